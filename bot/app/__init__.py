@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from bot.app import machine, models, policies, transports
 from bot.app import tools as equipment
+from bot.app.learning import CapabilityProbe
 from bot.app.lessons import KeptLessons
 from bot.app.metering import Meter
 from bot.app.models import unpriced_models
@@ -129,8 +130,11 @@ async def build_aldis(
         kept_lessons = KeptLessons(store, MachineClock())
         stack.push_async_callback(_close, kept_lessons)
         lessons = await kept_lessons.read()
-        provider = models.provider(settings, troubles, Meter(counts), lessons)
+        probe = CapabilityProbe(settings, http, lessons)
+        stack.push_async_callback(_close, probe)
+        provider = models.provider(settings, troubles, Meter(counts), lessons, probe.on_answer)
         stack.push_async_callback(_close, provider)
+        probe.start()
         sandbox = stack.enter_context(closing(Sandbox()))
         looking = asyncio.create_task(_look_at(sandbox), name="cells")
         stack.callback(looking.cancel)
@@ -179,7 +183,7 @@ async def build_aldis(
         yield aldis
 
 
-async def _close(part: Transport | Provider | ToolSource | KeptLessons) -> None:
+async def _close(part: Transport | Provider | ToolSource | KeptLessons | CapabilityProbe) -> None:
     """Close a part; one that takes too long is left, for the store must be closed in any case."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_CLOSE_SECONDS):

@@ -3,18 +3,21 @@
 A vendor's SDK is imported with the provider that needs it: each costs up to a second and 75 MB.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from bot.app.metering import Meter
+from bot.doctor.models import ANTHROPIC_URL, OPENAI_URL
 from bot.doctor.troubles import ModelTroubles
 from bot.errors import ConfigError, ProviderError
 from bot.metrics import Counts
 from bot.policy.budgets import Budgets
 from bot.providers.base import Completion, Provider
+from bot.providers.capabilities import NOTHING, Capabilities, told_of
 from bot.providers.fallback import Fallback
 from bot.providers.lessons import ModelLessons
 from bot.providers.more_tools import MoreTools
-from bot.providers.prices import Prices, published_prices, unknown_price
+from bot.providers.prices import Price, Prices, published_prices, unknown_price
 from bot.settings import Settings
 
 
@@ -23,10 +26,12 @@ def provider(
     troubles: ModelTroubles | None = None,
     meter: Meter | None = None,
     lessons: ModelLessons | None = None,
+    on_answer: Callable[[Completion], None] = lambda _: None,
 ) -> Provider:
     """The providers in their order, and those of the models that people may choose besides.
 
-    `troubles` and `meter` are told what fails and what answers; `lessons` is what was learnt of models before.
+    `troubles` and `meter` are told what fails and what answers, `on_answer` what answers; `lessons` is what was learnt
+    of models before.
     """
     llm = settings.llm
     providers = {
@@ -36,15 +41,16 @@ def provider(
     chosen = {choice: _offering(vendor(settings, *choice.split("/", 1), lessons=lessons)) for choice in others}
     told = (troubles or ModelTroubles(), meter or Meter(Counts()))
 
-    def on_error(error: ProviderError) -> None:
+    def note_error(error: ProviderError) -> None:
         for one in told:
             one.on_error(error)
 
-    def on_answer(completion: Completion) -> None:
+    def note_answer(completion: Completion) -> None:
         for one in told:
             one.on_answer(completion)
+        on_answer(completion)
 
-    return Fallback([*providers.values()], choices=providers | chosen, on_error=on_error, on_answer=on_answer)
+    return Fallback([*providers.values()], choices=providers | chosen, on_error=note_error, on_answer=note_answer)
 
 
 def _offering(provider: Provider) -> Provider:
@@ -55,6 +61,9 @@ def _offering(provider: Provider) -> Provider:
 def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: ModelLessons | None = None) -> Provider:
     """A provider for its configured model, or for another one of its models."""
     llm = settings.llm
+    lessons = lessons or ModelLessons()
+    server = _servers(settings).get(name, "")
+    asks = _told_prices(lessons, server)
     match name:
         case "anthropic":
             from bot.providers.anthropic.provider import Anthropic
@@ -65,7 +74,8 @@ def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: 
                 model=model or llm.anthropic.model,
                 base_url=llm.anthropic.base_url,
                 effort=llm.anthropic.effort,
-                prices=prices(settings),
+                lessons=lessons,
+                prices=replace(prices(settings), asks=asks),
             )
         case "openai":
             from bot.providers.openai.provider import OpenAI
@@ -79,7 +89,7 @@ def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: 
                 sees=llm.openai.surely_sees,
                 tool_mode=llm.openai.tool_mode,
                 lessons=lessons,
-                prices=prices(settings),
+                prices=replace(prices(settings), asks=asks),
             )
         case _:
             from bot.providers.offline.provider import Offline
@@ -88,15 +98,41 @@ def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: 
 
 
 def server_of(settings: Settings) -> Callable[[str | None], tuple[str, str] | None]:
-    """Which server and model a choice means, `provider/model`, and None for the first one; None: nobody can say."""
-    llm = settings.llm
-    servers = {"anthropic": llm.anthropic.base_url or "", "openai": llm.openai.base_url or ""}
+    """Which server and model a choice means, `provider/model`, and None for the first one; None: there is no server.
+
+    The name is empty where the server chooses its model itself.
+    """
+    llm, servers = settings.llm, _servers(settings)
 
     def server(model: str | None) -> tuple[str, str] | None:
         provider, _, name = (model or llm.models_to_choose[0]).partition("/")
-        return (servers.get(provider, ""), name) if name else None
+        return (servers[provider], name) if provider in servers else None
 
     return server
+
+
+def _servers(settings: Settings) -> Mapping[str, str]:
+    """The address of each vendor's server."""
+    llm = settings.llm
+    return {"anthropic": llm.anthropic.base_url or ANTHROPIC_URL, "openai": llm.openai.base_url or OPENAI_URL}
+
+
+def _told_prices(lessons: ModelLessons, server: str) -> Callable[[str], Price | None]:
+    return lambda model: told_of(lessons, server, model).price
+
+
+def known_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | None], Capabilities]:
+    """What is known of a choice, as `server_of` has them: what its server says, at the price that is counted."""
+    server, own = server_of(settings), prices(settings)
+
+    def known(model: str | None) -> Capabilities:
+        place = server(model)
+        if place is None:
+            return NOTHING
+        told = told_of(lessons, *place)
+        return replace(told, price=own.of(place[1]) or told.price)
+
+    return known
 
 
 def unpriced_models(settings: Settings) -> tuple[str, ...]:

@@ -128,6 +128,7 @@ class Parts:
         self._callers = callers
         self._counts = counts or Counts()
         self._lessons = lessons or ModelLessons()
+        self._known = models.known_models(settings, self._lessons)
         self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
         self._pairing = pairing or Pairing()
         self._menu = Menu()
@@ -152,7 +153,10 @@ class Parts:
         """All of them together; `more` are the tools that are known only while it runs."""
         settings = self._settings
         self._menu = Menu(
-            models=settings.llm.models_to_choose, tools=tuple(tool.spec for tool in tools), sources=tuple(more)
+            models=settings.llm.models_to_choose,
+            tools=tuple(tool.spec for tool in tools),
+            sources=tuple(more),
+            known=self._known,
         )
         minutes = settings.signal.round_trip_minutes
         self._counts.allow("tool_call_seconds", "tool", (*(tool.spec.name for tool in tools), "unknown"))
@@ -337,7 +341,12 @@ class Parts:
             QuestionCommands(desk, approvals),
             PreferenceCommands(desk, self._menu),
             StandingCommands(
-                desk, account=account, model=choices[0], version=current_version(), described_build=described_build
+                desk,
+                account=account,
+                model=choices[0],
+                version=current_version(),
+                described_build=described_build,
+                known=self._known,
             ),
             ReminderCommands(desk, self.reminders),
             MemoryCommands(desk, self.memory),

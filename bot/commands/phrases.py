@@ -123,6 +123,10 @@ _KEPT_PARTLY_IN_FILE = Sentence(
 )
 _LANGUAGE_SET = Sentence("LANGUAGE_SET", "I'll speak English here from now on.")
 _LET_IN = Sentence("LET_IN", "Done, {label} can write to me now. `/deny {label}` takes it back.")
+_MODEL_FIGURES = Sentence("MODEL_FIGURES", "{model} ({figures})")
+_MODEL_WINDOW = Sentence("MODEL_WINDOW", "{tokens} tokens of context")
+_MODEL_RATES = Sentence("MODEL_RATES", "{input} USD in, {output} USD out per million tokens")
+_MODEL_FREE = Sentence("MODEL_FREE", "free of charge")
 _MODEL_NOW = Sentence("MODEL_NOW", "{model} answers here.")
 _MODEL_OTHERS = Sentence(
     "MODEL_OTHERS",
@@ -291,6 +295,15 @@ def guest(label: str, at: datetime, by: str) -> str:
 def undone(question: str) -> str:
     """What a person hears after `/undo`: the beginning of what was taken back; empty: it had no words."""
     return say(_UNDONE, question=question) if question else say(UNDONE_WORDLESS)
+
+
+def model_figures(name: str, *, window_tokens: int | None, rates: tuple[Decimal, Decimal] | None) -> str:
+    """A model with what is known of it: its window, and the US dollars for a million tokens in and out."""
+    figures = [] if window_tokens is None else [say(_MODEL_WINDOW, tokens=number(Decimal(window_tokens)))]
+    if rates is not None:
+        told = say(_MODEL_RATES, input=number(rates[0]), output=number(rates[1])) if any(rates) else say(_MODEL_FREE)
+        figures.append(told)
+    return say(_MODEL_FIGURES, model=name, figures="; ".join(figures)) if figures else name
 
 
 def model(now: str, choices: Sequence[str]) -> str:

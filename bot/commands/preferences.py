@@ -7,7 +7,7 @@ Left to others: what the settings do (`bot.turn`), where they are kept (`bot.tur
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.commands import phrases
@@ -16,6 +16,7 @@ from bot.commands.names import closest, fold
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import LANGUAGES, Language
 from bot.policy.chat import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
+from bot.providers.capabilities import NOTHING, Capabilities
 from bot.turn import phrases as turn_phrases
 from bot.turn.toolbox import shape_of
 from store import Repositories
@@ -32,6 +33,8 @@ class Menu:
     """Those that are always there, in the order in which models see them."""
     sources: tuple[ToolSource, ...] = ()
     """What gives more tools while Aldis runs."""
+    known: Callable[[str | None], Capabilities] = lambda _: NOTHING
+    """What is known of a model."""
 
 
 _ON, _OFF, _REVOKE = "on", "off", "revoke"
@@ -168,7 +171,11 @@ class PreferenceCommands:
     def _shown(self, settings: ChatSettings) -> str:
         models = self._menu.models
         now = settings.model if settings.model in models else models[0]
-        return phrases.model(now, models)
+        return phrases.model(now, [self._with_figures(model) for model in models])
+
+    def _with_figures(self, model: str) -> str:
+        known = self._menu.known(model)
+        return phrases.model_figures(model, window_tokens=known.window_tokens, rates=known.rates)
 
     async def _persona(self, call: Call) -> None:
         """Tells Aldis how to be in this chat, beside what the operator says; `off` ends it."""

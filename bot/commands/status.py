@@ -11,24 +11,33 @@ from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandEntry
 from bot.i18n.catalogues import say
 from bot.policy.chat import ChatSettings
+from bot.providers.capabilities import NOTHING, Capabilities
 from store import Repositories
 
 
 class StandingCommands:
     """What everybody may ask about Aldis and themselves. `account` is the number that Aldis answers for.
 
-    `model` is the one that answers where none was chosen; empty where nobody can say. `version` is that of Aldis;
-    `described_build` tells admins what it was built from, which takes a moment.
+    `model` is the one that answers where none was chosen; empty where nobody can say. `known` gives what is known of a
+    model. `version` is that of Aldis; `described_build` tells admins what it was built from, which takes a moment.
     """
 
     def __init__(
-        self, desk: CommandContext, *, account: str, model: str, version: str, described_build: Callable[[], str]
+        self,
+        desk: CommandContext,
+        *,
+        account: str,
+        model: str,
+        version: str,
+        described_build: Callable[[], str],
+        known: Callable[[str | None], Capabilities] = lambda _: NOTHING,
     ) -> None:
         self._desk = desk
         self._account = account
         self._model = model
         self._version = version
         self._described_build = described_build
+        self._known = known
 
     @property
     def entries(self) -> tuple[CommandEntry, ...]:
@@ -50,12 +59,13 @@ class StandingCommands:
             waiting = repos.inbox.waiting(here) - 1 - words - is_answering
             settings = self._desk.settings(repos, call)
             model, last = settings.model or self._model, repos.ledger.last_model(here)
+            known = self._known(model or None)
             # Vendors answer under longer names than they are asked by.
             is_other = last is not None and not last.startswith(model)
             figures = phrases.status(
                 waiting=waiting,
                 words=words,
-                model=model,
+                model=phrases.model_figures(model, window_tokens=known.window_tokens, rates=known.rates),
                 answered_by=last if is_other and last else "",
                 taken_minutes=_minutes_left(settings, self._desk.clock.now()),
                 tools_off=settings.tools_off,

@@ -9,23 +9,27 @@ Left to others: making providers (`bot.app` hands over how).
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 
+from bot.doctor.capabilities import ask_capabilities
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, hint, ok, problem, warning
 from bot.doctor.servers import CheckedServer, ServerProbe, look_at, look_for, nearest, with_other_name, without_password
 from bot.errors import ConfigError, ProviderError
 from bot.messages import UserMessage
 from bot.providers.base import Provider, Request
+from bot.providers.capabilities import Capabilities
 from bot.settings import Settings
 from tools import ImagesOptions
 
 _MODEL_SECONDS = 60.0
+_SMALL_WINDOW = 8192
+"""With less, tools and an answer leave hardly any room for what was said before."""
 _FINDING_SECONDS = 4.0
 """For a server close by that may not be there."""
 
-_ANTHROPIC_URL = "https://api.anthropic.com"
+ANTHROPIC_URL = "https://api.anthropic.com"
 _ANTHROPIC_VERSION = "2026-10-21"
 """As the SDK of Anthropic 2.12.0 sends it (2026-11-22)."""
-_OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_URL = "https://api.openai.com/v1"
 
 
 async def check_models(settings: Settings, deps: Deps) -> list[Finding]:
@@ -51,7 +55,7 @@ def _unused_vendors(settings: Settings) -> Iterator[Finding]:
 
 
 async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Finding]:
-    server = _server_of(vendor, settings)
+    server = checked_server(vendor, settings)
     looked = await look_at(server, deps.tool_deps.http, is_contained=deps.is_contained)
     models = _models_of(vendor, settings)
     if looked.names is None:
@@ -60,12 +64,38 @@ async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Fin
         look_for(model, server, variable, looked.names, deps.tool_deps.http) for model, variable in models.items()
     ]
     others = [] if models else [_first_model(server, looked.names)]
-    return [*looked.findings, *others, *await asyncio.gather(*wanted)]
+    found = [*others, *await asyncio.gather(*wanted)]
+    known = [] if any(finding.level == "problem" for finding in found) else list(models) or [""]
+    told = await asyncio.gather(*(ask_capabilities(server, model, deps.tool_deps.http) for model in known))
+    figures = [finding for name, one in told for finding in _figures(server, name, one, settings)]
+    return [*looked.findings, *found, *figures]
+
+
+def _figures(server: CheckedServer, model: str, told: Capabilities, settings: Settings) -> Iterator[Finding]:
+    """What a server says of a model, and what does not fit that; nothing where it says nothing."""
+    can = {"tools": told.tools, "pictures": told.pictures, "documents": told.documents, "thinking": told.thinking}
+    words = [
+        *([f"a window of {told.window_tokens:,} tokens"] if told.window_tokens else ()),
+        *([f"answers of up to {told.max_output_tokens:,} tokens"] if told.max_output_tokens else ()),
+        *(name if is_able else f"no {name}" for name, is_able in can.items() if is_able is not None),
+        *([f"{told.price.input:f}/{told.price.output:f} USD for a million tokens in and out"] if told.price else ()),
+    ]
+    if words:
+        yield ok(f"{server.what} says of {model}: {', '.join(words)}")
+    if told.window_tokens and told.window_tokens < _SMALL_WINDOW:
+        what = f"{server.what} gives {model} a window of {told.window_tokens:,} tokens, so that it forgets soon"
+        yield warning(
+            what,
+            f"give it {_SMALL_WINDOW * 2:,} or more: OLLAMA_CONTEXT_LENGTH with Ollama, -c with llama.cpp, "
+            "--max-model-len with vLLM, Context Length in LM Studio",
+        )
+    if server.path and told.effort is False and settings.llm.anthropic.effort:
+        yield warning(f"{server.what}: {model} cannot be told how much to think", "unset LLM__ANTHROPIC__EFFORT")
 
 
 async def list_models(vendor: str, settings: Settings, deps: Deps) -> ServerProbe:
     """What a vendor's server lists, as things are set; costs nothing."""
-    return await look_at(_server_of(vendor, settings), deps.tool_deps.http, is_contained=deps.is_contained)
+    return await look_at(checked_server(vendor, settings), deps.tool_deps.http, is_contained=deps.is_contained)
 
 
 async def find_servers(deps: Deps, addresses: Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -106,27 +136,28 @@ def _models_of(vendor: str, settings: Settings) -> Mapping[str, str]:
     return {model: variable for name, variable in names.items() if (model := name.partition("/")[2])}
 
 
-def _server_of(vendor: str, settings: Settings) -> CheckedServer:
+def checked_server(vendor: str, settings: Settings) -> CheckedServer:
+    """A vendor's server as things are set."""
     key_variable = with_other_name(f"LLM__{vendor.upper()}__API_KEY")
     if vendor == "anthropic":
         given = settings.llm.anthropic
         key = given.api_key.get_secret_value() if given.api_key else ""
         return CheckedServer(
             what="models: anthropic",
-            base_url=given.base_url or _ANTHROPIC_URL,
+            base_url=given.base_url or ANTHROPIC_URL,
             path="/v1",
             headers={"anthropic-version": _ANTHROPIC_VERSION},
             key_headers={"x-api-key": key} if key else {},
             address_variable="LLM__ANTHROPIC__BASE_URL",
             key_variable=key_variable,
             model_variable="LLM__ANTHROPIC__MODEL",
-            is_vendor=given.base_url in {None, _ANTHROPIC_URL},
+            is_vendor=given.base_url in {None, ANTHROPIC_URL},
         )
     given = settings.llm.openai
     key = given.api_key.get_secret_value() if given.api_key else ""
     return CheckedServer(
         what="models: openai",
-        base_url=given.base_url or _OPENAI_URL,
+        base_url=given.base_url or OPENAI_URL,
         key_headers={"Authorization": f"Bearer {key}"} if key else {},
         address_variable=with_other_name("LLM__OPENAI__BASE_URL"),
         key_variable=key_variable,
@@ -236,7 +267,7 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
     key = options.api_key.get_secret_value() if options.api_key else ""
     server = CheckedServer(
         what="images",
-        base_url=options.base_url or _OPENAI_URL,
+        base_url=options.base_url or OPENAI_URL,
         key_headers={"Authorization": f"Bearer {key}"} if key else {},
         address_variable="TOOLS__IMAGES__BASE_URL",
         key_variable="TOOLS__IMAGES__API_KEY",

@@ -21,6 +21,8 @@ from typing import Any, cast
 from urllib.parse import quote, urlsplit
 
 from bot.doctor.findings import Finding, ok, problem, warning
+from bot.providers import capabilities
+from bot.providers.capabilities import Capabilities
 from bot.settings import ALSO
 from bot.turn.notices import Notice
 from tools import Http, JsonAnswer, TooLarge, ToolError, Unavailable, Unreachable
@@ -61,6 +63,7 @@ class _Listing:
     """What a server listed: the names; else why there are none."""
 
     names: tuple[str, ...] | None = None
+    told: Mapping[str, Capabilities] = field(default_factory=dict[str, Capabilities])
     is_refused: bool = False
     elsewhere: str | None = None
     """The address under which it answers."""
@@ -77,6 +80,8 @@ class ServerProbe:
     findings: tuple[Finding, ...]
     names: tuple[str, ...] | None
     """What it lists; None where that is not known."""
+    told: Mapping[str, Capabilities] = field(default_factory=dict[str, Capabilities])
+    """What the list says of each."""
 
 
 async def look_at(server: CheckedServer, http: Http, *, is_contained: bool) -> ServerProbe:
@@ -84,7 +89,7 @@ async def look_at(server: CheckedServer, http: Http, *, is_contained: bool) -> S
     listing = await _listing(server, http)
     named = f"{server.what} at {without_password(server.base_url)}"
     if listing.names is not None:
-        return ServerProbe(findings=(await _key_finding(server, http),), names=listing.names)
+        return ServerProbe(findings=(await _key_finding(server, http),), names=listing.names, told=listing.told)
     if listing.is_refused:
         return ServerProbe(findings=(_refused(server),), names=None)
     if listing.elsewhere is not None:
@@ -186,7 +191,7 @@ async def _listing(server: CheckedServer, http: Http) -> _Listing:
         return _Listing(failure=str(answer))
     if isinstance(answer, JsonAnswer):
         if (names := _names(answer)) is not None:
-            return _Listing(names=names)
+            return _Listing(names=names, told=_told(answer, names, server))
         if answer.status in _REFUSED:
             return _Listing(is_refused=True)
         if answer.status in _PASSING:
@@ -231,6 +236,17 @@ def _names(answer: JsonAnswer) -> tuple[str, ...] | None:
         return None
     names = [_member(one, "id") for one in cast("list[Any]", listed)[:_MAX_NAMES]]
     return tuple(name for name in names if isinstance(name, str) and len(name) <= _MAX_NAME_CHARS)
+
+
+def _told(answer: JsonAnswer, names: tuple[str, ...], server: CheckedServer) -> Mapping[str, Capabilities]:
+    """What the list says of these models."""
+    read = capabilities.of_anthropic if server.path else capabilities.of_listed
+    listed = frozenset(names)
+    return {
+        name: read(entry)
+        for entry in capabilities.entries(answer.body)
+        if isinstance(name := entry.get("id"), str) and name in listed
+    }
 
 
 def _member(body: Any, name: str) -> Any:

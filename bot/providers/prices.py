@@ -1,13 +1,14 @@
 """What a completion costs: the prices that vendors publish, those that the operator knows better, the arithmetic.
 
 A model that stands in no table has no price (None), which is not the same as costing nothing: a local model, a
-reseller's name, a model newer than the table. The operator can give it one (`BUDGET__PRICES`, `BUDGET__PRICES_FILE`).
+reseller's name, a model newer than the table. The operator can give it one (`BUDGET__PRICES`, `BUDGET__PRICES_FILE`);
+without, the ledger believes what the server says itself, and no budget does.
 
 Source: `prices.json` beside this file, which names its own source and date; `make prices` writes it anew.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -104,6 +105,8 @@ class Prices:
     """By the model's name, without the date at its end."""
     date: str = ""
     """As of when, where that is known: a day in ISO's form."""
+    asks: Callable[[str], Price | None] = lambda _: None
+    """What the server itself says, of a model whose price is not among these."""
 
     def cost(self, model: str, usage: Usage) -> Decimal | None:
         """US dollars, exact; None where it is unknown: the price of the model, or the usage."""
@@ -116,7 +119,8 @@ class Prices:
         A dated name (`claude-haiku-5-5-20260901`, `gpt-5.5-2026-04-23`) costs what its model costs; any other ending
         is another model.
         """
-        return self.by_model.get(model) or self.by_model.get(_DATED.sub("", model))
+        known = self.by_model.get(model) or self.by_model.get(_DATED.sub("", model))
+        return known or self.asks(model)
 
     def with_file(self, path: Path | None) -> "Prices":
         """These prices and those of a file of the operator's, in the form of `prices.json`, which count more.

@@ -174,11 +174,11 @@ class OpenAISettings(SettingsGroup):
     """Which of the two APIs is spoken; auto means responses with OpenAI itself and chat completions with all others."""
 
     sees: Annotated[Literal["auto", "true", "false"], Lowered] = "auto"
-    """Whether the model is shown pictures; auto means that it is tried, and after a refusal not again."""
+    """Whether the model is shown pictures; auto means as its server says, else it is tried until it refuses."""
 
     tool_mode: Annotated[Literal["auto", "native", "prompt"], Lowered] = "auto"
-    """How the model is offered tools: native, or in its prompt for a model that knows none; auto means native until the
-    server refuses it. For chat completions; in responses it is always native."""
+    """How the model is offered tools: native, or in its prompt for a model that knows none; auto means native
+    unless its server says or shows otherwise. For chat completions; in responses it is always native."""
 
     @property
     def surely_sees(self) -> bool | None:

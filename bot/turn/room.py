@@ -1,7 +1,8 @@
 """What a model has room for: how much history, which tools, how long an answer, learnt from what it refuses.
 
     refused as too long --> a size smaller: half the history, a quarter, none and few tools, none at all
-    it said its window  --> tools, answer and history share that window from then on
+    it said its window  --> tools, answer and history share that window from then on; likewise where its server said
+                            so without being asked for an answer (`bot.providers.capabilities`)
 
 The window of each model outlasts the process (`bot.providers.lessons`), the size for each conversation not.
 A turn that failed makes the next one begin smaller; some turns without a refusal, and one size more is tried again.
@@ -15,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from bot.messages import AssistantMessage, Message, ToolAnswer, ToolMessage
 from bot.providers.base import ToolOffer
+from bot.providers.capabilities import told_of
 from bot.providers.lessons import ModelLessons
 from bot.turn import prompt
 from store import ConversationId
@@ -25,6 +27,8 @@ MAX_REMEMBERED = 1000
 MIN_OUTPUT_TOKENS = 256
 
 _TOOLS_SHARE = 0.4
+_AMPLE_WINDOW = 200_000
+"""A window in which all tools have room, however many there are: they need not be counted with each question."""
 _OUTPUT_SHARE = 0.25
 _HEAD_BYTES = 32
 
@@ -77,12 +81,13 @@ class ContextRoom:
         """How often each tool was called."""
 
     def window_tokens(self, model: str | None) -> int | None:
-        """The window of a model; None: nobody knows."""
-        known = self._windows.get(model or "")
-        if known is None and (server := self._server(model)) is not None:
+        """The window of a model, the smallest that is known; None: nobody knows."""
+        known = [self._windows.get(model or "")]
+        if (server := self._server(model)) is not None:
             kept = self._lessons.of(*server).get("window_tokens")
-            return kept if isinstance(kept, int) and kept > 0 else None
-        return known
+            known.append(kept if isinstance(kept, int) and kept > 0 else None)
+            known.append(told_of(self._lessons, *server).window_tokens)
+        return min((window for window in known if window is not None), default=None)
 
     def size(self, conversation: ConversationId, model: str | None) -> int:
         """The number of the size with which a turn begins."""
@@ -93,7 +98,9 @@ class ContextRoom:
         """A request was too long for a model; `window_tokens` is what it said of its window, if it did."""
         if window_tokens is not None:
             self._windows[model or ""] = window_tokens
-            if (server := self._server(model)) is not None:
+            server = self._server(model)
+            # Which model a server chooses itself may be another one tomorrow.
+            if server is not None and server[1]:
                 self._lessons.learn(*server, window_tokens=window_tokens)
 
     def on_end(self, conversation: ConversationId, model: str | None, size: int, *, was_refused: bool) -> None:
@@ -113,7 +120,9 @@ class ContextRoom:
 
     def output_tokens(self, most: int, size: Size, model: str | None) -> int:
         """The longest answer that a request of this size may ask for."""
-        window = self.window_tokens(model)
+        window, server = self.window_tokens(model), self._server(model)
+        told = told_of(self._lessons, *server).max_output_tokens if server is not None else None
+        most = min(most, told or most)
         within = most if window is None else min(most, int(window * _OUTPUT_SHARE))
         return min(most, max(MIN_OUTPUT_TOKENS, int(within * size.output)))
 
@@ -124,7 +133,7 @@ class ContextRoom:
         the question has in common with what they say of themselves.
         """
         window = self.window_tokens(model)
-        if size.max_tools is None and window is None:
+        if size.max_tools is None and (window is None or window >= _AMPLE_WINDOW):
             return tuple(offers)
         left = sum(map(offer_tokens, offers)) if window is None else int(window * _TOOLS_SHARE)
         most = len(offers) if size.max_tools is None else size.max_tools

@@ -29,12 +29,17 @@ _STOP_REASONS = {
 }
 
 
+_ABILITIES = ("batch", "citations", "effort", "image_input", "pdf_input", "structured_outputs", "thinking")
+
+
 @dataclass
 class AnthropicServer(ModelServer):
     """`base_url` of a client is `server.url`, the key `server.key`."""
 
     aliases: dict[str, str] = field(default_factory=dict[str, str])
     """Other names of models, which are known and not listed."""
+    lacks: frozenset[str] = frozenset()
+    """What its models cannot do."""
 
     @property
     def base_url(self) -> str:
@@ -51,8 +56,21 @@ class AnthropicServer(ModelServer):
             raise Mistake(f'anthropic-version: "{version}" is not a valid version')
 
     def listed(self, seen: Seen) -> dict[str, Any]:
-        """The models, or the one of that name or alias (platform.claude.com, "Get a Model", 2026-11-22)."""
-        models = [{"type": "model", "id": name, "display_name": name} for name in self.models or rules.MODELS]
+        """The models, or the one of that name or alias (platform.claude.com, "Get a Model", 2026-11-22; what it can do
+        as `ModelInfo` of the package anthropic 2.12.0 has it, 2026-11-23).
+        """
+        models = [
+            {
+                "type": "model",
+                "id": name,
+                "display_name": name,
+                "lifecycle": "active",
+                "max_input_tokens": 1_000_000,
+                "max_tokens": 128_000,
+                "capabilities": {ability: {"supported": ability not in self.lacks} for ability in _ABILITIES},
+            }
+            for name in self.models or rules.MODELS
+        ]
         named = seen.path.removeprefix("/v1/models/")
         if named != seen.path:
             found = next((model for model in models if model["id"] == self.aliases.get(named, named)), None)

@@ -19,6 +19,7 @@ from aiohttp import web
 from tests.servers import openai_rules as rules
 from tests.servers import openai_words
 from tests.servers.base import Seen
+from tests.servers.model_hosts import ModelHost
 from tests.servers.script import Call, Heard, Mistake, ModelServer, Say, Scripted, Think, Tokens, event, pieces
 
 CHAT = "/v1/chat/completions"
@@ -42,6 +43,8 @@ class OpenAIServer(ModelServer):
     """Whether its model writes the calls of the script into its words, as one that was told of tools in its prompt."""
     says_stop: bool = False
     """Say finish_reason "stop" although there are tool calls, as some compatible servers do."""
+    host: ModelHost | None = None
+    """What a local server tells of its models besides their names."""
     reasoning_follows: dict[str, str] = field(default_factory=dict)
     """The reasoning item that each function_call item was given with."""
 
@@ -56,11 +59,12 @@ class OpenAIServer(ModelServer):
 
     def listed(self, seen: Seen) -> Json:
         """The models, or the one of that name (OpenAI's API reference, "Models", 2026-11-22)."""
-        models = [{"id": name, "object": "model"} for name in self.models or rules.MODELS]
+        entry = self.host.entry if self.host else _named
+        models = [entry(name) for name in self.models or rules.MODELS]
         named = seen.path.removeprefix("/v1/models/")
         if named != seen.path:
             if self.local and self.models is None:
-                return {"id": named, "object": "model"}
+                return entry(named)
             found = next((model for model in models if model["id"] in {named, f"{named}:latest"}), None)
             if found is None:
                 raise Mistake(f"The model '{named}' does not exist", status=404, code="model_not_found")
@@ -68,6 +72,14 @@ class OpenAIServer(ModelServer):
         if seen.path != "/v1/models":
             raise Mistake(f"Invalid URL (GET {seen.path})", status=404)
         return {"object": "list", "data": models}
+
+    async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        """What servers at home tell besides stands beside OpenAI's API; a server that has none of it says so."""
+        if seen.path not in ModelHost.OWN_PATHS:
+            return await super().respond(seen, request)
+        name = json.loads(seen.body)["model"] if seen.body else (self.models or rules.MODELS)[-1]
+        told = self.host.own_answer(seen.path, name) if self.host else None
+        return web.json_response(told or {"detail": "Not Found"}, status=200 if told else 404)
 
     def check(self, seen: Seen, body: Json) -> None:
         if seen.method != "POST" or seen.path not in {CHAT, RESPONSES}:
@@ -269,6 +281,10 @@ def _message_events(item: Json, place: Json) -> Iterator[Json]:
         yield from ({"type": f"{name}.delta", "delta": piece, **where} for piece in pieces(part[key]))
         yield {"type": f"{name}.done", key: part[key], **where}
         yield {"type": "response.content_part.done", "part": part, **where}
+
+
+def _named(name: str) -> Json:
+    return {"id": name, "object": "model"}
 
 
 def error_body(

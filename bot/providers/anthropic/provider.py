@@ -32,9 +32,10 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
-from bot.providers import caching, media, streams, wire, written
+from bot.providers import caching, capabilities, media, streams, wire, written
 from bot.providers.anthropic import stream as anthropic_events
 from bot.providers.base import Completion, Request, Stop, Told, ToolOffer, Usage
+from bot.providers.lessons import ModelLessons
 from bot.providers.prices import Prices, published_prices
 
 NAME: Final = "anthropic"
@@ -169,11 +170,12 @@ class Anthropic:
         effort: str | None = None,
         connect_timeout_seconds: float = wire.CONNECT_TIMEOUT_SECONDS,
         prices: Prices | None = None,
+        lessons: ModelLessons | None = None,
     ) -> None:
         """Open nothing yet; connections come with the first request.
 
         `base_url` is without `/v1`; None means Anthropic's own. `effort` (`low` to `max`) is how much the model thinks;
-        None leaves it to the model.
+        None leaves it to the model. `lessons` is what was learnt of models before.
         """
         # The SDK logs whole requests at the level DEBUG: what people wrote must not reach a log.
         logging.getLogger("anthropic").setLevel(logging.WARNING)
@@ -181,6 +183,7 @@ class Anthropic:
         self._effort = effort
         self._prices = prices or published_prices()
         self._takes = media.ALL
+        self._lessons = lessons or ModelLessons()
         self._base_url = (base_url or BASE_URL).rstrip("/")
         self._client = anthropic.AsyncAnthropic(
             api_key=api_key,
@@ -235,7 +238,7 @@ class Anthropic:
 
     async def _ask(self, request: Request, ear: _Ear | None) -> wire.WireAnswer:
         """The answer; where the model does not take what came with a message, the one to words in its place."""
-        takes = self._takes
+        takes = self._takes - self._unseen_kinds()
         while True:
             try:
                 return await self._answered(request, takes, ear)
@@ -250,6 +253,12 @@ class Anthropic:
                 takes -= refused
                 if not media.is_about_this_one(words):
                     self._takes -= refused
+
+    def _unseen_kinds(self) -> media.Kinds:
+        """What the model cannot look at, as its server says."""
+        told = capabilities.told_of(self._lessons, self._base_url, self._model)
+        kinds = {media.PICTURE: told.pictures, media.DOCUMENT: told.documents}
+        return frozenset(kind for kind, can in kinds.items() if can is False)
 
     async def _answered(self, request: Request, takes: media.Kinds, ear: _Ear | None) -> wire.WireAnswer:
         plan = caching.plan(request)

@@ -21,7 +21,7 @@ from aiohttp import ClientError
 from httpx2 import TransportError
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected
-from bot.providers import media, streams, wire, written
+from bot.providers import capabilities, media, streams, wire, written
 from bot.providers.base import Completion, Request, Told
 from bot.providers.lessons import ModelLessons
 from bot.providers.openai import chat, chat_stream, responses_stream
@@ -79,9 +79,6 @@ _STATUSES = {"rate_limit_exceeded": 429, "invalid_request_error": 400, "overload
 
 _NOT_THE_WAY = (BadKey, ContextTooLong, Overloaded)
 """Failures that asking in another way does not mend, whatever words come with them."""
-
-_NO_CHAT = re.compile(r"embed|rerank|whisper|tts|transcri|moderation|dall-e|image", re.IGNORECASE)
-"""Names of models that do something else than answer."""
 
 
 class _Model(wire.Wire):
@@ -191,7 +188,8 @@ class OpenAI:
         if not self._model:
             self._model = await self._first_listed()
             self._recall()
-        habits, tried = self._habits, set[Habits]()
+        told_of = capabilities.told_of(self._lessons, self._base_url, self._model)
+        habits, tried = self._habits.as_told(told_of, surely_takes=self._surely_takes), set[Habits]()
         while True:
             tried.add(habits)
             try:
@@ -200,8 +198,9 @@ class OpenAI:
                 learned = habits.after(_refusal(error), request)
                 if learned is None or learned in tried or isinstance(self._refused(error), _NOT_THE_WAY):
                     raise
+                # What the server says of itself is heard anew at every start, and is no lesson of a refusal.
+                self._keep(learned.since(habits, self._habits), _refusal(error))
                 habits = learned
-                self._keep(learned, _refusal(error))
 
     def _keep(self, learned: Habits, refusal: Refusal) -> None:
         """Ask so from now on, except for what is about one picture only, or against what is set."""
@@ -268,7 +267,7 @@ class OpenAI:
     async def _first_listed(self) -> str:
         """The first model of the server's list that can hold a conversation, as far as its name tells."""
         listed = _Listed.model_validate_json(await self._client.get("/models", cast_to=bytes))
-        names = [model.id for model in listed.data if not _NO_CHAT.search(model.id)]
+        names = capabilities.chat_models(model.id for model in listed.data)
         if not names:
             raise Rejected("the server lists no model: set LLM__OPENAI__MODEL", provider=NAME)
         return names[0]

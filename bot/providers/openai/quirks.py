@@ -14,6 +14,7 @@ from typing import Any, Literal, cast, get_args
 
 from bot.providers import media, wire
 from bot.providers.base import Request
+from bot.providers.capabilities import Capabilities
 
 ToolMode = Literal["auto", "native", "prompt"]
 """How tools are offered: `native`; `prompt`: described there and asked for in words; `auto`: natively until refused."""
@@ -83,6 +84,21 @@ class Habits:
             return replace(self, tool_mode="prompt")
         refused = media.refused_kinds(refusal.words, media.kinds_in(request.messages) & self.takes)
         return replace(self, takes=self.takes - refused) if refused else None
+
+    def as_told(self, told: Capabilities, *, surely_takes: media.Kinds) -> "Habits":
+        """These habits where the server says what its model takes; what is set counts more."""
+        habits = self
+        if told.pictures is False:
+            habits = replace(habits, takes=habits.takes - {media.PICTURE} | surely_takes)
+        if told.tools is False and habits.tool_mode == "auto":
+            habits = replace(habits, tool_mode="prompt")
+        return habits
+
+    def since(self, before: "Habits", own: "Habits") -> "Habits":
+        """These habits over one's own: with what has become otherwise since `before`, and nothing else."""
+        pairs = ((field.name, getattr(self, field.name), getattr(before, field.name)) for field in fields(Habits))
+        changes = {name: now for name, now, was in pairs if now != was and name != "takes"}
+        return replace(own, takes=own.takes - (before.takes - self.takes), **changes)
 
     def _after_parameter(self, refusal: Refusal, request: Request) -> "Habits | None":
         """How to ask again where one parameter of the request was refused; None where it was not that."""

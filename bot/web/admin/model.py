@@ -15,6 +15,7 @@ from bot.doctor.findings import Finding
 from bot.doctor.models import ask_models, find_servers, list_models
 from bot.doctor.servers import ServerProbe
 from bot.errors import ConfigError
+from bot.providers.capabilities import NOTHING
 from bot.providers.prices import Price, published_prices
 from bot.settings import ProviderName, Settings
 from bot.web.admin.desk import AdminContext, Changes
@@ -42,8 +43,9 @@ class Offer:
     """A model that may be chosen."""
 
     name: str
+    window_tokens: int | None
     price: Price | None
-    """None: nobody knows."""
+    """None: nobody knows, as above."""
     is_chosen: bool
 
 
@@ -150,7 +152,16 @@ def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName
     chosen = settings.llm.model_of(vendor).partition("/")[2] or next(iter(looked.names), "")
     names: dict[str, None] = dict.fromkeys([chosen] if chosen else [])
     names |= dict.fromkeys(looked.names[:_MAX_LISTED])
-    return [Offer(name=name, price=published_prices().of(name), is_chosen=name == chosen) for name in names]
+    told = {name: looked.told.get(name, NOTHING) for name in names}
+    return [
+        Offer(
+            name=name,
+            window_tokens=told[name].window_tokens,
+            price=published_prices().of(name) or told[name].price,
+            is_chosen=name == chosen,
+        )
+        for name in names
+    ]
 
 
 def _in_words(finding: Finding) -> str:

@@ -224,7 +224,7 @@ PAGE_MODEL_FIRST = Sentence("PAGE_MODEL_FIRST", "the first that the server lists
 PAGE_MODEL_CHOOSE = Sentence("PAGE_MODEL_CHOOSE", "Another model of this server")
 PAGE_MODEL_PRICES = Sentence(
     "PAGE_MODEL_PRICES",
-    "Behind the name: US dollars for a million tokens read and written, where the price is known.",
+    "Behind the name, where known: the tokens of context, and US dollars for a million tokens read and written.",
 )
 PAGE_MODEL_CHOSEN = Sentence("PAGE_MODEL_CHOSEN", "{model} answers from now on.")
 PAGE_MODEL_TAKEN = Sentence(

@@ -1,5 +1,7 @@
 """What people set for their conversation: it holds from the next message on, survives restarts, goes with `/forget`."""
 
+from decimal import Decimal
+
 import pytest
 
 from bot.clock import SetClock
@@ -7,6 +9,8 @@ from bot.commands import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.locale import speaking
 from bot.messages import is_sendable
+from bot.providers.capabilities import Capabilities
+from bot.providers.prices import Price
 from bot.turn import phrases as turn_phrases
 from store import Store
 from tests.bot.commands.test_commands import plain, told
@@ -79,6 +83,25 @@ async def test_a_persona_has_a_size(store: Store, clock: SetClock) -> None:
 
 
 # Model
+
+
+async def test_what_is_known_of_a_model_stands_behind_its_name(store: Store, clock: SetClock) -> None:
+    """Its window and its price, in the way the language writes numbers; of one that nobody knows nothing does."""
+    sold = Price(input=Decimal("0.3"), output=Decimal("1.20"))
+    free = Price(input=Decimal(0), output=Decimal(0))
+    models = {
+        "other/model-2": Capabilities(window_tokens=131_072, price=sold),
+        "scripted/model-1": Capabilities(price=free),
+    }
+    async with app_harness(store, clock, known=lambda name: models[name or "scripted/model-1"]) as port:
+        shown = await told(port, "/model")
+        assert "1. scripted/model-1 (free of charge)\n" in shown
+        assert "2. other/model-2 (131,072 tokens of context; 0.3 USD in, 1.20 USD out per million tokens)\n" in shown
+        assert "Model: scripted/model-1 (free of charge)" in await told(port, "/status")
+        await told(port, "/model 2")
+        await told(port, "/language de")
+        line = "Modell: other/model-2 (131.072 Token Kontext; 0,3 USD Eingabe, 1,20 USD Ausgabe je Million Token)"
+        assert line in await told(port, "/status")
 
 
 async def test_the_model_is_chosen_among_those_there_are(store: Store, clock: SetClock) -> None:

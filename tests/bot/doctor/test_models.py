@@ -11,6 +11,7 @@ from bot.settings import known_names
 from tests.bot.doctor.practice import examined, wrong
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import answer_json, free_port
+from tests.servers.model_hosts import ModelHost
 from tests.servers.openai import OpenAIServer
 from tests.servers.openai_audio import KEY as AUDIO_KEY
 from tests.servers.openai_audio import OpenAIAudio
@@ -105,7 +106,8 @@ async def test_a_list_that_everybody_sees_proves_no_key(tmp_path: Path) -> None:
     async with OpenAIServer(local=True) as server:
         given = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "any", "LLM__OPENAI__MODEL": "gpt-6-sol"}
         found = await examined(tmp_path, given)
-        assert {seen.method for seen in server.requests} == {"GET"}
+        assert {seen.path for seen in server.requests if seen.method != "GET"} == {"/api/show"}
+        assert server.completed == []
     assert wrong(found) == []
     assert "so the key was not tried: it would cost" in format_findings(found)
 
@@ -267,3 +269,30 @@ async def test_a_key_that_others_use_is_no_mistake(tmp_path: Path) -> None:
         assert wrong(await examined(tmp_path, given)) == []
         [line] = wrong(await examined(tmp_path, {**given, "LLM__OPENAI__MODEL": "gpt-6-sol"}))
     assert "LLM__OPENAI__MODEL has no effect" in line
+
+
+async def test_what_servers_say_of_their_models_is_shown(tmp_path: Path) -> None:
+    """A window that is too small for what Aldis wants is named with the ways to a larger one."""
+    host = ModelHost("ollama", window_tokens=4096)
+    async with OpenAIServer(local=True, models=("home-8b",), host=host) as server:
+        found = await examined(tmp_path, {"OPENAI_BASE_URL": server.base_url})
+    said = "models: openai says of home-8b: a window of 4,096 tokens, tools, no pictures, no thinking"
+    assert said in {one.what for one in found}
+    [line] = [line for line in wrong(found) if "window" in line]
+    assert "gives home-8b a window of 4,096 tokens, so that it forgets soon -> give it 16,384 or more" in line
+    async with AnthropicServer(lacks=frozenset({"effort", "pdf_input"})) as anthropic:
+        given = {"ANTHROPIC_API_KEY": KEY, "LLM__ANTHROPIC__BASE_URL": anthropic.url, "LLM__ANTHROPIC__EFFORT": "low"}
+        found = await examined(tmp_path, given)
+    said = "models: anthropic says of claude-haiku-5-5: a window of 1,000,000 tokens, answers of up to 128,000 tokens"
+    assert f"{said}, pictures, no documents, thinking" in {one.what for one in found}
+    wrong_effort = (
+        "models: anthropic: claude-haiku-5-5 cannot be told how much to think -> unset LLM__ANTHROPIC__EFFORT"
+    )
+    assert wrong_effort in wrong(found)
+
+
+async def test_a_price_that_a_reseller_says_is_shown(tmp_path: Path) -> None:
+    """So that the operator can set it where there is a budget."""
+    async with OpenAIServer(local=True, models=("v/m",), host=ModelHost("openrouter")) as server:
+        found = await examined(tmp_path, {"OPENAI_BASE_URL": server.base_url})
+    assert any("0.3/1.2 USD for a million tokens in and out" in one.what for one in found)

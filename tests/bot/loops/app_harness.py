@@ -50,6 +50,7 @@ from bot.policy.access import EVERYBODY, AccessList
 from bot.policy.budgets import Budgets
 from bot.policy.pairing import Pairing
 from bot.providers.base import Completion, Request, Told
+from bot.providers.capabilities import NOTHING, Capabilities
 from bot.transports.envelope.frames import FrameReader
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
@@ -205,6 +206,7 @@ async def app_harness(
     accepts_identities: bool = False,
     commands: Callable[[CommandContext], Iterable[CommandEntry]] = lambda _: (),
     greets: bool = False,
+    known: Callable[[str | None], Capabilities] = lambda _: NOTHING,
     **pace: Any,
 ) -> AsyncGenerator[Port]:
     """Aldis in one process; everything is over at the end."""
@@ -235,7 +237,7 @@ async def app_harness(
         accepts=accepts_identities,
     )
     specs = tuple(tool.spec for tool in tools)
-    menu = Menu(models=("scripted/model-1", "other/model-2"), tools=specs, sources=sources)
+    menu = Menu(models=("scripted/model-1", "other/model-2"), tools=specs, sources=sources, known=known)
     entries = (
         *ChatCommands(desk, approvals, timezone="UTC", limits=budgets, name="Aldis").entries,
         *QuestionCommands(desk, approvals).entries,
@@ -246,6 +248,7 @@ async def app_harness(
             model="scripted/model-1",
             version="0.0",
             described_build=lambda: "0.0 (source 1a2b)",
+            known=known,
         ).entries,
         *ReminderCommands(desk, reminders).entries,
         *MemoryCommands(desk, memory).entries,

@@ -1,0 +1,238 @@
+"""What a model can do and costs, as its server says for nothing: read out of whatever shape that has. Pure.
+
+    GET /v1/models (Anthropic)               max_input_tokens, max_tokens, capabilities
+    GET /v1/models (OpenAI's and all others) vLLM, SGLang: max_model_len; llama.cpp: meta.n_ctx; Groq: context_window;
+                                             OpenRouter: context_length, pricing, supported_parameters, architecture
+    GET /props (llama.cpp)                   default_generation_settings.n_ctx, modalities
+    GET /api/v0/models (LM Studio)           loaded_context_length, max_context_length, type
+    POST /api/show, GET /api/ps (Ollama)     context_length of the model and of what is loaded, num_ctx, capabilities
+
+What makes no sense is as if it had not been said: a server may be wrong, and somebody else's. What is said of a window
+can only make requests smaller. Left to others: asking (`bot.doctor.capabilities`), keeping (`bot.providers.lessons`),
+what follows from it (the adapters, `bot.turn.room`).
+
+Source: the package anthropic 2.12.0 (`ModelInfo`), github.com/vllm-project/vllm (`ModelCard`), github.com/ggml-org/
+llama.cpp (tools/server), lmstudio.ai/docs (REST API v0), docs.ollama.com (Show model details, List running models),
+openrouter.ai/docs (List available models), 2026-11-23.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from decimal import Decimal, InvalidOperation
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from bot.providers.lessons import ModelLessons
+from bot.providers.prices import Price
+
+LESSON = "told"
+"""Under this name they stand among the lessons of a model."""
+
+_WINDOWS = range(512, 100_000_001)
+_OUTPUTS = range(256, 10_000_001)
+"""What tokens of a window and of an answer may be: nobody has more, and with less nothing could be said."""
+_NUM_CTX = re.compile(r"^num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
+_NO_CHAT = re.compile(r"embed|rerank|whisper|tts|transcri|moderation|dall-e|image", re.IGNORECASE)
+"""Names of models that do something else than answer."""
+_MILLION = Decimal(1_000_000)
+_MAX_PRICE_CHARS = 40
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Capabilities:
+    """What a server says of a model; None: it says nothing of that."""
+
+    window_tokens: int | None = None
+    """What a request and its answer may have together; where the server tells both, what it gives the model now and
+    not what the model was made for."""
+    max_output_tokens: int | None = None
+    tools: bool | None = None
+    pictures: bool | None = None
+    documents: bool | None = None
+    thinking: bool | None = None
+    effort: bool | None = None
+    """Whether it can be told how much to think."""
+    price: Price | None = None
+
+    @property
+    def rates(self) -> tuple[Decimal, Decimal] | None:
+        """The US dollars for a million tokens in, and those out; None where nobody knows."""
+        return None if self.price is None else (self.price.input, self.price.output)
+
+    def or_else(self, other: "Capabilities") -> "Capabilities":
+        """These, and those of another answer about the same model where these say nothing."""
+        gaps = {field.name: getattr(other, field.name) for field in fields(self) if getattr(self, field.name) is None}
+        return replace(self, **gaps)
+
+    def as_lesson(self) -> dict[str, Any]:
+        """What is known, as JSON holds it."""
+        known = {name: value for name, value in asdict(replace(self, price=None)).items() if value is not None}
+        price = {"price": self.price.model_dump(mode="json", exclude_none=True)} if self.price else {}
+        return known | price
+
+
+NOTHING = Capabilities()
+
+
+def told_of(lessons: ModelLessons, server: str, model: str) -> Capabilities:
+    """What the server was heard to say of the model, this time or before the last restart."""
+    kept = lessons.of(server, model).get(LESSON)
+    return of_lesson(cast("Json", kept)) if isinstance(kept, Mapping) else NOTHING
+
+
+def of_lesson(kept: Json) -> Capabilities:
+    """What `as_lesson` kept; a value that it cannot have written counts as missing."""
+    flags = {name: _flag(kept.get(name)) for name in ("tools", "pictures", "documents", "thinking", "effort")}
+    try:
+        price = Price.model_validate(kept["price"]) if "price" in kept else None
+    except ValidationError:
+        price = None
+    return Capabilities(
+        window_tokens=_window(kept.get("window_tokens")),
+        max_output_tokens=_output(kept.get("max_output_tokens")),
+        price=price,
+        **flags,
+    )
+
+
+def of_anthropic(entry: object) -> Capabilities:
+    """By an entry of Anthropic's list of models."""
+    model = _object(entry)
+    can = _object(model.get("capabilities"))
+    supported = {name: _flag(_object(can.get(name)).get("supported")) for name in can}
+    return Capabilities(
+        window_tokens=_window(model.get("max_input_tokens")),
+        max_output_tokens=_output(model.get("max_tokens")),
+        pictures=supported.get("image_input"),
+        documents=supported.get("pdf_input"),
+        thinking=supported.get("thinking"),
+        effort=supported.get("effort"),
+    )
+
+
+def of_listed(entry: object) -> Capabilities:
+    """By an entry of the list of any other server."""
+    model = _object(entry)
+    top, meta = _object(model.get("top_provider")), _object(model.get("meta"))
+    parameters = _texts(model.get("supported_parameters"))
+    modalities = _texts(_object(model.get("architecture")).get("input_modalities"))
+    names = ("max_model_len", "context_window", "max_context_length")
+    windows = (_window(size) for size in (meta.get("n_ctx"), *(model.get(name) for name in names)))
+    # OpenRouter's own figure is the largest of its providers', of which the first one is asked.
+    shares = [_window(size) for size in (model.get("context_length"), top.get("context_length"))]
+    return Capabilities(
+        window_tokens=next((size for size in windows if size), None) or min(filter(None, shares), default=None),
+        max_output_tokens=_output(top.get("max_completion_tokens")) or _output(model.get("max_completion_tokens")),
+        tools=None if parameters is None else "tools" in parameters,
+        pictures=None if modalities is None else "image" in modalities,
+        thinking=None if parameters is None else "reasoning" in parameters,
+        price=_price(_object(model.get("pricing"))),
+    )
+
+
+def of_training(entry: object) -> Capabilities:
+    """What llama.cpp's model was made for, where its server does not say how much of that it gives."""
+    return Capabilities(window_tokens=_window(_object(_object(entry).get("meta")).get("n_ctx_train")))
+
+
+def of_llama_cpp(props: object) -> Capabilities:
+    """By llama.cpp's `/props`."""
+    told = _object(props)
+    return Capabilities(
+        window_tokens=_window(_object(told.get("default_generation_settings")).get("n_ctx")),
+        pictures=_flag(_object(told.get("modalities")).get("vision")),
+    )
+
+
+def of_lm_studio(listed: object, model: str) -> Capabilities:
+    """By LM Studio's own list. It offers tools to every model, in a form of its own where the model has none."""
+    entry = next((one for one in entries(listed) if one.get("id") == model), _object(None))
+    kind = entry.get("type")
+    return Capabilities(
+        window_tokens=_window(entry.get("loaded_context_length")) or _window(entry.get("max_context_length")),
+        pictures=kind == "vlm" if kind in {"llm", "vlm"} else None,
+    )
+
+
+def of_ollama(shown: object, running: object, model: str) -> Capabilities:
+    """By Ollama's `/api/show`, and by `/api/ps` where the model is loaded: only then its real window is known, which is
+    much smaller than the model's own, and Ollama cuts off what is longer without a word.
+    """
+    told = _object(shown)
+    info = _object(told.get("model_info"))
+    set_to = _NUM_CTX.search(parameters) if isinstance(parameters := told.get("parameters"), str) else None
+    loaded = (one for one in _objects(_object(running).get("models")) if model in {one.get("name"), one.get("model")})
+    windows = (
+        *(one.get("context_length") for one in loaded),
+        int(set_to[1]) if set_to else None,
+        info.get(f"{info.get('general.architecture')}.context_length"),
+    )
+    can = _texts(told.get("capabilities"))
+    return Capabilities(
+        window_tokens=next((size for size in map(_window, windows) if size), None),
+        tools=None if can is None else "tools" in can,
+        pictures=None if can is None else "vision" in can,
+        thinking=None if can is None else "thinking" in can,
+    )
+
+
+def entries(listed: object) -> Iterable[Json]:
+    """The models in a list, whoever's."""
+    return _objects(_object(listed).get("data"))
+
+
+def chat_models(names: Iterable[str]) -> list[str]:
+    """Those of the models that can hold a conversation, as far as their names tell."""
+    return [name for name in names if not _NO_CHAT.search(name)]
+
+
+def _price(pricing: Json) -> Price | None:
+    """OpenRouter's prices, which are for one token each; -1 stands for one that is known only afterwards."""
+    rates = {
+        "input": pricing.get("prompt"),
+        "output": pricing.get("completion"),
+        "cache_read": pricing.get("input_cache_read"),
+        "cache_write": pricing.get("input_cache_write"),
+    }
+    try:
+        return Price.model_validate({name: _per_million(rate) for name, rate in rates.items() if rate is not None})
+    except (ValidationError, InvalidOperation):
+        return None
+
+
+def _per_million(rate: object) -> Decimal:
+    if not isinstance(rate, str) or len(rate) > _MAX_PRICE_CHARS:
+        raise InvalidOperation
+    return (Decimal(rate) * _MILLION).normalize() + 0
+
+
+def _window(value: object) -> int | None:
+    return value if type(value) is int and value in _WINDOWS else None
+
+
+def _output(value: object) -> int | None:
+    return value if type(value) is int and value in _OUTPUTS else None
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _object(value: object) -> Json:
+    return cast("Json", value) if isinstance(value, dict) else {}
+
+
+def _objects(value: object) -> Iterable[Json]:
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return (cast("Json", item) for item in items if isinstance(item, dict))
+
+
+def _texts(value: object) -> frozenset[str] | None:
+    """The texts in a list; None where it is none."""
+    if not isinstance(value, list):
+        return None
+    return frozenset(item for item in cast("list[object]", value) if isinstance(item, str))

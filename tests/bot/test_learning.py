@@ -1,0 +1,170 @@
+"""What models can do is asked of their servers beside the work, each in its own way, and kept."""
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.app.learning import CapabilityProbe
+from bot.app.models import known_models, server_of
+from bot.doctor.capabilities import ask_capabilities
+from bot.doctor.models import checked_server
+from bot.providers.base import Completion, Stop, Usage
+from bot.providers.capabilities import NOTHING, Capabilities, told_of
+from bot.providers.lessons import ModelLessons
+from bot.providers.prices import Price
+from bot.settings import Settings, load_settings
+from bot.turn.room import ContextRoom
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.base import Server, answer_json, hang
+from tests.servers.model_hosts import ModelHost
+from tests.servers.openai import OpenAIServer
+from tests.waiting import eventually
+from tools import Http
+
+ANSWER = Completion(
+    message=None,
+    stop=Stop.END,
+    usage=Usage(),
+    provider="openai",
+    model="home-8b",
+    latency_seconds=0.1,
+    cost_usd=None,
+)
+SOLD = Price(input=Decimal("0.3"), output=Decimal("1.2"))
+
+
+def settings_of(server: OpenAIServer, *, model: str | None = "home-8b", **more: str) -> Settings:
+    given = {"OPENAI_BASE_URL": server.base_url, **({"LLM__OPENAI__MODEL": model} if model else {}), **more}
+    return load_settings(given, env_file=None)
+
+
+async def learned(settings: Settings, lessons: ModelLessons, *, answered: bool = False) -> Capabilities:
+    """What is known of the first model after the questions at the start, and after its first answer."""
+    async with Http("aldis-test") as http:
+        probe = CapabilityProbe(settings, http, lessons)
+        probe.start()
+        await probe.settle()
+        if answered:
+            probe.on_answer(ANSWER)
+            await probe.settle()
+        await probe.aclose()
+    place = server_of(settings)(None)
+    return told_of(lessons, *place) if place else NOTHING
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        (ModelHost("vllm"), Capabilities(window_tokens=8192)),
+        (ModelHost("llama_cpp"), Capabilities(window_tokens=8192, pictures=False)),
+        (ModelHost("llama_cpp", sees=True), Capabilities(window_tokens=8192, pictures=True)),
+        (ModelHost("lm_studio"), Capabilities(window_tokens=8192, pictures=False)),
+        (ModelHost("lm_studio", is_loaded=False), Capabilities(window_tokens=131_072, pictures=False)),
+        (ModelHost("ollama"), Capabilities(window_tokens=8192, tools=True, pictures=False, thinking=False)),
+        (
+            ModelHost("ollama", is_loaded=False, num_ctx=16_384, tools=False),
+            Capabilities(window_tokens=16_384, tools=False, pictures=False, thinking=False),
+        ),
+        (
+            ModelHost("ollama", is_loaded=False, sees=True),
+            Capabilities(window_tokens=131_072, tools=True, pictures=True, thinking=False),
+        ),
+        (
+            ModelHost("openrouter", tools=False),
+            Capabilities(
+                window_tokens=8192, max_output_tokens=2048, tools=False, pictures=False, thinking=True, price=SOLD
+            ),
+        ),
+        (None, NOTHING),
+    ],
+)
+@pytest.mark.parametrize("name", ["home-8b", None])
+async def test_each_server_is_understood(host: ModelHost | None, expected: Capabilities, name: str | None) -> None:
+    """What it gives the model counts before what the model was made for; also where the server chooses the model."""
+    async with OpenAIServer(local=True, models=("embed-1", "home-8b"), host=host) as server:
+        lessons = ModelLessons()
+        assert await learned(settings_of(server, model=name), lessons) == expected
+        assert told_of(lessons, server.base_url, "home-8b") == expected
+        assert server.refused == []
+
+
+async def test_claude_is_asked_by_its_name() -> None:
+    """An alias is understood, too."""
+    async with AnthropicServer(aliases={"claude-haiku": "claude-haiku-5-5"}, lacks=frozenset({"effort"})) as server:
+        given = {"LLM__ANTHROPIC__BASE_URL": server.url, "LLM__ANTHROPIC__MODEL": "claude-haiku"}
+        settings = load_settings({"ANTHROPIC_API_KEY": server.key or "", **given}, env_file=None)
+        lessons = ModelLessons()
+        told = await learned(settings, lessons)
+        assert told == Capabilities(
+            window_tokens=1_000_000,
+            max_output_tokens=128_000,
+            pictures=True,
+            documents=True,
+            thinking=True,
+            effort=False,
+        )
+        assert ContextRoom(lessons, server_of(settings)).window_tokens(None) == 1_000_000
+
+
+async def test_after_the_first_answer_it_is_asked_again() -> None:
+    """A server at home gives a model less than it was made for, and says so only once it is loaded."""
+    host = ModelHost("ollama", is_loaded=False)
+    async with OpenAIServer(local=True, models=("home-8b",), host=host) as server:
+        settings, lessons = settings_of(server), ModelLessons()
+        assert (await learned(settings, lessons)).window_tokens == 131_072
+        host.is_loaded = True
+        assert (await learned(settings, lessons, answered=True)).window_tokens == 8192
+        asked = len(server.requests)  # five times: the list, and what each kind of server may know besides
+        async with Http("aldis-test") as http:
+            probe = CapabilityProbe(settings, http, lessons)
+            for _ in range(3):
+                probe.on_answer(ANSWER)
+            probe.on_answer(replace(ANSWER, provider="offline", model="offline"))
+            await probe.settle()
+        assert len(server.requests) == asked + 5
+
+
+@pytest.mark.parametrize("body", [{"data": "many"}, [1], {"data": [None, {"id": ["home-8b"]}, {"id": "home-8b"}]}])
+async def test_a_wrong_answer_leaves_what_was_known(body: Any) -> None:
+    """So does a server that is down, or answers nothing."""
+    async with OpenAIServer(local=True, models=("home-8b",), host=ModelHost("vllm")) as server:
+        settings, lessons = settings_of(server), ModelLessons()
+        known = await learned(settings, lessons)
+        server.faults += [answer_json(body)]
+        assert await learned(settings, lessons) == known
+    assert await learned(settings, lessons) == known
+
+
+class Silent(Server):
+    """A server that takes questions and never answers."""
+
+    def respond(self, seen: Any, request: Any) -> Any:
+        return hang(seen)
+
+
+async def test_a_server_that_hangs_keeps_nobody() -> None:
+    """The questions end by themselves, and with the process."""
+    async with Silent() as server, Http("aldis-test") as http:
+        given = {"OPENAI_BASE_URL": f"{server.url}/v1", "LLM__OPENAI__MODEL": "home-8b"}
+        settings = load_settings(given, env_file=None)
+        probe = CapabilityProbe(settings, http, ModelLessons())
+        probe.start()
+        await eventually(lambda: bool(server.requests))
+        await probe.aclose()
+        assert probe.is_idle
+        server_of_it = checked_server("openai", settings)
+        assert await ask_capabilities(server_of_it, "home-8b", http, patience_seconds=0.05) == ("home-8b", NOTHING)
+
+
+async def test_the_price_that_is_counted_is_shown() -> None:
+    """What the operator says is the price, whatever the server says; without either there is none."""
+    async with OpenAIServer(local=True, models=("home-8b",), host=ModelHost("openrouter")) as server:
+        settings, lessons = settings_of(server), ModelLessons()
+        await learned(settings, lessons)
+        assert known_models(settings, lessons)(None).rates == (Decimal("0.3"), Decimal("1.2"))
+        own = settings_of(server, BUDGET__PRICES="home-8b=1/2")
+        assert known_models(own, lessons)("openai/home-8b").rates == (Decimal(1), Decimal(2))
+        assert known_models(settings, ModelLessons())(None).rates is None
+    assert known_models(load_settings({}, env_file=None), ModelLessons())(None) == NOTHING
