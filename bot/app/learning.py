@@ -44,11 +44,6 @@ class CapabilityProbe:
             self._answered.add(model)
             self._ask(model if model in self._settings.llm.choices else self._settings.llm.model_of("openai"))
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing is asked at the moment."""
-        return not self._asking
-
     async def settle(self) -> None:
         """Wait until everything that was asked is answered, or will not be."""
         await asyncio.gather(*self._asking)

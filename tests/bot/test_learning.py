@@ -1,5 +1,6 @@
 """What models can do is asked of their servers beside the work, each in its own way, and kept."""
 
+import asyncio
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 
 from bot.app.learning import CapabilityProbe
 from bot.app.models import known_models, server_of
-from bot.doctor.capabilities import ask_capabilities
+from bot.doctor.capabilities import PATIENCE_SECONDS, ask_capabilities
 from bot.doctor.models import checked_server
 from bot.providers.base import Completion, Stop, Usage
 from bot.providers.capabilities import NOTHING, Capabilities, told_of
@@ -152,8 +153,8 @@ async def test_a_server_that_hangs_keeps_nobody() -> None:
         probe = CapabilityProbe(settings, http, ModelLessons())
         probe.start()
         await eventually(lambda: bool(server.requests))
-        await probe.aclose()
-        assert probe.is_idle
+        async with asyncio.timeout(PATIENCE_SECONDS / 2):
+            await probe.aclose()
         server_of_it = checked_server("openai", settings)
         assert await ask_capabilities(server_of_it, "home-8b", http, patience_seconds=0.05) == ("home-8b", NOTHING)
 
