@@ -117,14 +117,14 @@ async def test_after_the_first_answer_it_is_asked_again() -> None:
         assert (await learned(settings, lessons)).window_tokens == 131_072
         host.is_loaded = True
         assert (await learned(settings, lessons, answered=True)).window_tokens == 8192
-        asked = len(server.requests)  # five times: the list, and what each kind of server may know besides
+        asked = len(server.looks)  # five times: the list, and what each kind of server may know besides
         async with Http("aldis-test") as http:
             probe = CapabilityProbe(settings, http, lessons)
             for _ in range(3):
                 probe.on_answer(ANSWER)
             probe.on_answer(replace(ANSWER, provider="offline", model="offline"))
             await probe.settle()
-        assert len(server.requests) == asked + 5
+        assert len(server.looks) == asked + 5
 
 
 @pytest.mark.parametrize("body", [{"data": "many"}, [1], {"data": [None, {"id": ["home-8b"]}, {"id": "home-8b"}]}])
@@ -133,7 +133,7 @@ async def test_a_wrong_answer_leaves_what_was_known(body: Any) -> None:
     async with OpenAIServer(local=True, models=("home-8b",), host=ModelHost("vllm")) as server:
         settings, lessons = settings_of(server), ModelLessons()
         known = await learned(settings, lessons)
-        server.faults += [answer_json(body)]
+        server.look_faults += [answer_json(body)]
         assert await learned(settings, lessons) == known
     assert await learned(settings, lessons) == known
 

@@ -93,9 +93,14 @@ class Server:
             headers={name.lower(): value for name, value in request.headers.items()},
             body=await request.read(),
         )
-        self.requests.append(seen)
-        answer = self.faults.pop(0)(seen) if self.faults else self.respond(seen, request)
+        requests, faults = self.kept(seen)
+        requests.append(seen)
+        answer = faults.pop(0)(seen) if faults else self.respond(seen, request)
         return answer if isinstance(answer, web.StreamResponse) else await answer
+
+    def kept(self, seen: Seen) -> tuple[list[Seen], list[Answer]]:
+        """Where such a request is remembered, and the answers that are given to such before the regular ones."""
+        return self.requests, self.faults
 
     def respond(self, seen: Seen, request: web.Request) -> Awaitable[web.StreamResponse] | web.StreamResponse:
         """What the service answers when nothing is wrong."""

@@ -18,6 +18,7 @@ from typing import Any, Literal, Self
 from aiohttp import web
 
 from tests.servers.base import Answer, Seen, Server
+from tests.servers.model_hosts import ModelHost
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,6 +185,10 @@ class ModelServer(Server, ABC):
 
     script: list[Scripted | Broken | Answer] = field(default_factory=list)
     reply: Callable[[Heard], Scripted] = echo
+    looks: list[Seen] = field(default_factory=list[Seen])
+    """What was asked about models, and not of them: `requests` holds the others, whoever looks meanwhile."""
+    look_faults: list[Answer] = field(default_factory=list[Answer])
+    """As `faults`, for these."""
     key: str | None = "test-key"
     """None takes any key, as local servers do."""
     latency_seconds: float = 0.0
@@ -217,6 +222,10 @@ class ModelServer(Server, ABC):
     def new_id(self, prefix: str) -> str:
         """Unique over all servers, so that a conversation may outlive one."""
         return f"{prefix}_{self._mark}{next(self._count):06d}"
+
+    def kept(self, seen: Seen) -> tuple[list[Seen], list[Answer]]:
+        is_look = seen.method == "GET" or seen.path in ModelHost.OWN_PATHS
+        return (self.looks, self.look_faults) if is_look else super().kept(seen)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         try:

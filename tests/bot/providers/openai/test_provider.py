@@ -422,7 +422,7 @@ async def test_without_a_model_the_servers_first_one_answers() -> None:
         answers = [await provider.complete(QUESTION) for _ in range(2)]
         await provider.aclose()
         assert [answer.model for answer in answers] == ["llama-9", "llama-9"]
-        assert [seen.method for seen in server.requests] == ["GET", "POST", "POST"]
+        assert (len(server.looks), len(server.requests)) == (1, 2)
 
 
 async def test_a_server_without_any_model_is_said_to_have_none() -> None:
