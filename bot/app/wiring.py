@@ -239,6 +239,8 @@ class Parts:
                 budgets=models.budgets(settings),
                 feeds=self.feeds,
                 findings=lambda: checkups.findings,
+                toolbox=toolbox,
+                used_share=budget.used_share,
                 on_allowed=intake.admit,
             ),
         )

@@ -269,6 +269,8 @@ async def test_every_page_fits_a_phone_and_a_screen_reader(language: str, tmp_pa
         for path in PATHS:
             await visit.go(path)
             assert await visit.page.evaluate(_ACCESSIBLE) == [], path
+        await visit.go("/setup/tools/try/get_weather")
+        assert await visit.page.evaluate(_ACCESSIBLE) == []
         await visit.go("/upkeep/factor")
         await visit.page.locator("form[action='/upkeep/factor/begin'] button").click()
         await expect(visit.page.locator("img[src='/upkeep/factor/code.svg']")).to_be_visible()

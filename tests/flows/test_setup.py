@@ -113,6 +113,43 @@ async def test_who_is_let_in_is_answered_what_they_wrote_while_they_waited(
         assert not any("never mind" in sent.text for sent in server.sent)
 
 
+async def test_tools_are_tried_on_a_page(tmp_path: Path) -> None:
+    """One that looks, by the running Aldis and into the usage; one that acts is refused; no word of it is kept."""
+    async with SignalCli() as server:
+        settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port()), "TOOLS__APPROVE": "convert"}
+        async with (
+            watched("setup", settings=settings, folder=tmp_path) as console,
+            entered(await link_in(console)) as (http, origin, token),
+        ):
+            await server.connected()
+
+            async def tried(name: str, **given: str) -> str:
+                form = {"token": token, **{f"argument-{at[1:]}": value for at, value in given.items()}}
+                async with http.post(f"{origin}/setup/tools/try/{name}", data=form) as response:
+                    assert response.status == 200
+                    return await response.text()
+
+            async with http.get(f"{origin}/setup/tools") as response:
+                assert 'href="/setup/tools/try/calculate"' in (page := await response.text())
+                assert "try/remind" not in page
+            assert "391" in await tried("calculate", a0="17 * 23")
+            async with http.get(f"{origin}/setup/tools/try/calculate") as response:
+                assert "391" not in await response.text()  # it is shown once
+            page = await tried("current_time", a0="<script>x</script>")
+            assert "it failed" in page
+            assert "<script>x" not in page
+            assert "cannot be tried here" in await tried("remind", a0="x")
+            assert "cannot be tried here" in await tried("convert", a0="1", a1="km", a2="m")
+            assert "no such tool" in await tried("nothing")
+            async with http.post(f"{origin}/setup/tools/try/calculate", data={"token": "x"}) as response:
+                assert response.status == 403
+            async with http.get(f"{origin}/usage") as response:
+                assert "calculate" in await response.text()
+        audit = (tmp_path / "aldis.db-audit.jsonl").read_text()
+        assert ['"about": "calculate"' in line for line in audit.splitlines() if "tool.tried" in line] == [True, False]
+        assert "17 * 23" not in audit + console.err.text
+
+
 async def test_a_link_is_asked_for_again(tmp_path: Path) -> None:
     """`admin` and `setup` print one of the Aldis that runs already; without one they say what to do."""
     async with SignalCli(accounts=[]) as server:

@@ -15,6 +15,7 @@ from bot.web.admin.desk import AdminContext
 from bot.web.admin.guard import form_of
 from bot.web.admin.model import looking
 from bot.web.admin.pages import words
+from bot.web.admin.trial import may_be_tried
 
 _TOOLS = "/setup/tools"
 SEARCHES = {
@@ -37,6 +38,8 @@ class Row:
     cost_usd: Decimal
     asks: bool
     """Whether it does something, so that it may ask first."""
+    trials: tuple[str, ...]
+    """The tools in it that may be tried."""
 
 
 class ToolRoom:
@@ -110,4 +113,5 @@ def _row(group: ToolGroup) -> Row:
         about=about,
         cost_usd=max((tool.spec.cost_usd for tool in group.tools), default=Decimal(0)),
         asks=any(tool.spec.effects != "none" for tool in group.tools),
+        trials=tuple(tool.spec.name for tool in group.tools if group.state == "on" and may_be_tried(tool.spec)),
     )

@@ -43,7 +43,7 @@ class PageTemplates:
             lstrip_blocks=True,
         )
         self._jinja.globals.update(t=words, static=self._static_path, languages=_NAMES)  # pyright: ignore[reportUnknownMemberType]
-        self._jinja.filters.update(time=self._time, usd=_usd, count=_count)  # pyright: ignore[reportUnknownMemberType]
+        self._jinja.filters.update(time=self._time, usd=_usd, count=_count, number=number)  # pyright: ignore[reportUnknownMemberType]
 
     def html(self, template: str, **values: object) -> str:
         """A template, filled in."""

@@ -351,6 +351,21 @@ PAGE_TOOL_SEEN_NOBODY = Sentence("PAGE_TOOL_SEEN_NOBODY", "nobody outside sees i
 PAGE_TOOL_SEEN_UNKNOWN = Sentence("PAGE_TOOL_SEEN_UNKNOWN", "it does not tell who sees it")
 PAGE_TOOL_ASKS = Sentence("PAGE_TOOL_ASKS", "asks first where it has read what strangers wrote")
 PAGE_TOOL_UNKNOWN = Sentence("PAGE_TOOL_UNKNOWN", "There is no such tool.")
+PAGE_TRY = Sentence("PAGE_TRY", "Try {name}")
+PAGE_TRY_WITH = Sentence("PAGE_TRY_WITH", "What to call it with")
+PAGE_TRY_WHY = Sentence("PAGE_TRY_WHY", "The call goes the way of a model’s calls, and counts in the usage.")
+PAGE_TRY_LINES = Sentence("PAGE_TRY_LINES", "One in each line.")
+PAGE_TRY_DO = Sentence("PAGE_TRY_DO", "Call it")
+PAGE_TRY_ANSWER = Sentence("PAGE_TRY_ANSWER", "The answer")
+PAGE_TRY_OK = Sentence("PAGE_TRY_OK", "it works")
+PAGE_TRY_FAILED = Sentence("PAGE_TRY_FAILED", "it failed")
+PAGE_TRY_COST = Sentence("PAGE_TRY_COST", "It cost {cost} and took {seconds} s.")
+PAGE_TRY_CUT = Sentence("PAGE_TRY_CUT", "The answer is longer; this is its beginning.")
+PAGE_TRY_NOT = Sentence(
+    "PAGE_TRY_NOT",
+    "This tool cannot be tried here: it does something, reads what people keep, or asks somebody first.",
+)
+PAGE_TRY_NO_MONEY = Sentence("PAGE_TRY_NO_MONEY", "The budget is used up, and this call would cost something.")
 PAGE_SEARCH = Sentence("PAGE_SEARCH", "Keys for searching")
 PAGE_SEARCH_WHY = Sentence(
     "PAGE_SEARCH_WHY",

@@ -55,6 +55,8 @@ class BrowserSession:
     tries: int = 0
     new_secret: bytes | None = field(default=None, repr=False)
     """The secret of a second factor that is being set up on it."""
+    answer: object = field(default=None, repr=False)
+    """What its last trial call gave, until a page has shown it."""
     remarks: list[Remark] = field(default_factory=list[Remark])
 
 

@@ -28,6 +28,7 @@ from bot.web.admin.overview import Overview
 from bot.web.admin.pages import PageTemplates, language_of
 from bot.web.admin.people import PeopleRoom
 from bot.web.admin.sessions import CurrentFactor, Sessions
+from bot.web.admin.trial import TrialRoom
 from bot.web.admin.upkeep import LogTail, UpkeepRoom
 from bot.web.admin.usage import UsageRoom
 from bot.web.admin.world import World
@@ -66,6 +67,7 @@ class Site:
             ModelRoom(self._desk),
             PeopleRoom(self._desk),
             ToolRoom(self._desk),
+            TrialRoom(self._desk),
             UsageRoom(self._desk),
             UpkeepRoom(self._desk, self.log),
             FactorRoom(self._desk, self._sessions, factor, place),

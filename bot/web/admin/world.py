@@ -4,7 +4,7 @@ World --wait_for--> what it waits for --showing--> the Aldis that runs --> it wa
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -22,6 +22,7 @@ from bot.settings import Settings
 from bot.settings.file import SettingsFile
 from bot.transports.base import Transport
 from bot.turn.captchas import Captchas
+from bot.turn.toolbox import Toolbox
 from bot.web.health import STARTS, STOPS, HealthPage
 from store import Store
 
@@ -41,6 +42,9 @@ class RunningParts:
     budgets: Budgets
     feeds: Feeds
     findings: Callable[[], Sequence[Finding]]
+    toolbox: Toolbox
+    used_share: Callable[[], Awaitable[Mapping[str, float]]]
+    """Which part of the budgets of everybody together is used up."""
     on_allowed: Callable[[PersonId], Awaitable[None]]
     """Is told whom a page has just let in."""
 

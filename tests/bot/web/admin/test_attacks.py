@@ -16,6 +16,7 @@ from tests.bot.web.admin.test_sessions import SECRET, Watch, code_at
 
 EVIL = "http://evil.example"
 POSTS = [
+    "/setup/tools/try/calculate",
     "/upkeep/factor/begin",
     "/upkeep/factor/confirm",
     "/upkeep/factor/off",
