@@ -33,6 +33,10 @@ MIN_LIMIT_BYTES = 200
 
 _QUOTE_CHARACTERS = 200
 
+_MAX_GROWTH = 30
+"""How many times as long as its Markdown a page may become by quotes, lists and rules."""
+_MAX_SENT = 300_000
+"""More characters than any answer is sent with."""
 _READ = 2
 """How much of an answer is read, as a multiple of what the parts hold: the time spent on it is bounded."""
 _LOOSE, _DENSE = 1 / 8, 3 / 4
@@ -83,9 +87,13 @@ def parts(
 
 
 def visible(markdown: str) -> StyledText:
-    """What people see of an answer; an answer of nothing but markers is seen as it stands."""
+    """What people see of an answer; an answer of nothing but markers is seen as it stands.
+
+    All of it, although a page grows longer than its Markdown; of a table whose cells repeat a long header, at least
+    what `parts` would send.
+    """
     answer = clean_text(markdown)
-    page = style_beginning(answer, len(answer))
+    page = style_beginning(answer, max(_MAX_GROWTH * len(answer), _MAX_SENT))
     return page if page.text else StyledText(text=answer.strip())
 
 

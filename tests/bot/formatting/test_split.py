@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bot.events import Style, Styled
 from bot.formatting.graphemes import borders, utf16_offsets
-from bot.formatting.split import LIMIT_BYTES, MAX_MESSAGE_BYTES, one_message, parts, split
+from bot.formatting.split import LIMIT_BYTES, MAX_MESSAGE_BYTES, one_message, parts, split, visible
 from tests.bot.formatting.test_markdown import ANYTHING, ranges
 
 MARK = "… (cut: the answer was too long)"
@@ -272,6 +272,12 @@ def test_one_message_holds_what_signal_carries(size: int, is_whole: bool) -> Non
     assert found is is_whole
     assert size_bytes(content) <= MAX_MESSAGE_BYTES
     assert content.text.endswith(MARK) is not is_whole
+
+
+@pytest.mark.parametrize("markdown", ["---\nFoo\n---\nBar\n---\nBaz", "> > > foo\nBaz", "***\nBaz", "- a\n\n---\nBaz"])
+def test_a_page_that_grows_is_seen_to_its_end(markdown: str) -> None:
+    """As some of CommonMark's examples: a rule and the bars of a quote are longer than their signs."""
+    assert visible(markdown).text.endswith("Baz")
 
 
 def test_nothing_visible_is_no_message() -> None:

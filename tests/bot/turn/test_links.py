@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.formatting.split import visible
+from bot.formatting.split import parts, visible
 from bot.labels import Labels
 from bot.messages import AssistantMessage, CallId, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.turn.links import defang, given_in, inert
@@ -92,11 +92,21 @@ def test_signs_of_style_hide_no_address(text: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from([*"*_~|`[]()<>\\\n &#46;", ".", "evil", ".example", "/?d=4711", "https://", "a"])))
-def test_whatever_is_answered_no_made_up_address_is_seen(parts: list[str]) -> None:
+def test_whatever_is_answered_no_made_up_address_is_seen(atoms: list[str]) -> None:
     """Neither in the answer nor in what is left of it without styles."""
-    seen = visible(defang("".join(parts), GIVEN)).text
+    seen = visible(defang("".join(atoms), GIVEN)).text
     assert "evil.example/?d" not in seen
     assert "://evil" not in seen
+
+
+@pytest.mark.parametrize(
+    "before", ["***\n" * 60, "> > > > a\nb\n" * 60, "|head|tail|\n|-|-|\n" + "|a|b|\n" * 60 + "\n"]
+)
+def test_no_address_hides_behind_what_grows(before: str) -> None:
+    """A page may be longer than its Markdown: what stands at its end is looked at all the same."""
+    answer = defang(f"{before}**evil**.example/?d=4711", "")
+    sent = "".join(part.text for part in parts(answer))
+    assert sent.endswith("evil[.]example/?d=4711")
 
 
 def test_long_answers_are_looked_through_quickly() -> None:
