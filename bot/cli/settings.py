@@ -66,7 +66,7 @@ def _show_one(file: SettingsFile, name: str) -> None:
         default = variable.field.get_default(call_default_factory=True)
         shown = "" if default is None or default == () else default
         print(f"{variable.name}={str(shown).lower() if isinstance(shown, bool) else shown}  # {origin}")
-    print(" ".join((variable.field.description or "").split()))
+    print(variable.meaning)
 
 
 def _values(file: SettingsFile) -> tuple[tuple[Variable, ...], Mapping[str, GivenValue]]:
