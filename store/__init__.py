@@ -1,115 +1,32 @@
 """What Aldis keeps. The front door: `bot` imports from here, only `bot.app` reaches inside.
 
 The store knows rows and time, not meaning: contents are bytes, sealed with a key for each conversation.
+
+What the door gives is listed in `__init__.pyi`, each name with its module, which is imported when the name is first
+asked for: whoever names an error or a row needs neither SQLite nor keys.
 """
 
-from store.backup import NOT_INCLUDED, copy_closed, is_undecided, restore, steps_of
-from store.chats import LastQuestion
-from store.erasure import Erasure
-from store.errors import (
-    UNDECIDED,
-    Damaged,
-    DatabaseGone,
-    KeyGiven,
-    SchemaTooNew,
-    StoreError,
-    StoreFull,
-    StoreInUse,
-    Undecided,
-    WrongKey,
-)
-from store.feeds import MAX_FEEDS, Article, Feed, FoundArticle
-from store.grants import Grant
-from store.guard import Tampering
-from store.ledger import Scope, SpentUsage, Total
-from store.memories import Fact
-from store.people import Approval, NewIdentity, Pin
-from store.predictions import PredictionRow
-from store.records import (
-    Arrival,
-    Claim,
-    ConversationId,
-    InboxId,
-    InboxItem,
-    KeptTime,
-    KnownMessage,
-    LedgerEntry,
-    OutboxId,
-    OutboxItem,
-    Role,
-    SentMessage,
-    Spending,
-    StoredMessage,
-    TurnEnd,
-    TurnId,
-    TurnState,
-    UrgentItem,
-    Waiting,
-)
-from store.reminders import Reminder
-from store.restored import Restoration
-from store.store import Repositories, Store, open_store
-from store.summaries import Summary
-from store.traces import Trace, TracedMessage, TracedReply
+import ast
+from importlib import import_module
+from pathlib import Path
 
-__all__ = [
-    "MAX_FEEDS",
-    "NOT_INCLUDED",
-    "UNDECIDED",
-    "Approval",
-    "Arrival",
-    "Article",
-    "Claim",
-    "ConversationId",
-    "Damaged",
-    "DatabaseGone",
-    "Erasure",
-    "Fact",
-    "Feed",
-    "FoundArticle",
-    "Grant",
-    "InboxId",
-    "InboxItem",
-    "KeptTime",
-    "KeyGiven",
-    "KnownMessage",
-    "LastQuestion",
-    "LedgerEntry",
-    "NewIdentity",
-    "OutboxId",
-    "OutboxItem",
-    "Pin",
-    "PredictionRow",
-    "Reminder",
-    "Repositories",
-    "Restoration",
-    "Role",
-    "SchemaTooNew",
-    "Scope",
-    "SentMessage",
-    "Spending",
-    "SpentUsage",
-    "Store",
-    "StoreError",
-    "StoreFull",
-    "StoreInUse",
-    "StoredMessage",
-    "Summary",
-    "Tampering",
-    "Total",
-    "Trace",
-    "TracedMessage",
-    "TracedReply",
-    "TurnEnd",
-    "TurnId",
-    "TurnState",
-    "Undecided",
-    "UrgentItem",
-    "Waiting",
-    "WrongKey",
-    "copy_closed",
-    "is_undecided",
-    "open_store",
-    "restore",
-    "steps_of",
-]
+_LIST = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+_HOMES = {
+    alias.asname or alias.name: (line.module or "", alias.name)
+    for line in _LIST.body
+    if isinstance(line, ast.ImportFrom)
+    for alias in line.names
+}
+
+
+def __getattr__(name: str) -> object:
+    """A name that was not asked for before; from then on it stands here."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, name_there = _HOMES[name]
+    found = globals()[name] = getattr(import_module(module), name_there)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

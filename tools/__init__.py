@@ -1,168 +1,32 @@
 """What Aldis can do for a model. The front door: `bot` imports from here, only `bot.app` reaches inside.
 
 Tools know neither the bot nor the store; no tool imports another.
+
+What the door gives is listed in `__init__.pyi`, each name with its module, which is imported when the name is first
+asked for: whoever reads the settings of tools needs no HTTP client.
 """
 
-from tools.base import (
-    Answers,
-    Arguments,
-    BaseUrl,
-    Effects,
-    Intent,
-    Key,
-    Options,
-    Records,
-    Result,
-    ResultFile,
-    Tool,
-    ToolContext,
-    ToolSource,
-    ToolSpec,
-)
-from tools.catalog import CATALOG, CatalogEntry, ToolDeps, build, build_tools, sources
-from tools.chart import CONTENT_TYPE as PNG
-from tools.chart import Panel, bar_chart
-from tools.errors import (
-    BadArguments,
-    Denied,
-    Disabled,
-    NotFound,
-    RateLimited,
-    TimedOut,
-    TooLarge,
-    ToolError,
-    Unavailable,
-    UnknownOutcome,
-)
-from tools.extensions import (
-    Extension,
-    Extensions,
-    ExtensionTools,
-    Failure,
-    build_extensions,
-    find_entry_points,
-    import_extensions,
-)
-from tools.http import BytesAnswer, FormFile, Http, JsonAnswer, Unreachable
-from tools.images import ImagesOptions
-from tools.mcp.options import McpOptions
-from tools.news import NewsOptions
-from tools.ports import (
-    Every,
-    Excerpt,
-    Forecast,
-    Judge,
-    Judgement,
-    Memory,
-    News,
-    PageLink,
-    PageText,
-    Paper,
-    Papers,
-    PlannedReminder,
-    Prediction,
-    Predictions,
-    RememberedFact,
-    Reminders,
-    Repeat,
-    Span,
-    Stance,
-    Stories,
-    Story,
-    Tone,
-    Verdict,
-    Weekday,
-    Wish,
-)
-from tools.search.options import SearchOptions
-from tools.standalone import alone
-from tools.text import clean_text, fit_json, plain, shorten
-from tools.twitter.tool import TwitterOptions
-from tools.web.addresses import canonical_url
-from tools.web.fetch import FetchedPage, Fetcher
+import ast
+from importlib import import_module
+from pathlib import Path
 
-__all__ = [
-    "CATALOG",
-    "PNG",
-    "Answers",
-    "Arguments",
-    "BadArguments",
-    "BaseUrl",
-    "BytesAnswer",
-    "CatalogEntry",
-    "Denied",
-    "Disabled",
-    "Effects",
-    "Every",
-    "Excerpt",
-    "Extension",
-    "ExtensionTools",
-    "Extensions",
-    "Failure",
-    "FetchedPage",
-    "Fetcher",
-    "Forecast",
-    "FormFile",
-    "Http",
-    "ImagesOptions",
-    "Intent",
-    "JsonAnswer",
-    "Judge",
-    "Judgement",
-    "Key",
-    "McpOptions",
-    "Memory",
-    "News",
-    "NewsOptions",
-    "NotFound",
-    "Options",
-    "PageLink",
-    "PageText",
-    "Panel",
-    "Paper",
-    "Papers",
-    "PlannedReminder",
-    "Prediction",
-    "Predictions",
-    "RateLimited",
-    "Records",
-    "RememberedFact",
-    "Reminders",
-    "Repeat",
-    "Result",
-    "ResultFile",
-    "SearchOptions",
-    "Span",
-    "Stance",
-    "Stories",
-    "Story",
-    "TimedOut",
-    "Tone",
-    "TooLarge",
-    "Tool",
-    "ToolContext",
-    "ToolDeps",
-    "ToolError",
-    "ToolSource",
-    "ToolSpec",
-    "TwitterOptions",
-    "Unavailable",
-    "UnknownOutcome",
-    "Unreachable",
-    "Verdict",
-    "Weekday",
-    "Wish",
-    "alone",
-    "bar_chart",
-    "build",
-    "build_extensions",
-    "build_tools",
-    "canonical_url",
-    "clean_text",
-    "find_entry_points",
-    "fit_json",
-    "import_extensions",
-    "plain",
-    "shorten",
-    "sources",
-]
+_LIST = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+_HOMES = {
+    alias.asname or alias.name: (line.module or "", alias.name)
+    for line in _LIST.body
+    if isinstance(line, ast.ImportFrom)
+    for alias in line.names
+}
+
+
+def __getattr__(name: str) -> object:
+    """A name that was not asked for before; from then on it stands here."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, name_there = _HOMES[name]
+    found = globals()[name] = getattr(import_module(module), name_there)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

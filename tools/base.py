@@ -38,7 +38,6 @@ class Options(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
-        use_attribute_docstrings=True,
         str_strip_whitespace=True,
         hide_input_in_errors=True,
     )
@@ -76,6 +75,14 @@ class Options(BaseModel):
         if not isinstance(given, dict):
             return given
         return {name: value for name, value in cast("dict[str, Any]", given).items() if value != ""}
+
+
+class LocalOptions(Options):
+    """The settings of a tool that asks nobody and has nothing to set but whether it is on."""
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`: nobody."""
+        return ()
 
 
 def _as_address(value: str) -> str:

@@ -2,66 +2,29 @@
 
 The name of a line is the tool's group of settings: `weather` is set by `TOOLS__WEATHER__<FIELD>`, and the fields are
 those of its options class. To add a tool, write its module and add its line here.
+The settings of all tools are read at every start, so what is imported here at the head is light; a tool itself is
+imported when it is made. Left to others: making them (`tools.building`).
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from tools.base import Options, Tool, ToolSource
-from tools.calculator.tool import Calculator, CalculatorOptions
-from tools.clock import ClockOptions, CurrentTime
-from tools.conversion.tool import Convert, ConvertOptions
-from tools.databases.tool import DbQueryOptions, database_tools
-from tools.evidence.tool import VerifyNews, VerifyNewsOptions
-from tools.http import Http
-from tools.images import ImageGenerate, ImagesOptions
-from tools.markets.tool import MarketGet, MarketSearch, MarketsOptions
+from tools.base import LocalOptions, Options, Tool, ToolSource
+from tools.conversion.options import ConvertOptions
+from tools.databases.options import DbQueryOptions
+from tools.evidence.options import VerifyNewsOptions
+from tools.images.options import ImagesOptions
+from tools.markets.options import MarketsOptions
 from tools.mcp.options import McpOptions
-from tools.mcp.servers import McpServers
-from tools.memory import Remember, RememberOptions
-from tools.news import IntelRecent, IntelSearch, NewsOptions
-from tools.ports import Judge, Memory, News, Papers, Predictions, Quotas, Reminders
-from tools.predictions.tool import (
-    CalibrationStats,
-    ListPredictions,
-    Predict,
-    PredictionsOptions,
-    ResolvePrediction,
-)
-from tools.reminders import Remind, RemindOptions
-from tools.search.options import SearchOptions
-from tools.search.service import SearchService
-from tools.search.tool import WebSearch, WebSearchOptions
-from tools.twitter.tool import SITE, TwitterOptions, TwitterSearch
-from tools.weather.tool import Weather, WeatherOptions
-from tools.web.fetch import Fetcher
-from tools.web.tool import PageOptions, WebFetch
-from tools.wikipedia import Wikipedia, WikipediaOptions
+from tools.news.options import NewsOptions
+from tools.search.options import WebSearchOptions
+from tools.twitter.options import SITE, TwitterOptions
+from tools.weather.options import WeatherOptions
+from tools.web.options import PageOptions
+from tools.wikipedia.options import WikipediaOptions
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ToolDeps:
-    """What tools share while Aldis runs."""
-
-    http: Http
-    fetcher: Fetcher
-    reminders: Reminders
-    memory: Memory
-    predictions: Predictions
-    news: News
-    quotas: Quotas
-    papers: Papers
-    judge: Judge
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BuildContext(ToolDeps):
-    """What tools are made with: their surroundings, and what several of them share among themselves."""
-
-    search: SearchService
-    """Where every tool searches, so that they share the services, the months, the minutes and the numbers. It is there
-    whether or not the tool `web_search` is switched on, whose settings it goes by."""
+Built = Tool | tuple[Tool, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,91 +35,133 @@ class CatalogEntry:
     """
 
     options: type[Options]
-    build: Callable[[Any, BuildContext], Tool | tuple[Tool, ...]]
+    build: Callable[[Any, Any], Built]
+    """Makes it, with a `tools.building.BuildContext` around it."""
     source: Callable[[Any, Collection[str]], ToolSource] | None = None
     """What gives tools that are known only while Aldis runs, made with the names that are taken; None: nothing does."""
 
 
+def _calculator(_options: LocalOptions, _around: Any) -> Tool:
+    from tools.calculator.tool import Calculator
+
+    return Calculator()
+
+
+def _weather(options: WeatherOptions, around: Any) -> Tool:
+    from tools.weather.tool import Weather
+
+    return Weather(options, around.http)
+
+
+def _clock(_options: LocalOptions, _around: Any) -> Tool:
+    from tools.clock import CurrentTime
+
+    return CurrentTime()
+
+
+def _convert(options: ConvertOptions, around: Any) -> Tool:
+    from tools.conversion.tool import Convert
+
+    return Convert(options, around.http)
+
+
+def _web_search(options: WebSearchOptions, around: Any) -> Built:
+    from tools.search.tool import WebSearch
+
+    return WebSearch(options, around.search) if around.search.is_open else ()
+
+
+def _verify_news(options: VerifyNewsOptions, around: Any) -> Built:
+    from tools.evidence.tool import VerifyNews
+
+    return VerifyNews(options, around.search, around.judge) if around.search.is_open else ()
+
+
+def _twitter(options: TwitterOptions, around: Any) -> Built:
+    from tools.twitter.tool import TwitterSearch
+
+    if options.missing() and not around.search.reaches(SITE):
+        return ()
+    return TwitterSearch(options, around.http, around.quotas, around.search)
+
+
+def _wikipedia(options: WikipediaOptions, around: Any) -> Tool:
+    from tools.wikipedia.tool import Wikipedia
+
+    return Wikipedia(options, around.http)
+
+
+def _markets(options: MarketsOptions, around: Any) -> Built:
+    from tools.markets.tool import MarketGet, MarketSearch
+
+    return MarketSearch(options, around.http), MarketGet(options, around.http)
+
+
+def _news(_options: NewsOptions, around: Any) -> Built:
+    from tools.news.tool import IntelRecent, IntelSearch
+
+    return IntelSearch(around.news), IntelRecent(around.news)
+
+
+def _web_fetch(options: PageOptions, around: Any) -> Tool:
+    from tools.web.tool import WebFetch
+
+    return WebFetch(options, around.fetcher, around.papers)
+
+
+def _images(options: ImagesOptions, around: Any) -> Built:
+    from tools.images.tool import ImageGenerate
+
+    return () if options.missing() else ImageGenerate(options, around.http, around.fetcher)
+
+
+def _db_query(options: DbQueryOptions, _around: Any) -> Built:
+    from tools.databases.tool import database_tools
+
+    return database_tools(options)
+
+
+def _mcp(options: McpOptions, taken: Collection[str]) -> ToolSource:
+    from tools.mcp.servers import McpServers
+
+    return McpServers(options, taken=taken)
+
+
+def _remind(_options: LocalOptions, around: Any) -> Tool:
+    from tools.reminders import Remind
+
+    return Remind(around.reminders)
+
+
+def _remember(_options: LocalOptions, around: Any) -> Tool:
+    from tools.memory import Remember
+
+    return Remember(around.memory)
+
+
+def _predictions(_options: LocalOptions, around: Any) -> Built:
+    from tools.predictions.tool import CalibrationStats, ListPredictions, Predict, ResolvePrediction
+
+    kept = around.predictions
+    return Predict(kept), ResolvePrediction(kept), ListPredictions(kept), CalibrationStats(kept)
+
+
 CATALOG: Mapping[str, CatalogEntry] = {
-    "calculator": CatalogEntry(CalculatorOptions, lambda _options, _around: Calculator()),
-    "weather": CatalogEntry(WeatherOptions, lambda options, around: Weather(options, around.http)),
-    "clock": CatalogEntry(ClockOptions, lambda _options, _around: CurrentTime()),
-    "convert": CatalogEntry(ConvertOptions, lambda options, around: Convert(options, around.http)),
-    "web_search": CatalogEntry(
-        WebSearchOptions, lambda options, around: WebSearch(options, around.search) if around.search.is_open else ()
-    ),
-    "verify_news": CatalogEntry(
-        VerifyNewsOptions,
-        lambda options, around: VerifyNews(options, around.search, around.judge) if around.search.is_open else (),
-    ),
-    "twitter": CatalogEntry(
-        TwitterOptions,
-        lambda options, around: (
-            ()
-            if options.missing() and not around.search.reaches(SITE)
-            else TwitterSearch(options, around.http, around.quotas, around.search)
-        ),
-    ),
-    "wikipedia": CatalogEntry(WikipediaOptions, lambda options, around: Wikipedia(options, around.http)),
-    "markets": CatalogEntry(
-        MarketsOptions, lambda options, around: (MarketSearch(options, around.http), MarketGet(options, around.http))
-    ),
-    "news": CatalogEntry(
-        NewsOptions,
-        lambda _options, around: (IntelSearch(around.news), IntelRecent(around.news)),
-    ),
-    "web_fetch": CatalogEntry(PageOptions, lambda options, around: WebFetch(options, around.fetcher, around.papers)),
-    "images": CatalogEntry(
-        ImagesOptions,
-        lambda options, around: () if options.missing() else ImageGenerate(options, around.http, around.fetcher),
-    ),
-    "db_query": CatalogEntry(DbQueryOptions, lambda options, _around: database_tools(options)),
-    "mcp": CatalogEntry(
-        McpOptions, lambda _options, _around: (), lambda options, taken: McpServers(options, taken=taken)
-    ),
-    "remind": CatalogEntry(RemindOptions, lambda _options, around: Remind(around.reminders)),
-    "remember": CatalogEntry(RememberOptions, lambda _options, around: Remember(around.memory)),
-    "predictions": CatalogEntry(
-        PredictionsOptions,
-        lambda _options, around: (
-            Predict(around.predictions),
-            ResolvePrediction(around.predictions),
-            ListPredictions(around.predictions),
-            CalibrationStats(around.predictions),
-        ),
-    ),
+    "calculator": CatalogEntry(LocalOptions, _calculator),
+    "weather": CatalogEntry(WeatherOptions, _weather),
+    "clock": CatalogEntry(LocalOptions, _clock),
+    "convert": CatalogEntry(ConvertOptions, _convert),
+    "web_search": CatalogEntry(WebSearchOptions, _web_search),
+    "verify_news": CatalogEntry(VerifyNewsOptions, _verify_news),
+    "twitter": CatalogEntry(TwitterOptions, _twitter),
+    "wikipedia": CatalogEntry(WikipediaOptions, _wikipedia),
+    "markets": CatalogEntry(MarketsOptions, _markets),
+    "news": CatalogEntry(NewsOptions, _news),
+    "web_fetch": CatalogEntry(PageOptions, _web_fetch),
+    "images": CatalogEntry(ImagesOptions, _images),
+    "db_query": CatalogEntry(DbQueryOptions, _db_query),
+    "mcp": CatalogEntry(McpOptions, lambda _options, _around: (), _mcp),
+    "remind": CatalogEntry(LocalOptions, _remind),
+    "remember": CatalogEntry(LocalOptions, _remember),
+    "predictions": CatalogEntry(LocalOptions, _predictions),
 }
-
-
-def build(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> tuple[Tool, ...]:
-    """The enabled tools in the catalogue's order; one that `options_by_name` leaves out gets its default options."""
-    on = [name for name in CATALOG if _options(name, options_by_name).enabled]
-    return tuple(tool for tools in build_tools(on, options_by_name, tool_deps).values() for tool in tools)
-
-
-def sources(options_by_name: Mapping[str, Options], *, taken: Collection[str]) -> tuple[ToolSource, ...]:
-    """Where enabled tools come from that are not known yet; `taken` are the names of the others. Nothing is started."""
-    chosen = [(entry.source, _options(name, options_by_name)) for name, entry in CATALOG.items()]
-    return tuple(
-        source(options, taken) for source, options in chosen if source and options.enabled and not options.missing()
-    )
-
-
-def build_tools(
-    names: Iterable[str], options_by_name: Mapping[str, Options], tool_deps: ToolDeps
-) -> Mapping[str, tuple[Tool, ...]]:
-    """The tools of these lines, whether they are switched on or not; none where a line lacks what it needs."""
-    workshop = _workshop(options_by_name, tool_deps)
-    built = {name: CATALOG[name].build(_options(name, options_by_name), workshop) for name in names}
-    return {name: tools if isinstance(tools, tuple) else (tools,) for name, tools in built.items()}
-
-
-def _options(name: str, options_by_name: Mapping[str, Options]) -> Options:
-    return options_by_name.get(name) or CATALOG[name].options()
-
-
-def _workshop(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> BuildContext:
-    given = options_by_name.get("web_search")
-    options = given if isinstance(given, SearchOptions) else SearchOptions()
-    shared: dict[str, Any] = {field.name: getattr(tool_deps, field.name) for field in fields(tool_deps)}
-    return BuildContext(**shared, search=SearchService(options, tool_deps.http, tool_deps.quotas))

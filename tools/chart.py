@@ -19,7 +19,7 @@ from typing import Any
 
 _log = logging.getLogger(__name__)
 
-CONTENT_TYPE = "image/png"
+PNG = "image/png"
 
 _LARGER = 2
 _WIDTH, _PANEL_HEIGHT, _HEAD_HEIGHT = 900, 260, 56

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import Field
 
-from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import NotFound
 from tools.text import clean_text
 
@@ -53,14 +53,6 @@ _MORE_CITIES: Mapping[str, str] = {
     }.items()
     for city in cities.lower().split(", ")
 }
-
-
-class ClockOptions(Options):
-    """The settings `TOOLS__CLOCK__<FIELD>`."""
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`: nobody."""
-        return ()
 
 
 class CurrentTimeArguments(Arguments):

@@ -28,9 +28,7 @@ from typing import Any, cast, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from tools.base import Options, Tool, ToolSpec
-from tools.http import Http
 from tools.text import MIN_FITTED_CHARS
-from tools.web.fetch import Fetcher
 
 GROUP = "aldis.tools"
 
@@ -125,11 +123,11 @@ def build_extensions(
     extensions: Extensions,
     options_by_name: Mapping[str, Options],
     *,
-    http: Http,
-    fetcher: Fetcher,
+    http: object,
+    fetcher: object,
     taken: Collection[str],
 ) -> ExtensionTools:
-    """The tools of the extensions that are on and lack nothing; never raises.
+    """The tools of the extensions that are on and lack nothing; never raises. `http` and `fetcher` are handed on.
 
     `taken` are the names, as models see them, of the tools that there are already: nothing may go by one of them.
     """

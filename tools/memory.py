@@ -7,19 +7,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.ports import Memory
 
 _LONGEST_FACT = 300
-
-
-class RememberOptions(Options):
-    """The settings `TOOLS__REMEMBER__<FIELD>`."""
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`: nobody."""
-        return ()
 
 
 class RememberArguments(Arguments):

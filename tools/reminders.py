@@ -10,20 +10,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.ports import Every, PlannedReminder, Reminders, Repeat, Weekday, Wish
 
 _LONGEST_TEXT = 1000
 _LONGEST_DELAY_SECONDS = 5 * 366 * 86_400
-
-
-class RemindOptions(Options):
-    """The settings `TOOLS__REMIND__<FIELD>`."""
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`: nobody."""
-        return ()
 
 
 class RemindArguments(Arguments):

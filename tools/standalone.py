@@ -9,7 +9,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any, NoReturn
 
-from tools.catalog import ToolDeps
+from tools.building import ToolDeps
 from tools.errors import Disabled
 from tools.http import Http
 from tools.ports import Span

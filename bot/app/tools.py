@@ -17,7 +17,8 @@ from bot.version import current_version
 from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, build, build_extensions, sources
 from tools.mcp.names import prefix_of
 from tools.mcp.options import McpOptions
-from tools.news import IntelRecent, IntelSearch, NewsOptions
+from tools.news.options import NewsOptions
+from tools.news.tool import IntelRecent, IntelSearch
 
 _log = logging.getLogger(__name__)
 

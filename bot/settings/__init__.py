@@ -37,7 +37,7 @@ from pydantic_settings import (
 )
 
 from bot.errors import ConfigError
-from bot.i18n.locale import Language
+from bot.i18n.language import Language
 from bot.settings.env import (
     ENVIRONMENT,
     SEPARATOR,
@@ -111,7 +111,6 @@ class SettingsGroup(BaseModel):
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
-        use_attribute_docstrings=True,
         hide_input_in_errors=True,
         allow_inf_nan=False,
         validate_default=True,

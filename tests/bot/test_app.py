@@ -31,9 +31,9 @@ from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
 from tests.servers.signal_server import SignalServer
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
 from tests.tools.evidence.test_tool import Reading
+from tests.tools.news.test_tool import Archive
 from tests.tools.predictions.test_tool import Book
 from tests.tools.test_memory import Notebook
-from tests.tools.test_news import Archive
 from tests.tools.test_reminders import Diary
 from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import Fetcher, Http, ToolDeps

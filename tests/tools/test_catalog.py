@@ -8,19 +8,20 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
+from bot.settings.env import variables_of
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
 from tests.tools.evidence.test_tool import Reading
+from tests.tools.news.test_tool import Archive
 from tests.tools.predictions.test_tool import Book
 from tests.tools.test_memory import Notebook
-from tests.tools.test_news import Archive
 from tests.tools.test_reminders import Diary
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, build
 from tools.base import SecretText
-from tools.databases.tool import DbQueryOptions
-from tools.images import ImagesOptions
-from tools.search.tool import WebSearchOptions
-from tools.twitter.tool import TwitterOptions
-from tools.weather.tool import WeatherOptions
+from tools.databases.options import DbQueryOptions
+from tools.images.options import ImagesOptions
+from tools.search.options import WebSearchOptions
+from tools.twitter.options import TwitterOptions
+from tools.weather.options import WeatherOptions
 
 SHOP = '{"shop": {"address": "sqlite:///shop.db", "tables": {"orders": ["day", "total"]}}}'
 
@@ -120,9 +121,9 @@ def test_every_option_is_described_and_has_a_default(group: str) -> None:
     options = CATALOG[group].options
     assert issubclass(options, Options)
     assert inspect.getdoc(options)
-    for name, field in options.model_fields.items():
-        assert field.description, name
-        assert not field.is_required(), name
+    for variable in variables_of(options, {}):
+        assert variable.meaning, variable.name
+        assert not variable.field.is_required(), variable.name
 
 
 def test_an_option_set_to_nothing_is_not_set() -> None:

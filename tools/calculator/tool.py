@@ -20,7 +20,7 @@ from typing import Any, Final
 import simpleeval  # pyright: ignore[reportMissingTypeStubs] - it has no types at all, see _SimpleEval
 from pydantic import Field
 
-from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.calculator.arithmetic import (
     CONSTANTS,
     EXACT_DIGITS,
@@ -76,14 +76,6 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Number]] = {
 _COMMA = "A comma only stands between the arguments of a function: write 1234.5, not 1,234.5 and not 1234,5."
 _UNREADABLE = "The expression cannot be read. Write it like 2*(3+4)^2 or sqrt(2)/3."
 _ARITHMETIC_ONLY = "Only numbers, the signs + - * / // % ^, brackets and functions such as sqrt(2) can be calculated."
-
-
-class CalculatorOptions(Options):
-    """The settings `TOOLS__CALCULATOR__<FIELD>`."""
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`: nobody."""
-        return ()
 
 
 class CalculatorArguments(Arguments):

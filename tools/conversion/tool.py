@@ -9,7 +9,8 @@ from decimal import Context, Decimal
 
 from pydantic import Field
 
-from tools.base import Arguments, BaseUrl, Intent, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
+from tools.conversion.options import ConvertOptions
 from tools.conversion.rates import ATTRIBUTION, ExchangeRates
 from tools.conversion.units import MAX_CHARS, Unit, convert_amount, unit
 from tools.errors import BadArguments
@@ -21,19 +22,6 @@ _LARGEST = 1e30
 _PLAIN_EXPONENTS = range(-8, 16)
 _MANY_DECIMALS = Decimal("0.000001")
 _DECIMALS = Decimal("0.01")
-
-
-class ConvertOptions(Options):
-    """The settings `TOOLS__CONVERT__<FIELD>`."""
-
-    rates_base_url: BaseUrl = "https://api.frankfurter.dev"
-    """Where the rates of currencies come from: Frankfurter, or your own."""
-    timeout_seconds: float = Field(default=8, gt=0, le=120)
-    """For asking the rates."""
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`."""
-        return ("Frankfurter: that rates are asked for",)
 
 
 class ConvertArguments(Arguments):

@@ -8,18 +8,17 @@ does not belong in the list.
 """
 
 import importlib
-import importlib.util
 import json
 import logging
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, takewhile
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from tools.base import Arguments, Intent, Options, Result, SecretText, ToolContext, ToolSpec
-from tools.databases.access import accesses_of
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.databases.base import MAX_CELL_CHARS, Access, Answer, Cell, ReadableDatabase, TableQuery, TableState
+from tools.databases.options import POSTGRES_PACKAGE, DbQueryOptions, has_postgres
 from tools.databases.query import DbQueryArguments, Name, check_table, heading, question_of, quote_name
 from tools.databases.sqlite import Sqlite
 from tools.errors import BadArguments, Disabled, NotFound
@@ -30,48 +29,6 @@ _log = logging.getLogger(__name__)
 _MAX_ROWS_CHARS = 6000
 _MAX_RESULT_CHARS = 12_000  # the tool cuts by itself; this is for names that are long
 _MAX_LISTED_CHARS = 300
-_PACKAGE = "the package asyncpg (the extra `postgres`)"
-
-
-class DbQueryOptions(Options):
-    """The settings `TOOLS__DB_QUERY__<FIELD>`, of both tools."""
-
-    databases: SecretText | None = None
-    """Your own SQLite and PostgreSQL databases, as JSON: by name an `address` (`sqlite:///absolute/path` or
-    `postgresql://user:password@host/database`) and under `tables` the columns that may be read; also `about`,
-    `max_rows`, `timeout_seconds`. Everyone who may write to Aldis can read what is listed. PostgreSQL needs the package
-    asyncpg (the extra `postgres`).
-    """
-
-    @field_validator("databases")
-    @classmethod
-    def _readable(cls, given: SecretText | None) -> SecretText | None:
-        if given is not None:
-            accesses_of(given.get_secret_value())
-        return given
-
-    @property
-    def accesses(self) -> tuple[Access, ...]:
-        """The databases in the order in which they are listed."""
-        return () if self.databases is None else accesses_of(self.databases.get_secret_value())
-
-    def missing(self) -> str | None:
-        """As `Options.missing`: a database, or what the only ones there are need."""
-        if not (listed := self.accesses):
-            return "DATABASES"
-        if _has_postgres() or any(access.engine == "sqlite" for access in listed):
-            return None
-        return _PACKAGE
-
-    def lacking(self) -> str | None:
-        """As `Options.lacking`: PostgreSQL's."""
-        is_needed = any(access.engine == "postgresql" for access in self.accesses)
-        return "postgres" if is_needed and not _has_postgres() else None
-
-    def seen_by(self) -> tuple[str, ...]:
-        """As `Options.seen_by`: the operator's own servers, if any."""
-        is_served = any(access.engine == "postgresql" for access in self.accesses)
-        return ("your own PostgreSQL servers: the question",) if is_served else ()
 
 
 class DbDescribeArguments(Arguments):
@@ -202,8 +159,8 @@ def database_tools(options: DbQueryOptions) -> tuple[DbQuery | DbDescribe, ...]:
     if options.missing() is not None:
         return ()
     databases = Databases(options)
-    if lacking := [access.name for access in options.accesses if access.engine == "postgresql" and not _has_postgres()]:
-        _log.warning("db_query: %s cannot be read without %s", ", ".join(lacking), _PACKAGE)
+    if lacking := [access.name for access in options.accesses if access.engine == "postgresql" and not has_postgres()]:
+        _log.warning("db_query: %s cannot be read without %s", ", ".join(lacking), POSTGRES_PACKAGE)
     return DbDescribe(databases), DbQuery(databases)
 
 
@@ -258,12 +215,8 @@ def _state(state: TableState) -> Mapping[str, Any]:
     return {"table": state.name, "columns": columns, "rows": rows}
 
 
-def _has_postgres() -> bool:
-    return importlib.util.find_spec("asyncpg") is not None
-
-
 def _postgres(access: Access) -> ReadableDatabase:
     """The adapter is imported when it is first needed: few have such a database, and the library is an extra."""
-    if not _has_postgres():
-        raise Disabled(f"The operator has to install {_PACKAGE} before this database can be read.")
+    if not has_postgres():
+        raise Disabled(f"The operator has to install {POSTGRES_PACKAGE} before this database can be read.")
     return importlib.import_module("tools.databases.postgres").Postgres(access)

@@ -17,18 +17,18 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import RateLimited, ToolError
 from tools.evidence.claims import CheckedClaim
+from tools.evidence.options import VerifyNewsOptions
 from tools.evidence.scoring import Evidence, EvidenceSource, Rules, confidence, sources, weigh
 from tools.evidence.search_plan import Inquiry, Step
 from tools.ports import Excerpt, Judge, Judgement
 from tools.search.base import Hit, lies_in
 from tools.search.cache import CachedHits
 from tools.search.service import SearchService, clean_query, row
-from tools.search.sites import Site, split_list
 from tools.search.wikipedia import WikipediaBackend
 from tools.text import shorten
 from tools.web.addresses import canonical_url
@@ -46,38 +46,11 @@ NOTE_UNREAD = (
 _MAX_CLAIM_CHARS = 400
 _MAX_SNIPPET_CHARS = 300
 _MAX_RESULT_CHARS = 14_000  # ten sources of usual length, whole: a citation needs its address uncut
-_MAX_SITES = 30
 _MAX_READ = 24  # pages: more than are told of by default
 _SECONDS_TO_READ = 22.0
 _SECONDS_TO_ANSWER = 2.0  # between the end of the searches and the end of the call
 
-Sites = Annotated[tuple[Site, ...], BeforeValidator(split_list), Field(max_length=_MAX_SITES)]
 Wording = Annotated[str, StringConstraints(min_length=1, max_length=_MAX_CLAIM_CHARS)]
-
-
-class VerifyNewsOptions(Options):
-    """The settings `TOOLS__VERIFY_NEWS__<FIELD>`. The services that are searched are those of `TOOLS__WEB_SEARCH__`."""
-
-    independent_sources: int = Field(default=3, ge=1, le=20)
-    """How many independent reports must agree before the evidence says that several do."""
-    max_rounds: int = Field(default=3, ge=1, le=3)
-    """The most rounds of searches for one claim."""
-    max_searches: int = Field(default=7, ge=1, le=9)
-    """The most searches for one claim, over all rounds: each may cost what the search service takes."""
-    max_sources: int = Field(default=10, ge=1, le=40)
-    """The most pages that are told of; all that were found are counted."""
-    preferred_sites: Sites = ()
-    """Sites that are searched by themselves where none of them was found, and told first: a comma list."""
-    excluded_sites: Sites = ()
-    """Sites that never count and are not told of: a comma list."""
-    official_sites: Sites = ()
-    """Authorities whose word counts as official, besides those of states that are known: a comma list."""
-    timeout_seconds: float = Field(default=24, gt=0, le=300)
-    """How long the searches for one claim may take together; then it answers with what it has."""
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`."""
-        return ("those who see web_search: searches about the claim",)
 
 
 class VerifyNewsArguments(Arguments):

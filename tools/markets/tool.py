@@ -7,19 +7,18 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
-from tools.base import Arguments, BaseUrl, Intent, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, ToolError
 from tools.http import Http
 from tools.markets.base import Exchange, Market
 from tools.markets.manifold import Manifold
+from tools.markets.options import MarketsOptions
 from tools.markets.polymarket import Polymarket
 from tools.text import clean_text
-
-Sources = Literal["both", "polymarket", "manifold"]
 
 _MAX_RESULTS = 10
 _MAX_QUERY_CHARS = 200
@@ -37,24 +36,6 @@ _IDS = (
     ("manifold", re.compile(r"manifold:(?P<key>[A-Za-z0-9]{1,60})"), "{}"),
     ("manifold", re.compile(r"https://manifold\.markets/[^/?#]+/(?P<key>[A-Za-z0-9_-]+)(?:[?#].*)?"), "slug/{}"),
 )
-
-
-class MarketsOptions(Options):
-    """The settings `TOOLS__MARKETS__<FIELD>`, of both tools."""
-
-    sources: Sources = "both"
-    """Who is asked: both, polymarket (real money) or manifold (play money)."""
-    polymarket_base_url: BaseUrl = "https://gamma-api.polymarket.com"
-    """Where Polymarket answers."""
-    manifold_base_url: BaseUrl = "https://api.manifold.markets"
-    """Where Manifold answers."""
-    timeout_seconds: float = Field(default=8, gt=0, le=120)
-    """For each request; both are asked side by side."""
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`."""
-        names = {"polymarket": ("Polymarket",), "manifold": ("Manifold",)}
-        return names.get(self.sources, ("Polymarket", "Manifold"))
 
 
 class MarketSearchArguments(Arguments):

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tools.base import Arguments, Intent, Options, Result, ResultFile, ToolContext, ToolSpec
-from tools.chart import CONTENT_TYPE, Point, point_chart
+from tools.base import Arguments, Intent, Result, ResultFile, ToolContext, ToolSpec
+from tools.chart import PNG, Point, point_chart
 from tools.errors import BadArguments
 from tools.ports import Forecast, Prediction, Predictions, Verdict
 from tools.predictions.calibration import Score, SettledPrediction, bins, by_domain, score
@@ -34,14 +34,6 @@ _MIN_JOINED = 10
 _BAR_CHARS = 20
 _DEEDS = ("predict", "forecast", "vorhersag", "prognos", "predi", "prevo", "pronosti", "apuest")
 """How people speak of predictions, in all languages."""
-
-
-class PredictionsOptions(Options):
-    """The settings `TOOLS__PREDICTIONS__<FIELD>`."""
-
-    def seen_by(self) -> tuple[str, ...] | None:
-        """Nobody: they stay here."""
-        return ()
 
 
 class PredictArguments(Arguments):
@@ -252,7 +244,7 @@ class CalibrationStats:
         picture = await asyncio.to_thread(_plot, settled)
         if not picture:
             return Result(data={**data, "plot": _plot_in_letters(settled)}, origins=origins)
-        file = ResultFile(name="calibration.png", content_type=CONTENT_TYPE, data=picture)
+        file = ResultFile(name="calibration.png", content_type=PNG, data=picture)
         return Result(data=data, files=(file,), origins=origins)
 
 

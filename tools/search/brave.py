@@ -13,16 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from http import HTTPStatus
 from itertools import zip_longest
-from typing import Literal
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from tools.errors import Disabled, RateLimited, TimedOut, ToolError, Unavailable
 from tools.http import Http, JsonAnswer, no_pause
 from tools.search.base import Hit, Query, hit, with_operators
-
-Mode = Literal["snippets", "context"]
-"""What is asked for: the usual snippets, or passages of the pages themselves."""
+from tools.search.options import Mode
 
 MAX_QUERY_CHARS = 400
 MAX_QUERY_WORDS = 50

@@ -6,11 +6,16 @@ from typing import Annotated, Literal, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from tools.base import BaseUrl, Key, Options
-from tools.search.brave import Mode
 from tools.search.sites import split_list
+
+Mode = Literal["snippets", "context"]
+"""What Brave is asked for: the usual snippets, or passages of the pages themselves."""
 
 Provider = Literal["searxng", "brave", "tavily", "serpapi", "perplexity", "wikipedia"]
 """The services there are, in the order in which they are asked where the operator wants no other."""
+
+MAX_RESULTS = 20
+"""Of one search."""
 
 _NEEDS: Mapping[Provider, tuple[str, str]] = {
     "searxng": ("SearXNG", "SEARXNG_BASE_URL"),
@@ -98,3 +103,10 @@ class SearchOptions(Options):
             is_keyless = provider == "tavily" and self.tavily_keyless
             if variable and not is_keyless and getattr(self, variable.lower()) is None:
                 yield name, variable
+
+
+class WebSearchOptions(SearchOptions):
+    """The settings `TOOLS__WEB_SEARCH__<FIELD>`: of this tool, and of the desk at which every tool searches."""
+
+    max_results: int = Field(default=5, ge=1, le=MAX_RESULTS)
+    """The most results of one search."""

@@ -11,24 +11,16 @@ from pydantic import Field, StringConstraints
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.search.base import Freshness, Query
 from tools.search.cache import CachedHits
-from tools.search.options import SearchOptions
+from tools.search.options import MAX_RESULTS, WebSearchOptions
 from tools.search.service import SearchService, clean_query, row
 from tools.search.sites import Site
 
 MAX_QUERY_CHARS = 500
 
-_MAX_RESULTS = 20
 _MAX_SITES = 5
 
 Sites = Annotated[tuple[Site, ...], Field(max_length=_MAX_SITES)]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")]
-
-
-class WebSearchOptions(SearchOptions):
-    """The settings `TOOLS__WEB_SEARCH__<FIELD>`: of this tool, and of the desk at which every tool searches."""
-
-    max_results: int = Field(default=5, ge=1, le=_MAX_RESULTS)
-    """The most results of one search."""
 
 
 class WebSearchArguments(Arguments):
@@ -40,7 +32,7 @@ class WebSearchArguments(Arguments):
         description="A few words. No private details of people.",
     )
     count: int | None = Field(
-        default=None, ge=1, le=_MAX_RESULTS, description="How many results; left out: the usual number."
+        default=None, ge=1, le=MAX_RESULTS, description="How many results; left out: the usual number."
     )
     topic: Literal["web", "news"] = Field(default="web", description="`news` for what happened lately.")
     freshness: Freshness | None = Field(default=None, description="How old the pages may be; left out: any age.")

@@ -9,12 +9,12 @@ import asyncio
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
-from tools.chart import CONTENT_TYPE, line_chart
+from tools.base import Arguments, Intent, Result, ResultFile, ToolContext, ToolSpec
+from tools.chart import PNG, line_chart
 from tools.errors import BadArguments, TimedOut, ToolError
 from tools.http import Http
 from tools.text import clean_text, shorten
@@ -36,35 +36,13 @@ from tools.weather.forecast import (
     span,
 )
 from tools.weather.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, Hosts, OpenMeteo, WeatherForecast, WeatherPlace
-
-Units = Literal["metric", "imperial"]
+from tools.weather.options import Units, WeatherOptions
 
 _CLEARLY_LARGER = 3  # times as many people as the next place of the name
 _MAX_DAYS = 7
 _IMPERIAL = {"temperature_unit": "fahrenheit", "wind_speed_unit": "mph", "precipitation_unit": "inch"}
 _LABEL_EVERY_HOURS = 3
 _LONGEST_BY_HOUR = 26  # hours that a chart labels by the hour; a longer one names the days
-
-
-class WeatherOptions(Options):
-    """The settings `TOOLS__WEATHER__<FIELD>`."""
-
-    base_url: BaseUrl = "https://api.open-meteo.com"
-    """Where forecasts come from; with a key https://customer-api.open-meteo.com."""
-    geocoding_base_url: BaseUrl = "https://geocoding-api.open-meteo.com"
-    """Where places are looked up; with a key https://customer-geocoding-api.open-meteo.com."""
-    air_quality_base_url: BaseUrl = "https://air-quality-api.open-meteo.com"
-    """Where the air is asked for; with a key https://customer-air-quality-api.open-meteo.com."""
-    api_key: Key | None = None
-    """Open-Meteo's key for its customer hosts, which commercial use needs; private use needs none."""
-    units: Units = "metric"
-    """The units of answers where the question names none."""
-    timeout_seconds: float = Field(default=12, gt=0, le=120)
-    """For one question: finding the place, the forecast, and the wait for questions asked before."""
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`."""
-        return ("Open-Meteo: the place",)
 
 
 class WeatherArguments(Arguments):
@@ -232,7 +210,7 @@ def _chart(
     present = present_step(forecast, steps)
     mark = None if present is None else (present, "now")
     picture = line_chart(f"{place}: {period}", _labels(steps), curves, mark=mark)
-    return (ResultFile(name="weather.png", content_type=CONTENT_TYPE, data=picture),) if picture else ()
+    return (ResultFile(name="weather.png", content_type=PNG, data=picture),) if picture else ()
 
 
 def _labels(steps: Sequence[datetime]) -> Mapping[int, str]:

@@ -12,11 +12,12 @@ from http import HTTPStatus
 
 from pydantic import Field
 
-from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied, NotFound, RateLimited, ToolError, Unavailable
 from tools.ports import PageLink, PageText, Paper, Papers
 from tools.web.addresses import MAX_CHARS as MAX_URL_CHARS
 from tools.web.fetch import FetchedPage, Fetcher
+from tools.web.options import MAX_PAGE_CHARS, MIN_PAGE_CHARS, PageOptions
 from tools.web.robots import Robots
 
 MAX_BYTES = 3_000_000
@@ -25,8 +26,6 @@ MAX_BYTES = 3_000_000
 MAX_PAPER_BYTES = 15_000_000
 """The largest PDF that is fetched."""
 
-_MAX_CHARS = 50_000
-_FEWEST_CHARS = 200
 _HARDLY_ANY_CHARS = 300
 """A page with scripts and no more text than this shows nothing without them; one that asks for a password likewise."""
 _MAX_LINKS = 25
@@ -56,21 +55,6 @@ _ACCEPTED = (
 _LARGER = {_NAMED_PDF: MAX_PAPER_BYTES, _NAMED_ANYTHING: MAX_PAPER_BYTES}
 
 
-class PageOptions(Options):
-    """The settings `TOOLS__WEB_FETCH__<FIELD>`."""
-
-    max_chars: int = Field(default=6_000, ge=_FEWEST_CHARS, le=_MAX_CHARS)
-    """How many characters of a page or a PDF the model reads at once."""
-    obey_robots: bool = True
-    """Whether pages that their site's robots.txt closes to programs are left alone."""
-    timeout_seconds: float = Field(default=15, gt=0, le=120)
-    """For fetching a page and the rules of its site together, redirects included."""
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`."""
-        return ("the page's site",)
-
-
 class PageArguments(Arguments):
     """What is read, and from where on."""
 
@@ -83,7 +67,7 @@ class PageArguments(Arguments):
         default=0, ge=0, le=10_000_000, description="Where to read on: the next_offset of an earlier answer."
     )
     max_chars: int | None = Field(
-        default=None, ge=_FEWEST_CHARS, le=_MAX_CHARS, description="At most so many; left out: the usual number."
+        default=None, ge=MIN_PAGE_CHARS, le=MAX_PAGE_CHARS, description="At most so many; left out: the usual number."
     )
 
 

@@ -28,7 +28,7 @@ from tests.bot.turn.test_sources import EVIL, GOOD, Pages
 from tests.bot.turn.turn_helpers import Echo, calls, completion, contents, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, Person, edit, message, quote_of, reaction
 from tools import Arguments, Result, ToolContext, ToolSpec
-from tools.images import ImageArguments
+from tools.images.tool import ImageArguments
 from tools.predictions.tool import ListPredictions, Predict
 from tools.reminders import Remind
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.i18n.locale import speaking
+from bot.i18n.language import speaking
 from bot.providers.offline.intents import OfflineIntent, intents, not_understood
 from bot.providers.phrasebook import in_english
 from tests.bot.providers.offline.test_provider import CALCULATED, answer, asking, found, words_for

@@ -18,7 +18,8 @@ from tests.servers.openai_images import KEY, PNG, OpenAIImages
 from tests.tools.conftest import USER_AGENT
 from tests.waiting import eventually
 from tools import Fetcher, Http
-from tools.images import ImageGenerate, ImagesOptions
+from tools.images.options import ImagesOptions
+from tools.images.tool import ImageGenerate
 
 ASKED = calls(("image_generate", {"prompt": "a lamp in the fog"}))
 

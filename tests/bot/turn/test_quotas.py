@@ -14,8 +14,9 @@ from tests.servers.brave import KEY, Brave
 from tests.servers.wikipedia import Wikipedia
 from tests.tools.conftest import USER_AGENT
 from tools import Http, ToolContext
+from tools.search.options import WebSearchOptions
 from tools.search.service import SearchService
-from tools.search.tool import WebSearch, WebSearchArguments, WebSearchOptions
+from tools.search.tool import WebSearch, WebSearchArguments
 
 
 async def test_a_month_s_amount_is_not_overrun(store: Store, clock: SetClock) -> None:

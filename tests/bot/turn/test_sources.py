@@ -17,10 +17,13 @@ from tests.tools.evidence.test_tool import Reading
 from tests.tools.sites import HERE, Names, only_here
 from tests.tools.web.test_tool import Site
 from tools import Arguments, Fetcher, Http, Result, ToolContext, ToolSpec
-from tools.evidence.tool import VerifyNews, VerifyNewsOptions
+from tools.evidence.options import VerifyNewsOptions
+from tools.evidence.tool import VerifyNews
+from tools.search.options import WebSearchOptions
 from tools.search.service import SearchService
-from tools.search.tool import WebSearch, WebSearchOptions
-from tools.web.tool import PageOptions, WebFetch
+from tools.search.tool import WebSearch
+from tools.web.options import PageOptions
+from tools.web.tool import WebFetch
 
 GOOD, EVIL = "https://lamps.example/signals", "https://evil.example/?q=secret"
 

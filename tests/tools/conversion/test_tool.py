@@ -18,8 +18,9 @@ from tests.servers.base import answer_json, hang
 from tests.servers.frankfurter import Frankfurter
 from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
 from tools.conversion import units
+from tools.conversion.options import ConvertOptions
 from tools.conversion.rates import ATTRIBUTION
-from tools.conversion.tool import Convert, ConvertArguments, ConvertOptions
+from tools.conversion.tool import Convert, ConvertArguments
 from tools.conversion.units import convert_amount, unit
 
 

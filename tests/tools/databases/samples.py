@@ -7,8 +7,9 @@ from typing import Any
 
 from tools import ToolContext
 from tools.databases.base import Answer
+from tools.databases.options import DbQueryOptions
 from tools.databases.query import DbQueryArguments, question_of
-from tools.databases.tool import Databases, DbDescribe, DbDescribeArguments, DbQuery, DbQueryOptions
+from tools.databases.tool import Databases, DbDescribe, DbDescribeArguments, DbQuery
 from tools.errors import NotFound
 
 CONTEXT = ToolContext(now=datetime(2026, 11, 21, 14, 30, 15, tzinfo=UTC), timezone="Europe/Berlin")

@@ -15,8 +15,9 @@ from bot.errors import ConfigError
 from bot.settings import load_settings
 from tests.tools.databases.samples import CONTEXT, Asked, options, where
 from tools import BadArguments, Disabled
+from tools.databases.options import DbQueryOptions
 from tools.databases.query import DbQueryArguments
-from tools.databases.tool import Databases, DbDescribe, DbDescribeArguments, DbQuery, DbQueryOptions, database_tools
+from tools.databases.tool import Databases, DbDescribe, DbDescribeArguments, DbQuery, database_tools
 
 SCHEMA = """
 CREATE TABLE orders

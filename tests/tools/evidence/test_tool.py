@@ -31,9 +31,11 @@ from tools import (
     Unavailable,
     fit_json,
 )
-from tools.evidence.tool import NOTE, NOTE_UNREAD, VerifyNews, VerifyNewsArguments, VerifyNewsOptions
+from tools.evidence.options import VerifyNewsOptions
+from tools.evidence.tool import NOTE, NOTE_UNREAD, VerifyNews, VerifyNewsArguments
+from tools.search.options import WebSearchOptions
 from tools.search.service import SearchService
-from tools.search.tool import WebSearch, WebSearchArguments, WebSearchOptions
+from tools.search.tool import WebSearch, WebSearchArguments
 
 PRICE = Decimal("0.008")  # of a search
 CLAIM = "A bridge in Larkhaven collapsed and 43 people died"

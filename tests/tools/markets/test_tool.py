@@ -11,7 +11,8 @@ from tests.servers.base import answer_json, hang
 from tests.servers.manifold import Manifold, question
 from tests.servers.polymarket import Polymarket, event, traded
 from tools import BadArguments, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
-from tools.markets.tool import MarketGet, MarketGetArguments, MarketSearch, MarketSearchArguments, MarketsOptions
+from tools.markets.options import MarketsOptions
+from tools.markets.tool import MarketGet, MarketGetArguments, MarketSearch, MarketSearchArguments
 
 
 @pytest.fixture

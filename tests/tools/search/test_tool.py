@@ -38,12 +38,13 @@ from tools import (
 from tools.search.base import Hit, Query, SearchBackend, hit, lies_in, trim_query, with_operators
 from tools.search.brave import Brave
 from tools.search.cache import KEPT, MOST, CachedHits, Recent
+from tools.search.options import WebSearchOptions
 from tools.search.perplexity import Perplexity
 from tools.search.searxng import SearXNG
 from tools.search.serpapi import SerpApi
 from tools.search.service import SearchService
 from tools.search.tavily import Tavily
-from tools.search.tool import WebSearch, WebSearchArguments, WebSearchOptions
+from tools.search.tool import WebSearch, WebSearchArguments
 from tools.search.wikipedia import WikipediaBackend
 
 KEY = brave_server.KEY

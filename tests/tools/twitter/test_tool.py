@@ -20,7 +20,8 @@ from tests.waiting import DEADLINE_SECONDS
 from tools import BadArguments, Disabled, Http, Result, ToolContext, Unavailable
 from tools.search.options import SearchOptions
 from tools.search.service import SearchService
-from tools.twitter.tool import TwitterArguments, TwitterOptions, TwitterSearch
+from tools.twitter.options import TwitterOptions
+from tools.twitter.tool import TwitterArguments, TwitterSearch
 
 AT_X = page("A lamp on X", "https://x.com/keeper/status/7", "It is lit.")
 ELSEWHERE = page("A lamp", "https://lamps.example/x.com", "Elsewhere.")

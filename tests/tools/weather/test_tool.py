@@ -22,7 +22,8 @@ from tools import (
     ToolError,
     Unavailable,
 )
-from tools.weather.tool import ATTRIBUTION, Weather, WeatherArguments, WeatherOptions
+from tools.weather.options import WeatherOptions
+from tools.weather.tool import ATTRIBUTION, Weather, WeatherArguments
 
 KEY = "om-key-4711"
 

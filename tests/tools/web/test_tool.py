@@ -29,8 +29,9 @@ from tools import (
     Unavailable,
     fit_json,
 )
+from tools.web.options import PageOptions
 from tools.web.robots import REMEMBERED_SECONDS
-from tools.web.tool import MAX_BYTES, MAX_PAPER_BYTES, PageArguments, PageOptions, WebFetch
+from tools.web.tool import MAX_BYTES, MAX_PAPER_BYTES, PageArguments, WebFetch
 
 HTML = "<title>Lamps</title><h1>Lamps</h1><p>They flash. <a href='/morse'>Morse</a>"
 

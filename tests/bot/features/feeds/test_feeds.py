@@ -33,7 +33,7 @@ from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import only_here
 from tests.waiting import WAIT_SECONDS, eventually_found
 from tools import Disabled, Fetcher, NotFound
-from tools.news import IntelRecent, IntelSearch
+from tools.news.tool import IntelRecent, IntelSearch
 
 HOUR = 3600
 LIT = Item(title="The lamp is lit", link="/lit", at=NOON - timedelta(hours=3), summary="<b>At dusk</b> on the quay")

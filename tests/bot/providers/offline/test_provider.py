@@ -33,7 +33,8 @@ from tests.tools.conftest import USER_AGENT
 from tools.base import Tool, ToolContext
 from tools.calculator.tool import Calculator
 from tools.clock import CurrentTime
-from tools.conversion.tool import Convert, ConvertOptions
+from tools.conversion.options import ConvertOptions
+from tools.conversion.tool import Convert
 from tools.http import Http
 
 CONVERT = Convert(ConvertOptions(), Http(USER_AGENT))

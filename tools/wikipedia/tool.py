@@ -14,14 +14,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from tools.base import Arguments, BaseUrl, Intent, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, NotFound, RateLimited, ToolError, Unavailable
 from tools.http import LONGEST_PAUSE_SECONDS, Http, JsonAnswer, usual_pause
 from tools.text import clean_text, shorten
+from tools.wikipedia.options import Language, WikipediaOptions
 
 LICENCE = "Text from Wikipedia, CC BY-SA 4.0: name and link the article."
 
@@ -37,23 +38,6 @@ _BUSY_PAUSE_SECONDS = 1.0
 
 _NOT_IN_TITLES = re.compile(r"[#<>\[\]|{}_\s]+")
 _HEADING = re.compile(r"^(={2,6})[ \t]*([^\n]{0,200}?[^\n=\s])[ \t]*\1[ \t]*$", re.MULTILINE)
-
-Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,12}(-[a-z]{1,12}){0,3}$")]
-
-
-class WikipediaOptions(Options):
-    """The settings `TOOLS__WIKIPEDIA__<FIELD>`."""
-
-    base_url: BaseUrl = "https://{language}.wikipedia.org"
-    """Where articles come from; `{language}` stands for the language."""
-    language: Language = "en"
-    """Which Wikipedia is read where the question names none: en, de, fr, ..."""
-    timeout_seconds: float = Field(default=8, gt=0, le=120)
-    """For each request; a question takes up to three."""
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`."""
-        return ("Wikimedia",)
 
 
 class WikipediaArguments(Arguments):

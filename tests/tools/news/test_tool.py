@@ -8,7 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from tools import BadArguments, Disabled, NotFound, Stories, Story, ToolContext
-from tools.news import IntelRecent, IntelRecentArguments, IntelSearch, IntelSearchArguments, NewsOptions
+from tools.news.options import NewsOptions
+from tools.news.tool import IntelRecent, IntelRecentArguments, IntelSearch, IntelSearchArguments
 
 
 @dataclass

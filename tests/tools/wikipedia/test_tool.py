@@ -13,7 +13,8 @@ from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
 from tools.search.base import Query
 from tools.search.wikipedia import WikipediaBackend as Search
-from tools.wikipedia import LICENCE, Wikipedia, WikipediaArguments, WikipediaOptions
+from tools.wikipedia.options import WikipediaOptions
+from tools.wikipedia.tool import LICENCE, Wikipedia, WikipediaArguments
 
 
 @pytest.fixture

@@ -14,16 +14,15 @@ for, and one in a private network must take it, for nothing is fetched from ther
 
 import base64
 from collections.abc import Mapping
-from decimal import Decimal
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, ValidationError
 
-from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ResultFile, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied, Disabled, TimedOut, TooLarge, ToolError, Unavailable, UnknownOutcome
 from tools.http import BrokenOff, BytesAnswer, Http, JsonAnswer
+from tools.images.options import OPENAI_URL, ImagesOptions
 from tools.text import clean_text
 from tools.web.fetch import Fetcher
 
@@ -33,7 +32,6 @@ MAX_PICTURE_BYTES = 8_000_000
 MAX_ANSWER_BYTES = MAX_PICTURE_BYTES * 4 // 3 + 100_000
 """The same in base 64, with room for what stands around it."""
 
-OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "gpt-image-2.5-flare"
 """The model at OpenAI itself unless one is named; there is none that the service would choose.
 
@@ -50,33 +48,6 @@ _FORBIDDEN = frozenset({"moderation_blocked", "content_policy_violation", "conte
 _UNPAID = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 _SETTINGS = frozenset({"model", "size", "quality"})
 _WITH_FORMAT_ALWAYS = "gpt-image"  # in the names of models that refuse to be asked for a format
-
-
-class ImagesOptions(Options):
-    """The settings `TOOLS__IMAGES__<FIELD>` of image_generate, which is offered once there is an address or a key."""
-
-    base_url: BaseUrl | None = None
-    """The address of the service, with /v1; left out, it is OpenAI itself. A server of your own may need no key."""
-    api_key: Key | None = None
-    """Its key. No other key of yours is sent to it."""
-    model: str | None = Field(default=None, min_length=1, max_length=200)
-    """The model that draws; none means `gpt-image-2.5-flare` at OpenAI itself, elsewhere whatever the server takes."""
-    size: str = Field(default="1024x1024", pattern=r"^(auto|[1-9][0-9]{1,4}x[1-9][0-9]{1,4})$")
-    """Width and height in pixels, or `auto` where the service knows that."""
-    quality: str | None = Field(default=None, pattern=r"^[a-z]{1,20}$")
-    """Such as low, medium or high, which decides what a picture costs with most services; none leaves it to them."""
-    cost_usd: Decimal = Field(default=Decimal(0), ge=0, le=100)
-    """What one picture costs, in US dollars, for the ledger and the budgets; 0 means that pictures are not counted."""
-    timeout_seconds: float = Field(default=180, gt=0, le=600)
-    """For one picture in all; WORKER__TURN_TIMEOUT_SECONDS must leave room for it."""
-
-    def missing(self) -> str | None:
-        """See `Options`: OpenAI needs a key, another service an address."""
-        return None if self.base_url or self.api_key else "API_KEY or BASE_URL"
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`."""
-        return (f"{urlsplit(self.base_url or OPENAI_URL).hostname}: the description",)
 
 
 class ImageArguments(Arguments):

@@ -8,63 +8,22 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import Field
 
-from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
+from tools.news.options import MAX_DAYS
 from tools.ports import News, Story
 from tools.search.base import Hit
 from tools.search.service import clean_query, row
 from tools.text import shorten
-from tools.web.addresses import canonical_url
 
-_MAX_FEEDS = 50
-_MAX_DAYS = 365
 _MAX_RESULTS = 20
 _MAX_QUERY_CHARS = 400
 _MAX_SNIPPET_CHARS = 400
 
 
-def _listed(given: object) -> object:
-    """A setting's comma list as its items; anything else as it is."""
-    if not isinstance(given, str):
-        return given
-    return tuple(dict.fromkeys(filter(None, (item.strip() for item in given.split(",")))))
-
-
-def _as_feed(given: str) -> str:
-    """A feed's address in its one spelling."""
-    url = canonical_url(given)
-    if url is None:
-        raise ValueError("must be a comma list of addresses such as https://example.org/feed.xml")
-    return url
-
-
-class NewsOptions(Options):
-    """The settings `TOOLS__NEWS__<FIELD>`, of both tools and of the reading of feeds."""
-
-    feeds: Annotated[
-        tuple[Annotated[str, AfterValidator(_as_feed)], ...], BeforeValidator(_listed), Field(max_length=_MAX_FEEDS)
-    ] = ()
-    """The RSS and Atom feeds that are read: a comma list of their addresses, at most 50, of the public web only. Admins
-    can add others with `/feeds`. Without any feed models are not offered the tools."""
-    poll_minutes: int = Field(default=60, ge=15, le=1440)
-    """How often each feed is asked for what is new, unless it wants to be asked less often."""
-    kept_days: int = Field(default=30, ge=1, le=_MAX_DAYS)
-    """How long what stood in feeds is kept."""
-    most_entries: int = Field(default=5000, ge=100, le=20_000)
-    """How much of it is kept at most, of all feeds together; the oldest goes first."""
-
-    def idle_services(self) -> dict[str, str]:
-        """See `Options`: news of one's choice, as long as the settings name no feed."""
-        return {} if self.feeds else {"the feeds that you name": "FEEDS"}
-
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`: nobody; the feeds' servers see that they are read, never what is looked for."""
-        return ()
-
-
-Days = Annotated[int, Field(ge=1, le=_MAX_DAYS, description="How many days back from now, such as 7.")]
+Days = Annotated[int, Field(ge=1, le=MAX_DAYS, description="How many days back from now, such as 7.")]
 Limit = Annotated[int, Field(ge=1, le=_MAX_RESULTS, description="The most results.")]
 
 

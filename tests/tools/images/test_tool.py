@@ -27,7 +27,8 @@ from tools import (
     Unavailable,
     UnknownOutcome,
 )
-from tools.images import MAX_ANSWER_BYTES, MAX_PICTURE_BYTES, ImageArguments, ImageGenerate, ImagesOptions
+from tools.images.options import ImagesOptions
+from tools.images.tool import MAX_ANSWER_BYTES, MAX_PICTURE_BYTES, ImageArguments, ImageGenerate
 
 BROKEN = answer_json({"error": {"message": "SECRET words", "type": "server_error", "param": None, "code": None}}, 500)
 

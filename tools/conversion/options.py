@@ -1,0 +1,18 @@
+"""The settings of the tool `convert`."""
+
+from pydantic import Field
+
+from tools.base import BaseUrl, Options
+
+
+class ConvertOptions(Options):
+    """The settings `TOOLS__CONVERT__<FIELD>`."""
+
+    rates_base_url: BaseUrl = "https://api.frankfurter.dev"
+    """Where the rates of currencies come from: Frankfurter, or your own."""
+    timeout_seconds: float = Field(default=8, gt=0, le=120)
+    """For asking the rates."""
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return ("Frankfurter: that rates are asked for",)

@@ -1,0 +1,1 @@
+"""News from feeds."""

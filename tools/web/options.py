@@ -1,0 +1,23 @@
+"""The settings of the tool `web_fetch`."""
+
+from pydantic import Field
+
+from tools.base import Options
+
+MAX_PAGE_CHARS = 50_000
+MIN_PAGE_CHARS = 200
+
+
+class PageOptions(Options):
+    """The settings `TOOLS__WEB_FETCH__<FIELD>`."""
+
+    max_chars: int = Field(default=6_000, ge=MIN_PAGE_CHARS, le=MAX_PAGE_CHARS)
+    """How many characters of a page or a PDF the model reads at once."""
+    obey_robots: bool = True
+    """Whether pages that their site's robots.txt closes to programs are left alone."""
+    timeout_seconds: float = Field(default=15, gt=0, le=120)
+    """For fetching a page and the rules of its site together, redirects included."""
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return ("the page's site",)

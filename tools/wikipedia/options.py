@@ -1,0 +1,24 @@
+"""The settings of the tool `wikipedia`."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from tools.base import BaseUrl, Options
+
+Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,12}(-[a-z]{1,12}){0,3}$")]
+
+
+class WikipediaOptions(Options):
+    """The settings `TOOLS__WIKIPEDIA__<FIELD>`."""
+
+    base_url: BaseUrl = "https://{language}.wikipedia.org"
+    """Where articles come from; `{language}` stands for the language."""
+    language: Language = "en"
+    """Which Wikipedia is read where the question names none: en, de, fr, ..."""
+    timeout_seconds: float = Field(default=8, gt=0, le=120)
+    """For each request; a question takes up to three."""
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return ("Wikimedia",)
