@@ -21,7 +21,7 @@ from pydantic import ValidationError, create_model
 from bot import settings
 from bot.clock import SetClock
 from bot.commands import phrases
-from bot.i18n import catalogues, locale
+from bot.i18n import catalogues, language, locale
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.messages import UserMessage
@@ -122,7 +122,7 @@ def test_the_recipe_for_a_language(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(catalogues, "FOLDER", tmp_path / "bot" / "i18n" / "locales")
     italian: Any = "it"  # which `Language` does not name here
     monkeypatch.setitem(cast("dict[Any, str]", locale._LOCALES), italian, "it")
-    with locale.speaking(italian):
+    with language.speaking(italian):
         assert say(common_phrases.STOPPED) == "Fermato."
         assert say(phrases.NOTHING_TO_STOP) == phrases.NOTHING_TO_STOP.text
         assert locale.weekday(0) == "lunedì"

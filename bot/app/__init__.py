@@ -32,7 +32,7 @@ from bot.doctor.deps import Deps
 from bot.doctor.troubles import ModelTroubles
 from bot.features.feeds.service import FeedService
 from bot.features.safety_numbers.service import Identities
-from bot.i18n.locale import speak
+from bot.i18n.language import speak
 from bot.media.cell import FileRefused
 from bot.media.feeds import FeedReader
 from bot.media.pdf_port import Library

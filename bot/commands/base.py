@@ -15,7 +15,7 @@ from bot.clock import Clock
 from bot.commands import names, phrases
 from bot.events import File, Incoming
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import Language, speaking
+from bot.i18n.language import Language, speaking
 from bot.policy.chat import ChatSettings
 from bot.policy.routing import Command
 from bot.turn import chats

@@ -13,7 +13,7 @@ from bot.events import File
 from bot.formatting.split import parts
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
-from bot.i18n.locale import speaking
+from bot.i18n.language import speaking
 from bot.policy import budgets
 from bot.policy.budgets import Budgets
 from bot.turn import chats, outgoing, spending

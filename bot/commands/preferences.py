@@ -14,7 +14,7 @@ from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
 from bot.commands.names import closest, fold
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import LANGUAGES, Language
+from bot.i18n.language import LANGUAGES, Language
 from bot.policy.chat import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
 from bot.providers.capabilities import NOTHING, Capabilities
 from bot.turn import phrases as turn_phrases

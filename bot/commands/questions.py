@@ -19,7 +19,7 @@ from bot.commands.base import Call, CommandContext, CommandEntry
 from bot.events import Removal, SentId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
-from bot.i18n.locale import speaking
+from bot.i18n.language import speaking
 from bot.messages import UserMessage
 from bot.turn import journal, outgoing, prompt
 from bot.turn import phrases as turn_phrases

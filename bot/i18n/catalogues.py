@@ -12,10 +12,7 @@ from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
 from pathlib import Path
 
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
-
-from bot.i18n.locale import Language, current_language
+from bot.i18n.language import Language, current_language
 
 FOLDER = Path(__file__).parent / "locales"
 """`LANGUAGE/LC_MESSAGES/aldis.po`, as gettext lays them out."""
@@ -50,6 +47,9 @@ def say(sentence: Sentence, /, **values: object) -> str:
 def _translations(language: Language) -> NullTranslations:
     if language == "en":
         return NullTranslations()
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
     compiled = BytesIO()
     with (FOLDER / language / "LC_MESSAGES" / "aldis.po").open("rb") as catalogue:
         write_mo(compiled, read_po(catalogue, locale=language))

@@ -10,7 +10,7 @@ below them, to tell a hundred languages apart of which Aldis speaks four.
 import re
 from collections.abc import Mapping
 
-from bot.i18n.locale import LANGUAGES, Language
+from bot.i18n.language import LANGUAGES, Language
 
 _COMMON: Mapping[str, str] = {
     "en": (

@@ -1,17 +1,13 @@
-"""Which language Aldis speaks now, and how it writes dates, lists and numbers.
+"""How dates, lists and numbers are written in the language that is spoken now (`bot.i18n.language`).
 
-The language belongs to whoever is answered, not to a sentence: it is set where an answer begins (`speak`, `speaking`),
-and every sentence said from there on is in it (`bot.i18n.catalogues`). Dates and numbers are written as Unicode's CLDR
-has them, by Babel; English is the British one, with its 24 hours and its day before the month. Left to others: which
-language that is (`bot.turn.chats`, `bot.i18n.detect`).
+They are written as Unicode's CLDR has them, by Babel; English is the British one, with its 24 hours and its day before
+the month.
 """
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Literal, get_args
+from typing import Literal
 
 from babel.core import Locale
 from babel.dates import format_date, format_skeleton
@@ -19,34 +15,10 @@ from babel.lists import format_list
 from babel.numbers import format_decimal
 from babel.units import format_unit
 
-Language = Literal["en", "de", "fr", "es"]
-
-LANGUAGES: tuple[Language, ...] = get_args(Language)
+from bot.i18n.language import Language, current_language
 
 _LOCALES: Mapping[Language, str] = {"en": "en_GB", "de": "de", "fr": "fr", "es": "es"}
 _QUOTES: Mapping[Language, str] = {"en": "“{}”", "de": "„{}“", "fr": "«\u00a0{}\u00a0»", "es": "«{}»"}  # Babel has none
-
-_spoken: ContextVar[Language] = ContextVar("spoken", default="en")
-
-
-def speak(language: Language) -> None:
-    """Speak this language for the rest of the task."""
-    _spoken.set(language)
-
-
-@contextmanager
-def speaking(language: Language) -> Generator[None]:
-    """Speak this language within the block."""
-    token = _spoken.set(language)
-    try:
-        yield
-    finally:
-        _spoken.reset(token)
-
-
-def current_language() -> Language:
-    """The language that is spoken now; English unless another one was chosen."""
-    return _spoken.get()
 
 
 def day(at: date) -> str:

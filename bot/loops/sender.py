@@ -34,7 +34,7 @@ from bot.events import ChatId, Outgoing, PersonId, Removal, Reply, SentId, Style
 from bot.formatting.split import is_long, split
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
-from bot.i18n.locale import Language, speaking
+from bot.i18n.language import Language, speaking
 from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.transports.base import Transport

@@ -11,7 +11,7 @@ from typing import Literal, Self
 from pydantic import TypeAdapter
 
 from bot.events import PersonId
-from bot.i18n.locale import Language
+from bot.i18n.language import Language
 
 MAX_PERSONA_CHARS = 2000
 """A persona goes along with every question, and is paid each time."""

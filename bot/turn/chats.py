@@ -9,7 +9,7 @@ from datetime import datetime
 
 from bot.events import Incoming, PersonId
 from bot.i18n.detect import detect_language
-from bot.i18n.locale import Language
+from bot.i18n.language import Language
 from bot.policy import chat
 from bot.policy.chat import ChatSettings, UnreadableSettings
 from store import ConversationId, Damaged, Repositories

@@ -18,7 +18,7 @@ from bot import events, messages
 from bot.clock import Clock
 from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Removal, Reply, SentId, Styled
 from bot.i18n.catalogues import say
-from bot.i18n.locale import speaking
+from bot.i18n.language import speaking
 from bot.messages import UserMessage
 from bot.policy.routing import Correction
 from bot.turn import chats, journal, outgoing, phrases, prompt, provenance

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from bot import labels, messages
 from bot.events import ChatId, File, PersonId
 from bot.i18n import phrases as common_phrases
-from bot.i18n.locale import current_language
+from bot.i18n.language import current_language
 from bot.messages import AssistantMessage, Medium, Message, Picture, ToolMessage, UserMessage
 from bot.policy import chat
 from bot.policy.chat import ChatSettings

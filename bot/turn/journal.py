@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from bot.events import ChatId, File, Incoming, PersonId
-from bot.i18n.locale import Language
+from bot.i18n.language import Language
 from bot.labels import UNKNOWN, Labels, Source
 from bot.media.findings import Fee, FileDescription
 from bot.messages import CallId, Message, ToolAnswer, ToolCall, UserMessage

@@ -17,7 +17,7 @@ from bot import events
 from bot.clock import Clock
 from bot.events import ChatId, PersonId, Reply
 from bot.formatting.split import parts
-from bot.i18n.locale import Language, speaking
+from bot.i18n.language import Language, speaking
 from bot.transports.base import Contact
 from bot.turn import phrases
 from store import ConversationId, Repositories, Store

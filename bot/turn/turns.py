@@ -18,7 +18,7 @@ from bot import events, messages
 from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, PersonId, Reply, SentId
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import Language, speak, speaking
+from bot.i18n.language import Language, speak, speaking
 from bot.labels import UNKNOWN, Labels, join_labels
 from bot.messages import AssistantMessage, CallId, Message, ToolMessage, UserMessage
 from bot.policy import budgets

@@ -22,7 +22,7 @@ from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, ScheduledProm
 from bot.features.reminders import phrases
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import speaking
+from bot.i18n.language import speaking
 from bot.labels import UNKNOWN, Labels
 from bot.policy import schedules
 from bot.policy.schedules import Plan, UnfitWish

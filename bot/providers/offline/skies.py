@@ -5,7 +5,7 @@ Left to others: the codes behind them (`tools.weather.forecast`).
 
 from collections.abc import Mapping
 
-from bot.i18n.locale import current_language
+from bot.i18n.language import current_language
 
 _SKIES: Mapping[str, tuple[str, str, str]] = {
     "clear sky": ("klar", "ciel dégagé", "despejado"),

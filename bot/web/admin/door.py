@@ -5,7 +5,7 @@ A link is opened by a button and not by itself, so that a program that looks at 
 
 from aiohttp import web
 
-from bot.i18n.locale import LANGUAGES
+from bot.i18n.language import LANGUAGES
 from bot.web.admin.desk import AdminContext, go_to
 from bot.web.admin.guard import SESSION, RequestGuard, form_of
 from bot.web.admin.pages import LANGUAGE_COOKIE, words

@@ -14,7 +14,8 @@ from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import LANGUAGES, Language, current_language, moment, number
+from bot.i18n.language import LANGUAGES, Language, current_language
+from bot.i18n.locale import moment, number
 from bot.web.admin import phrases
 from bot.web.admin.guard import SESSION
 

@@ -14,7 +14,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bot.errors import ConfigError
-from bot.i18n.locale import speaking
+from bot.i18n.language import speaking
 from bot.logs import describe_error
 from bot.web.admin.account import AccountRoom
 from bot.web.admin.audit import Audit

@@ -17,7 +17,7 @@ from bot.commands import phrases
 from bot.errors import Overloaded
 from bot.events import ChatId, PersonId
 from bot.i18n import phrases as common_phrases
-from bot.i18n.locale import speaking
+from bot.i18n.language import speaking
 from bot.messages import AssistantMessage, Picture, Text, UserMessage
 from bot.policy.budgets import Budgets
 from bot.providers.base import Completion, Usage

@@ -7,7 +7,7 @@ import pytest
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.i18n.catalogues import say
-from bot.i18n.locale import speaking
+from bot.i18n.language import speaking
 from bot.messages import is_sendable
 from bot.providers.capabilities import Capabilities
 from bot.providers.prices import Price

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.i18n.detect import detect_language
-from bot.i18n.locale import LANGUAGES, Language
+from bot.i18n.language import LANGUAGES, Language
 
 SURE: list[tuple[Language, str]] = [
     ("en", "What's the weather like today?"),

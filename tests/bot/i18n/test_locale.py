@@ -6,7 +6,8 @@ from decimal import Decimal
 import pytest
 
 from bot.commands import phrases as command_phrases
-from bot.i18n.locale import Language, day, moment, number, speaking
+from bot.i18n.language import Language, speaking
+from bot.i18n.locale import day, moment, number
 from bot.turn import phrases
 
 AT = datetime(2026, 3, 4, 9, 5, tzinfo=UTC)

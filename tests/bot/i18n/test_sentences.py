@@ -15,7 +15,7 @@ from bot.commands import phrases as command_phrases
 from bot.i18n import catalogues
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import LANGUAGES, Language, speaking
+from bot.i18n.language import LANGUAGES, Language, speaking
 from bot.labels import Source, SourceKind
 from bot.turn import phrases
 from tests.bot.i18n.sentences import ENGLISH, FILES, NAMED, ROOT

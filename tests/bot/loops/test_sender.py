@@ -12,7 +12,7 @@ from bot.clock import SetClock
 from bot.errors import NotSent, NotUploaded, SendUnknown, SentUnnamed, Undeliverable, Untrusted
 from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.i18n import phrases
-from bot.i18n.locale import Language, speaking
+from bot.i18n.language import Language, speaking
 from bot.loops.sender import _PLACES, ResendPolicy, Sender
 from bot.metrics import Counts
 from bot.transports.base import MissedRecipient

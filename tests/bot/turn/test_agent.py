@@ -11,7 +11,7 @@ from bot.clock import SetClock
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.events import Attachment
 from bot.i18n import phrases as common_phrases
-from bot.i18n.locale import Language, speaking
+from bot.i18n.language import Language, speaking
 from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolCall, is_sendable
 from bot.providers.base import Attempt, Completion, Stop
 from bot.transports.base import ModelAnswered, ToolEnded, ToolStarted

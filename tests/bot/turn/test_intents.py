@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.formatting.split import visible
 from bot.i18n.catalogues import say
-from bot.i18n.locale import LANGUAGES, Language, speaking
+from bot.i18n.language import LANGUAGES, Language, speaking
 from bot.messages import CallId, ToolCall
 from bot.turn import phrases
 from bot.turn.intents import MAX_VALUE_CHARACTERS, MAX_VALUES, deed, quote

@@ -6,7 +6,7 @@ import pytest
 
 from bot.clock import SetClock
 from bot.events import PersonId
-from bot.i18n.locale import Language, speaking
+from bot.i18n.language import Language, speaking
 from bot.transports.base import Contact
 from bot.turn import phrases
 from bot.turn.notices import Admins, Kind, Notice, Notices

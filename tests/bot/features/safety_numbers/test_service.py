@@ -13,7 +13,7 @@ from bot.commands.phrases import BRIDGE_SILENT, HELP, ONLY_DIRECTLY, unknown_com
 from bot.errors import CallRefused, Disconnected, Untrusted
 from bot.events import PersonId, Reply, SentId
 from bot.features.safety_numbers import phrases
-from bot.i18n.locale import speaking
+from bot.i18n.language import speaking
 from bot.policy.access import AccessList
 from bot.transports.base import Contact, Group, Identity, MissedRecipient
 from store import Store

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
-from bot.i18n.locale import LANGUAGES, Language, speaking
+from bot.i18n.language import LANGUAGES, Language, speaking
 from bot.messages import (
     AssistantMessage,
     CallId,
