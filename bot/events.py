@@ -8,7 +8,8 @@ Left to others: signal-cli's JSON (`bot.transports.envelope.event`), who may wri
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, NewType, TypeVar
+from functools import cache
+from typing import Any, Literal, NewType, TypeVar
 
 from pydantic import Base64Bytes, TypeAdapter
 
@@ -337,9 +338,12 @@ JSON_VERSION = 1
 """The version in front of stored envelopes and replies; raised with every change that an older reader would misread."""
 
 _T = TypeVar("_T", Envelope, Reply)
-_adapters: dict[type, TypeAdapter[object]] = {kind: TypeAdapter(kind) for kind in (Envelope, Reply, Removal)}
-_incoming: TypeAdapter[Incoming] = TypeAdapter(Incoming)
-_outgoing: TypeAdapter[Outgoing] = TypeAdapter(Outgoing)
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    """Reads and writes values of this kind; made when it is first wanted, for each takes some milliseconds."""
+    return TypeAdapter(kind)
 
 
 class UnreadableEvent(ValueError):
@@ -348,7 +352,7 @@ class UnreadableEvent(ValueError):
 
 def dump_value(value: Envelope | Outgoing) -> bytes:
     """The value as versioned JSON: the version, a colon, a JSON object in UTF-8."""
-    return b"%d:" % JSON_VERSION + _adapters[type(value)].dump_json(value)
+    return b"%d:" % JSON_VERSION + _adapter(type(value)).dump_json(value)
 
 
 def load_value(kind: type[_T], data: bytes) -> _T:
@@ -359,7 +363,7 @@ def load_value(kind: type[_T], data: bytes) -> _T:
     """
     body = _body(data, kind.__name__)
     try:
-        value = _adapters[kind].validate_json(body)
+        value = _adapter(kind).validate_json(body)
     except ValueError as error:
         raise UnreadableEvent(f"a stored {kind.__name__} does not fit its version") from error
     assert isinstance(value, kind)  # noqa: S101  (tells the type checker what the adapter of this kind gives)
@@ -368,12 +372,12 @@ def load_value(kind: type[_T], data: bytes) -> _T:
 
 def reminder_scheduler(message: Incoming) -> str:
     """The `raw` of an envelope of the kind `REMINDER`."""
-    return _incoming.dump_json(message).decode()
+    return _adapter(Incoming).dump_json(message).decode()
 
 
 def read(envelope: Envelope, read_frame: Callable[[Envelope], Event | None]) -> Event | None:
     """What an envelope of the inbox says; `read_frame` reads those that a transport handed on."""
-    return _incoming.validate_json(envelope.raw) if envelope.kind is Kind.REMINDER else read_frame(envelope)
+    return _adapter(Incoming).validate_json(envelope.raw) if envelope.kind is Kind.REMINDER else read_frame(envelope)
 
 
 def outgoing(data: bytes) -> Outgoing:
@@ -384,7 +388,7 @@ def outgoing(data: bytes) -> Outgoing:
     """
     try:
         # Each has a field that the other has not, so that one kind only fits.
-        return _outgoing.validate_json(_body(data, "outgoing message"))
+        return _adapter(Outgoing).validate_json(_body(data, "outgoing message"))
     except ValueError as error:
         raise UnreadableEvent("a stored outgoing message does not fit its version") from error
 

@@ -24,7 +24,7 @@ from bot.app.lessons import KeptLessons
 from bot.app.metering import Meter
 from bot.app.models import unpriced_models
 from bot.app.tools import surroundings_alone, toolbox, user_agent
-from bot.app.transports import linking, linking_ready, log_waits, signal_transport, terminal
+from bot.app.transports import linking, linking_ready, log_waits, signal_transport
 from bot.app.wiring import Parts, identities_of
 from bot.clock import Clock, MachineClock
 from bot.doctor.checkup import recheck
@@ -59,7 +59,6 @@ __all__ = [
     "own_clock",
     "signal_transport",
     "surroundings_alone",
-    "terminal",
     "toolbox",
     "unpriced_models",
     "user_agent",

@@ -5,6 +5,7 @@ A vendor's SDK is imported with the provider that needs it: each costs up to a s
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from importlib import import_module
 
 from bot.app.metering import Meter
 from bot.doctor.models import ANTHROPIC_URL, OPENAI_URL
@@ -56,6 +57,12 @@ def provider(
 def _offering(provider: Provider) -> Provider:
     """The provider with a list of the seldom tools; without a model it knows all of them."""
     return provider if provider.name == "offline" else MoreTools(provider)
+
+
+def import_sdks(settings: Settings) -> None:
+    """Import what the providers in use stand on. It takes a second or more: for a thread, while others do something."""
+    for name in {choice.partition("/")[0] for choice in (*settings.llm.providers_in_order, *settings.llm.choices)}:
+        import_module(f"bot.providers.{name}.provider")
 
 
 def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: ModelLessons | None = None) -> Provider:

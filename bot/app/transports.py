@@ -1,4 +1,4 @@
-"""The ways in and out: which bridge stands at `SIGNAL__URL`, its account, the transport over it, and the terminal.
+"""The way to Signal: which bridge stands at `SIGNAL__URL`, its account, the transport over it.
 
 A bridge's own library is imported with the transport that needs it. Left to others: talking (`bot.transports`).
 """
@@ -6,7 +6,6 @@ A bridge's own library is imported with the transport that needs it. Left to oth
 import asyncio
 import logging
 import random
-import sys
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 
@@ -28,21 +27,6 @@ _PAUSE_SECONDS = 1.0
 """At most, between one look for the bridge and the next: some drop what comes until Aldis has found them."""
 _MAX_UNNAMED = 3
 """How often a bridge that answers may fail to tell the account's id before it is taken without."""
-
-
-def terminal(conversation: str, once: str | None, verbosity: int) -> tuple[Transport, Callable[[], bool]]:
-    """The transport over standard input and output, and the question whether anything failed in it so far."""
-    from bot.transports.terminal.transport import Terminal
-
-    here = Terminal(
-        stdin=sys.stdin,
-        stdout=sys.stdout,
-        stderr=sys.stderr,
-        conversation=conversation,
-        once=once,
-        verbosity=verbosity,
-    )
-    return here, lambda: here.failed
 
 
 OnWait = Callable[[str], None]

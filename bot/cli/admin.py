@@ -12,7 +12,6 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from functools import partial
 
 from bot import app
 from bot.errors import ConfigError
@@ -26,7 +25,6 @@ from bot.web.admin.world import World
 from bot.web.control import ask_running
 
 Verb = Callable[[Settings, argparse.Namespace], int]
-AddOptions = Callable[[argparse.ArgumentParser], None]
 
 USUAL_PORT = 8789
 """Where the pages are if they are asked for by `setup`, and no port is set."""
@@ -36,16 +34,7 @@ _ASKING_SECONDS = 10.0
 _FIRST = "Set Aldis up in a browser: {url}\nThis link works once and for ten minutes; `aldis admin` prints another."
 
 
-def add_verbs(add_verb: Callable[..., argparse.ArgumentParser], run: Verb, add_decision: AddOptions) -> None:
-    """Add both verbs to the command line; `add_decision` adds the options that `run` has, too."""
-    setup = add_verb("setup", help="set Aldis up in a browser: run it, and print a link to its pages")
-    add_decision(setup)
-    setup.set_defaults(verb=partial(_set_up, run))
-    link = add_verb("admin", help="print a link that opens the pages of the running Aldis, once")
-    link.set_defaults(verb=_show_link)
-
-
-def _show_link(given: Settings, _: argparse.Namespace) -> int:
+def show_link(given: Settings, _: argparse.Namespace) -> int:
     """`admin`: the address that opens the pages of the running Aldis."""
     url = asyncio.run(_link(given))
     if url is None:
@@ -59,10 +48,10 @@ def _show_link(given: Settings, _: argparse.Namespace) -> int:
     return 0
 
 
-def _set_up(run: Verb, given: Settings, options: argparse.Namespace) -> int:
-    """`setup`: the address that opens the pages; where none runs, Aldis itself."""
+def set_up(run: Verb, given: Settings, options: argparse.Namespace) -> int:
+    """`setup`: the address that opens the pages; where none runs, `run`, with pages."""
     if asyncio.run(_link(given)) is not None:
-        return _show_link(given, options)
+        return show_link(given, options)
     if asyncio.run(ask_running(given.store.path, "state", within_seconds=_ASKING_SECONDS)) is not None:
         raise ConfigError(f"WEB__ADMIN_PORT: Aldis runs without pages; set it to {USUAL_PORT} and start Aldis again")
     return run(_with_pages(given), options)

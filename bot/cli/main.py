@@ -2,36 +2,23 @@
 
 Exit status: 0 all went well, 1 something was not answered or is not healthy, 2 it cannot start: a setting, an argument,
 the store or the bridge to Signal is not as it has to be.
-Left to others: everything that lasts (`bot.app`), the verbs for what is kept (`bot.cli.store`) and for tools
-(`bot.cli.tools`).
+What a verb stands on is imported when it is the one that was given. Left to others: the verbs (`bot.cli.chat`,
+`bot.cli.run`, `bot.cli.store`, ...), everything that lasts (`bot.app`).
 """
 
 import argparse
-import asyncio
-import json
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from bot import app, logs, settings
-from bot.cli import admin
-from bot.cli import link as linking
-from bot.cli import run as running
-from bot.cli import settings as setting
-from bot.cli import store as upkeep
-from bot.cli import tools as workbench
-from bot.cli import upgrade as upgrading
-from bot.doctor.http import fetch_json
+from bot import logs
 from bot.errors import CallRefused, ConfigError, Disconnected
-from bot.service import Aldis
-from bot.settings import Settings
-from bot.shutdown import Shutdown
 from bot.version import described_build
 from store import StoreError
 
-_HEALTH_SECONDS = 5.0
 _MAX_TURN_DIGITS = 18
 """More would not be a number for SQLite."""
 _COMMAND = "aldis"
@@ -51,67 +38,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _status(options: argparse.Namespace) -> int:
-    verb: Callable[[Settings, argparse.Namespace], int] = options.verb
-    mending: Callable[[argparse.Namespace], int] | None = getattr(options, "mending", None)
+    verb: Callable[..., int] = options.verb
+    mending: Callable[..., int] | None = getattr(options, "mending", None)
     # Until a verb has it as the settings want it: a bug is told without its message, which may hold what was set.
     logs.set_up("ERROR", "text")
     try:
-        return mending(options) if mending else verb(settings.load_settings(), options)
+        if mending is not None:
+            return mending(options)
+        from bot.settings import load_settings
+
+        return verb(load_settings(), options)
     except* (ConfigError, StoreError, Disconnected, CallRefused) as failures:
         for failure in logs.leaves(failures):
             print(f"aldis: {failure}", file=sys.stderr)
     return 2
 
 
-def _chat(given: Settings, options: argparse.Namespace) -> int:
-    upkeep.decide(given, None)
-    # Beside answers a log disturbs, so little of it stands there unless somebody wants it.
-    by_verbosity = {0: "error", 1: "warning"}.get(options.verbose, "info")
-    level = given.log.level if "level" in given.log.model_fields_set else by_verbosity
-    logs.set_up(level.upper(), given.log.format)
-    return asyncio.run(_chatting(given, options))
+def _verb(name: str) -> Callable[..., int]:
+    """The function of a verb, `module.function` of `bot.cli`; the module is imported when it is called."""
+    module, function = name.split(".")
 
+    def call(*arguments: Any) -> int:
+        found: Callable[..., int] = getattr(import_module(f"bot.cli.{module}"), function)
+        return found(*arguments)
 
-async def _chatting(given: Settings, options: argparse.Namespace) -> int:
-    terminal, failed = app.terminal(options.conversation, options.once, options.verbose)
-    shutdown = Shutdown()
-    async with app.build_aldis(given, terminal, realm="terminal") as aldis:
-        _on_interrupt(aldis, shutdown)
-        shutdown.listen(signal.SIGTERM, signal.SIGHUP)
-        if options.once is None and sys.stdin.isatty():
-            names = ", ".join(given.llm.providers_in_order)
-            print(f"Aldis ({names}). /help lists commands, Ctrl-C stops an answer, Ctrl-D leaves.", file=sys.stderr)
-        await aldis.chat(shutdown.requested, shutdown.hurried)
-    return 1 if failed() else 0
-
-
-def _on_interrupt(aldis: Aldis, shutdown: Shutdown) -> None:
-    """Ctrl-C stops the turns under way; when none is, or it comes again before they have stopped, it leaves."""
-    interrupted: set[str] = set()
-
-    def interrupt() -> None:
-        running = aldis.worker.running_turns()
-        if not running or running <= interrupted:
-            shutdown.request()
-        interrupted.update(running)
-        aldis.worker.stop_turns()
-
-    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
-
-
-def _health(given: Settings, _: argparse.Namespace) -> int:
-    web = given.web
-    if web.port == 0:
-        print("aldis: the health page is switched off (WEB__PORT=0)", file=sys.stderr)
-        return 2
-    place = f"[{web.host}]" if ":" in web.host else web.host
-    try:
-        state, _date = asyncio.run(fetch_json(f"http://{place}:{web.port}/healthz", seconds=_HEALTH_SECONDS))
-    except Disconnected as error:
-        print(f"aldis: no answer from the health page: {error}", file=sys.stderr)
-        return 1
-    print(json.dumps(state, indent=2))
-    return 0 if state.get("ok") else 1
+    return call
 
 
 def _text(given: str) -> str:
@@ -148,21 +99,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and a digest of its source")
     verbs = parser.add_subparsers(required=True, metavar="verb")
-    chat = verbs.add_parser("chat", help="talk to Aldis in the terminal")
-    chat.add_argument("--once", metavar="TEXT", type=_text, help="answer one message and leave")
-    chat.add_argument("--conversation", metavar="NAME", default="default", help="which conversation (default: default)")
-    chat.add_argument("-v", "--verbose", action="count", default=0, help="show results; -vv: timings, tokens and cost")
-    chat.set_defaults(verb=_chat)
+    _add_chat(verbs.add_parser("chat", help="talk to Aldis in the terminal"))
     run = verbs.add_parser("run", help="answer in Signal until stopped")
     _add_decision(run)
-    run.set_defaults(verb=running.run)
+    run.set_defaults(verb=_verb("run.run"))
     verbs.add_parser("restart", help="have the running Aldis read its settings anew and begin again").set_defaults(
-        verb=running.restart
+        verb=_verb("run.restart")
     )
     link = verbs.add_parser("link", help="link Aldis to a Signal account: shows the QR code and waits")
-    link.set_defaults(verb=linking.link)
+    link.set_defaults(verb=_verb("link.link"))
     health = verbs.add_parser("health", help="ask the running Aldis how it is; exit status 0 means well")
-    health.set_defaults(verb=_health)
+    health.set_defaults(verb=_verb("health.health"))
     doctor = verbs.add_parser("doctor", help="look at everything that Aldis stands on, and say what to do")
     doctor.add_argument("--model", action="store_true", help="ask each model a question, too; it costs a little")
     doctor.add_argument("-v", "--verbose", action="store_true", help="show what could be switched on besides, too")
@@ -170,38 +117,42 @@ def _parser() -> argparse.ArgumentParser:
         "--fix",
         dest="mending",
         action="store_const",
-        const=upkeep.fix,
+        const=_verb("store.fix"),
         help="first mend what can be mended without harm: file rights, folders, slips in .env, what a kill left behind",
     )
-    doctor.set_defaults(verb=upkeep.examine)
+    doctor.set_defaults(verb=_verb("store.examine"))
     _add_tools(verbs.add_parser("tools", help="list every tool with its state and cost, or run one by hand"))
     backup = verbs.add_parser("backup", help="copy what is kept into a folder, also while Aldis runs")
     backup.add_argument("folder", help="where the copy goes; made when missing")
-    backup.set_defaults(verb=upkeep.back_up)
+    backup.set_defaults(verb=_verb("store.back_up"))
     restore = verbs.add_parser("restore", help="put a copy in the place of what is kept; stop Aldis first")
     restore.add_argument("file", nargs="?", help="the copy's file whose name ends in .db; none: only decide")
     _add_decision(restore)
-    restore.set_defaults(verb=upkeep.put_back)
+    restore.set_defaults(verb=_verb("store.put_back"))
     rotate = verbs.add_parser("rotate-key", help="put a new master key in the place of the one in its file")
-    rotate.set_defaults(verb=upkeep.turn_key)
+    rotate.set_defaults(verb=_verb("store.turn_key"))
     reseal = verbs.add_parser("reseal", help="strike out what somebody has changed in the database; stop Aldis first")
-    reseal.set_defaults(verb=upkeep.reseal)
+    reseal.set_defaults(verb=_verb("store.reseal"))
     export = verbs.add_parser("export", help="print what is kept about a person, as JSON")
     export.add_argument("person", metavar="UUID", help="the person; the doctor shows the uuids of those on the list")
-    export.set_defaults(verb=upkeep.hand_over)
+    export.set_defaults(verb=_verb("store.hand_over"))
     trust = verbs.add_parser("trust", help="trust somebody's new safety number; alone, show who has one")
     trust.add_argument("name", metavar="LABEL", nargs="?", help="who it is, by label or uuid")
     trust.add_argument(
         "--verified", metavar="NUMBER", nargs="+", help="the safety number, as you have compared it with theirs"
     )
-    trust.set_defaults(verb=upkeep.trust)
+    trust.set_defaults(verb=_verb("store.trust"))
     trace = verbs.add_parser("trace", help="show the way of one message: when, how long, at what cost; no words")
     trace.add_argument("turn", metavar="TURN", nargs="?", type=_turn, help="the number of its turn; none: the newest")
-    trace.set_defaults(verb=upkeep.trace)
-    admin.add_verbs(verbs.add_parser, running.run, _add_decision)
+    trace.set_defaults(verb=_verb("store.trace"))
+    setup = verbs.add_parser("setup", help="set Aldis up in a browser: run it, and print a link to its pages")
+    _add_decision(setup)
+    setup.set_defaults(verb=_verb("run.set_up"))
+    admin = verbs.add_parser("admin", help="print a link that opens the pages of the running Aldis, once")
+    admin.set_defaults(verb=_verb("admin.show_link"))
     captcha = verbs.add_parser("captcha", help="hand in the captcha that Signal wants solved before it sends more")
     captcha.add_argument("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; without it, it is read")
-    captcha.set_defaults(verb=upkeep.solve)
+    captcha.set_defaults(verb=_verb("store.solve"))
     _add_upgrade(
         verbs.add_parser("upgrade-check", help="try this version on a copy of what is kept, and say what changes")
     )
@@ -211,10 +162,17 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_chat(chat: argparse.ArgumentParser) -> None:
+    chat.add_argument("--once", metavar="TEXT", type=_text, help="answer one message and leave")
+    chat.add_argument("--conversation", metavar="NAME", default="default", help="which conversation (default: default)")
+    chat.add_argument("-v", "--verbose", action="count", default=0, help="show results; -vv: timings, tokens and cost")
+    chat.set_defaults(verb=_verb("chat.chat"))
+
+
 def _add_upgrade(upgrade: argparse.ArgumentParser) -> None:
     upgrade.add_argument("folder", nargs="?", help="where the backup goes (default: backups, beside the store)")
     upgrade.add_argument("--model", action="store_true", help="have the real models answer; it costs a little")
-    upgrade.set_defaults(verb=upgrading.check)
+    upgrade.set_defaults(verb=_verb("upgrade.check"))
 
 
 def _add_settings(table: argparse.ArgumentParser) -> None:
@@ -225,7 +183,7 @@ def _add_settings(table: argparse.ArgumentParser) -> None:
         metavar="NAME | set NAME=VALUE ... | unset NAME ...",
         help="a setting to show; or changes of the settings file (NAME=- reads the value from standard input)",
     )
-    table.set_defaults(verb=None, mending=setting.show_or_change)
+    table.set_defaults(verb=None, mending=_verb("settings.show_or_change"))
 
 
 def _add_decision(verb: argparse.ArgumentParser) -> None:
@@ -245,7 +203,7 @@ def _add_decision(verb: argparse.ArgumentParser) -> None:
 
 def _add_tools(tools: argparse.ArgumentParser) -> None:
     tools.add_argument("--json", action="store_true", help="list them as JSON")
-    tools.set_defaults(verb=workbench.show)
+    tools.set_defaults(verb=_verb("tools.show"))
     call = tools.add_subparsers(metavar="call").add_parser("call", help="run a tool by hand, with the real settings")
     call.add_argument("name", metavar="NAME", help=f"its name as models see it; `{_command()} tools` lists them")
     call.add_argument(
@@ -253,4 +211,4 @@ def _add_tools(tools: argparse.ArgumentParser) -> None:
     )
     call.add_argument("--files", metavar="FOLDER", help="where the files go that it makes; else they are not kept")
     call.add_argument("--yes", action="store_true", help="do not ask before what cannot be taken back")
-    call.set_defaults(verb=workbench.call)
+    call.set_defaults(verb=_verb("tools.call"))

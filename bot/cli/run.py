@@ -1,4 +1,4 @@
-"""The verbs `run` and `restart`: Aldis answers in Signal, in one run after another, until it is stopped.
+"""The verbs `run`, `setup` and `restart`: Aldis answers in Signal, in one run after another, until it is stopped.
 
     run --> the parts are made from the settings --> they run --stopped--> the end
               ^                                         '-restarted--> new settings, checked --.
@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from bot import app, logs, settings
+from bot.cli import admin
 from bot.cli import store as upkeep
-from bot.cli.admin import serve_admin_pages
 from bot.errors import ConfigError, Disconnected
 from bot.policy.pairing import Pairing
 from bot.service import unless
@@ -52,6 +52,11 @@ def run(given: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
+def set_up(given: Settings, options: argparse.Namespace) -> int:
+    """`setup`: show the pages of the running Aldis; where none runs, run with pages."""
+    return admin.set_up(run, given, options)
+
+
 def restart(given: Settings, _: argparse.Namespace) -> int:
     """`restart`: have the running Aldis begin anew, and wait until it has."""
     return asyncio.run(_restart(given.store.path))
@@ -77,7 +82,7 @@ class _Runs:
             ConfigError, StoreError: it cannot run, and there are no former settings with which it ran.
         """
         self._shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        async with serve_admin_pages(self._now, self._restarts.request) as world:
+        async with admin.serve_admin_pages(self._now, self._restarts.request) as world:
             await self._go(world)
 
     async def _go(self, world: World) -> None:

@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ from bot.cli import store as upkeep
 from bot.clock import MachineClock
 from bot.errors import ConfigError
 from bot.settings import Settings
+from bot.transports.terminal.transport import Terminal
 from bot.version import build, describe_build
 from bot.web.control import ask_running
 from store import copy_closed, restore, steps_of
@@ -106,7 +108,9 @@ async def _canary(chosen: Settings) -> str:
     """What is answered to a question in a conversation of its own, over the copy."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said, tempfile.TemporaryFile("w+") as noted:
         with redirect_stdout(said), redirect_stderr(noted):
-            terminal, _ = app.terminal("upgrade-check", _QUESTION, 0)
+            terminal = Terminal(
+                stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr, conversation="upgrade-check", once=_QUESTION
+            )
         async with app.build_aldis(chosen, terminal, realm="terminal") as aldis, asyncio.timeout(_CANARY_SECONDS):
             await aldis.chat(asyncio.Event())
         said.seek(0)

@@ -202,6 +202,33 @@ async def test_a_talk_at_the_terminal(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stdout
 
 
+async def test_what_goes_wrong_behind_the_prompt(tmp_path: Path) -> None:
+    """The prompt comes before the store is opened; it is taken away again, and one line says what is wrong."""
+    async with open_store(tmp_path / "aldis.db", realm="terminal"):
+        pass
+    with sqlite3.connect(tmp_path / "aldis.db") as connection:
+        connection.execute("PRAGMA user_version = 4711")
+    connection.close()
+    async with seated("chat", settings={}, folder=tmp_path) as console:
+        await console.out.until(PROMPTED)
+        ended = await console.ended()
+    assert ended.status == 2
+    shown = ended.stdout.rpartition(PROMPTED)[2]
+    assert re.search(r"\x1b\[\?2004l\r?\naldis: .*4711", shown)
+    assert "Traceback" not in ended.stdout
+
+
+async def test_a_stop_right_after_the_prompt(tmp_path: Path) -> None:
+    """It holds also while what answers is still being imported: the end is an orderly one."""
+    async with seated("chat", settings={}, folder=tmp_path) as console:
+        await console.out.until(PROMPTED)
+        console.send(signal.SIGTERM)
+        ended = await console.ended()
+    assert ended.status == 0
+    assert "\x1b[?2004l" in ended.stdout.rpartition(PROMPTED)[2]
+    assert "Traceback" not in ended.stdout
+
+
 async def test_ctrl_c_at_the_terminal(model: OpenAIServer, tmp_path: Path) -> None:
     """While the model thinks it stops the answer; at an empty prompt it leaves."""
     model.faults.append(hang)

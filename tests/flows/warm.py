@@ -23,7 +23,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import bot.cli.admin
+import bot.cli.chat
+import bot.cli.health
+import bot.cli.link
 import bot.cli.main
+import bot.cli.run
+import bot.cli.settings
+import bot.cli.store
+import bot.cli.talk
+import bot.cli.tools
+import bot.cli.upgrade
 import bot.providers.anthropic.provider
 import bot.providers.offline.provider
 import bot.providers.openai.provider

@@ -113,6 +113,12 @@ class PromptInput:
             input=create_input(stdin),
             output=create_output(stderr),
         )
+        self.shown = asyncio.Event()
+        """Set when the prompt is seen for the first time."""
+        self._session.app.after_render += self._on_render
+
+    def _on_render(self, _: object) -> None:
+        self.shown.set()
 
     async def read(self) -> str | None:
         """What the person sent with Enter, stripped, never blank (a paste may have several lines); None on leaving."""

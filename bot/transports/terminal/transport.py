@@ -76,6 +76,8 @@ class Terminal:
         self._clock = clock or MachineClock()
         self._interactive = once is None and stdin.isatty() and stderr.isatty()
         self._lines = _lines(stdin, stderr, once, interactive=self._interactive)
+        self._reading: asyncio.Future[str | None] | None = None
+        """The message that is being written before anybody asks for it."""
         self._answers, self._notes = TerminalWriter(stdout), TerminalWriter(stderr)
         self._painted = stdout.isatty()
         self._last_sent_at = 0
@@ -157,6 +159,15 @@ class Terminal:
     async def submit_challenge(self, captcha: str) -> None:  # noqa: ARG002
         """No captcha is wanted here; see `Transport.submit_challenge`."""
         raise CallRefused("a terminal wants no captcha")
+
+    async def show_prompt(self) -> None:
+        """Let the person begin to write before messages are asked for; returns when they see the prompt.
+
+        Nothing where nobody sits at a terminal.
+        """
+        if isinstance(self._lines, PromptInput):
+            self._reading = asyncio.ensure_future(self._lines.read())
+            await self._lines.shown.wait()
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         """The messages, each after the one before was answered; ends with the input or when nobody reads the answers.
@@ -284,8 +295,13 @@ class Terminal:
         return self._next_sent_at()
 
     async def aclose(self) -> None:
-        """No further message is taken."""
+        """No further message is taken; a prompt that still stands there goes, and what is said next begins a line."""
         self.stop_receiving()
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.wait((self._reading,))
+            self._reading = None
+            await self._note("")
 
     @property
     def _waiting(self) -> bool:
@@ -305,7 +321,8 @@ class Terminal:
 
     async def _line(self) -> str | None:
         """The next message; None at the end of the input, and when no further one is to be taken."""
-        reading = asyncio.ensure_future(self._lines.read())
+        reading = self._reading or asyncio.ensure_future(self._lines.read())
+        self._reading = None
         over = asyncio.ensure_future(self._over.wait())
         try:
             await asyncio.wait((reading, over), return_when=asyncio.FIRST_COMPLETED)

@@ -1,0 +1,67 @@
+"""The verb `chat`: talk to Aldis in the terminal.
+
+    settings --> terminal --a person sits there--> the prompt --.
+                      |                                          |-- Aldis is imported and put together
+                      '--a text, a pipe-------------------------'
+
+What answers takes a second or two to import, most of it the SDK of the model. Whoever sits at the prompt is writing by
+then, so the prompt comes first: what is imported here at the head is what it needs, and no more.
+Left to others: the command line (`bot.cli.main`), the terminal (`bot.transports.terminal`), what answers
+(`bot.cli.talk`, `bot.app`).
+"""
+
+import argparse
+import asyncio
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+
+from bot import logs
+from bot.settings import Settings
+from bot.shutdown import Shutdown
+from bot.transports.terminal.transport import Terminal
+from store import is_undecided
+
+Talk = Callable[[Settings, Terminal, Shutdown], Awaitable[None]]
+
+
+def chat(given: Settings, options: argparse.Namespace) -> int:
+    """`chat`: answer in the terminal until whoever sits there leaves; status 1 where anything failed."""
+    if is_undecided(given.store.path):
+        from bot.cli.store import decide
+
+        decide(given, None)
+    # Beside answers a log disturbs, so little of it stands there unless somebody wants it.
+    by_verbosity = {0: "error", 1: "warning"}.get(options.verbose, "info")
+    level = given.log.level if "level" in given.log.model_fields_set else by_verbosity
+    logs.set_up(level.upper(), given.log.format)
+    return asyncio.run(_chat(given, options))
+
+
+async def _chat(given: Settings, options: argparse.Namespace) -> int:
+    terminal = Terminal(
+        stdin=sys.stdin,
+        stdout=sys.stdout,
+        stderr=sys.stderr,
+        conversation=options.conversation,
+        once=options.once,
+        verbosity=options.verbose,
+    )
+    shutdown = Shutdown()
+    shutdown.listen(signal.SIGTERM, signal.SIGHUP)
+    if options.once is None and sys.stdin.isatty():
+        names = ", ".join(given.llm.providers_in_order)
+        print(f"Aldis ({names}). /help lists commands, Ctrl-C stops an answer, Ctrl-D leaves.", file=sys.stderr)
+    await terminal.show_prompt()
+    talk = await asyncio.to_thread(_import_talk, given)
+    await talk(given, terminal, shutdown)
+    return 1 if terminal.failed else 0
+
+
+def _import_talk(given: Settings) -> Talk:
+    """What answers, imported together with the SDKs of the models that are asked."""
+    from bot.app.models import import_sdks
+    from bot.cli.talk import talk
+
+    import_sdks(given)
+    return talk

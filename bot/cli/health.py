@@ -1,0 +1,31 @@
+"""The verb `health`: how the running Aldis is, by its health page.
+
+Left to others: the page (`bot.web.health`), the command line (`bot.cli.main`).
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+
+from bot.doctor.http import fetch_json
+from bot.errors import Disconnected
+from bot.settings import Settings
+
+_HEALTH_SECONDS = 5.0
+
+
+def health(given: Settings, _: argparse.Namespace) -> int:
+    """`health`: print what the page says; status 0 where it says that all is well."""
+    web = given.web
+    if web.port == 0:
+        print("aldis: the health page is switched off (WEB__PORT=0)", file=sys.stderr)
+        return 2
+    place = f"[{web.host}]" if ":" in web.host else web.host
+    try:
+        state, _date = asyncio.run(fetch_json(f"http://{place}:{web.port}/healthz", seconds=_HEALTH_SECONDS))
+    except Disconnected as error:
+        print(f"aldis: no answer from the health page: {error}", file=sys.stderr)
+        return 1
+    print(json.dumps(state, indent=2))
+    return 0 if state.get("ok") else 1

@@ -1,0 +1,38 @@
+"""The second half of the verb `chat`: Aldis over the terminal, from when it is put together until the input ends.
+
+Left to others: the prompt, which comes before all this is imported (`bot.cli.chat`).
+"""
+
+import asyncio
+import signal
+
+from bot import app
+from bot.service import Aldis
+from bot.settings import Settings
+from bot.shutdown import Shutdown
+from bot.transports.terminal.transport import Terminal
+
+
+async def talk(given: Settings, terminal: Terminal, shutdown: Shutdown) -> None:
+    """Answer what is written into the terminal until its input ends or a stop is requested.
+
+    Raises:
+        StoreError, ConfigError: as `bot.app.build_aldis`.
+    """
+    async with app.build_aldis(given, terminal, realm="terminal") as aldis:
+        _on_interrupt(aldis, shutdown)
+        await aldis.chat(shutdown.requested, shutdown.hurried)
+
+
+def _on_interrupt(aldis: Aldis, shutdown: Shutdown) -> None:
+    """Ctrl-C stops the turns under way; when none is, or it comes again before they have stopped, it leaves."""
+    interrupted: set[str] = set()
+
+    def interrupt() -> None:
+        running = aldis.worker.running_turns()
+        if not running or running <= interrupted:
+            shutdown.request()
+        interrupted.update(running)
+        aldis.worker.stop_turns()
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)

@@ -1,0 +1,42 @@
+"""A start imports what its verb stands on, and the prompt of `chat` comes before all that answers."""
+
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from bot.cli import main
+
+ROOT = Path(main.__file__).parents[2]
+
+OF_TOOLS = {"httpx", "httpcore", "PIL", "simpleeval", "tools.http", "tools.building", "tools.weather.tool"}
+OF_MODELS = {"anthropic", "openai", "httpx2", "bot.providers.base"}
+OF_THE_REST = {"aiohttp", "babel", "jinja2", "markdown_it", "prometheus_client", "bot.app", "bot.loops", "store.store"}
+OF_THE_STORE = {"cryptography", "aiosqlite"}
+OF_THE_PROMPT = {"prompt_toolkit"}
+
+
+@pytest.mark.parametrize(
+    ("module", "absent"),
+    [
+        ("bot.cli.main", OF_TOOLS | OF_MODELS | OF_THE_REST | OF_THE_STORE | OF_THE_PROMPT | {"pydantic", "asyncio"}),
+        ("bot.settings", OF_TOOLS | OF_MODELS | OF_THE_REST | OF_THE_STORE | OF_THE_PROMPT),
+        ("bot.cli.chat", OF_TOOLS | OF_MODELS | OF_THE_REST),
+    ],
+)
+def test_what_is_not_imported_yet(module: str, absent: set[str]) -> None:
+    """What takes long: a tool's options have a module of their own, for those of all tools are read at every start."""
+    script = f"import sys, {module}; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=ROOT)
+    assert module in ran.stdout.split()
+    assert not absent & set(ran.stdout.split())
+
+
+@pytest.mark.parametrize("name", re.findall(r'_verb\("(.+?)"\)', Path(main.__file__).read_text(encoding="utf-8")))
+def test_every_verb_is_there(name: str) -> None:
+    """Its module is imported only when somebody gives it, so this is where a slip shows."""
+    module, function = name.split(".")
+    assert callable(getattr(import_module(f"bot.cli.{module}"), function))
