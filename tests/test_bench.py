@@ -25,6 +25,7 @@ TINY = Size(
     rhythms=("10 min",),
     people=(2,),
     bill_turns=3,
+    messages=20,
 )
 
 

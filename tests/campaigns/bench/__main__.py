@@ -7,6 +7,7 @@ import argparse
 import asyncio
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from tests.campaigns.bench import figures, runs
@@ -25,6 +26,7 @@ QUICK = Size(
     rhythms=("10 min",),
     people=(1,),
     bill_turns=20,
+    messages=2_000,
 )
 _DISK = Path("/var/tmp")
 """Unlike /tmp it lies on a disk. Source: the Filesystem Hierarchy Standard 3.0, 5.15 (2015)."""
@@ -39,6 +41,7 @@ async def measured(size: Size, folder: Path) -> list[Figure]:
             if vendor == size.vendors[0]:
                 found += await runs.growth(pair, size)
                 found += await runs.side_by_side(pair, size)
+    found += await runs.store_steps(folder, size)
     found += await runs.bills(size)
     for vendor in size.started_with:
         found += await runs.start(vendor, folder, size)
@@ -61,8 +64,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="about twenty seconds instead of minutes, less exact")
     parser.add_argument("--json", type=Path, default=REPOSITORY / "bench.json", metavar="PATH", help="where to write")
     parser.add_argument("--folder", type=Path, metavar="PATH", help="the disk to measure on (default: /var/tmp)")
+    parser.add_argument("--messages", type=int, metavar="N", help=f"in the large store (default: {Size.messages})")
     options = parser.parse_args()
-    report(QUICK if options.quick else Size(), options.folder, options.json)
+    size = QUICK if options.quick else Size()
+    report(replace(size, messages=options.messages or size.messages), options.folder, options.json)
 
 
 if __name__ == "__main__":

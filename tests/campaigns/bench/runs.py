@@ -8,15 +8,19 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.campaigns.bench import bill
+from tests.campaigns.bench import bill, upkeep
 from tests.campaigns.bench.aldis import variables
 from tests.campaigns.bench.blocks import Block, Measured
 from tests.campaigns.bench.children import Child, started
 from tests.campaigns.bench.figures import Figure
+from tests.flows.consoles import seated
 
 MAX_CPU_RATIO = {"anthropic": 1.0, "openai": 0.5}
 MAX_START_SECONDS = 2.0
+MAX_PROMPT_SECONDS = 0.5
 MAX_MEMORY_MB = 120.0
+PROMPTED = "\x1b[?2004h"
+"""What a terminal is told when a prompt begins to listen (bracketed paste)."""
 MAX_GROWTH = 1.25
 """How much slower a late turn may be before one says that it is: machines are not more exact than this."""
 
@@ -39,6 +43,8 @@ class Size:
     crowds: int = 3
     started_with: tuple[str, ...] = ("offline", "anthropic")
     starts: int = 5
+    messages: int = upkeep.MESSAGES
+    """In the store whose longest steps are measured."""
     rhythms: tuple[str, ...] = tuple(bill.RHYTHMS)
     people: tuple[int, ...] = (1, 8)
     bill_turns: int = bill.TURNS
@@ -139,20 +145,29 @@ async def side_by_side(pair: Pair, size: Size) -> list[Figure]:
 
 
 async def start(vendor: str, folder: Path, size: Size) -> list[Figure]:
-    """From the command to the first answer, of a process that finds its store there; the first start is not counted."""
+    """From the command to the prompt and to the first answer, of a process that finds its store there; the first start
+    is not counted.
+    """
     say(f"{size.starts} starts with {vendor}")
     place = folder / f"start-{vendor}"
     place.mkdir()
     async with started("tests.campaigns.bench.double", vendor, folder=place) as double:
         settings = {**variables(vendor, await double.told()), "STORE__PATH": str(place / "aldis.db")}
         took = [await _start_seconds(place, settings) for _ in range(1 + size.starts)]
+        prompts = [await _prompt_seconds(place, settings) for _ in range(size.starts)]
     return [
+        Figure(
+            name=f"start to the prompt of chat, {vendor}",
+            value=statistics.median(prompts),
+            unit="s",
+            most=MAX_PROMPT_SECONDS,
+        ),
         Figure(
             name=f"start to first answer, {vendor}",
             value=statistics.median(took[1:]),
             unit="s",
             most=MAX_START_SECONDS,
-        )
+        ),
     ]
 
 
@@ -161,6 +176,21 @@ async def _start_seconds(folder: Path, settings: dict[str, str]) -> float:
     async with started("bot", "chat", "--once", "hi", folder=folder, settings=settings) as child:
         await child.line()
         return time.monotonic() - began_at
+
+
+async def _prompt_seconds(folder: Path, settings: dict[str, str]) -> float:
+    began_at = time.monotonic()
+    async with seated("chat", settings=settings, folder=folder) as console:
+        await console.out.until(PROMPTED)
+        return time.monotonic() - began_at
+
+
+async def store_steps(folder: Path, size: Size) -> list[Figure]:
+    """What is done to a large store, and how long others wait meanwhile."""
+    say(f"the longest steps of a store with {size.messages} messages")
+    place = folder / "upkeep"
+    place.mkdir()
+    return await upkeep.measured(place, size.messages)
 
 
 async def bills(size: Size) -> list[Figure]:
