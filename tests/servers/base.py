@@ -95,12 +95,16 @@ class Server:
         )
         requests, faults = self.kept(seen)
         requests.append(seen)
-        answer = faults.pop(0)(seen) if faults else self.respond(seen, request)
+        answer = faults.pop(0)(seen) if faults else self.regular(seen, request)
         return answer if isinstance(answer, web.StreamResponse) else await answer
 
     def kept(self, seen: Seen) -> tuple[list[Seen], list[Answer]]:
         """Where such a request is remembered, and the answers that are given to such before the regular ones."""
         return self.requests, self.faults
+
+    def regular(self, seen: Seen, request: web.Request) -> Awaitable[web.StreamResponse] | web.StreamResponse:
+        """What is answered where no fault is due."""
+        return self.respond(seen, request)
 
     def respond(self, seen: Seen, request: web.Request) -> Awaitable[web.StreamResponse] | web.StreamResponse:
         """What the service answers when nothing is wrong."""

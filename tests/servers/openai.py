@@ -73,10 +73,10 @@ class OpenAIServer(ModelServer):
             raise Mistake(f"Invalid URL (GET {seen.path})", status=404)
         return {"object": "list", "data": models}
 
-    async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+    def look(self, seen: Seen) -> web.StreamResponse:
         """What servers at home tell besides stands beside OpenAI's API; a server that has none of it says so."""
         if seen.path not in ModelHost.OWN_PATHS:
-            return await super().respond(seen, request)
+            return super().look(seen)
         name = json.loads(seen.body)["model"] if seen.body else (self.models or rules.MODELS)[-1]
         told = self.host.own_answer(seen.path, name) if self.host else None
         return web.json_response(told or {"detail": "Not Found"}, status=200 if told else 404)

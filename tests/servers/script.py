@@ -11,7 +11,7 @@ import json
 import secrets
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
@@ -224,8 +224,19 @@ class ModelServer(Server, ABC):
         return f"{prefix}_{self._mark}{next(self._count):06d}"
 
     def kept(self, seen: Seen) -> tuple[list[Seen], list[Answer]]:
-        is_look = seen.method == "GET" or seen.path in ModelHost.OWN_PATHS
-        return (self.looks, self.look_faults) if is_look else super().kept(seen)
+        return (self.looks, self.look_faults) if _is_look(seen) else super().kept(seen)
+
+    def regular(self, seen: Seen, request: web.Request) -> Awaitable[web.StreamResponse] | web.StreamResponse:
+        return self.look(seen) if _is_look(seen) else super().regular(seen, request)
+
+    def look(self, seen: Seen) -> web.StreamResponse:
+        """What is answered to a question about a model, whatever becomes of those to it."""
+        try:
+            self.check_key(seen)
+            return web.json_response(self.listed(seen))
+        except Mistake as mistake:
+            self.refused.append(mistake.message)
+            return self.refusal(mistake)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         try:
@@ -236,8 +247,6 @@ class ModelServer(Server, ABC):
     async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         try:
             self.check_key(seen)
-            if seen.method == "GET":
-                return web.json_response(self.listed(seen))
             return await self._complete(seen, request)
         except Mistake as mistake:
             self.refused.append(mistake.message)
@@ -326,6 +335,10 @@ class ModelServer(Server, ABC):
 
     @abstractmethod
     def refusal(self, mistake: Mistake) -> web.Response: ...
+
+
+def _is_look(seen: Seen) -> bool:
+    return seen.method == "GET" or seen.path in ModelHost.OWN_PATHS
 
 
 def parsed(data: bytes) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from tests.campaigns.chaos.crowd import CANARY
 from tests.campaigns.chaos.diary import Forgetful
 from tests.campaigns.soak.letters import named, numbers_in
 from tests.servers.base import Seen
-from tests.servers.model_hosts import ModelHost
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Heard, Scripted, parsed, say
 
@@ -54,8 +53,6 @@ class Mind(Forgetful, OpenAIServer):
             connection.force_close()  # the gentle way ends the reading and leaves the connection open
 
     async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        if seen.method == "GET" or seen.path in ModelHost.OWN_PATHS:
-            return await super().respond(seen, request)
         began_seconds = time.monotonic()
         heard = self.heard(seen, parsed(seen.body))
         if not heard.tools:  # a summary of older turns, which no turn waits for
