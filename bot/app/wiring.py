@@ -141,6 +141,7 @@ class Parts:
             language=settings.locale.language,
         )
         self._revisions = Revisions(store, self._clock, self._turns, deletes_answers=settings.signal.delete_answers)
+        self._budget = Budget(store, self._clock, models.budgets(settings), timezone=settings.locale.timezone)
         self.reminders = Reminders(
             store, self._clock, self._turns, account=transport.account, timezone=settings.locale.timezone
         )
@@ -163,7 +164,7 @@ class Parts:
         watchdog = Watchdog(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
         resend_policy = ResendPolicy(grace_seconds=settings.signal.unknown_grace_seconds)
         checkups = self._checkups(watchdog, lambda: intake.access)
-        budget = self._budget()
+        budget = self._budget
         health = HealthPage(
             self._store,
             watchdog,
@@ -248,7 +249,7 @@ class Parts:
     def judge(self, provider: Provider) -> ReportJudge:
         """Who reads what pages say of a claim; nobody where there is no model."""
         has_model = set(self._settings.llm.providers_in_order) != {"offline"}
-        return ReportJudge(self._store, self._clock, self._turns, provider if has_model else None)
+        return ReportJudge(self._store, self._clock, self._turns, provider if has_model else None, self._budget)
 
     def _checkups(self, watchdog: Watchdog, allowed: Callable[[], AccessList]) -> Checkups:
         settings = self._settings
@@ -268,10 +269,6 @@ class Parts:
         )
         self._troubles.on_change = checkups.wake
         return checkups
-
-    def _budget(self) -> Budget:
-        budgets = models.budgets(self._settings)
-        return Budget(self._store, self._clock, budgets, timezone=self._settings.locale.timezone)
 
     def _multimodal(self, provider: Provider, tools: Toolbox, budget: Budget) -> MultimodalAgent:
         settings = self._settings

@@ -1,6 +1,6 @@
 """What may still be spent: the limits against what the ledger has and what the running turns have spent so far.
 
-    before each model call ----> used_up          sums of the ledger + bills of the running turns, against the limits
+    before each model call ----> used_up(_in)     sums of the ledger + bills of the running turns, against the limits
     after each model call -----> charge           the bill of the turn grows
     when there is an answer ---> nearly_used_up   is there something that people should know?
 
@@ -68,11 +68,24 @@ class Budget:
         Raises:
             StoreError: the ledger could not be read; the turn can be tried again later.
         """
-        if not self._limits.limit_anything(in_group=turn.group is not None):
+        return await self._used_up(turn.id, turn.person, turn.group, spent_usd)
+
+    async def used_up_in(self, turn: TurnId, *, person: PersonId, group: ChatId | None) -> UsedUp | None:
+        """The same for a tool that asks a model while the turn runs; what it pays is in the ledger at once.
+
+        Raises:
+            StoreError: as above.
+        """
+        return await self._used_up(turn, person, group, None)
+
+    async def _used_up(
+        self, turn: TurnId, person: PersonId, group: ChatId | None, spent_usd: Decimal | None
+    ) -> UsedUp | None:
+        if not self._limits.limit_anything(in_group=group is not None):
             return None
-        bill = self._bills.setdefault(turn.id, _Bill(person=turn.person, group=turn.group))
-        bill.usd = spent_usd
-        bill.others = await self._spent_by_others(turn.id, bill)
+        bill = self._bills.setdefault(turn, _Bill(person=person, group=group))
+        bill.usd = bill.usd if spent_usd is None else spent_usd
+        bill.others = await self._spent_by_others(turn, bill)
         return budgets.used_up(self._limits, _with_own(bill))
 
     def charge(self, turn: Turn, completion: Completion, spent_usd: Decimal) -> None:

@@ -24,6 +24,7 @@ from bot.events import ChatId, PersonId
 from bot.messages import UserMessage
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop, ToolOffer
 from bot.turn import chats
+from bot.turn.budget import Budget
 from bot.turn.journal import Outcome, entries
 from bot.turn.turns import Turns
 from bot.turn.work import waiting
@@ -90,9 +91,14 @@ class _Answer(BaseModel):
 
 
 class ReportJudge:
-    """Judges reports with the model of the conversation that asks; `provider` None: there is no model."""
+    """Judges reports with the model of the conversation that asks; `provider` None: there is no model. `budget` None
+    means that money is no object.
+    """
 
-    def __init__(self, store: Store, clock: Clock, turns: Turns, provider: Provider | None) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, turns: Turns, provider: Provider | None, budget: Budget | None = None
+    ) -> None:
+        self._budget = budget
         self._store = store
         self._clock = clock
         self._turns = turns
@@ -104,6 +110,8 @@ class ReportJudge:
             raise Disabled("no model is set up that could read the reports")
         if not reports:
             return ()
+        if await self._is_used_up(context):
+            raise Disabled("the budget is used up, so no model reads the reports")
         sheet = Sheet.of(claim, reports[:MAX_REPORTS])
         try:
             async with waiting():
@@ -114,6 +122,13 @@ class ReportJudge:
             raise Unavailable("the model that reads the reports did not answer") from error
         await self._charge(Outcome(text="", ok=True, completions=(completion,)), context)
         return sheet.read(completion)
+
+    async def _is_used_up(self, context: ToolContext) -> bool:
+        if self._budget is None:
+            return False
+        turn, person, chat = TurnId(context.turn), PersonId(context.person), ChatId(context.chat)
+        group = chat if chat.startswith("group:") else None
+        return await self._budget.used_up_in(turn, person=person, group=group) is not None
 
     async def _request(self, sheet: "Sheet", context: ToolContext) -> Request:
         def chosen(repos: Repositories) -> tuple[ConversationId | None, str | None]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 
 from bot.clock import SetClock
 from bot.features.evidence.judge import MAX_EXCERPT_CHARACTERS, MAX_REPORTS, ReportJudge, Sheet
+from bot.policy.budgets import Budgets
+from bot.turn.budget import Budget
 from bot.turn.turns import Turns
 from store import Store
 from tests.bot.providers import vendors
@@ -162,6 +165,26 @@ async def test_a_model_that_is_down_is_told_of(store: Store, clock: SetClock, an
     anthropic.fails(401, code="authentication_error")
     with pytest.raises(Unavailable, match="did not answer"):
         await judged(store, clock, anthropic)
+
+
+async def test_a_budget_that_is_used_up_is_not_overrun(store: Store, clock: SetClock, anthropic: Vendor) -> None:
+    """The model is asked while there is money, the running turn's own costs counted, and not once more after that."""
+    desk = Desk(store, clock, Scripted([]))
+    turn = await desk.loaded("Is it so?")
+    context = replace(CONTEXT, turn=turn.id, person=turn.person, chat=turn.chat)
+    limits = Budgets(person_day_usd=Decimal("0.00001"))
+    budget = Budget(store, clock, limits, timezone="UTC")
+    turns = Turns(store, clock, max_turns=20, timezone="UTC")
+    judge = ReportJudge(store, clock, turns, anthropic.provider, budget)
+    anthropic.server.reply = judging()
+    assert await judge.judge(CLAIM, REPORTS, context)
+    with pytest.raises(Disabled, match="budget is used up"):
+        await judge.judge(CLAIM, REPORTS, context)
+    later = Budget(store, clock, Budgets(person_day_usd=Decimal(1)), timezone="UTC")
+    assert await later.used_up(turn, Decimal(2))
+    with pytest.raises(Disabled):
+        await ReportJudge(store, clock, turns, anthropic.provider, later).judge(CLAIM, REPORTS, context)
+    assert len(anthropic.server.requests) == 1
 
 
 async def test_without_a_model_nothing_is_judged(store: Store, clock: SetClock, anthropic: Vendor) -> None:
