@@ -63,15 +63,26 @@ class _Choice(wire.Wire):
     finish_reason: str | None = None
 
 
-class _PromptDetails(wire.Wire):
+class PromptDetails(wire.Wire):
+    """What of a prompt was in the cache, or was put there."""
+
     cached_tokens: wire.Count = 0
     cache_write_tokens: wire.Count = 0
+
+    def usage(self, input_tokens: int, output_tokens: int) -> Usage:
+        """The usage of a completion with this prompt."""
+        return Usage(
+            input_tokens=input_tokens,
+            cached_input_tokens=self.cached_tokens,
+            cache_write_tokens=self.cache_write_tokens,
+            output_tokens=output_tokens,
+        )
 
 
 class _Usage(wire.Wire):
     prompt_tokens: wire.Count = 0
     completion_tokens: wire.Count = 0
-    prompt_tokens_details: _PromptDetails | None = None
+    prompt_tokens_details: PromptDetails | None = None
 
 
 class _Answer(wire.Wire):
@@ -214,10 +225,4 @@ def free_call_id(given: str | None, taken: set[CallId]) -> CallId:
 def _usage(usage: _Usage | None) -> Usage:
     if usage is None:
         return Usage()
-    details = usage.prompt_tokens_details or _PromptDetails()
-    return Usage(
-        input_tokens=usage.prompt_tokens,
-        cached_input_tokens=details.cached_tokens,
-        cache_write_tokens=details.cache_write_tokens,
-        output_tokens=usage.completion_tokens,
-    )
+    return (usage.prompt_tokens_details or PromptDetails()).usage(usage.prompt_tokens, usage.completion_tokens)

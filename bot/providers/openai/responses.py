@@ -27,7 +27,7 @@ from bot.messages import (
 )
 from bot.providers import caching, media, wire
 from bot.providers.base import Request, Stop, ToolOffer, Usage
-from bot.providers.openai.chat import CACHE_KEY, arguments_json, free_call_id
+from bot.providers.openai.chat import CACHE_KEY, PromptDetails, arguments_json, free_call_id
 
 PATH = "/responses"
 VENDOR = "openai"
@@ -60,15 +60,10 @@ class _Failure(wire.Wire):
     code: str | None = None
 
 
-class _InputDetails(wire.Wire):
-    cached_tokens: wire.Count = 0
-    cache_write_tokens: wire.Count = 0
-
-
 class _Usage(wire.Wire):
     input_tokens: wire.Count = 0
     output_tokens: wire.Count = 0
-    input_tokens_details: _InputDetails | None = None
+    input_tokens_details: PromptDetails | None = None
 
 
 class _Said(wire.Wire):
@@ -244,10 +239,4 @@ def _is_refusal(item: Json) -> bool:
 def _usage(usage: _Usage | None) -> Usage:
     if usage is None:
         return Usage()
-    details = usage.input_tokens_details or _InputDetails()
-    return Usage(
-        input_tokens=usage.input_tokens,
-        cached_input_tokens=details.cached_tokens,
-        cache_write_tokens=details.cache_write_tokens,
-        output_tokens=usage.output_tokens,
-    )
+    return (usage.input_tokens_details or PromptDetails()).usage(usage.input_tokens, usage.output_tokens)
