@@ -24,21 +24,21 @@ _COMMON: Mapping[str, str] = {
         "einer mit für von zu zum zur auf aus bei nach wie was wann wo warum wer welche welcher welches kann kannst "
         "können könnte könntest bitte danke hallo heute morgen gestern mir mich dir dich uns auch noch schon nur aber "
         "oder wenn weil dass dann mehr gib mach sag zeig schreib habe hast hat haben wird werden wurde war im am den "
-        "dem des wieder viel gut gibt ja nein doch mal über"
+        "dem des wieder viel gut gibt ja nein doch mal über daten"
     ),
     "fr": (
         "le la les un une des du et est sont suis je tu il elle nous vous ils elles mon ma mes ton ta tes ce cette ces "
         "ne pas plus que qui quoi quel quelle quels quelles quand où comment pourquoi combien avec pour dans sur sous "
         "chez être avoir ai as avez peux peut peux-tu pouvez merci bonjour salut demain hier aujourd'hui c'est j'ai "
         "qu'est-ce est-ce d'un d'une l'on s'il te plaît moi toi lui leur aussi encore mais ou donc car si fait faire "
-        "fais donne dis montre écris au aux très bien oui non y-a-t-il quelque"
+        "fais donne dis montre écris au aux très bien oui non y-a-t-il quelque données"
     ),
     "es": (
         "el la los las un una unos unas y es son soy estoy está están yo tú él ella nosotros ustedes mi mis tu tus su "
         "no que qué quién cuál cuáles cuándo cuando dónde donde cómo como por para con sin sobre de del al en lo se me "
         "te le nos hay tiene tengo puede puedes puedo quiero favor gracias hola hoy mañana ayer también más muy pero o "
         "porque si sí este esta esto ese esa eso hacer haz dame dime muestra escribe cuánto cuánta cuántos hace "
-        "buenos buenas días"
+        "buenos buenas días datos"
     ),
 }
 _NEIGHBOURS: Mapping[str, str] = {
@@ -65,6 +65,13 @@ _SPEAKS = 0.2
 """The part of the words that must speak for it: less, and it may be a fifth language."""
 _READ_CHARS = 2000
 
+_WHOLE: Mapping[str, Language] = {
+    **dict.fromkeys(("help", "help me"), "en"),
+    **dict.fromkeys(("hilfe", "hilf mir", "was kannst du", "was kannst du alles", "was kannst du so"), "de"),
+    **dict.fromkeys(("aide", "aide-moi", "à l'aide", "que puis-je faire"), "fr"),
+    **dict.fromkeys(("ayuda", "ayúdame"), "es"),
+}
+"""What people begin with: too short to tell a language by its words, and said in no other."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _NO_WORDS = re.compile(r"```.*?```|`[^`]*`|https?://\S+|@\S+", re.DOTALL)
 """Code, addresses and names are in no language."""
@@ -82,6 +89,8 @@ def detect_language(text: str) -> Language | None:
     words = _WORD.findall(plain)
     if not words:
         return None
+    if (whole := _WHOLE.get(" ".join(words))) is not None:
+        return whole
     scores = {language: _score(language, words, plain) for language in _WORDS}
     best, next_best, *_ = sorted(scores, key=lambda language: scores[language], reverse=True)
     score = scores[best]

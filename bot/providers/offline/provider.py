@@ -43,9 +43,10 @@ _ABILITIES = re.compile(
     r"\W*(?:(?:so )?what (?:all )?can you do|what do you do|what are you(?: able to do| capable of)?|who are you"
     r"|how do you work|what can i (?:ask|do|say)|what (?:works|is possible)|help(?: me)?"
     r"|was (?:alles )?kannst du(?: alles)?|was machst du|was kann ich (?:dich )?(?:fragen|tun|machen)|was geht"
-    r"|(?:wer|was) bist du|wie funktionierst du|hilfe?"
+    r"|(?:wer|was) bist du|wie funktionierst du|hilfe?|hilf mir"
     r"|(?:que|qu'est-ce que tu) (?:sais|peux)(?:[- ]tu)?(?: faire)?|tu (?:sais|peux) faire quoi|qui es[- ]tu"
-    r"|aide(?:[- ]moi)?|qué (?:puedes|sabes)(?: hacer)?|quién eres|cómo funcionas|ayuda)"
+    r"|(?:que|qu'est-ce que je) puis[- ]je faire|aide(?:[- ]moi)?|à l'aide"
+    r"|qu[eé] (?:puedes|sabes)(?: hacer)?|qui[eé]n eres|c[oó]mo funcionas|ayuda|ayúdame)"
     r"(?: for me| here| hier| so| ici| aquí)?\W*",
     re.IGNORECASE,
 )

@@ -30,6 +30,16 @@ SURE: list[tuple[Language, str]] = [
     ("es", "cuál es la capital del Perú"),
     ("es", "no sé dónde está la estación"),
     ("es", "Recuérdame llamar a mi hermana mañana"),
+    ("en", "Help!"),
+    ("en", "what can you do?"),
+    ("de", "hilfe"),
+    ("de", "Was kannst du?"),
+    ("de", "wie lösche ich meine Daten?"),
+    ("fr", "aide"),
+    ("fr", "que peux-tu faire ?"),
+    ("es", "Ayuda"),
+    ("es", "¿qué puedes hacer?"),
+    ("es", "como borro mis datos"),
 ]
 
 UNSURE = [
