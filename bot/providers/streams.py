@@ -40,6 +40,24 @@ class Gathering(Protocol):
         ...
 
 
+class Listener:
+    """Who is told the words of one completion as they come, and in the end what it says."""
+
+    def __init__(self, told: Told) -> None:
+        self._told = told
+        self._said = ""
+
+    def __call__(self, text: str) -> None:
+        """There are more words."""
+        self._said = text
+        self._told(text)
+
+    def end(self, text: str) -> None:
+        """That was the answer: an end that might have become a call, and did not, is told now."""
+        if text != self._said and text.strip():
+            self(text)
+
+
 async def read_stream(pieces: AsyncIterable[object], gathering: Gathering, told: Told) -> bytes:
     """The body of an answer that comes in these pieces; `told` is told its words whenever there are more.
 

@@ -60,6 +60,11 @@ class WireAnswer:
     usage: Usage
     is_cut_in_call: bool = False
 
+    @property
+    def text(self) -> str:
+        """Its words; empty where it has none."""
+        return self.message.text if self.message is not None else ""
+
     def completion(self, *, provider: str, model: str, latency_seconds: float, prices: Prices) -> Completion:
         """The answer as a completion of that model."""
         return Completion(

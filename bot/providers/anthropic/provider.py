@@ -135,7 +135,7 @@ class _Answer(wire.Wire):
 class _Ear:
     """Who listens to one completion, and the streams that it has had so far: one, and one for each pause."""
 
-    told: Told
+    told: streams.Listener
     reader: written.Reader
     begun: list[anthropic_events.PartialMessage] = field(default_factory=list[anthropic_events.PartialMessage])
 
@@ -207,7 +207,7 @@ class Anthropic:
         Raises:
             ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is what a stream had used when it failed.
         """
-        ear = None if told is None else _Ear(told=told, reader=written.Reader(request))
+        ear = None if told is None else _Ear(told=streams.Listener(told), reader=written.Reader(request))
         try:
             return await self._completed(request, ear)
         except ProviderError as error:
@@ -229,6 +229,8 @@ class Anthropic:
             raise wire.no_connection(error, provider=NAME, model=self._model) from error
         except (anthropic.AnthropicError, ValueError) as error:
             raise wire.unreadable(provider=NAME, model=self._model) from error
+        if ear is not None:
+            ear.told.end(answer.text)
         latency_seconds = time.monotonic() - started
         return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
 

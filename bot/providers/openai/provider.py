@@ -159,9 +159,10 @@ class OpenAI:
             ProviderError: one of its kinds, see `bot.errors`.
         """
         started = time.monotonic()
+        listener = None if told is None else streams.Listener(told)
         try:
             async with asyncio.timeout(request.timeout_seconds):
-                answer = await self._ask(request, told)
+                answer = await self._ask(request, listener)
         except TimeoutError as error:
             raise wire.no_answer(request, provider=NAME, model=self._model) from error
         except openai.APIStatusError as error:
@@ -176,6 +177,8 @@ class OpenAI:
             raise self._broken_off(error) from None
         except (openai.OpenAIError, ValueError) as error:
             raise wire.unreadable(provider=NAME, model=self._model) from error
+        if listener is not None:
+            listener.end(answer.text)
         latency_seconds = time.monotonic() - started
         return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
 

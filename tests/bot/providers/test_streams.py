@@ -191,12 +191,20 @@ async def test_an_error_in_the_middle_is_told_apart(
 
 
 async def test_a_server_that_does_not_stream(vendor: Vendor) -> None:
-    """An answer in one piece is taken although pieces were asked for; then nothing is heard before."""
+    """An answer in one piece is taken although pieces were asked for; then it is heard in one piece, too."""
     vendor.server.streams = False
     vendor.server.scripted(say(WORDS))
-    completion = await _inner(vendor).complete(QUESTION, pytest.fail)
+    completion = await vendor.provider.complete(QUESTION)
     vendor.server.streams = True
-    assert texts(completion) == [WORDS]
+    assert texts(completion) == _heard(vendor) == [WORDS]
+
+
+@pytest.mark.parametrize("words", ["See note [", "[", "It costs <", "{", "The list is:\n["])
+async def test_an_end_that_became_no_call_is_heard(vendor: Vendor, words: str) -> None:
+    """It is held back while it might, and told with the end of the answer."""
+    vendor.server.scripted(say(words))
+    assert texts(await vendor.provider.complete(QUESTION)) == [words]
+    assert _heard(vendor)[-1] == words
 
 
 async def test_what_came_before_a_pause_is_told_with_what_follows(anthropic: Vendor) -> None:
