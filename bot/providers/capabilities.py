@@ -80,12 +80,12 @@ NOTHING = Capabilities()
 
 def told_of(lessons: ModelLessons, server: str, model: str) -> Capabilities:
     """What the server was heard to say of the model, this time or before the last restart."""
-    kept = lessons.of(server, model).get(LESSON)
-    return of_lesson(cast("Json", kept)) if isinstance(kept, Mapping) else NOTHING
+    return lessons.read(server, model, LESSON, of_lesson)
 
 
-def of_lesson(kept: Json) -> Capabilities:
+def of_lesson(lesson: object) -> Capabilities:
     """What `as_lesson` kept; a value that it cannot have written counts as missing."""
+    kept = _object(lesson)
     flags = {name: _flag(kept.get(name)) for name in ("tools", "pictures", "documents", "thinking", "effort")}
     try:
         price = Price.model_validate(kept["price"]) if "price" in kept else None

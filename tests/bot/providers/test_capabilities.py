@@ -94,11 +94,19 @@ def test_no_answer_does_harm(answer: Any) -> None:
         capabilities.of_llama_cpp(answer),
         capabilities.of_lm_studio(answer, "id"),
         capabilities.of_ollama(answer, answer, "name"),
-        of_lesson(answer if isinstance(answer, dict) else {}),
+        of_lesson(answer),
     ]
     for one in found:
         assert one.window_tokens is None or 512 <= one.window_tokens <= 100_000_000
         assert of_lesson(json.loads(json.dumps(one.as_lesson()))) == one
+
+
+def test_what_is_learnt_later_counts_at_once() -> None:
+    """Although it is read once and not with every request."""
+    lessons = lessons_with("http://gpu", "m", ALL)
+    assert told_of(lessons, "http://gpu", "m") == ALL
+    lessons.learn("http://gpu", "m", told=Capabilities(window_tokens=4096).as_lesson())
+    assert told_of(lessons, "http://gpu", "m") == Capabilities(window_tokens=4096)
 
 
 def lessons_with(server: str, model: str, told: Capabilities) -> ModelLessons:
