@@ -150,6 +150,46 @@ async def test_tools_are_tried_on_a_page(tmp_path: Path) -> None:
         assert "17 * 23" not in audit + console.err.text
 
 
+async def test_upkeep_is_done_on_a_page(tmp_path: Path) -> None:
+    """Feeds come by their address and go by their number, those of the settings stay; an upgrade is checked."""
+    async with SignalCli() as server:
+        settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port())}
+        settings["TOOLS__NEWS__FEEDS"] = "http://127.0.0.1:9/set.xml"
+        async with (
+            watched("setup", settings=settings, folder=tmp_path) as console,
+            entered(await link_in(console)) as (http, origin, token),
+        ):
+            await server.connected()
+
+            async def page() -> str:
+                async with http.get(f"{origin}/upkeep") as response:
+                    return await response.text()
+
+            async def sent(path: str, **form: str) -> str:
+                async with http.post(f"{origin}/upkeep/{path}", data={"token": token, **form}) as response:
+                    assert response.status == 200
+                    return await response.text()
+
+            async def shows(words: str) -> bool:
+                return words in await page()
+
+            await eventually_found(lambda: shows("1. http://127.0.0.1:9/set.xml"))
+            assert "Being checked" in await sent("upgrade")
+            assert "no web address" in await sent("feed/add", address="javascript:alert(1)")
+            assert "from now on" in await sent("feed/add", address="http://127.0.0.1:9/<b>.xml")
+            assert "is read already" in await sent("feed/add", address="http://127.0.0.1:9/<b>.xml")
+            assert "<b>" not in await page()
+            assert "TOOLS__NEWS__FEEDS" in await sent("feed/remove", number="1")
+            assert "no feed with this number" in await sent("feed/remove", number="-2")
+            assert "no longer read" in await sent("feed/remove", number="2")
+            assert "no feed with this number" in await sent("feed/remove", number="2")
+            await eventually_found(lambda: shows("It works"))
+            assert "Nothing that is in use was changed." in await page()
+        audit = (tmp_path / "aldis.db-audit.jsonl").read_text()
+        assert all(f'"what": "{deed}"' in audit for deed in ("upgrade.checked", "feed.added", "feed.removed"))
+        assert "127.0.0.1:9" not in audit
+
+
 async def test_a_link_is_asked_for_again(tmp_path: Path) -> None:
     """`admin` and `setup` print one of the Aldis that runs already; without one they say what to do."""
     async with SignalCli(accounts=[]) as server:

@@ -434,6 +434,29 @@ PAGE_BACKED_UP = Sentence("PAGE_BACKED_UP", "The backup is made.")
 PAGE_VERSIONS = Sentence("PAGE_VERSIONS", "Versions")
 PAGE_FEEDS = Sentence("PAGE_FEEDS", "News feeds")
 PAGE_FEEDS_NONE = Sentence("PAGE_FEEDS_NONE", "None is read.")
+PAGE_FEEDS_OFF = Sentence("PAGE_FEEDS_OFF", "News are switched off among the tools.")
+PAGE_FEED_ADDRESS = Sentence("PAGE_FEED_ADDRESS", "Address of a feed")
+PAGE_FEED_HINT = Sentence("PAGE_FEED_HINT", "RSS or Atom, on the public web.")
+PAGE_FEED_ADD = Sentence("PAGE_FEED_ADD", "Add the feed")
+PAGE_FEED_ADDED = Sentence("PAGE_FEED_ADDED", "The feed is read from now on.")
+PAGE_FEED_KNOWN = Sentence("PAGE_FEED_KNOWN", "That feed is read already, or there are as many as possible.")
+PAGE_FEED_WRONG = Sentence(
+    "PAGE_FEED_WRONG", "That is no web address. It begins with https:// and has no password in it."
+)
+PAGE_FEED_NONE = Sentence("PAGE_FEED_NONE", "There is no feed with this number any more.")
+PAGE_FEED_IS_SET = Sentence("PAGE_FEED_IS_SET", "It is set by TOOLS__NEWS__FEEDS; remove it there.")
+PAGE_FEED_REMOVED = Sentence("PAGE_FEED_REMOVED", "The feed is no longer read, and its articles are deleted.")
+PAGE_UPGRADE = Sentence("PAGE_UPGRADE", "What an upgrade would change")
+PAGE_UPGRADE_WHY = Sentence(
+    "PAGE_UPGRADE_WHY",
+    "The program as it lies on this machine now is tried on a copy: backup, migration, a question. Nothing that is in "
+    "use changes.",
+)
+PAGE_UPGRADE_CHECK = Sentence("PAGE_UPGRADE_CHECK", "Check it")
+PAGE_UPGRADE_RUNNING = Sentence("PAGE_UPGRADE_RUNNING", "Being checked …")
+PAGE_UPGRADE_FINE = Sentence("PAGE_UPGRADE_FINE", "It works")
+PAGE_UPGRADE_FAILED = Sentence("PAGE_UPGRADE_FAILED", "It does not work")
+PAGE_UPGRADE_DOCKER = Sentence("PAGE_UPGRADE_DOCKER", "With Docker the new version is checked by its own image")
 PAGE_REMINDERS = Sentence("PAGE_REMINDERS", "Reminders")
 PAGE_REMINDERS_WHY = Sentence("PAGE_REMINDERS_WHY", "By number and time; what they say is for those who planned them.")
 PAGE_REMINDERS_NONE = Sentence("PAGE_REMINDERS_NONE", "None is planned.")

@@ -60,6 +60,8 @@ class Site:
         self._account = AccountRoom(self._desk)
         factor = factor or CurrentFactor(lambda: secret_of(world.settings))
         self.log = LogTail()
+        upkeep = UpkeepRoom(self._desk, self.log)
+        self._check = upkeep.check
         self._rooms = (
             Door(self._desk, self._guard, self._sessions, factor),
             Overview(self._desk),
@@ -69,7 +71,7 @@ class Site:
             ToolRoom(self._desk),
             TrialRoom(self._desk),
             UsageRoom(self._desk),
-            UpkeepRoom(self._desk, self.log),
+            upkeep,
             FactorRoom(self._desk, self._sessions, factor, place),
         )
 
@@ -98,6 +100,7 @@ class Site:
     async def aclose(self) -> None:
         """End what runs in the background."""
         await self._account.link.stop()
+        await self._check.stop()
 
     async def _link(self, _: web.Request) -> web.Response:
         return web.json_response({"url": self.new_link()})

@@ -4,6 +4,7 @@ Reminders are shown by number and time, the log as it is, which has no words of 
 """
 
 import logging
+import re
 import sys
 from collections import deque
 from collections.abc import Generator
@@ -18,12 +19,15 @@ from bot.doctor.findings import Finding
 from bot.errors import Disconnected
 from bot.logs import escaped_line
 from bot.version import current_version
-from bot.web.admin.desk import AdminContext
+from bot.web.admin.desk import AdminContext, go_to
 from bot.web.admin.guard import form_of
 from bot.web.admin.pages import words
-from store import StoreError
+from bot.web.admin.upgrade import UpgradeCheck
+from store import Repositories, StoreError
+from tools import canonical_url
 
 _DONE, _UPKEEP = "/setup/done", "/upkeep"
+_NUMBER = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 _LINES = 200
 _DEEDS = 50
 
@@ -58,6 +62,8 @@ class UpkeepRoom:
     def __init__(self, desk: AdminContext, log: LogTail) -> None:
         self._desk = desk
         self._log = log
+        self.check = UpgradeCheck()
+        desk.add_fragment("upgrade", self._upgrade)
         self._findings: tuple[Finding, ...] | None = None
 
     def routes(self) -> list[web.RouteDef]:
@@ -68,7 +74,9 @@ class UpkeepRoom:
             web.post("/upkeep/examine", self._examine),
             web.post("/upkeep/backup", self._back_up),
             web.post("/upkeep/key", self._hand_key_over),
-            web.post("/upkeep/feed", self._remove_feed),
+            web.post("/upkeep/upgrade", self._check_upgrade),
+            web.post("/upkeep/feed/add", self._add_feed),
+            web.post("/upkeep/feed/remove", self._remove_feed),
         ]
 
     async def _show_done(self, request: web.Request) -> web.Response:
@@ -95,6 +103,8 @@ class UpkeepRoom:
         return self._desk.page(
             request,
             "upkeep",
+            upgrade=await self._desk.fragment(request, "upgrade"),
+            has_news=self._has_news(),
             feeds=feeds,
             reminders=reminders,
             release=release.name if release else None,
@@ -134,13 +144,61 @@ class UpkeepRoom:
         headers = {"Content-Disposition": f'attachment; filename="{path.name}"'}
         return web.Response(body=path.read_bytes(), content_type="application/octet-stream", headers=headers)
 
+    async def _upgrade(self) -> tuple[str, dict[str, object]]:
+        return "part_upgrade", {"check": self.check}
+
+    async def _check_upgrade(self, request: web.Request) -> web.Response:
+        if self.check.start():
+            self._desk.write_down(request, "upgrade.checked")
+        return go_to(f"{_UPKEEP}#upgrade-title")
+
+    def _has_news(self) -> bool:
+        settings = self._desk.world.settings.tools
+        return settings.enabled and settings.options_by_name["news"].enabled
+
+    async def _add_feed(self, request: web.Request) -> web.Response:
+        running, url = self._desk.world.running, canonical_url(form_of(request).get("address", "").strip())
+        if running is None or not self._has_news():
+            return self._desk.wrong(request, _UPKEEP, words("NOT_RUNNING" if running is None else "FEEDS_OFF"))
+        if url is None:
+            return self._desk.wrong(request, _UPKEEP, words("FEED_WRONG"))
+        now = running.clock.now()
+        try:
+            feed = await running.store.transaction(
+                lambda repos: repos.feeds.add(url, now=now) if repos.feeds.can_search() else None
+            )
+        except StoreError as error:
+            return self._desk.wrong(request, _UPKEEP, words("REFUSED", words=str(error)))
+        if feed is None:
+            return self._desk.wrong(request, _UPKEEP, words("FEED_KNOWN"))
+        self._desk.write_down(request, "feed.added", str(feed.id))
+        return self._desk.done(request, _UPKEEP, "FEED_ADDED")
+
     async def _remove_feed(self, request: web.Request) -> web.Response:
         running, number = self._desk.world.running, form_of(request).get("number", "")
-        if running is None or not number.isdecimal():
+        if running is None:
             return self._desk.wrong(request, _UPKEEP, words("NOT_RUNNING"))
-        await running.store.transaction(lambda repos: repos.feeds.remove(int(number)))
-        self._desk.write_down(request, "feed.removed", number[:10])
-        return self._desk.done(request, _UPKEEP, "SAVED")
+        if not _NUMBER.fullmatch(number):
+            return self._desk.wrong(request, _UPKEEP, words("FEED_NONE"))
+
+        def remove(repos: Repositories) -> str:
+            """What the page says."""
+            feed = next((feed for feed in repos.feeds.all() if feed.id == int(number)), None)
+            if feed is None:
+                return "FEED_NONE"
+            if feed.is_set:  # it would come back with the next start
+                return "FEED_IS_SET"
+            repos.feeds.remove(feed.id)
+            return "FEED_REMOVED"
+
+        try:
+            said = await running.store.transaction(remove)
+        except StoreError as error:
+            return self._desk.wrong(request, _UPKEEP, words("REFUSED", words=str(error)))
+        if said != "FEED_REMOVED":
+            return self._desk.wrong(request, _UPKEEP, words(said))
+        self._desk.write_down(request, "feed.removed", number)
+        return self._desk.done(request, _UPKEEP, said)
 
     def _key_path(self) -> Path:
         path = self._desk.world.settings.store.path

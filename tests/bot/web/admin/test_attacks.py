@@ -17,6 +17,9 @@ from tests.bot.web.admin.test_sessions import SECRET, Watch, code_at
 EVIL = "http://evil.example"
 POSTS = [
     "/setup/tools/try/calculate",
+    "/upkeep/upgrade",
+    "/upkeep/feed/add",
+    "/upkeep/feed/remove",
     "/upkeep/factor/begin",
     "/upkeep/factor/confirm",
     "/upkeep/factor/off",
@@ -34,6 +37,7 @@ GETS = [
     "/setup/account",
     "/live/state",
     "/live/account",
+    "/live/upgrade",
     "/setup/account/code-1.svg",
 ]
 
