@@ -14,11 +14,11 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from bot import app
+from bot.doctor.pages import secret_of
 from bot.errors import ConfigError
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
 from bot.web.admin.audit import Audit, audit_path
-from bot.web.admin.factor import secret_of
 from bot.web.admin.guard import PagesAddress
 from bot.web.admin.site import Site, serving
 from bot.web.admin.world import World

@@ -23,12 +23,12 @@ from typing import Any
 from bot import app, logs, settings
 from bot.cli import admin
 from bot.cli import store as upkeep
+from bot.doctor.pages import secret_of
 from bot.errors import ConfigError, Disconnected
 from bot.policy.pairing import Pairing
 from bot.service import unless
 from bot.settings import Settings
 from bot.shutdown import Restarts, Shutdown
-from bot.web.admin.factor import secret_of
 from bot.web.admin.world import World
 from bot.web.control import ask_running
 from bot.web.health import HealthPages, serve

@@ -33,6 +33,7 @@ from bot.doctor.machine import (
     free_bytes_of,
 )
 from bot.doctor.models import ask_models, check_audio, check_budgets, check_choices, check_images, check_models
+from bot.doctor.pages import check_pages
 from bot.doctor.running import check_running
 from bot.doctor.search import check_search
 from bot.doctor.tool_sources import check_tool_sources
@@ -104,6 +105,7 @@ async def _check_kept(settings: Settings, deps: Deps, clock: Clock) -> list[Find
             *await asyncio.to_thread(check_store_folder, settings),
             check_disk(free_bytes_of(settings)),
             *await asyncio.to_thread(check_ports, settings, is_held=is_held),
+            *check_pages(settings, is_contained=deps.is_contained),
             *bridged,
             *check_attachments(settings),
             *check_access(settings, signal),

@@ -143,6 +143,9 @@ def check_ports(settings: Settings, *, is_held: bool) -> list[Finding]:
     found = (
         [_port("WEB", web.host, web.port, "set another WEB__PORT, or 0 for none", is_held=is_held)] if web.port else []
     )
+    if web.admin_port:
+        advice = "set another WEB__ADMIN_PORT, or 0 for none"
+        found.append(_port("WEB__ADMIN", web.admin_host, web.admin_port, advice, is_held=is_held))
     if signal.webhook_secret is None and signal.model_fields_set & {"webhook_host", "webhook_port"}:
         what = "network: SIGNAL__WEBHOOK_HOST and SIGNAL__WEBHOOK_PORT have no effect without a secret"
         found.append(warning(what, "set SIGNAL__WEBHOOK_SECRET"))

@@ -485,7 +485,7 @@ class WebSettings(SettingsGroup):
     port: int = Field(default=8787, ge=0, le=65_535)
     """Its port; 0 switches it off."""
     admin_host: str = "127.0.0.1"
-    """The address on which the pages for set-up and administration listen."""
+    """The address on which the pages for set-up and administration listen; one of the network wants WEB__ADMIN_TOTP."""
     admin_port: int = Field(default=0, ge=0, le=65_535)
     """Their port, such as 8789; 0 means that there are none. `aldis admin` prints a link that opens them once."""
     admin_url: Address | None = None

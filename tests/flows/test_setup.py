@@ -227,7 +227,7 @@ async def test_pages_are_off_unless_asked_for(tmp_path: Path) -> None:
     ("settings", "words"),
     [
         ({"WEB__ADMIN_URL": "https://aldis.example.org"}, "WEB__ADMIN_TOTP: must be set"),
-        ({"WEB__ADMIN_HOST": "192.0.2.1"}, "WEB__ADMIN_PORT: 192.0.2.1:"),
+        ({"WEB__ADMIN_HOST": "192.0.2.1", "WEB__ADMIN_TOTP": "GEZDGNBV" * 4}, "WEB__ADMIN_PORT: 192.0.2.1:"),
     ],
 )
 async def test_pages_that_would_not_be_safe(settings: dict[str, str], words: str, tmp_path: Path) -> None:

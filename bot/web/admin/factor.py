@@ -1,24 +1,22 @@
-"""The second factor: its secret in the settings, and the page on which an authenticator app learns it.
+"""The second factor: the page on which an authenticator app learns its secret.
 
     off --set up--> a secret that only this session knows, as a QR code --its first code--> on
      ^                          '-- left, or cancelled: forgotten                           |
      '------------------- switched off with a code, or at the shell ------------------------'
 
 When it comes on, every other session has to give a code. Where others than this machine reach the pages, it cannot be
-switched off. Left to others: checking codes (`bot.web.admin.sessions`), asking for them (`bot.web.admin.door`).
+switched off. Left to others: the secret in the settings (`bot.doctor.pages`), checking codes
+(`bot.web.admin.sessions`), asking for them (`bot.web.admin.door`).
 """
 
 import asyncio
 import base64
-import binascii
 import secrets
 from urllib.parse import quote, urlencode, urlsplit
 
 from aiohttp import web
 
-from bot.doctor.servers import is_loopback
-from bot.errors import ConfigError
-from bot.settings import Settings
+from bot.doctor.pages import is_published
 from bot.web.admin.account import qr_svg
 from bot.web.admin.desk import AdminContext, go_to
 from bot.web.admin.guard import SESSION, PagesAddress, form_of
@@ -27,38 +25,8 @@ from bot.web.admin.sessions import CurrentFactor, SecondFactor, Sessions
 
 _FACTOR = "/upkeep/factor"
 _SETTING = "WEB__ADMIN_TOTP"
-_MIN_SECRET_BYTES = 16
 _SECRET_BYTES = 20
 """As long as the digest of the codes. Source: RFC 4226, section 4 (2005)."""
-
-
-def secret_of(settings: Settings) -> bytes | None:
-    """What codes are made of; None where only this machine reaches the pages and no secret is set.
-
-    Raises:
-        ConfigError: others reach them and there is no secret, or it is none that will do.
-    """
-    secret = settings.web.admin_totp
-    if secret is None:
-        if is_published(settings):
-            raise ConfigError(
-                "WEB__ADMIN_TOTP: must be set, because WEB__ADMIN_URL publishes the pages: 32 letters in base32, which "
-                "you give to an authenticator app, too; `head -c 20 /dev/urandom | base32` makes some"
-            )
-        return None
-    try:
-        found = base64.b32decode(secret.get_secret_value().upper().replace(" ", ""))
-    except binascii.Error as error:
-        raise ConfigError("WEB__ADMIN_TOTP: must be base32: letters and the digits 2 to 7") from error
-    if len(found) < _MIN_SECRET_BYTES:
-        raise ConfigError("WEB__ADMIN_TOTP: must be longer; 32 letters are good")
-    return found
-
-
-def is_published(settings: Settings) -> bool:
-    """Whether browsers of other machines are to reach the pages."""
-    url = settings.web.admin_url
-    return url is not None and not is_loopback(url)
 
 
 class FactorRoom:

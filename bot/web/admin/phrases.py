@@ -37,12 +37,12 @@ PAGE_FACTOR_WHY = Sentence(
 PAGE_FACTOR_MANAGE = Sentence("PAGE_FACTOR_MANAGE", "Set up or change the second factor")
 PAGE_FACTOR_REQUIRED = Sentence(
     "PAGE_FACTOR_REQUIRED",
-    "It is required here, because WEB__ADMIN_URL makes the pages reachable from other machines.",
+    "It is required here, because WEB__ADMIN_URL or WEB__ADMIN_HOST makes the pages reachable from other machines.",
 )
 PAGE_FACTOR_OPTIONAL = Sentence(
     "PAGE_FACTOR_OPTIONAL",
-    "Only this machine reaches the pages, so it is up to you. It is required once WEB__ADMIN_URL makes them reachable "
-    "from other machines.",
+    "Only this machine reaches the pages, so it is up to you. It is required once WEB__ADMIN_URL or WEB__ADMIN_HOST "
+    "makes them reachable from other machines.",
 )
 PAGE_FACTOR_BEGIN = Sentence("PAGE_FACTOR_BEGIN", "Set it up")
 PAGE_FACTOR_ANEW = Sentence("PAGE_FACTOR_ANEW", "Set it up on another phone")

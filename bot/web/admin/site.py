@@ -6,6 +6,7 @@ That socket is its owner's alone, as the control socket is, and there as soon as
 for its bridge or account. Left to others: who may come in (`guard`, `door`), what stands on the pages (the rooms).
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ from contextlib import asynccontextmanager
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from bot.doctor.pages import secret_of
 from bot.errors import ConfigError
 from bot.i18n.language import speaking
 from bot.logs import describe_error
@@ -21,7 +23,7 @@ from bot.web.admin.audit import Audit
 from bot.web.admin.desk import AdminContext
 from bot.web.admin.door import Door
 from bot.web.admin.equipment import ToolRoom
-from bot.web.admin.factor import FactorRoom, secret_of
+from bot.web.admin.factor import FactorRoom
 from bot.web.admin.guard import MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
 from bot.web.admin.model import ModelRoom
 from bot.web.admin.overview import Overview
@@ -36,7 +38,10 @@ from bot.web.control import admin_socket_path, answering
 
 _log = logging.getLogger(__name__)
 
-_KEEPALIVE_SECONDS = 30.0
+MAX_CONNECTIONS = 64
+"""Open at a time, signed in or not: a browser has six of them, and each page with live parts holds one or two."""
+KEEPALIVE_SECONDS = 15.0
+"""How long a connection may be open without a whole request: also one that sends its headers a byte at a time."""
 
 
 class Site:
@@ -128,7 +133,14 @@ class Site:
 
 
 @asynccontextmanager
-async def serving(site: Site, place: PagesAddress, audit: Audit) -> AsyncGenerator[None]:
+async def serving(
+    site: Site,
+    place: PagesAddress,
+    audit: Audit,
+    *,
+    max_connections: int = MAX_CONNECTIONS,
+    keepalive_seconds: float = KEEPALIVE_SECONDS,
+) -> AsyncGenerator[None]:
     """Serve the pages while the block runs.
 
     Raises:
@@ -137,21 +149,46 @@ async def serving(site: Site, place: PagesAddress, audit: Audit) -> AsyncGenerat
     store_path = site.world.settings.store.path
     store_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     runner = web.AppRunner(
-        site.app, access_log=None, handle_signals=False, shutdown_timeout=0.5, keepalive_timeout=_KEEPALIVE_SECONDS
+        site.app, access_log=None, handle_signals=False, shutdown_timeout=0.5, keepalive_timeout=keepalive_seconds
     )
     await runner.setup()
     try:
         try:
-            await web.TCPSite(runner, place.host, place.port).start()
+            listener = await _listen(runner, place, max_connections)
         except OSError as error:
             raise ConfigError(
                 f"WEB__ADMIN_PORT: {place.host}:{place.port} cannot be listened on; set another, or 0 for none"
             ) from error
-        async with answering(site.control, admin_socket_path(store_path)):
-            _log.info("set-up and administration at %s; `aldis admin` prints a link that opens them", place.address)
-            audit.write("pages.opened", who="-", origin="-")
-            with site.log.listening():
-                yield
+        try:
+            async with answering(site.control, admin_socket_path(store_path)):
+                _log.info("set-up and administration at %s; `aldis admin` prints a link that opens them", place.address)
+                audit.write("pages.opened", who="-", origin="-")
+                with site.log.listening():
+                    yield
+        finally:
+            listener.close()
     finally:
         await site.aclose()
         await runner.cleanup()
+
+
+async def _listen(runner: web.AppRunner, place: PagesAddress, max_connections: int) -> asyncio.Server:
+    """Answer on the address, but for connections beyond so many.
+
+    Raises:
+        OSError: it cannot be listened on.
+    """
+    server = runner.server
+    assert server is not None  # noqa: S101  (it is set up)
+
+    def connection() -> asyncio.Protocol:
+        return server() if len(server.connections) < max_connections else _Refusal()
+
+    return await asyncio.get_running_loop().create_server(connection, place.host, place.port, reuse_address=True)
+
+
+class _Refusal(asyncio.Protocol):
+    """A connection that is one too many."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport.close()

@@ -15,7 +15,7 @@ from bot.settings.file import SettingsFile
 from bot.web.admin.audit import Audit, audit_path
 from bot.web.admin.guard import PagesAddress
 from bot.web.admin.sessions import CurrentFactor, SecondFactor, Sessions
-from bot.web.admin.site import Site, serving
+from bot.web.admin.site import KEEPALIVE_SECONDS, MAX_CONNECTIONS, Site, serving
 from bot.web.admin.world import World
 from tests.bot.web.test_health import LOOPBACK, free_port
 
@@ -91,6 +91,8 @@ async def visited(
     factor: SecondFactor | None = None,
     sessions: Sessions | None = None,
     settings: Settings | None = None,
+    max_connections: int = MAX_CONNECTIONS,
+    keepalive_seconds: float = KEEPALIVE_SECONDS,
 ) -> AsyncGenerator[Visitor]:
     """The pages of an Aldis that waits, and a visitor who is not signed in."""
     given = settings or settings_of(folder)
@@ -107,5 +109,6 @@ async def visited(
         current.adopt(b"", factor)
     site = Site(World(given, doctor_deps, file=file, restart=restart), place, audit, factor=current, sessions=sessions)
     jar = aiohttp.DummyCookieJar()
-    async with serving(site, place, audit), aiohttp.ClientSession(cookie_jar=jar) as http:
+    pages = serving(site, place, audit, max_connections=max_connections, keepalive_seconds=keepalive_seconds)
+    async with pages, aiohttp.ClientSession(cookie_jar=jar) as http:
         yield Visitor(site, place, http, audit)

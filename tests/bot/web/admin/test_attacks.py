@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from bot.web.admin.audit import MAX_BYTES, Audit, audit_path
@@ -13,6 +14,7 @@ from bot.web.admin.guard import MAX_BODY_BYTES
 from bot.web.admin.sessions import SecondFactor
 from tests.bot.web.admin.browsers import Visitor, settings_of, visited
 from tests.bot.web.admin.test_sessions import SECRET, Watch, code_at
+from tests.waiting import WAIT_SECONDS, eventually_found
 
 EVIL = "http://evil.example"
 POSTS = [
@@ -288,3 +290,38 @@ def test_the_audit_log_does_not_grow_for_ever(tmp_path: Path) -> None:
     assert path.with_name("audit.1").stat().st_size == MAX_BYTES + 1
     path.write_bytes(b'{"at": "cut' + b"\n" + path.read_bytes())
     assert [deed.what for deed in audit.newest(10)] == ["tested"]
+
+
+async def test_too_many_connections(tmp_path: Path) -> None:
+    """Those beyond the bound are closed at once; when others have gone there is room again."""
+    async with visited(tmp_path, max_connections=3) as visitor:
+        open_ones = [await asyncio.open_connection("127.0.0.1", visitor.place.port) for _ in range(3)]
+        reader, writer = await asyncio.open_connection("127.0.0.1", visitor.place.port)
+        assert await reader.read() == b""
+        assert not any(one.at_eof() for one, _ in open_ones)
+        writer.close()
+        for _, one in open_ones:
+            one.close()
+            await one.wait_closed()
+
+        async def is_answered() -> bool:
+            try:
+                return (await visitor.get("/")).status == 401
+            except aiohttp.ClientError:
+                return False
+
+        await eventually_found(is_answered)
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "])
+async def test_headers_that_never_end(sent: bytes, tmp_path: Path) -> None:
+    """A connection that sends them a byte at a time, or none, is closed, whatever it goes on to send."""
+    async with visited(tmp_path, keepalive_seconds=0.05) as visitor, asyncio.timeout(WAIT_SECONDS):
+        reader, writer = await asyncio.open_connection("127.0.0.1", visitor.place.port)
+        writer.write(sent)
+        ended = asyncio.create_task(reader.read())
+        while not ended.done():
+            writer.write(b"x" if sent else b"")
+            await asyncio.wait([ended], timeout=0.01)
+        assert ended.exception() is not None or ended.result() == b""
+        writer.close()

@@ -9,9 +9,9 @@ import pytest
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
+from bot.doctor.pages import secret_of
 from bot.errors import ConfigError
 from bot.settings.file import SettingsFile
-from bot.web.admin.factor import secret_of
 from tests.bot.web.admin.browsers import Answer, Visitor, settings_of, visited
 
 PAGE = "/upkeep/factor"

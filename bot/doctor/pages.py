@@ -1,0 +1,76 @@
+"""The pages for set-up and administration as the doctor sees them: who reaches them, and what guards them."""
+
+import base64
+import binascii
+import ipaddress
+from collections.abc import Iterator
+
+from bot.doctor.findings import Finding, problem, warning
+from bot.doctor.servers import is_loopback
+from bot.errors import ConfigError
+from bot.settings import Settings
+
+_MIN_SECRET_BYTES = 16
+
+
+def check_pages(settings: Settings, *, is_contained: bool) -> Iterator[Finding]:
+    """Whether others than this machine reach the pages, and what they meet there."""
+    web = settings.web
+    if web.admin_port == 0:
+        return
+    if web.admin_port == web.port:
+        yield problem("pages: WEB__ADMIN_PORT and WEB__PORT are the same", "set another WEB__ADMIN_PORT")
+    try:
+        secret = secret_of(settings)
+    except ConfigError as error:
+        yield problem(f"pages: {error}")
+        return
+    if secret is None and not is_contained and _is_every_address(web.admin_host):
+        what = f"pages: WEB__ADMIN_HOST is {web.admin_host}, so that whoever reaches this machine reaches them"
+        yield warning(what, "set it to 127.0.0.1, or WEB__ADMIN_TOTP to have them ask for a code, too")
+    url = str(web.admin_url or "")
+    if is_published(settings) and not url.startswith("https:"):
+        what = "pages: other machines reach them without https, so that what is typed there can be read on the way"
+        yield warning(what, "put a proxy with https in front, and set WEB__ADMIN_URL to its address")
+
+
+def secret_of(settings: Settings) -> bytes | None:
+    """What the codes of the pages are made of; None where only this machine reaches them and no secret is set.
+
+    Raises:
+        ConfigError: others reach them and there is no secret, or it is none that will do.
+    """
+    secret = settings.web.admin_totp
+    if secret is None:
+        if is_published(settings):
+            name = "WEB__ADMIN_URL" if settings.web.admin_url else "WEB__ADMIN_HOST"
+            raise ConfigError(
+                f"WEB__ADMIN_TOTP: must be set, because {name} publishes the pages: 32 letters in base32, which "
+                "you give to an authenticator app, too; `head -c 20 /dev/urandom | base32` makes some"
+            )
+        return None
+    try:
+        found = base64.b32decode(secret.get_secret_value().upper().replace(" ", ""))
+    except binascii.Error as error:
+        raise ConfigError("WEB__ADMIN_TOTP: must be base32: letters and the digits 2 to 7") from error
+    if len(found) < _MIN_SECRET_BYTES:
+        raise ConfigError("WEB__ADMIN_TOTP: must be longer; 32 letters are good")
+    return found
+
+
+def is_published(settings: Settings) -> bool:
+    """Whether browsers of other machines are to reach the pages: by an address of their own, or one of the network.
+
+    Every address of the machine (0.0.0.0) is what a container listens on: browsers come by no name of it then.
+    """
+    web = settings.web
+    host = f"[{web.admin_host}]" if ":" in web.admin_host else web.admin_host
+    is_of_network = not (_is_every_address(web.admin_host) or is_loopback(f"http://{host}"))
+    return is_of_network if web.admin_url is None else is_of_network or not is_loopback(web.admin_url)
+
+
+def _is_every_address(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False

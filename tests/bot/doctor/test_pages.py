@@ -1,0 +1,73 @@
+"""The doctor on the pages for set-up and administration: who reaches them, and that their port is theirs."""
+
+import socket
+
+import pytest
+
+from bot.doctor.machine import check_ports
+from bot.doctor.pages import check_pages, is_published
+from bot.settings import load_settings
+
+SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+PORT = {"WEB__ADMIN_PORT": "8789"}
+
+
+def found_by(given: dict[str, str], *, is_contained: bool = False) -> list[tuple[str, str]]:
+    settings = load_settings({**PORT, **given}, None)
+    return [(one.level, f"{one.what}; {one.advice}") for one in check_pages(settings, is_contained=is_contained)]
+
+
+@pytest.mark.parametrize(
+    ("given", "level", "words"),
+    [
+        ({"WEB__ADMIN_URL": "https://aldis.example.org"}, "problem", "WEB__ADMIN_URL publishes the pages"),
+        ({"WEB__ADMIN_HOST": "192.168.1.5"}, "problem", "WEB__ADMIN_HOST publishes the pages"),
+        ({"WEB__ADMIN_HOST": "fd00::5"}, "problem", "WEB__ADMIN_HOST publishes the pages"),
+        ({"WEB__ADMIN_HOST": "aldis.lan"}, "problem", "WEB__ADMIN_HOST publishes the pages"),
+        ({"WEB__ADMIN_TOTP": "not!base32"}, "problem", "base32"),
+        ({"WEB__ADMIN_HOST": "0.0.0.0"}, "warning", "whoever reaches this machine"),
+        ({"WEB__ADMIN_HOST": "::"}, "warning", "whoever reaches this machine"),
+        ({"WEB__ADMIN_HOST": "192.168.1.5", "WEB__ADMIN_TOTP": SECRET}, "warning", "without https"),
+        ({"WEB__ADMIN_URL": "http://aldis.example.org", "WEB__ADMIN_TOTP": SECRET}, "warning", "without https"),
+        ({"WEB__PORT": "8789"}, "problem", "are the same"),
+    ],
+)
+def test_pages_that_others_reach(given: dict[str, str], level: str, words: str) -> None:
+    """Without a second factor, without https, or not at all."""
+    [(found, said)] = found_by(given)
+    assert found == level
+    assert words in said
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"WEB__ADMIN_HOST": "::1"},
+        {"WEB__ADMIN_HOST": "localhost"},
+        {"WEB__ADMIN_HOST": "0.0.0.0", "WEB__ADMIN_TOTP": SECRET},
+        {"WEB__ADMIN_URL": "https://aldis.example.org", "WEB__ADMIN_TOTP": SECRET},
+        {"WEB__ADMIN_URL": "http://localhost:8789"},
+        {"WEB__ADMIN_PORT": "0", "WEB__ADMIN_URL": "https://aldis.example.org"},
+    ],
+)
+def test_pages_that_are_well_kept(given: dict[str, str]) -> None:
+    """This machine alone, or with all that is wanted beyond it; or none at all."""
+    assert found_by(given) == []
+
+
+def test_a_container_listens_on_every_address() -> None:
+    """That is how it is reached; compose publishes it to the machine alone."""
+    assert found_by({"WEB__ADMIN_HOST": "0.0.0.0"}, is_contained=True) == []
+    assert not is_published(load_settings({"WEB__ADMIN_HOST": "0.0.0.0"}, None))
+
+
+def test_a_port_that_is_taken() -> None:
+    """By somebody else; one that our own Aldis has is no problem, nor is one of pages that are off."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        settings = load_settings({"WEB__ADMIN_PORT": port, "WEB__PORT": "0"}, None)
+        [found] = check_ports(settings, is_held=False)
+        assert (found.level, f"WEB__ADMIN_PORT is {port}, and that is taken" in found.what) == ("problem", True)
+        assert check_ports(settings, is_held=True) == []
+    assert check_ports(load_settings({"WEB__PORT": "0"}, None), is_held=False) == []
