@@ -83,6 +83,8 @@ def parts(
         page = StyledText(text=answer.strip()[:read_chars].rstrip())
     if len(answer) > read_chars:
         page = page.followed_by(cut_mark)
+    if len(page.text.encode()) <= limit_bytes:
+        return (page.for_signal(),)  # the usual answer: nobody needs to know where it could be cut
     return tuple(part.for_signal() for part in _Cutter.of(page).parts(limit_bytes, max_parts, cut_mark))
 
 
