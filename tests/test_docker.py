@@ -1,5 +1,6 @@
 """What one deploys: the compose files, the image, and the example of the settings file."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -17,6 +18,12 @@ from bot.shutdown import MAX_SECONDS
 
 ROOT = Path(__file__).parent.parent
 COMPOSE_FILES = ["compose.yaml", "compose.rest-api.yaml"]
+OVERLAYS = {
+    "compose.setup.yaml": {},
+    "compose.monitoring.yaml": {"GRAFANA_PASSWORD": "secret"},
+    "compose.private.yaml": {"SEARXNG_SECRET": "secret"},
+}
+"""What adds to one of them, and what each wants in the environment."""
 SET_LINE = re.compile(r"^#?(?P<name>[A-Z][A-Z0-9_]*)=", re.MULTILINE)
 
 
@@ -45,15 +52,26 @@ def test_the_pages_for_set_up_are_published_to_this_machine_alone() -> None:
     assert "aldis" in composed("compose.yaml")["services"]
 
 
+@pytest.mark.skipif(not has_compose(), reason="no docker client with compose here")
+@pytest.mark.parametrize("beside", [None, *OVERLAYS])
+@pytest.mark.parametrize("name", COMPOSE_FILES)
+def test_docker_accepts_it(name: str, beside: str | None) -> None:
+    """Alone and with each of the files that add to it, without a .env file, as in a fresh clone; nothing is warned of."""
+    files = [argument for file in (name, beside) if file for argument in ("--file", str(ROOT / "docker" / file))]
+    wanted = OVERLAYS[beside] if beside else {}
+    found = subprocess.run(
+        ["docker", "compose", *files, "config", "--quiet"],
+        env={**os.environ, **wanted},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert found.stderr == ""
+
+
 @pytest.mark.parametrize("name", COMPOSE_FILES)
 class TestCompose:
     """Both compose files."""
-
-    @pytest.mark.skipif(not has_compose(), reason="no docker client with compose here")
-    def test_docker_accepts_it(self, name: str) -> None:
-        """Without a .env file beside it, as in a fresh clone."""
-        command = ["docker", "compose", "--file", str(ROOT / "docker" / name), "config", "--quiet"]
-        subprocess.run(command, check=True)
 
     def test_publishes_nothing(self, name: str) -> None:
         """Signal's interface knows no password: no port of any service is reachable from outside."""
@@ -186,7 +204,7 @@ def test_the_bridge_posts_where_aldis_listens(secret: str) -> None:
     signal = load_settings({name: value for name, value in given.items() if value}, None).signal
     told = found["signal-api"]["environment"]["RECEIVE_WEBHOOK_URL"]
     assert re.fullmatch(r"\$\{SIGNAL__WEBHOOK_SECRET:\+.*\}", told)
-    address = urlsplit(told[len("${SIGNAL__WEBHOOK_SECRET:+") : -1].replace("${SIGNAL__WEBHOOK_SECRET}", secret or "x"))
+    address = urlsplit(told[len("${SIGNAL__WEBHOOK_SECRET:+") : -1].replace("${SIGNAL__WEBHOOK_SECRET:-}", secret or "x"))
     assert (address.scheme, address.hostname, address.port) == ("http", "aldis", signal.webhook_port)
     assert signal.webhook_host == "0.0.0.0"
     assert (signal.webhook_secret.get_secret_value() if signal.webhook_secret else "") == secret
