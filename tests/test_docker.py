@@ -56,7 +56,7 @@ def test_the_pages_for_set_up_are_published_to_this_machine_alone() -> None:
 @pytest.mark.parametrize("beside", [None, *OVERLAYS])
 @pytest.mark.parametrize("name", COMPOSE_FILES)
 def test_docker_accepts_it(name: str, beside: str | None) -> None:
-    """Alone and with each of the files that add to it, without a .env file, as in a fresh clone; nothing is warned of."""
+    """Alone and with each of the files that add to it, without a .env file, as in a fresh clone: not a warning."""
     files = [argument for file in (name, beside) if file for argument in ("--file", str(ROOT / "docker" / file))]
     wanted = OVERLAYS[beside] if beside else {}
     found = subprocess.run(
@@ -204,7 +204,9 @@ def test_the_bridge_posts_where_aldis_listens(secret: str) -> None:
     signal = load_settings({name: value for name, value in given.items() if value}, None).signal
     told = found["signal-api"]["environment"]["RECEIVE_WEBHOOK_URL"]
     assert re.fullmatch(r"\$\{SIGNAL__WEBHOOK_SECRET:\+.*\}", told)
-    address = urlsplit(told[len("${SIGNAL__WEBHOOK_SECRET:+") : -1].replace("${SIGNAL__WEBHOOK_SECRET:-}", secret or "x"))
+    address = urlsplit(
+        told[len("${SIGNAL__WEBHOOK_SECRET:+") : -1].replace("${SIGNAL__WEBHOOK_SECRET:-}", secret or "x")
+    )
     assert (address.scheme, address.hostname, address.port) == ("http", "aldis", signal.webhook_port)
     assert signal.webhook_host == "0.0.0.0"
     assert (signal.webhook_secret.get_secret_value() if signal.webhook_secret else "") == secret

@@ -41,13 +41,16 @@ class Callers:
         self._seconds = seconds
         self._listening_seconds = listening_seconds
         self._until = 0.0
+        self._end: asyncio.TimerHandle | None = None
         self._callers: OrderedDict[PersonId, Caller] = OrderedDict()
 
     def listen(self) -> None:
         """Wait for somebody, from now on for some minutes."""
         self._until = self._seconds() + self._listening_seconds
         # Nothing may ask again, so what is over has to go by itself.
-        asyncio.get_running_loop().call_later(self._listening_seconds, self._forget)
+        if self._end is not None:
+            self._end.cancel()
+        self._end = asyncio.get_running_loop().call_later(self._listening_seconds, self._forget)
 
     def note(self, envelope: Envelope) -> None:
         """Somebody has written; forgotten at once where no page waits for it."""

@@ -28,6 +28,10 @@ from bot.transports.envelope.send_errors import (
 _log = logging.getLogger(__name__)
 
 
+_UNREACHABLE_CODE = -3
+_UNTRUSTED_CODE = -4
+
+
 class RpcError(TransportError):
     """The daemon refused a call: `code` is JSON-RPC's or signal-cli's own, `response` what the call had written.
 
@@ -35,7 +39,8 @@ class RpcError(TransportError):
     """
 
     def __init__(self, code: int, response: Mapping[str, object], words: str = "") -> None:
-        super().__init__(f"signal-cli refused the call with code {code}")
+        what = "cannot get through to Signal's server" if code == _UNREACHABLE_CODE else "refused the call"
+        super().__init__(f"signal-cli {what} (code {code})")
         self.code = code
         self.response = response
         self.words = words
@@ -53,7 +58,6 @@ class _Response(BaseModel):
     results: list[_Result]
 
 
-_UNTRUSTED_CODE = -4
 _RATE_LIMIT_CODE = -5
 _REFUSED_CODES = {-1, -6, -32600, -32601, -32602, -32700}
 """User error, captcha rejected; invalid request, unknown method, bad parameters, no JSON."""

@@ -41,7 +41,9 @@ class AdminContext:
         self._live = 0
 
     def page(self, request: web.Request, template: str, *, status: int = 200, **values: object) -> web.Response:
-        """A whole page."""
+        """A whole page. As long as nobody is the admin, whoever writes meanwhile may turn out to be."""
+        if SESSION in request and not self.world.settings.access.admins:
+            self.world.callers.listen()
         return self._pages.response(request, template, status=status, world=self.world, steps=self._steps(), **values)
 
     def _steps(self) -> tuple[tuple[str, str, bool], ...]:

@@ -64,8 +64,6 @@ class PeopleRoom:
 
     async def _show_you(self, request: web.Request) -> web.Response:
         world = self._desk.world
-        if not world.settings.access.admins:
-            world.callers.listen()
         return self._desk.page(
             request,
             "you",

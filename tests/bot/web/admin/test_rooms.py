@@ -9,6 +9,7 @@ import pytest
 from bot.errors import ConfigError
 from bot.settings.file import SettingsFile
 from bot.web.admin.plots import by_day, largest
+from tests.bot.loops.fake_transport import envelope
 from tests.bot.web.admin.browsers import visited
 
 KEY = "sk-ant-very-secret-0123456789"
@@ -28,6 +29,19 @@ async def test_a_change_is_kept_and_taken_up(tmp_path: Path) -> None:
         assert (deed.what, deed.about) == ("settings.changed", "HISTORY__RETENTION_DAYS")
         await visitor.post("/setup/tools/retention", {"days": ""})
         assert dict(visitor.site.world.file.read()) == {}
+
+
+async def test_who_writes_while_the_account_is_linked_is_listed(tmp_path: Path) -> None:
+    """On any page of somebody who is signed in, as long as there is no admin; what a stranger opens begins nothing."""
+    async with visited(tmp_path) as visitor:
+        callers = visitor.site.world.callers
+        await visitor.get("/setup/account")
+        callers.note(envelope("Hello?", author="alice"))
+        assert callers.all() == ()
+        await visitor.enter()
+        await visitor.get("/setup/account")
+        callers.note(envelope("Hello?", author="alice"))
+        assert [caller.person for caller in callers.all()] == ["alice"]
 
 
 @pytest.mark.parametrize(
