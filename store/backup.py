@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
-from store.database import Database, lock_file, quick_checked, translate_error
+from store.database import FOREIGN_ERRORS, Database, lock_file, quick_checked, translate_error
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
 from store.migrations import newest, steps_after
 from store.restored import mark
@@ -82,7 +82,7 @@ def _told(folder: Path) -> Generator[None]:
     """Errors in the store's words; that of a full disk names the folder."""
     try:
         yield
-    except (sqlite3.Error, OSError, StoreFull) as error:
+    except (*FOREIGN_ERRORS, StoreFull) as error:
         told = error if isinstance(error, StoreFull) else translate_error(error)
         raise (
             StoreFull(f"no room is left in {folder}: nothing was copied") if isinstance(told, StoreFull) else told
@@ -202,7 +202,7 @@ def restore(
         former = _beside(path, f".before-{_stamp(now)}") if path.exists() else None
         _begin_renaming(path, _stamp(now))
         finish_restore(path)
-    except (OSError, sqlite3.Error) as error:
+    except FOREIGN_ERRORS as error:
         raise translate_error(error) from error
     finally:
         if not _beside(path, ".restore").exists():
@@ -252,7 +252,7 @@ def is_undecided(path: Path) -> bool:
         # knows whether the last end was a clean one.
         with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
             return connection.execute("SELECT 1 FROM restored").fetchone() is not None
-    except (OSError, sqlite3.Error):
+    except FOREIGN_ERRORS:
         return False  # what is wrong is told by whoever opens it
     finally:
         os.close(lock)
@@ -298,7 +298,7 @@ def _as_copy(copy: Path) -> Generator[None]:
     """SQLite's refusals are about the copy, and say so."""
     try:
         yield
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         told = translate_error(error)
         raise Damaged(f"{copy} is damaged, or no backup of Aldis") if isinstance(told, Damaged) else told from error
 

@@ -54,11 +54,18 @@ _CHECKED_BYTES = 64 * 2**20
 cache and 3.4 s from a cold disk of the kind that is rented (measured); beyond it only after a stop that was not clean.
 What is damaged later, or in a larger file, is told when it is read, and every backup is checked whole."""
 
+_NO_TEXT = "Could not decode to UTF-8 column"
+"""How Python's own words begin where a text in a row is none. Source: CPython 3.11, Modules/_sqlite/cursor.c (2026)."""
+
 _KINDS: dict[str, tuple[type[StoreError], str]] = {
     "SQLITE_FULL": (StoreFull, _NO_ROOM),
     # The index of the write-ahead log could not grow. Source: https://sqlite.org/rescode.html#ioerr_shmsize (2026-11).
     "SQLITE_IOERR_SHMSIZE": (StoreFull, _NO_ROOM),
     "SQLITE_CORRUPT": (Damaged, f"the database file is damaged: {_RESTORE}"),
+    "SQLITE_ERROR": (
+        StoreError,
+        f"a statement is refused (SQLITE_ERROR): the database is not as Aldis made it, or this is a bug; {_RESTORE}",
+    ),
     "SQLITE_NOTADB": (Damaged, f"the file is not a database: set STORE__PATH to another, or {_RESTORE}"),
     "SQLITE_BUSY": (StoreInUse, "another program holds the database locked: close it; Aldis tries again"),
     "SQLITE_READONLY": (StoreError, "the database cannot be written: check the owner and mode of its folder"),
@@ -66,13 +73,18 @@ _KINDS: dict[str, tuple[type[StoreError], str]] = {
 }
 
 
-def translate_error(error: sqlite3.Error | OSError) -> StoreError:
+FOREIGN_ERRORS = (sqlite3.Error, OSError, UnicodeDecodeError)
+"""What goes wrong with files; the last where SQLite's sentence about a damaged schema quotes what is no text."""
+
+
+def translate_error(error: sqlite3.Error | OSError | UnicodeDecodeError) -> StoreError:
     """The error in the store's words; one of SQLite's that is unknown keeps SQLite's name for it and nothing else."""
     if isinstance(error, OSError):
         kind = StoreFull if error.errno == errno.ENOSPC else StoreError
         place = error.filename or "its folder"
         return kind(f"the store cannot use {place} ({error.strerror}): check its path, owner and mode")
-    name = getattr(error, "sqlite_errorname", None) or type(error).__name__
+    is_no_text = isinstance(error, UnicodeDecodeError) or str(error).startswith(_NO_TEXT)
+    name = "SQLITE_CORRUPT" if is_no_text else getattr(error, "sqlite_errorname", None) or type(error).__name__
     kind, message = next((told for prefix, told in _KINDS.items() if name.startswith(prefix)), (StoreError, name))
     return kind(message)
 
@@ -173,7 +185,7 @@ class Database:
             if opening.exception() is None:
                 await thread.close()
             os.close(lock)
-            if isinstance(error, sqlite3.Error | OSError):
+            if isinstance(error, FOREIGN_ERRORS):
                 raise translate_error(error) from error
             raise
         return cls(thread, lock, path)
@@ -217,7 +229,7 @@ class Database:
         self._refuse_if_closed()
         try:
             return await self._thread.submit(work)
-        except (sqlite3.Error, OSError) as error:
+        except FOREIGN_ERRORS as error:
             raise translate_error(error) from error
 
     async def checkpoint(self) -> None:
@@ -247,7 +259,7 @@ class Database:
             try:
                 await self.alone(held)
                 await asyncio.to_thread(go_on)
-            except (sqlite3.Error, OSError) as error:
+            except FOREIGN_ERRORS as error:
                 raise translate_error(error) from error
             finally:
                 again = f"PRAGMA main.wal_autocheckpoint = {_FOLDED_PAGES}"

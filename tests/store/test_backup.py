@@ -241,7 +241,9 @@ class TestRestoring:
         await assert_holds(path, [*WORDS, b"asked two", b"told two"])
 
     @pytest.mark.parametrize("part", ["", "-keys"])
-    @pytest.mark.parametrize("harm", ["flipped", "cut off", "something else", "empty", "missing"])
+    @pytest.mark.parametrize(
+        "harm", ["flipped", "a letter of its schema", "cut off", "something else", "empty", "missing"]
+    )
     async def test_a_copy_that_is_not_whole_is_refused(self, path: Path, tmp_path: Path, part: str, harm: str) -> None:
         """Its file is named, and the present store is left as it is."""
         copy = await backed_up(path, tmp_path / "backups")
@@ -250,6 +252,8 @@ class TestRestoring:
         match harm:
             case "flipped":
                 file.write_bytes(content[:4096] + b"\xff" * 4096 + content[8192:])
+            case "a letter of its schema":
+                file.write_bytes(content.replace(b"CREATE TABLE", b"CREATE T\xe1BLE"))
             case "cut off":
                 file.write_bytes(content[:4096])
             case "something else":

@@ -192,7 +192,7 @@ async def test_reading_fails_in_the_stores_words(database: Database) -> None:
     def raising(connection: sqlite3.Connection) -> None:
         raise Oops
 
-    with pytest.raises(StoreError, match=r"^SQLITE_ERROR$"):
+    with pytest.raises(StoreError, match=r"\(SQLITE_ERROR\)"):
         await database.read(lambda connection: connection.execute("SELECT nothing FROM nowhere"))
     with pytest.raises(Oops):
         await database.read(raising)

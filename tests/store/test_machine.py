@@ -243,7 +243,7 @@ def remove(path: Path) -> None:
 
 class TestDamage:
     @pytest.mark.parametrize("part", ["", "-keys"])
-    @pytest.mark.parametrize("harm", ["a page of nonsense", "cut off", "no database"])
+    @pytest.mark.parametrize("harm", ["a page of nonsense", "a letter of its schema", "cut off", "no database"])
     async def test_a_damaged_store_is_refused_with_the_way_out(self, path: Path, part: str, harm: str) -> None:
         """Its file is named with the verb that restores a backup; not a byte of it is changed."""
         async with open_store(path, realm="signal") as store:
@@ -254,6 +254,8 @@ class TestDamage:
         match harm:
             case "a page of nonsense":
                 replace(file, before[:4096] + os.urandom(4096) + before[8192:])
+            case "a letter of its schema":
+                replace(file, before.replace(b"CREATE TABLE", b"CREATE T\xe1BLE"))
             case "cut off":
                 replace(file, before[: len(before) // 8192 * 4096])
             case _:

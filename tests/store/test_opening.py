@@ -112,13 +112,22 @@ class Refusal(sqlite3.OperationalError):
         (Refusal("SQLITE_CANTOPEN"), StoreError, "owner and mode"),
         (Refusal("SQLITE_IOERR_FSYNC"), StoreError, "SQLITE_IOERR_FSYNC"),
         (sqlite3.ProgrammingError("words that somebody wrote"), StoreError, "ProgrammingError"),
+        (Refusal("SQLITE_ERROR"), StoreError, "restore a backup"),
+        (
+            sqlite3.OperationalError("Could not decode to UTF-8 column 'a', somebody wrote"),
+            Damaged,
+            "damage",
+        ),
+        (UnicodeDecodeError("utf-8", b"somebody wrote\xe1", 14, 15, "invalid"), Damaged, "damage"),
         (OSError(errno.ENOSPC, "No space left on device", "/data/aldis.db"), StoreFull, "/data/aldis.db"),
         (PermissionError(errno.EACCES, "Permission denied", "/data/aldis.db"), StoreError, "Permission denied"),
         (OSError(errno.ENOLCK, "No locks available"), StoreError, "its folder"),
     ],
     ids=lambda value: str(getattr(value, "sqlite_errorname", "")) or None,
 )
-def test_every_foreign_error_has_its_kind(error: sqlite3.Error | OSError, kind: type[StoreError], words: str) -> None:
+def test_every_foreign_error_has_its_kind(
+    error: sqlite3.Error | OSError | UnicodeDecodeError, kind: type[StoreError], words: str
+) -> None:
     """The table of translations: who must act is told by the type; words of SQLite's that may quote a value are not."""
     told = translate_error(error)
     assert type(told) is kind
