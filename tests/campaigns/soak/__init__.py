@@ -7,7 +7,8 @@ a warm-up, a phase in which all conversations are alike, and a phase in which on
 so that each of its turns ends by its time-out, its sends are slow, and it keeps on writing all the same.
 
 letters   who has written what, and when   phones    Signal, with the times     mind    the model, slow or silent
-apart     the process, out of reach of Ctrl-C   vitals   what the kernel and Aldis's own page tell of the process
+apart     the process, out of reach of Ctrl-C   beats     how its loop turns, and where it stands still
+vitals    what the kernel and Aldis's own page tell of the process
 rounds    a whole round, from the start to the end of the process    record    what is known when it is over
 conversations   who was answered when, and how much of the waiting was not the model's
 audit     the properties, each with its count   figures   what was measured, for people

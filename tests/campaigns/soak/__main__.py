@@ -63,6 +63,8 @@ def report(record: Record, found: Audit, seconds: float) -> str:
     """The figures, then the properties, a line each, and below each what breaks it."""
     head = f"seed {record.size.seed}, {seconds:.0f} s" + (", ended early" if record.was_stopped else "")
     lines = [head, "", table(figures(record)), "", *map(str, found.findings)]
+    stalls = record.beats.since(record.measured_seconds).stalls
+    lines += [f"STALLED        for half a second, at {stall.at_seconds:.1f}:\n{stall.threads}" for stall in stalls]
     lines += [f"SKIPPED        {words}" for words in found.skipped]
     ending = f"{found.broken} of {len(found.findings)} properties are broken" if found.broken else "All hold"
     lines.append(f"{ending}; {len(found.skipped)} could not be looked at." if found.skipped else f"{ending}.")

@@ -55,9 +55,14 @@ def _delays(record: Record) -> list[Figure]:
 
 
 def _loops(record: Record) -> list[Figure]:
-    """Aldis's own loop cannot be seen: how long its page takes to answer holds the lag of both loops and a query."""
+    """How late the loops are; how long the page takes to answer holds the lag of both and a query."""
     page_ms, lag_ms = (1000 * quantile(values, 0.99) for values in (record.page_seconds, record.lag_seconds))
+    beats = record.beats.since(record.measured_seconds)
+    late_ms = [1000 * beat.late_seconds for beat in beats.beats]
     return [
+        Figure(name="Aldis's loop is late by, p99 of its seconds", value=quantile(late_ms, 0.99), unit="ms"),
+        Figure(name="Aldis's loop is late by, most", value=max(late_ms, default=0.0), unit="ms"),
+        Figure(name="Aldis's loop has work and no CPU", value=100 * beats.waited_share, unit="%"),
         Figure(name="the page of figures answers in, p99", value=page_ms, unit="ms", most=_LAG_GOAL_MS),
         Figure(name="the soak's own loop is late by, p99", value=lag_ms, unit="ms", most=_LAG_GOAL_MS),
     ]

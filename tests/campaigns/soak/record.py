@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tests.campaigns.chaos.crowd import Chat
+from tests.campaigns.soak.beats import Beats
 from tests.campaigns.soak.letters import Letter
 from tests.campaigns.soak.mind import Thought
 from tests.campaigns.soak.phones import Out
@@ -79,6 +80,8 @@ class Record:
     page_seconds: tuple[float, ...]
     lag_seconds: tuple[float, ...]
     """By how much the soak's own loop overslept, again and again: how busy the machine is."""
+    beats: Beats
+    """How Aldis's own loop turned."""
     rested: bool
     """Whether all that was written was settled in time, after each phase."""
     was_stopped: bool
@@ -86,6 +89,11 @@ class Record:
     status: int
     """With which Aldis left when it was asked to."""
     log: str
+
+    @property
+    def measured_seconds(self) -> float:
+        """When the first letter after the warm-up was delivered, on the monotonic clock; without any, the beginning."""
+        return min((letter.delivered_seconds for letter in self.letters if letter.phase != "warm-up"), default=0.0)
 
 
 def _least(one: int | None, other: int | None) -> int | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.campaigns.chaos.crowd import Chat, Crowd
+from tests.campaigns.soak.beats import read_beats
 from tests.campaigns.soak.letters import Letter, Pen, Phase
 from tests.campaigns.soak.mind import Mind
 from tests.campaigns.soak.phones import Phones
@@ -29,6 +30,8 @@ _IDLE_SECONDS = 0.5
 _LONGEST_IDLE_SECONDS = 30.0
 """How long what was open may take to close; generous, for machines that are busy."""
 _LOOK_SECONDS = 0.1
+_BEATS = "beats"
+"""The file in which Aldis's own process tells how its loop turns."""
 _GENEROUS = {
     "LIMITS__MESSAGES_PER_MINUTE": "10000",
     "LIMITS__CONVERSATION_MESSAGES_PER_MINUTE": "10000",
@@ -127,6 +130,7 @@ async def world(size: Size, folder: Path, stop: asyncio.Event) -> AsyncGenerator
         Mind(seed=size.seed, takes_seconds=size.model_seconds) as mind,
         page(port) as figures,
         started(
+            str(folder / _BEATS),
             "run",
             settings=_settings(size, crowd, phones, mind, port),
             folder=folder,
@@ -182,6 +186,7 @@ async def _record(here: World, before: Idle | None, after: Idle | None) -> Recor
         after=after,
         page_seconds=tuple(here.page.answer_seconds),
         lag_seconds=tuple(here.lag_seconds),
+        beats=read_beats(here.folder / _BEATS),
         rested=here.rested,
         was_stopped=here.stop.is_set(),
         status=ended.status,

@@ -2,6 +2,8 @@
 ones.
 """
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +14,14 @@ from bot.i18n import phrases
 from tests.campaigns.chaos.crowd import Chat, Crowd
 from tests.campaigns.soak.__main__ import report
 from tests.campaigns.soak.audit import audit
+from tests.campaigns.soak.beats import Beats, read_beats
 from tests.campaigns.soak.letters import Letter, Phase, named
 from tests.campaigns.soak.mind import Thought
 from tests.campaigns.soak.phones import Out
 from tests.campaigns.soak.record import Idle, Record, Size
 from tests.campaigns.soak.rounds import played
 from tests.campaigns.soak.vitals import PROC, Files, Vitals
+from tests.flows.processes import REPOSITORY
 from tests.servers.signal_server import Sent
 from tests.waiting import WAIT_SECONDS
 
@@ -77,6 +81,7 @@ def _round() -> Record:
         after=idle,
         page_seconds=(),
         lag_seconds=(),
+        beats=Beats(),
         rested=True,
         was_stopped=False,
         status=0,
@@ -251,3 +256,29 @@ def test_a_round_that_was_ended_at_once() -> None:
     found = audit(record)
     assert found.broken == 0
     assert "ended early" in report(record, found, 1.0)
+
+
+# How the loop turns
+
+
+def test_a_stall_is_told_with_its_place(tmp_path: Path) -> None:
+    """What a process tells of its loop is read again, and what was before the measuring is left out."""
+    script = (
+        "import asyncio, pathlib, sys, time\n"
+        "from tests.campaigns.soak.apart import Watched\n"
+        "async def stand_still(file):\n"
+        "    while '{' not in pathlib.Path(file).read_text():\n"
+        "        await asyncio.sleep(0.01)\n"
+        "    while 'stall' not in pathlib.Path(file).read_text():\n"
+        "        time.sleep(0.01)\n"
+        "asyncio.set_event_loop_policy(Watched(open(sys.argv[1], 'a')))\n"
+        "asyncio.run(stand_still(sys.argv[1]))\n"
+    )
+    file = tmp_path / "beats"
+    subprocess.run([sys.executable, "-c", script, str(file)], cwd=REPOSITORY, check=True, timeout=WAIT_SECONDS)
+    found = read_beats(file)
+    [stall] = found.stalls
+    assert "in stand_still" in stall.threads
+    [beat, *_] = found.beats
+    assert beat.at_seconds < stall.at_seconds
+    assert found.since(stall.at_seconds + 1) == Beats()
