@@ -22,6 +22,7 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
         _losses(evidence),
         _reads(evidence),
         sends.delivered(evidence),
+        sends.confirmed(evidence),
         sends.answered_once(evidence),
         sends.ordered(evidence),
         calls.paid_once(evidence),

@@ -146,6 +146,9 @@ class Phones(Forgetful, SignalServer, ABC):
         if repository is self.read and value[1] in self._unread:
             self._unread.remove(value[1])
         await super().note(repository, value)
+        if repository is self.sent:
+            self.diary.note(WentOut(sent=value))
+            self._confirm(value)
 
     # Out
 
@@ -174,12 +177,6 @@ class Phones(Forgetful, SignalServer, ABC):
     async def _held(self, _: Seen) -> web.StreamResponse:
         await self.wire.passed("send out")
         return web.Response(status=503)
-
-    async def go_out(self, sent: Parcel, plan: Plan) -> None:
-        await super().go_out(sent, plan)
-        if isinstance(sent, Sent) and any(out is sent for out in reversed(self.sent)):
-            self.diary.note(WentOut(sent=sent))
-            self._confirm(sent)
 
     def _confirm(self, sent: Sent) -> None:
         """Every phone that got it confirms it: most at once, some within the grace period, some never."""

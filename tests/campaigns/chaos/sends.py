@@ -68,6 +68,14 @@ def _seen_unnamed(evidence: Evidence) -> dict[int, Sent | None]:
     }
 
 
+def confirmed(evidence: Evidence) -> Finding:
+    """Most messages were confirmed by a phone: else nothing is shown about what receipts prove."""
+    handed = {target for frame in evidence.handed for target in frame.confirms}
+    count = sum(sent.timestamp in handed for sent in evidence.sent)
+    broken = () if count >= len(evidence.sent) / 2 else (f"only {count} of {len(evidence.sent)} were",)
+    return Finding("messages whose receipt was handed to a life", count, "", broken)
+
+
 def answered_once(evidence: Evidence) -> Finding:
     """Nobody saw an answer twice whom a receipt could have spared it."""
     receipts = _Receipts.of(evidence)
