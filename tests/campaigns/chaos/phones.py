@@ -148,7 +148,6 @@ class Phones(Forgetful, SignalServer, ABC):
         await super().note(repository, value)
         if repository is self.sent:
             self.diary.note(WentOut(sent=value))
-            self._confirm(value)
 
     # Out
 
@@ -178,13 +177,15 @@ class Phones(Forgetful, SignalServer, ABC):
         await self.wire.passed("send out")
         return web.Response(status=503)
 
-    def _confirm(self, sent: Sent) -> None:
+    def _arrived_at_phones(self, parcel: Parcel) -> None:
         """Every phone that got it confirms it: most at once, some within the grace period, some never."""
-        lots = random.Random(f"{self.seed}|receipt|{sent.chat}|{sent.text}|{sent.timestamp % 7}")
-        delays = [self._delay_seconds(lots) for _ in self.recipients(sent)]
-        for person, seconds in zip(self.recipients(sent), delays, strict=True):
+        super()._arrived_at_phones(parcel)
+        text = parcel.text if isinstance(parcel, Sent) else ""
+        lots = random.Random(f"{self.seed}|receipt|{parcel.chat}|{text}|{parcel.timestamp % 7}")
+        delays = [self._delay_seconds(lots) for _ in self.recipients(parcel)]
+        for person, seconds in zip(self.recipients(parcel), delays, strict=True):
             if seconds is not None:
-                frame = receipt([sent.timestamp], author=person)
+                frame = receipt([parcel.timestamp], author=person)
                 task = asyncio.create_task(self._delivered_later(frame, seconds))
                 self._late.add(task)
                 task.add_done_callback(self._late.discard)

@@ -58,13 +58,13 @@ def _seen_unnamed(evidence: Evidence) -> dict[int, Sent | None]:
     It has given them up, for it never heard that they were seen, or has heard it without learning which was which.
     """
     nameless = {row.turn: row.chat for row in evidence.remains.outbox if row.sent_at is None and not row.removes}
-    questions = evidence.questions_by_turn()
+    questions, turns = evidence.questions_by_turn(), evidence.remains.turns
     copies = [copy for copy, row in _copies(evidence) if row is None]
     return {
         turn: copy
         for turn, chat in nameless.items()
         for copy in copies
-        if copy.chat == chat and evidence.labels(copy) == questions[turn]
+        if copy.chat == chat and evidence.labels(copy) == (() if turns[turn] == "failed" else questions[turn])
     }
 
 
