@@ -3,6 +3,7 @@
 The recipe for a tool is in docs/tools.md: tests/test_tools_page.py.
 """
 
+import asyncio
 import re
 import shutil
 import sqlite3
@@ -18,7 +19,7 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError, create_model
 
-from bot import settings
+from bot import app, settings
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.i18n import catalogues, language, locale
@@ -149,6 +150,21 @@ async def test_the_recipe_for_a_provider() -> None:
     await provider.aclose()
 
 
+async def test_the_recipe_for_a_transport(tmp_path: Path) -> None:
+    """The whole of Aldis answers over it, and stops when it is told to."""
+    radio: Any = made(block("the transport"), __name__="radio")["Radio"]()
+    given = settings.load_settings({"STORE__PATH": str(tmp_path / "aldis.db"), "WEB__PORT": "0"}, env_file=None)
+    stop = asyncio.Event()
+    async with app.build_aldis(given, radio, realm="terminal") as aldis, asyncio.TaskGroup() as group:
+        group.create_task(aldis.chat(stop))
+        radio.heard.put_nowait("What is 17*23?")
+        assert "391" in await radio.said.get()
+        radio.heard.put_nowait("/status")
+        assert "Aldis" in await radio.said.get()
+        stop.set()
+    assert not radio.is_open
+
+
 def test_the_recipe_for_a_migration() -> None:
     """It runs on top of the newest schema, in its transaction, and what it makes goes with its conversation."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
@@ -162,3 +178,19 @@ def test_the_recipe_for_a_migration() -> None:
             connection.execute("INSERT INTO teas VALUES (2, 'four')")
         connection.execute("DELETE FROM conversations")
         assert connection.execute("SELECT count(*) FROM teas").fetchone() == (0,)
+
+
+CHANGES = re.findall(r"^\| [^|]+ \| `([a-z_./]+\.py)` \| `(\w+)` \|$", PAGE, re.MULTILINE)
+
+
+def test_there_are_ten_changes() -> None:
+    """Each in a room of its own, more or less."""
+    assert len(CHANGES) == 10
+    assert len({Path(file).parent for file, _ in CHANGES}) >= 7
+
+
+@pytest.mark.parametrize(("file", "name"), CHANGES)
+def test_a_change_begins_where_the_page_says(file: str, name: str) -> None:
+    """The file has that name at its top, so that whoever looks for it there finds it at once."""
+    text = (TESTS.parent / file).read_text(encoding="utf-8")
+    assert re.search(rf"^(?:def |async def |class )?{name}\b", text, re.MULTILINE)

@@ -10,7 +10,6 @@ import asyncio
 import itertools
 import json
 import time
-from collections import deque
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import TextIO
@@ -18,25 +17,24 @@ from typing import TextIO
 from pydantic import BaseModel, ValidationError
 
 from bot.clock import Clock, MachineClock
-from bot.errors import CallRefused, Undeliverable, Unfetchable
+from bot.errors import Undeliverable
 from bot.events import (
     TERMINAL_PERSON,
-    Attachment,
     ChatId,
     Envelope,
     Event,
     File,
     Incoming,
     Kind,
-    PersonId,
     Removal,
     Reply,
     SentId,
     Style,
     Styled,
 )
-from bot.transports.base import Contact, Group, Identity, MissedRecipient, ModelAnswered, Progress, ToolStarted
+from bot.transports.base import ModelAnswered, Progress, ToolStarted
 from bot.transports.envelope.event import is_command
+from bot.transports.plain import PlainTransport
 from bot.transports.terminal.streams import Lines, Once, PipedInput, PromptInput, TerminalWriter, cells
 
 ACCOUNT = "terminal"
@@ -52,13 +50,16 @@ _ANSI_CODES = {Style.BOLD: "1", Style.ITALIC: "3", Style.STRIKETHROUGH: "9"}
 _CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
 
-class Terminal:
+class Terminal(PlainTransport):
     """One conversation of one person with standard input and output.
 
     `conversation` names it; `once` is a single text to answer instead of reading `stdin`. `verbosity` 0 shows tool
     calls, 1 also their results and which model answered in the place of another, 2 also timings, tokens and cost. The
     streams must be real files, pipes or terminals.
     """
+
+    max_pause_seconds = 0.0
+    """Its stream ends for good, so nothing is opened again."""
 
     def __init__(
         self,
@@ -95,70 +96,14 @@ class Terminal:
         return ACCOUNT
 
     @property
-    def number(self) -> None:
-        """None: nobody sits at a number."""
-
-    @property
-    def has_receipts(self) -> bool:
-        """False: what was written was read."""
-        return False
-
-    @property
-    def keeps_messages(self) -> bool:
-        """True: what was not read stands at the prompt."""
-        return True
-
-    @property
-    def max_pause_seconds(self) -> float:
-        """Its stream ends for good, so nothing is opened again."""
-        return 0.0
-
-    @property
-    def problem(self) -> None:
-        """None: whatever is written is heard."""
-        return
-
-    @property
     def is_open(self) -> bool:
         """Whether messages can still come."""
         return not self._over.is_set()
 
     @property
-    def unreadable_frames(self) -> int:
-        """See `Transport`: there are none."""
-        return 0
-
-    @property
     def heard_at(self) -> float | None:
         """When the last message was read; see `Transport.heard_at`."""
         return self._heard_at
-
-    @property
-    def has_next(self) -> bool:
-        """False: the next message is taken when this one was answered."""
-        return False
-
-    @property
-    def challenge(self) -> str | None:
-        """None: a terminal wants no captcha."""
-        return None
-
-    @property
-    def missed(self) -> deque[MissedRecipient]:
-        """Nobody: there is one person, or none."""
-        return deque()
-
-    async def identities(self) -> tuple[Identity, ...]:
-        """None: nothing is encrypted on the way to a terminal."""
-        return ()
-
-    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:  # noqa: ARG002
-        """Nobody has a safety number here; see `Transport.trust`."""
-        raise CallRefused("there are no safety numbers in a terminal")
-
-    async def submit_challenge(self, captcha: str) -> None:  # noqa: ARG002
-        """No captcha is wanted here; see `Transport.submit_challenge`."""
-        raise CallRefused("a terminal wants no captcha")
 
     async def show_prompt(self) -> None:
         """Let the person begin to write before messages are asked for; returns when they see the prompt.
@@ -178,9 +123,6 @@ class Terminal:
             yield envelope
             await self._answered.wait()
         self._over.set()
-
-    async def check_receiving(self) -> None:
-        """Nothing can be in the way."""
 
     def stop_receiving(self) -> None:
         """No further message is taken; `envelopes` ends at once."""
@@ -242,53 +184,12 @@ class Terminal:
             self._indicated = True
             await self._notes.write_quietly(_INDICATOR)
 
-    async def react(
-        self,
-        chat: ChatId,  # noqa: ARG002
-        author: PersonId,  # noqa: ARG002
-        sent_at: SentId,  # noqa: ARG002
-        emoji: str,  # noqa: ARG002
-        *,
-        removed: bool,  # noqa: ARG002
-    ) -> SentId | None:
-        """Nothing: a line that was written cannot be marked; that Aldis is at work shows otherwise."""
-        return None
-
-    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:  # noqa: ARG002
-        """There is none: no file comes through a terminal.
-
-        Raises:
-            Unfetchable: always.
-        """
-        raise Unfetchable("no file comes through a terminal")
-
-    async def discard(self, attachment: Attachment) -> None:
-        """Nothing is kept."""
-
-    async def receipt(self, envelope: Envelope) -> None:
-        """Nothing: whoever writes into a terminal sees that it was taken."""
-
     async def progress(self, chat: ChatId, progress: Progress) -> None:
         """A line on standard error for a step of this conversation that the verbosity asks for."""
         line = progress_line(progress, self._verbosity)
         if line is not None and chat == self._chat:
             await self._hide_indicator()
             await self._note(line)
-
-    async def is_linked(self) -> bool:
-        """True: there is no account that could be lost."""
-        return True
-
-    async def release(self) -> None:
-        """None: there is no bridge."""
-
-    async def groups(self) -> tuple[Group, ...]:
-        """None: nobody else is here."""
-        return ()
-
-    async def contacts(self) -> tuple[Contact, ...]:
-        """None: nobody else is here."""
-        return ()
 
     async def note_to_self(self, text: str) -> SentId:  # noqa: ARG002 - there is nobody to send it to
         """Nothing goes out; a time for it is given all the same."""

@@ -1,0 +1,112 @@
+"""What a way to people says that carries messages and nothing else of Signal's.
+
+A transport that begins with this class adds `account`, `is_open`, `envelopes`, `stop_receiving`, `event` and `send`,
+and overrides whatever it can do besides. CONTRIBUTING.md shows one.
+"""
+
+from collections import deque
+
+from bot.errors import CallRefused, Undeliverable, Unfetchable
+from bot.events import Attachment, ChatId, Envelope, PersonId, Removal, SentId
+from bot.transports.base import Contact, Group, Identity, MissedRecipient, Progress
+from bot.transports.bridge_versions import Release
+
+
+class PlainTransport:
+    """Has no number, receipts, groups, files or safety numbers, and says so as `Transport` wants it said."""
+
+    number: str | None = None
+    has_receipts: bool = False
+    keeps_messages: bool = True
+    """What was not read stands where it is written."""
+    max_pause_seconds: float = 5.0
+    """A stream that breaks is opened again; nothing is known of what that costs."""
+    problem: str | None = None
+    unreadable_frames: int = 0
+    has_next: bool = False
+    challenge: str | None = None
+
+    @property
+    def heard_at(self) -> float | None:
+        """None: it gives no sign of life but its messages."""
+        return None
+
+    @property
+    def missed(self) -> deque[MissedRecipient]:
+        """Nobody."""
+        return deque()
+
+    async def check_receiving(self) -> None:
+        """Nothing can be in the way."""
+
+    def stop_receiving(self) -> None:
+        """To be overridden; see `Transport`."""
+        raise NotImplementedError
+
+    async def remove(self, removal: Removal) -> SentId:  # noqa: ARG002
+        """What was said stays said."""
+        raise Undeliverable("nothing can be deleted here")
+
+    async def typing(self, chat: ChatId, *, started: bool) -> None:
+        """Not shown."""
+
+    async def react(
+        self,
+        chat: ChatId,  # noqa: ARG002
+        author: PersonId,  # noqa: ARG002
+        sent_at: SentId,  # noqa: ARG002
+        emoji: str,  # noqa: ARG002
+        *,
+        removed: bool,  # noqa: ARG002
+    ) -> SentId | None:
+        """Nothing: a message cannot be marked; that Aldis is at work shows otherwise."""
+        return None
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:  # noqa: ARG002
+        """There is none."""
+        raise Unfetchable("no file comes this way")
+
+    async def discard(self, attachment: Attachment) -> None:
+        """Nothing is kept."""
+
+    async def receipt(self, envelope: Envelope) -> None:
+        """Not shown."""
+
+    async def progress(self, chat: ChatId, progress: Progress) -> None:
+        """Not shown."""
+
+    async def is_linked(self) -> bool:
+        """True: there is no account that could be lost."""
+        return True
+
+    async def release(self) -> Release | None:
+        """None: there is no bridge."""
+        return None
+
+    async def groups(self) -> tuple[Group, ...]:
+        """None."""
+        return ()
+
+    async def contacts(self) -> tuple[Contact, ...]:
+        """None."""
+        return ()
+
+    async def identities(self) -> tuple[Identity, ...]:
+        """None: nobody has a key here."""
+        return ()
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:  # noqa: ARG002
+        """Nobody has a safety number."""
+        raise CallRefused("there are no safety numbers here")
+
+    async def submit_challenge(self, captcha: str) -> None:  # noqa: ARG002
+        """No captcha is wanted."""
+        raise CallRefused("no captcha is wanted here")
+
+    async def note_to_self(self, text: str) -> SentId:  # noqa: ARG002
+        """There is no account to send it to."""
+        raise Undeliverable("there is nobody to send it to")
+
+    async def aclose(self) -> None:
+        """No further message is taken."""
+        self.stop_receiving()
