@@ -11,8 +11,7 @@ from pydantic import BaseModel, SecretStr
 from bot.events import TERMINAL_PERSON
 from bot.loops.intake import Doors
 from bot.loops.worker import WorkerLimits
-from bot.media.attachments import MediaLimits
-from bot.media.speech import Listening, Speaking, Speech
+from bot.media.speech import Speech
 from bot.policy.access import EVERYBODY, AccessList
 from bot.policy.callers import Callers
 from bot.policy.limits import Quota
@@ -81,30 +80,12 @@ def retention(settings: Settings) -> timedelta | None:
     return None if days is None else timedelta(days=days)
 
 
-def media_limits(settings: Settings) -> MediaLimits:
-    """How much of what people send is opened."""
-    media = settings.media
-    return MediaLimits(
-        max_files=media.max_files,
-        max_bytes=media.max_bytes,
-        max_pages=media.max_pages,
-        max_text_characters=media.max_text_chars,
-    )
-
-
 def speech(settings: Settings, http: Http) -> Speech | None:
     """Who understands and speaks; None without an address."""
     audio, key = settings.audio, settings.audio_key
     if audio.base_url is None:
         return None
-    return Speech(
-        http,
-        base_url=audio.base_url,
-        api_key=key.get_secret_value() if key else None,
-        timeout_seconds=audio.timeout_seconds,
-        listening=Listening(model=audio.listening_model, language=audio.language, price_usd=audio.price),
-        speaking=Speaking(model=audio.speaking_model, voice=audio.voice, price_usd=audio.speech_price),
-    )
+    return Speech(http, audio, api_key=key.get_secret_value() if key else None)
 
 
 def secrets(settings: Settings) -> Secrets:

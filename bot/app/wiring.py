@@ -278,7 +278,7 @@ class Parts:
         )
         return MultimodalAgent(
             _agent(settings, provider, tools, budget, ContextRoom(self._lessons, models.server_of(settings))),
-            AttachmentReader(self._transport, policies.media_limits(settings), self._sandbox, speech=self._speech),
+            AttachmentReader(self._transport, settings.media, self._sandbox, speech=self._speech),
             timezone=settings.locale.timezone,
             voice=voice,
             budget=budget,

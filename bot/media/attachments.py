@@ -30,6 +30,7 @@ from bot.media.sandbox import Sandbox, check_facts
 from bot.media.sniff import FileKind, kind_of
 from bot.media.speech import MAX_AUDIO_BYTES, Speech
 from bot.messages import Document, Picture
+from bot.settings import MediaSettings
 from bot.transports.base import Transport
 
 _log = logging.getLogger(__name__)
@@ -52,20 +53,6 @@ class _PictureFacts(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MediaLimits:
-    """How much is taken."""
-
-    max_files: int
-    """With one question; 0: none."""
-    max_bytes: int
-    """Of one file."""
-    max_pages: int
-    """Of a PDF whose text is read."""
-    max_text_characters: int
-    """Of one file."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class ReadAttachment:
     """What came of one file."""
 
@@ -79,7 +66,7 @@ class AttachmentReader:
     def __init__(
         self,
         transport: Transport,
-        limits: MediaLimits,
+        limits: MediaSettings,
         sandbox: Sandbox,
         *,
         speech: Speech | None = None,
@@ -146,7 +133,7 @@ class AttachmentReader:
         return FileDescription(what=what, rest="which is attached", medium=picture)
 
     async def _paper(self, data: bytes, kind: FileKind, name: str) -> FileDescription:
-        most = self._limits.max_text_characters
+        most = self._limits.max_text_chars
         facts, read = await self._sandbox.open(
             "pdf", data, str(self._limits.max_pages), str(most), timeout_seconds=_CELL_SECONDS
         )
@@ -167,7 +154,7 @@ class AttachmentReader:
         text = texts.decode_text(data)
         if text is None:
             return FileDescription(what="a file of a kind that is not known here", rest="which cannot be read here")
-        most = self._limits.max_text_characters
+        most = self._limits.max_text_chars
         if len(text) <= most:
             return FileDescription(what=kind.what, rest="its text:", text=text) if text.strip() else _empty(kind)
         return FileDescription(

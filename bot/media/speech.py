@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, cast
 
 from bot.media.findings import Fee
+from bot.settings import AudioSettings
 from tools import FormFile, Http, ToolError
 
 MAX_AUDIO_BYTES = 25_000_000
@@ -29,27 +30,6 @@ _TYPES = {
     "webm": "audio/webm",
     "flac": "audio/flac",
 }
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Listening:
-    """How words are understood."""
-
-    model: str
-    language: str | None
-    """ISO 639-1; None lets the service find out."""
-    price_usd: Decimal | None
-    """For a minute; None: nobody knows."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Speaking:
-    """How words are spoken."""
-
-    model: str
-    voice: str
-    price_usd: Decimal | None
-    """For a million characters; None: nobody knows."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,66 +51,55 @@ class SpokenText:
 class Speech:
     """One service."""
 
-    def __init__(
-        self,
-        http: Http,
-        *,
-        base_url: str,
-        api_key: str | None,
-        timeout_seconds: float,
-        listening: Listening,
-        speaking: Speaking,
-    ) -> None:
-        """`base_url` ends before `/audio`; `timeout_seconds` is for one recording or one text in all."""
+    def __init__(self, http: Http, audio: AudioSettings, *, api_key: str | None) -> None:
+        """The service at the address of the settings, with this key of its own or OpenAI's."""
         self._http = http
-        self._base_url = base_url
+        self._audio = audio
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._timeout_seconds = timeout_seconds
-        self._listening = listening
-        self._speaking = speaking
 
     async def transcribe(self, sound: bytes, ending: str, *, seconds: float | None) -> Transcription:
         """What is said in a recording; `ending` names its format, `seconds` None: nobody knows how long it is."""
-        how, began = self._listening, time.monotonic()
-        fields = {"model": how.model, "response_format": "json"} | ({"language": how.language} if how.language else {})
+        model, language, began = self._audio.listening_model, self._audio.language, time.monotonic()
+        fields = {"model": model, "response_format": "json"} | ({"language": language} if language else {})
         try:
             answer = await self._http.post_form(
-                f"{self._base_url}/audio/transcriptions",
+                f"{self._audio.base_url}/audio/transcriptions",
                 service=_SERVICE,
                 fields=fields,
                 file=FormFile(name=f"recording.{ending}", content_type=_TYPES[ending], data=sound),
-                timeout_seconds=self._timeout_seconds,
+                timeout_seconds=self._audio.timeout_seconds,
                 headers=self._headers,
             )
         except ToolError as error:
-            return Transcription(text=None, fee=_fee(how.model, error.code, began, None))
+            return Transcription(text=None, fee=_fee(model, error.code, began, None))
         body = _object(answer.body)
         if not answer.ok or not isinstance(text := body.get("text"), str):
             # What is refused is not charged; an answer that cannot be read may have been.
             cost = None if answer.ok else Decimal(0)
-            return Transcription(text=None, fee=_fee(how.model, f"status_{answer.status}", began, cost))
+            return Transcription(text=None, fee=_fee(model, f"status_{answer.status}", began, cost))
         lasted = _seconds_told(body) or seconds
-        cost = None if lasted is None or how.price_usd is None else round(how.price_usd * Decimal(lasted) / 60, 9)
-        return Transcription(text=text.strip(), fee=_fee(how.model, "ok", began, cost))
+        price_usd = self._audio.price
+        cost = None if lasted is None or price_usd is None else round(price_usd * Decimal(lasted) / 60, 9)
+        return Transcription(text=text.strip(), fee=_fee(model, "ok", began, cost))
 
     async def speak(self, text: str, *, timeout_seconds: float) -> SpokenText:
         """The text, spoken; what is too long for the service is refused by it. At most so many seconds."""
-        how, began = self._speaking, time.monotonic()
+        model, price_usd, began = self._audio.speaking_model, self._audio.speech_price, time.monotonic()
         try:
             answer = await self._http.post_json(
-                f"{self._base_url}/audio/speech",
+                f"{self._audio.base_url}/audio/speech",
                 service=_SERVICE,
-                body={"model": how.model, "input": text, "voice": how.voice, "response_format": "aac"},
-                timeout_seconds=min(timeout_seconds, self._timeout_seconds),
+                body={"model": model, "input": text, "voice": self._audio.voice, "response_format": "aac"},
+                timeout_seconds=min(timeout_seconds, self._audio.timeout_seconds),
                 max_bytes=_MAX_SPEECH_BYTES,
                 headers=self._headers,
             )
         except ToolError as error:
-            return SpokenText(sound=None, fee=_fee(how.model, error.code, began, None))
+            return SpokenText(sound=None, fee=_fee(model, error.code, began, None))
         if not answer.ok or not answer.body:
-            return SpokenText(sound=None, fee=_fee(how.model, f"status_{answer.status}", began, Decimal(0)))
-        cost = None if how.price_usd is None else round(how.price_usd * len(text) / 1_000_000, 9)
-        return SpokenText(sound=answer.body, fee=_fee(how.model, "ok", began, cost))
+            return SpokenText(sound=None, fee=_fee(model, f"status_{answer.status}", began, Decimal(0)))
+        cost = None if price_usd is None else round(price_usd * len(text) / 1_000_000, 9)
+        return SpokenText(sound=answer.body, fee=_fee(model, "ok", began, cost))
 
 
 def _fee(model: str, outcome: str, began: float, cost_usd: Decimal | None) -> Fee:

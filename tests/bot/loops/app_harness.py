@@ -43,7 +43,7 @@ from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.sender import ResendPolicy, Sender
 from bot.loops.worker import Worker, WorkerLimits
-from bot.media.attachments import AttachmentReader, MediaLimits
+from bot.media.attachments import AttachmentReader
 from bot.media.speech import Speech
 from bot.metrics import Counts
 from bot.policy.access import EVERYBODY, AccessList
@@ -51,6 +51,7 @@ from bot.policy.budgets import Budgets
 from bot.policy.pairing import Pairing
 from bot.providers.base import Completion, Request, Told
 from bot.providers.capabilities import NOTHING, Capabilities
+from bot.settings import MediaSettings
 from bot.transports.envelope.frames import FrameReader
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
@@ -74,7 +75,7 @@ from tools import Tool, ToolSource
 from tools.memory import Remember
 
 TWO_DOLLARS_A_DAY = Budgets(all_day_usd=Decimal(2))
-MEDIA_LIMITS = MediaLimits(max_files=4, max_bytes=5_000_000, max_pages=20, max_text_characters=5000)
+MEDIA_LIMITS = MediaSettings(max_files=4, max_bytes=5_000_000, max_pages=20, max_text_chars=5000)
 FIRST = int(NOON.timestamp() * 1000)
 """What the fake transport calls the message before the first one that goes out; each has the next number."""
 

@@ -10,17 +10,18 @@ from PIL import Image
 
 from bot.errors import Disconnected
 from bot.events import Attachment, ChatId
-from bot.media.attachments import AttachmentReader, MediaLimits, ReadAttachment
+from bot.media.attachments import AttachmentReader, ReadAttachment
 from bot.media.cell import FileRefused
 from bot.media.speech import Speech
 from bot.messages import Document, Picture
+from bot.settings import MediaSettings
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.media.samples import adts, box, noise, pdf, picture, slow_pdf, video
 from tests.bot.media.voices import speech_at
 from tests.cells import sandbox
 from tests.servers.openai_audio import OpenAIAudio
 
-LIMITS = MediaLimits(max_files=3, max_bytes=100_000, max_pages=2, max_text_characters=1000)
+LIMITS = MediaSettings(max_files=3, max_bytes=100_000, max_pages=2, max_text_chars=1000)
 CHAT = ChatId("direct:alice")
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bot.media.audio import as_m4a
-from bot.media.speech import Listening, Speaking, Speech
+from bot.media.speech import Speech
+from bot.settings import AudioSettings
 from tests.bot.media.samples import adts
 from tests.servers.base import answer_json
 from tests.servers.openai_audio import KEY, SOUND, OpenAIAudio
@@ -31,14 +32,18 @@ async def service() -> AsyncGenerator[OpenAIAudio]:
 
 
 def speech(
-    http: Http, service: OpenAIAudio, *, language: str | None = None, priced: bool = True, **more: Any
+    http: Http, service: OpenAIAudio, *, language: str | None = None, priced: bool = True, api_key: str | None = KEY
 ) -> Speech:
-    return Speech(
-        http,
-        **{"base_url": f"{service.url}/v1", "api_key": KEY, "timeout_seconds": DEADLINE_SECONDS, **more},
-        listening=Listening(model="whisper-1", language=language, price_usd=Decimal("0.006") if priced else None),
-        speaking=Speaking(model="tts-1", voice="alloy", price_usd=Decimal(15) if priced else None),
+    audio = AudioSettings(
+        base_url=f"{service.url}/v1",
+        model="whisper-1",
+        speech_model="tts-1",
+        language=language,
+        price=Decimal("0.006") if priced else None,
+        speech_price=Decimal(15) if priced else None,
+        timeout_seconds=DEADLINE_SECONDS,
     )
+    return Speech(http, audio, api_key=api_key)
 
 
 async def test_a_recording_becomes_words(http: Http, service: OpenAIAudio) -> None:

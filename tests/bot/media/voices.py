@@ -4,7 +4,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from decimal import Decimal
 
-from bot.media.speech import Listening, Speaking, Speech
+from bot.media.speech import Speech
+from bot.settings import AudioSettings
 from tests.servers.openai_audio import KEY, OpenAIAudio
 from tests.tools.conftest import USER_AGENT
 from tests.waiting import DEADLINE_SECONDS
@@ -17,11 +18,12 @@ async def speech_at(
 ) -> AsyncGenerator[Speech]:
     """What a minute of listening costs, and a million spoken characters."""
     async with Http(USER_AGENT) as http:
-        yield Speech(
-            http,
+        audio = AudioSettings(
             base_url=f"{service.url}/v1",
-            api_key=KEY,
+            model="whisper-1",
+            speech_model="tts-1",
+            price=minute_usd,
+            speech_price=characters_usd,
             timeout_seconds=DEADLINE_SECONDS,
-            listening=Listening(model="whisper-1", language=None, price_usd=minute_usd),
-            speaking=Speaking(model="tts-1", voice="alloy", price_usd=characters_usd),
         )
+        yield Speech(http, audio, api_key=KEY)

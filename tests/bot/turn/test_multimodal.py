@@ -9,9 +9,10 @@ import pytest
 
 from bot.clock import SetClock
 from bot.events import Attachment
-from bot.media.attachments import AttachmentReader, MediaLimits
+from bot.media.attachments import AttachmentReader
 from bot.media.speech import Speech
 from bot.policy.budgets import Budgets
+from bot.settings import MediaSettings
 from bot.turn.budget import Budget
 from bot.turn.journal import Asked, Opened, Outcome, Spoken, Turn, dump_step, load_step
 from bot.turn.multimodal import MultimodalAgent, VoiceReplies
@@ -23,7 +24,7 @@ from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says
 from tests.cells import sandbox
 from tests.servers.openai_audio import SOUND, OpenAIAudio
 
-LIMITS = MediaLimits(max_files=4, max_bytes=1_000_000, max_pages=5, max_text_characters=1000)
+LIMITS = MediaSettings(max_files=4, max_bytes=1_000_000, max_pages=5, max_text_chars=1000)
 VOICE = Attachment(id="v", content_type="audio/aac", name=None, size_bytes=None, is_voice_note=True)
 TEXT = Attachment(id="t", content_type="text/plain", name="a.txt", size_bytes=None)
 
