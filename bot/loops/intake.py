@@ -436,9 +436,8 @@ class Intake:
             self._doors.callers.note(envelope)
         rooms = [room for room in self._rooms if author in room.people(now)]
         event = self._transport.event(envelope) if rooms else None
-        is_asked = event is not None and (
-            self._is_for_us(envelope) or isinstance(route(event, name=self._name), Correction)
-        )
+        # A command that was not carried out when it was given is not carried out later.
+        is_asked = isinstance(route(event, name=self._name), Question | Correction)
         for room in rooms:
             if isinstance(event, Deleted):
                 room.take_back(author, event.target)

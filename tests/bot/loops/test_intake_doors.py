@@ -217,7 +217,9 @@ async def test_who_is_let_in_by_other_settings_comes_in_with_what_they_wrote(sto
     callers.listen()
     before = Door(store, clock, pairing=pairing, callers=callers)
     await before.take(*(envelope("hello?", 1, author=author) for author in ("bob", "mallory")))
-    await before.take(replace(envelope("hello?", 2, author="bob"), account="another"))
+    await before.take(
+        replace(envelope("hello?", 2, author="bob"), account="another"), envelope("/help", 4, author="bob")
+    )
     assert await before.count() == 0
     await before.intake.aclose()
     transport = Harbour(streams=[[envelope("and now", 3, author="bob")], []])
