@@ -106,13 +106,15 @@ class Terminal(PlainTransport):
         return self._heard_at
 
     async def show_prompt(self) -> None:
-        """Let the person begin to write before messages are asked for; returns when they see the prompt.
+        """Let the person begin to write before messages are asked for; returns when they see the prompt, or never will.
 
         Nothing where nobody sits at a terminal.
         """
         if isinstance(self._lines, PromptInput):
             self._reading = asyncio.ensure_future(self._lines.read())
-            await self._lines.shown.wait()
+            shown = asyncio.ensure_future(self._lines.shown.wait())
+            await asyncio.wait((self._reading, shown), return_when=asyncio.FIRST_COMPLETED)
+            shown.cancel()
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         """The messages, each after the one before was answered; ends with the input or when nobody reads the answers.
@@ -200,7 +202,7 @@ class Terminal(PlainTransport):
         self.stop_receiving()
         if self._reading is not None:
             self._reading.cancel()
-            await asyncio.wait((self._reading,))
+            await asyncio.gather(self._reading, return_exceptions=True)
             self._reading = None
             await self._note("")
 

@@ -501,6 +501,30 @@ async def sit(desk: Desk) -> AsyncIterator[Sit]:
         yield sat
 
 
+async def test_a_person_writes_before_anybody_asks_for_messages(sit: Sit) -> None:
+    """What was written while Aldis was still being put together is the first message."""
+    terminal, screen = sit()
+    async with asyncio.timeout(WAIT_SECONDS):
+        await terminal.show_prompt()
+    await screen.prompts()
+    screen.types("tea?\r")
+    assert text_of(terminal, await given_by(terminal.envelopes())) == "tea?"
+
+
+async def test_a_prompt_that_nobody_will_see_is_not_waited_for(desk: Desk) -> None:
+    """The terminal hung up before it stood there; whoever asks for messages finds that out."""
+    person, process = pty.openpty()
+    stdin, stderr = os.fdopen(process), os.fdopen(os.dup(process), "w")
+    terminal = desk.terminal(stdin=stdin, stderr=stderr)
+    os.close(person)
+    async with asyncio.timeout(WAIT_SECONDS):
+        await terminal.show_prompt()
+    await terminal.aclose()
+    stdin.close()
+    with suppress(OSError):  # what was to be shown cannot be written
+        stderr.close()
+
+
 async def test_a_conversation_at_the_prompt(desk: Desk, sit: Sit) -> None:
     """The prompt comes back with each answer, blank lines are no message, standard output holds the answers alone."""
     terminal, screen = sit()
