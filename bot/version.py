@@ -11,6 +11,7 @@ from pathlib import Path
 
 _DISTRIBUTION = "aldis"
 _PACKAGES = ("bot", "store", "tools")
+_SHOWN_DIGITS = 16
 _PROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 """There in a working copy, which need not be installed; no package has it."""
 
@@ -34,7 +35,7 @@ def build() -> Mapping[str, str]:
     return {
         "version": current_version(),
         "revision": os.environ.get("ALDIS_REVISION", "").strip(),
-        "source": _digest_of(Path(__file__).resolve().parents[1]),
+        "source": source_digest()[:_SHOWN_DIGITS],
         "python": platform.python_version(),
     }
 
@@ -50,8 +51,14 @@ def describe_build(built: Mapping[str, str]) -> str:
     return f"{built.get('version', '')} ({more})"
 
 
+@cache
+def source_digest() -> str:
+    """The SHA-256 over the names and contents of all files of the three packages, in hexadecimal digits."""
+    return _digest_of(Path(__file__).resolve().parents[1])
+
+
 def _digest_of(folder: Path) -> str:
-    """The first 16 hexadecimal digits of a SHA-256 over the names and contents of the files, in the order of names."""
+    """A SHA-256 over the names and contents of the files, in the order of names."""
     files = {
         path.relative_to(folder).as_posix(): path
         for name in _PACKAGES
@@ -61,4 +68,4 @@ def _digest_of(folder: Path) -> str:
     digest = hashlib.sha256()
     for name in sorted(files):
         digest.update(f"{name}\0{hashlib.sha256(files[name].read_bytes()).hexdigest()}\n".encode())
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()

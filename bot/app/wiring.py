@@ -24,6 +24,8 @@ from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.troubles import ModelTroubles
 from bot.events import PersonId
+from bot.features.attestation.commands import AttestationCommands
+from bot.features.attestation.service import Attestation
 from bot.features.evidence.judge import ReportJudge
 from bot.features.feeds.commands import FeedCommands
 from bot.features.feeds.poller import FeedPoller, FeedSubscription
@@ -347,6 +349,7 @@ class Parts:
                 described_build=described_build,
                 known=self._known,
             ),
+            AttestationCommands(desk, Attestation(self._settings.attestation.socket)),
             ReminderCommands(desk, self.reminders),
             MemoryCommands(desk, self.memory),
             FeedCommands(desk, is_on=equipment.news_options(self._settings).enabled, timezone=zone),

@@ -106,8 +106,9 @@ def _parser() -> argparse.ArgumentParser:
     verbs.add_parser("restart", help="have the running Aldis read its settings anew and begin again").set_defaults(
         verb=_verb("run.restart")
     )
-    link = verbs.add_parser("link", help="link Aldis to a Signal account: shows the QR code and waits")
-    link.set_defaults(verb=_verb("link.link"))
+    verbs.add_parser("link", help="link Aldis to a Signal account: shows the QR code and waits").set_defaults(
+        verb=_verb("link.link")
+    )
     health = verbs.add_parser("health", help="ask the running Aldis how it is; exit status 0 means well")
     health.set_defaults(verb=_verb("health.health"))
     doctor = verbs.add_parser("doctor", help="look at everything that Aldis stands on, and say what to do")
@@ -150,6 +151,7 @@ def _parser() -> argparse.ArgumentParser:
     setup.set_defaults(verb=_verb("run.set_up"))
     admin = verbs.add_parser("admin", help="print a link that opens the pages of the running Aldis, once")
     admin.set_defaults(verb=_verb("admin.show_link"))
+    _add_verify(verbs.add_parser("verify", help="print a quote of this machine, where Aldis runs in a TEE"))
     captcha = verbs.add_parser("captcha", help="hand in the captcha that Signal wants solved before it sends more")
     captcha.add_argument("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; without it, it is read")
     captcha.set_defaults(verb=_verb("store.solve"))
@@ -167,6 +169,11 @@ def _add_chat(chat: argparse.ArgumentParser) -> None:
     chat.add_argument("--conversation", metavar="NAME", default="default", help="which conversation (default: default)")
     chat.add_argument("-v", "--verbose", action="count", default=0, help="show results; -vv: timings, tokens and cost")
     chat.set_defaults(verb=_verb("chat.chat"))
+
+
+def _add_verify(verify: argparse.ArgumentParser) -> None:
+    verify.add_argument("word", metavar="WORD", help="a new word of whoever is going to check the quote")
+    verify.set_defaults(verb=_verb("verify.verify"))
 
 
 def _add_upgrade(upgrade: argparse.ArgumentParser) -> None:

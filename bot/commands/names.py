@@ -29,6 +29,7 @@ _WORDS: Mapping[str, str] = {
     "feeds": "nachrichten flux noticias news",
     "usage": "verbrauch kosten cout couts consommation consumo gastos cost costs",
     "status": "stand etat estado",
+    "verify": "pruefen nachweis verifier verificar attestation",
     "whoami": "werbinich quisuisje quiensoy",
     "export": "exportieren exporter exportar",
     "forget": "vergiss vergessen oublie oublier olvida olvidar delete",

@@ -495,6 +495,14 @@ class WebSettings(SettingsGroup):
     """The secret of that app in base32, 26 letters or more; `head -c 20 /dev/urandom | base32` makes one."""
 
 
+class AttestationSettings(SettingsGroup):
+    """What vouches for Aldis where it runs in a trusted execution environment (docs/attestation.md)."""
+
+    socket: Path = Path("/var/run/dstack.sock")
+    """The socket of dstack's guest agent, which gives quotes; where there is none, `/verify` says that nothing is
+    proved."""
+
+
 class WorkerSettings(SettingsGroup):
     """How messages are worked off."""
 
@@ -540,6 +548,7 @@ class Settings(BaseSettings):
     locale: LocaleSettings = LocaleSettings()
     web: WebSettings = WebSettings()
     worker: WorkerSettings = WorkerSettings()
+    attestation: AttestationSettings = AttestationSettings()
 
     @property
     def audio_key(self) -> SecretStr | None:

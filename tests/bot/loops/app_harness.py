@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from bot.clock import SetClock
@@ -28,6 +29,8 @@ from bot.commands.takeover import TakeoverCommands
 from bot.commands.urgent import Authority, UrgentItems
 from bot.errors import ProviderError
 from bot.events import Envelope, Event, Removal, Reply, SentId
+from bot.features.attestation.commands import AttestationCommands
+from bot.features.attestation.service import Attestation
 from bot.features.feeds.commands import FeedCommands
 from bot.features.memory.commands import MemoryCommands
 from bot.features.memory.service import Memory
@@ -251,6 +254,7 @@ async def app_harness(
             described_build=lambda: "0.0 (source 1a2b)",
             known=known,
         ).entries,
+        *AttestationCommands(desk, Attestation(Path("nowhere"))).entries,
         *ReminderCommands(desk, reminders).entries,
         *MemoryCommands(desk, memory).entries,
         *FeedCommands(desk, is_on=True, timezone="UTC").entries,

@@ -1,0 +1,60 @@
+"""The command about attestation: what vouches for the Aldis that answers.
+
+Left to others: the table (`bot.commands.base`), what is shown (`bot.features.attestation.service`).
+"""
+
+import asyncio
+import logging
+
+from bot.commands.base import Call, CommandContext, CommandEntry, CommandReply
+from bot.errors import Disconnected
+from bot.features.attestation import phrases
+from bot.features.attestation.service import Attestation, is_word
+from bot.i18n.catalogues import say
+from bot.i18n.language import speaking
+from bot.version import build
+
+_log = logging.getLogger(__name__)
+
+
+class AttestationCommands:
+    """What everybody may ask about which Aldis this is."""
+
+    def __init__(self, desk: CommandContext, attestation: Attestation) -> None:
+        self._desk = desk
+        self._attestation = attestation
+
+    @property
+    def entries(self) -> tuple[CommandEntry, ...]:
+        """Their lines in the table."""
+        return (
+            CommandEntry(
+                name="verify",
+                form="/verify [WORD]",
+                summary=phrases.ABOUT_VERIFY,
+                run=self._run,
+                section="data",
+                examples=("/verify violet-2718-otter",),
+            ),
+        )
+
+    async def _run(self, call: Call) -> None:
+        """Gives a quote of the machine, made for this word, where Aldis runs in a TEE; elsewhere it says that nothing
+        is proved ([how to check it](attestation.md)).
+        """
+        with speaking(await self._desk.language(call)):
+            reply = await self._reply(call.command.rest)
+        await self._desk.answer(call, lambda _: reply)
+
+    async def _reply(self, word: str) -> CommandReply:
+        if not self._attestation.is_possible():
+            source = (await asyncio.to_thread(build))["source"]
+            return CommandReply(text=phrases.nothing_proved(source))
+        if not is_word(word):
+            return CommandReply(text=say(phrases.VERIFY_HOW))
+        try:
+            evidence = await self._attestation.evidence(word)
+        except Disconnected as error:
+            _log.warning("no quote: %s", error)
+            return CommandReply(text=say(phrases.VERIFY_FAILED))
+        return CommandReply(text=evidence.summary(), files=(evidence.file,))

@@ -1,0 +1,92 @@
+"""What vouches for the Aldis that runs here: a quote of its machine, made for somebody's word and for its source.
+
+    word --> "aldis-attestation-1", digest of the source, word --SHA-512--> report data --> quote --> a file to check
+
+The word is new each time and the asker's own, so that no older quote can be shown in its place. The file is checked by
+whoever asked, on a machine that they trust: docs/attestation.md has the way, and what is not proved by it.
+Left to others: the guest agent (`guest_agent`), who asks and what they are told (`commands`, `bot.cli.verify`).
+"""
+
+import asyncio
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.events import File
+from bot.features.attestation import phrases
+from bot.features.attestation.guest_agent import GuestAgent
+from bot.version import source_digest
+
+FORMAT = "aldis-attestation-1"
+FILE_NAME = "aldis-attestation.json"
+
+_WORD = re.compile(r"[A-Za-z0-9._-]{8,100}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QuoteFile:
+    """A quote and what belongs to it."""
+
+    word: str
+    source: str
+    """The digest of the source, whole."""
+    compose_digest: str
+    has_compose: bool
+    """Whether the compose file is in the file, too."""
+    file: File
+
+    def summary(self) -> str:
+        """What it is in three lines, in the language that is spoken now."""
+        return phrases.quote_lines(self.word, self.source, self.compose_digest, has_compose=self.has_compose)
+
+
+class Attestation:
+    """What vouches for this Aldis: the guest agent behind this socket, if there is one."""
+
+    def __init__(self, socket: Path) -> None:
+        self._agent = GuestAgent(socket)
+
+    def is_possible(self) -> bool:
+        """Whether there is a guest agent: outside a TEE nothing vouches for anything."""
+        return self._agent.is_here()
+
+    async def evidence(self, word: str) -> QuoteFile:
+        """A quote for this word, one of `is_word`.
+
+        Raises:
+            Disconnected: the guest agent gives none.
+        """
+        source = await asyncio.to_thread(source_digest)
+        found = await self._agent.quote(report_data(source, word))
+        compose = {} if found.app_compose is None else {"app_compose": found.app_compose}
+        shown = {
+            "format": FORMAT,
+            "word": word,
+            "source": source,
+            "report_data": report_data(source, word).hex(),
+            "quote": found.quote,
+            "event_log": found.event_log,
+            "vm_config": found.vm_config,
+            "compose_hash": found.compose_digest,
+            **compose,
+        }
+        data = json.dumps(shown, indent=1, ensure_ascii=False).encode()
+        return QuoteFile(
+            word=word,
+            source=source,
+            compose_digest=found.compose_digest,
+            has_compose=bool(compose),
+            file=File(name=FILE_NAME, content_type="application/json", data=data),
+        )
+
+
+def is_word(given: str) -> bool:
+    """Whether a quote can be made for it: nothing that a keyboard changes on the way, and not too short to be new."""
+    return _WORD.fullmatch(given) is not None
+
+
+def report_data(source: str, word: str) -> bytes:
+    """The 64 bytes in the quote."""
+    return hashlib.sha512(f"{FORMAT}\n{source}\n{word}".encode()).digest()

@@ -1,0 +1,187 @@
+"""What vouches for Aldis: the file that people get passes the check that the docs print, and nothing else does."""
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bot.cli import main as cli
+from bot.clock import SetClock
+from bot.commands.base import CommandContext, CommandEntry
+from bot.errors import Disconnected
+from bot.features.attestation import guest_agent, phrases
+from bot.features.attestation.commands import AttestationCommands
+from bot.features.attestation.service import Attestation, is_word, report_data
+from bot.version import build, source_digest
+from store import Store
+from tests.bot.loops.app_harness import Port, app_harness
+from tests.servers.base import Answer, answer_json, hang
+from tests.servers.dstack import GuestAgent
+from tests.servers.envelopes import message
+
+DOCS = Path(__file__).parents[4] / "docs" / "attestation.md"
+WORD = "violet-2718-otter"
+
+
+@pytest.fixture
+def socket(tmp_path: Path) -> Path:
+    """Where a guest agent listens, or would."""
+    return tmp_path / "dstack.sock"
+
+
+def checked(data: bytes, folder: Path, word: str = WORD) -> tuple[int, str]:
+    """What the script of the docs says of this file, as somebody runs it."""
+    script = re.search(r"```python\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
+    assert script is not None
+    (folder / "check.py").write_text(re.sub(r"^   ", "", script[1], flags=re.MULTILINE), encoding="utf-8")
+    (folder / "given.json").write_bytes(data)
+    command = [sys.executable, "-I", "check.py", "given.json", word]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, (done.stdout or done.stderr).strip()
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_the_file_passes_the_check_of_the_docs(version: int, socket: Path, tmp_path: Path) -> None:
+    """With either kind of event; what an application adds to the log later takes no compose file's place."""
+    later = (("compose-hash", "ab" * 32),)
+    async with GuestAgent(socket=socket, version=version, later=later) as agent:
+        evidence = await Attestation(socket).evidence(WORD)
+    assert evidence.compose_digest == agent.compose_digest
+    expected = f"source  {source_digest()}\ncompose {agent.compose_digest}"
+    assert checked(evidence.file.data, tmp_path) == (0, expected)
+    assert agent.requests[0].json() == {"report_data": report_data(source_digest(), WORD).hex()}
+    assert [seen.path for seen in agent.requests] == ["/GetQuote", "/Info"]  # and no key
+
+
+def _with(**changes: object) -> Callable[[dict[str, object]], dict[str, object]]:
+    return lambda given: {**given, **changes}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (_with(source="0" * 64), "another word or source"),
+        (_with(app_compose="services: {}"), "the compose file is not"),
+        (_with(event_log="[]"), "the event log is not"),
+        (_with(quote="05" + "00" * 700), "no quote of version 4"),
+    ],
+    ids=["source", "compose", "events", "quote"],
+)
+async def test_the_check_of_the_docs_finds_what_was_changed(
+    change: Callable[[dict[str, object]], dict[str, object]], says: str, socket: Path, tmp_path: Path
+) -> None:
+    """And that a file was made for somebody else's word."""
+    async with GuestAgent(socket=socket):
+        evidence = await Attestation(socket).evidence(WORD)
+    status, said = checked(json.dumps(change(json.loads(evidence.file.data))).encode(), tmp_path)
+    assert status == 1
+    assert says in said
+    assert checked(evidence.file.data, tmp_path, "another-word")[1].endswith("another word or source")
+
+
+async def test_a_compose_file_that_is_not_public_stays_with_the_operator(socket: Path) -> None:
+    """Its digest is shown all the same; so is one that nobody measured left out."""
+    compose = '{"docker_compose_file":"+491701234567","public_tcbinfo":false}'
+    async with GuestAgent(socket=socket, compose=compose) as agent:
+        evidence = await Attestation(socket).evidence(WORD)
+        assert evidence.compose_digest == agent.compose_digest
+        assert b"4917" not in evidence.file.data
+        assert not evidence.has_compose
+        assert "whoever runs me can show you" in evidence.summary()
+        agent.compose = "{}"
+        assert (await Attestation(socket).evidence(WORD)).has_compose
+        agent.compose = "no JSON"
+        assert not (await Attestation(socket).evidence(WORD)).has_compose
+
+
+OTHER_QUOTE = {"quote": "0400" + "00" * 700, "event_log": "[]", "vm_config": "{}"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        (answer_json(OTHER_QUOTE), "made for something else"),
+        (answer_json({**OTHER_QUOTE, "quote": ""}), "no TDX quote"),
+        (answer_json({**OTHER_QUOTE, "quote": "zz"}), "something else than a quote"),
+        (answer_json({"error": "quote generation failed"}, 400), "does not answer"),
+        (answer_json([]), "something else than a quote"),
+        (answer_json({"quote": "00" * guest_agent.MAX_ANSWER_BYTES}), "longer than it may be"),
+    ],
+    ids=["another's", "none", "no hexadecimals", "refused", "no object", "too long"],
+)
+async def test_an_agent_that_gives_no_such_quote(fault: Answer, says: str, socket: Path) -> None:
+    """Is said to give none; nothing of it is handed on."""
+    async with GuestAgent(socket=socket, faults=[fault]):
+        with pytest.raises(Disconnected, match=says):
+            await Attestation(socket).evidence(WORD)
+
+
+async def test_an_agent_that_hangs_keeps_nobody_waiting(socket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those who stand behind in the queue neither."""
+    monkeypatch.setattr(guest_agent, "QUOTE_SECONDS", 0.2)
+    async with GuestAgent(socket=socket, faults=[hang, hang]):
+        attestation = Attestation(socket)
+        results = await asyncio.gather(*(attestation.evidence(WORD) for _ in range(3)), return_exceptions=True)
+    assert [type(one) for one in results] == [Disconnected] * 3
+
+
+@pytest.mark.parametrize("word", ["", "short", "x" * 101, "with space", "zwei\nzeilen", "geheimnisvöll", "“quoted”"])
+def test_words_that_are_none(word: str) -> None:
+    """Too short to be new, or changed by a keyboard on its way."""
+    assert not is_word(word)
+
+
+def _commands(socket: Path) -> Callable[[CommandContext], tuple[CommandEntry, ...]]:
+    return lambda desk: AttestationCommands(desk, Attestation(socket)).entries
+
+
+async def _told(port: Port, text: str) -> tuple[str, int]:
+    before = len(port.transport.sent)
+    await port.deliver(message(text))
+    await port.answered(before + 1)
+    reply = port.transport.sent[before]
+    return reply.content.text, len(reply.files)
+
+
+async def test_in_the_chat(store: Store, clock: SetClock, socket: Path) -> None:
+    """Outside a TEE one line, inside the file with three; without a word it says how, and failing it says so."""
+    async with app_harness(store, clock, commands=_commands(socket)) as port:
+        for said in ("/verify", f"/verify {WORD}"):
+            text, files = await _told(port, said)
+            assert text == phrases.nothing_proved(build()["source"]).replace("`", "")
+            assert files == 0
+            assert "\n" not in text
+        async with GuestAgent(socket=socket, faults=[]) as agent:
+            assert (await _told(port, "/verify"))[0].startswith("Send /verify and a word")
+            assert agent.requests == []
+            text, files = await _told(port, f"/verify {WORD}")
+            assert files == 1
+            assert len(text.splitlines()) == 3
+            assert WORD in text
+            agent.faults.append(answer_json({"error": "no"}, 400))
+            assert (await _told(port, f"/verify {WORD}"))[0].startswith("Nothing is proved: the hardware")
+
+
+def test_on_the_command_line(
+    socket: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file on standard output, words beside it; status 1 where nothing vouches for Aldis, 2 without a word."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ATTESTATION__SOCKET", str(socket))
+
+    def left(*arguments: str) -> int | str | None:
+        with pytest.raises(SystemExit) as exit_:
+            cli.main(arguments)
+        return exit_.value.code
+
+    assert left("verify") == left("verify", "short") == 2
+    capsys.readouterr()
+    assert left("verify", WORD) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("Nothing is proved here")
