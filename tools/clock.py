@@ -1,7 +1,8 @@
 """The tool `current_time`: the date and the time in a zone that the model names, else in that of the people who ask.
 
-Zones are found by their IANA name, by a city that stands in one ("Tokyo"), by a few large cities that do not, and as
-an offset ("UTC+5:30"). Left to others: which zone people live in (a setting).
+Zones are found by their IANA name, by a city that stands in one ("Tokyo"), by a few large cities that do not, by what
+these are called in the other languages of Aldis ("Wien"), and as an offset ("UTC+5:30"). Left to others: which zone
+people live in (a setting).
 """
 
 import difflib
@@ -52,6 +53,57 @@ _MORE_CITIES: Mapping[str, str] = {
         "Pacific/Auckland": "Christchurch, Wellington",
     }.items()
     for city in cities.lower().split(", ")
+}
+
+# What cities are called in German, French and Spanish, without accents, where that is another name (CLDR 48).
+_CITIES_ABROAD: Mapping[str, str] = {
+    city: zone
+    for zone, cities in {
+        "Africa/Algiers": "alger, algier, argel",
+        "Africa/Cairo": "el cairo, kairo, le caire",
+        "Africa/Johannesburg": "johannesburgo",
+        "Africa/Tunis": "tunez",
+        "America/Havana": "havanna, la habana, la havane",
+        "America/Mexico_City": "ciudad de mexico, mexico, mexiko-stadt",
+        "America/New_York": "nueva york",
+        "America/Santiago": "santiago de chile",
+        "Asia/Baghdad": "bagdad",
+        "Asia/Beirut": "beyrouth",
+        "Asia/Damascus": "damas, damasco, damaskus",
+        "Asia/Jakarta": "yakarta",
+        "Asia/Jerusalem": "jerusalen",
+        "Asia/Kabul": "kaboul",
+        "Asia/Kolkata": "kalkutta, calcuta, nueva delhi, neu-delhi",
+        "Asia/Manila": "manille",
+        "Asia/Riyadh": "riad, riyad",
+        "Asia/Seoul": "seul",
+        "Asia/Shanghai": "pekin, peking, schanghai",
+        "Asia/Singapore": "singapour, singapur",
+        "Asia/Tehran": "teheran",
+        "Asia/Tokyo": "tokio",
+        "Atlantic/Canary": "canarias, iles canaries, kanaren",
+        "Australia/Sydney": "sidney",
+        "Europe/Athens": "atenas, athen, athenes",
+        "Europe/Belgrade": "belgrad, belgrado",
+        "Europe/Berlin": "colonia, francfort, hambourg, hamburgo, koln, munchen, munich",
+        "Europe/Brussels": "bruselas, brussel, bruxelles",
+        "Europe/Bucharest": "bucarest, bukarest",
+        "Europe/Copenhagen": "copenhague, kopenhagen",
+        "Europe/Istanbul": "estambul",
+        "Europe/Kiev": "kiew",
+        "Europe/Lisbon": "lisboa, lisbonne, lissabon",
+        "Europe/London": "londres",
+        "Europe/Luxembourg": "luxemburg, luxemburgo",
+        "Europe/Madrid": "barcelone, sevilla",
+        "Europe/Moscow": "moscou, moscu, moskau",
+        "Europe/Prague": "prag, praga",
+        "Europe/Rome": "rom, roma, mailand, milano, neapel",
+        "Europe/Stockholm": "estocolmo",
+        "Europe/Vienna": "viena, vienne, wien",
+        "Europe/Warsaw": "varsovia, varsovie, warschau",
+        "Europe/Zurich": "geneve, genf, ginebra",
+    }.items()
+    for city in cities.split(", ")
 }
 
 
@@ -133,7 +185,7 @@ def _zones() -> Mapping[str, str]:
     # Only these hold cities: Etc/GMT+5 is five hours behind UTC, the reverse of what people mean by it.
     cities = {_folded(name.rpartition("/")[2]): name for name in names if name.startswith(_WITH_CITIES)}
     whole = {_folded(name): name for name in names}
-    return {**cities, **_MORE_CITIES, **whole}
+    return {**cities, **_CITIES_ABROAD, **_MORE_CITIES, **whole}
 
 
 def _folded(name: str) -> str:

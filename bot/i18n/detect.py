@@ -17,28 +17,29 @@ _COMMON: Mapping[str, str] = {
         "the and is are was were you your my what how when where why who which this that these with for from not don't "
         "doesn't can can't could would should will won't have has had do does did it's i'm i'd i've please there they "
         "them their about into than then some any much many of to in on at be been make give show write thanks hello "
-        "we our he she his her it or but if because today tomorrow yesterday what's let's me tell hi"
+        "we our he she his her it or but if because today tomorrow yesterday what's let's me tell hi remind remember"
     ),
     "de": (
         "der die das und ist sind ich du er sie es wir ihr mein meine dein deine nicht kein keine ein eine einen einem "
         "einer mit für von zu zum zur auf aus bei nach wie was wann wo warum wer welche welcher welches kann kannst "
         "können könnte könntest bitte danke hallo heute morgen gestern mir mich dir dich uns auch noch schon nur aber "
         "oder wenn weil dass dann mehr gib mach sag zeig schreib habe hast hat haben wird werden wurde war im am den "
-        "dem des wieder viel gut gibt ja nein doch mal über daten"
+        "dem des wieder viel gut gibt ja nein doch mal über daten erinnere"
     ),
     "fr": (
         "le la les un une des du et est sont suis je tu il elle nous vous ils elles mon ma mes ton ta tes ce cette ces "
         "ne pas plus que qui quoi quel quelle quels quelles quand où comment pourquoi combien avec pour dans sur sous "
         "chez être avoir ai as avez peux peut peux-tu pouvez merci bonjour salut demain hier aujourd'hui c'est j'ai "
         "qu'est-ce est-ce d'un d'une l'on s'il te plaît moi toi lui leur aussi encore mais ou donc car si fait faire "
-        "fais donne dis montre écris au aux très bien oui non y-a-t-il quelque données"
+        "fais donne dis montre écris au aux très bien oui non y-a-t-il quelque données "
+        "sais-tu peut-on rappelle rappelle-moi"
     ),
     "es": (
         "el la los las un una unos unas y es son soy estoy está están yo tú él ella nosotros ustedes mi mis tu tus su "
         "no que qué quién cuál cuáles cuándo cuando dónde donde cómo como por para con sin sobre de del al en lo se me "
         "te le nos hay tiene tengo puede puedes puedo quiero favor gracias hola hoy mañana ayer también más muy pero o "
         "porque si sí este esta esto ese esa eso hacer haz dame dime muestra escribe cuánto cuánta cuántos hace "
-        "buenos buenas días datos"
+        "buenos buenas días datos recuérdame"
     ),
 }
 _NEIGHBOURS: Mapping[str, str] = {
@@ -58,7 +59,7 @@ _WORDS = {language: frozenset(words.split()) for language, words in (_COMMON | _
 _LETTERS: Mapping[str, str] = {"de": "äöüß", "fr": "çœèêâîôûàùë", "es": "ñ¿¡", "pt": "ãõ", "it": "ìò"}
 _AS_MANY_WORDS = 2
 """What the letters of a language count for, however many there are."""
-_ENOUGH = 2.0
+_ENOUGH = 1.8
 _AHEAD = 1.5
 """How far the best must be ahead of the next: this factor."""
 _SPEAKS = 0.2

@@ -4,15 +4,16 @@ The shapes are those of the tools' results; what does not fit them is shown as i
 Left to others: which tools are asked (`intents`), what a whole answer consists of (`offline`).
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import long_day
+from bot.i18n.locale import long_day, moment
 from bot.messages import ToolAnswer
 from bot.providers.offline import phrases
 from bot.providers.offline.skies import sky
@@ -20,6 +21,8 @@ from bot.providers.offline.skies import sky
 _SHOWN_HITS = 3
 _SHOWN_PLACES = 5
 _SHOWN_CHARS = 1_000
+_MOMENT = re.compile(r"[A-Za-z]+ (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<zone>\S+)")
+"""A weekday, the date, the time and the zone, as tools tell models."""
 
 
 def describe_answer(answer: ToolAnswer, arguments: Mapping[str, object]) -> str:
@@ -206,8 +209,14 @@ class _Reminder(_Shape):
     when: str
     text: str | None = None
 
+    @property
+    def due(self) -> str:
+        """When, in the language that is spoken; as it is where it is something else than a moment."""
+        match = _MOMENT.fullmatch(self.when)
+        return f"{moment(datetime.fromisoformat(match['at']))} {match['zone']}" if match else self.when
+
     def __str__(self) -> str:
-        return f"{self.number}: {self.when}: {self.text or '?'}"
+        return f"{self.number}: {self.due}: {self.text or '?'}"
 
 
 def _reminders(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
@@ -215,7 +224,7 @@ def _reminders(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
         planned = [_Reminder.model_validate(one) for one in data["reminders"]]
         return "\n".join(f"- {one}" for one in planned) or say(common_phrases.NO_REMINDERS)
     planned = _Reminder.model_validate(data)
-    return say(common_phrases.REMINDER_SET, when=planned.when, text=planned.text, number=planned.number)
+    return say(common_phrases.REMINDER_SET, when=planned.due, text=planned.text, number=planned.number)
 
 
 def _fact(data: Mapping[str, Any], _: Mapping[str, object]) -> str:

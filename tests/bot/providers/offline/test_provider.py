@@ -32,7 +32,7 @@ from bot.providers.offline.provider import Offline
 from tests.tools.conftest import USER_AGENT
 from tools.base import Tool, ToolContext
 from tools.calculator.tool import Calculator
-from tools.clock import CurrentTime
+from tools.clock import CurrentTime, CurrentTimeArguments
 from tools.conversion.options import ConvertOptions
 from tools.conversion.tool import Convert
 from tools.http import Http
@@ -503,6 +503,24 @@ async def test_it_speaks_and_understands_every_language(language: Language) -> N
         assert sky in weather
         assert ("feels like" in weather) is (language == "en")
         assert (await answer("2/0", failed("No."))).isprintable()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_the_city_of_its_example_is_known(language: Language) -> None:
+    """By what it is called in that language."""
+    with speaking(language):
+        [call] = await calls_for(asking(say(common_phrases.EXAMPLES["current_time"])))
+    context = ToolContext(now=datetime(2026, 11, 21, 22, 40, tzinfo=UTC), timezone="UTC")
+    told = await CurrentTime().run(CurrentTimeArguments.model_validate(call.arguments), context)
+    assert told.data["timezone"] != "UTC"
+
+
+async def test_a_moment_is_told_as_people_there_write_it() -> None:
+    """Not as the tool tells models."""
+    planned = {"number": 1, "when": "Monday 2026-11-23 08:00 Europe/Madrid", "text": "té"}
+    with speaking("es"):
+        told = await answer("Recuérdame en 10 minutos apagar el horno", found(planned), tools=("remind",))
+        assert "lun, 23 nov 2026, 08:00 Europe/Madrid: té" in told
 
 
 ABOUT = {
