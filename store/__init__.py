@@ -6,27 +6,6 @@ What the door gives is listed in `__init__.pyi`, each name with its module, whic
 asked for: whoever names an error or a row needs neither SQLite nor keys.
 """
 
-import ast
-from importlib import import_module
-from pathlib import Path
+import lazy_loader  # pyright: ignore[reportMissingTypeStubs]
 
-_LIST = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
-_HOMES = {
-    alias.asname or alias.name: (line.module or "", alias.name)
-    for line in _LIST.body
-    if isinstance(line, ast.ImportFrom)
-    for alias in line.names
-}
-
-
-def __getattr__(name: str) -> object:
-    """A name that was not asked for before; from then on it stands here."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, name_there = _HOMES[name]
-    found = globals()[name] = getattr(import_module(module), name_there)
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)  # pyright: ignore[reportUnknownVariableType]
