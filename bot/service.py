@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-_READING_SECONDS = 5.0
+_READING_SECONDS = 7.0
 """How long the stream may take to end, beside turns and sends: a little longer than a transport takes at most."""
 
 

@@ -35,11 +35,13 @@ from bot.transports.signal_cli.send_results import RpcError
 
 _log = logging.getLogger(__name__)
 
-UNSUBSCRIBE_SECONDS = 3.0
+UNSUBSCRIBE_SECONDS = 5.0
 """How long unsubscribing may take after that: signal-cli finishes what it has in hand, also the fetching of a file."""
 
 HOLD_SECONDS = 1.0
 """How long a message that is in hand has the time to come to where it is handed on, and is held up."""
+_BUSY_SECONDS = 2.0
+"""How much longer that may take on a busy machine; then it is unsubscribed all the same."""
 _LOOK_SECONDS = 0.02
 _TAKEN_SECONDS = 0.1
 """How long signal-cli has at least to read that it is to unsubscribe us."""
@@ -199,7 +201,9 @@ class Subscription:
         try:
             async with asyncio.timeout(self._hold_seconds + UNSUBSCRIBE_SECONDS):
                 await conversation.hold()
-                await self._held_up(conversation)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._hold_seconds + _BUSY_SECONDS):
+                        await self._held_up(conversation)
                 await conversation.unsubscribe()
                 await asyncio.sleep(_TAKEN_SECONDS)
                 with suppress(TransportError):
