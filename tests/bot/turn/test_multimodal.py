@@ -37,7 +37,7 @@ async def service() -> AsyncGenerator[OpenAIAudio]:
 
 @pytest.fixture
 async def speech(service: OpenAIAudio) -> AsyncGenerator[Speech]:
-    async with speech_at(service, minute_usd=Decimal(60), characters_usd=Decimal(1_000_000)) as speech:
+    async with speech_at(service, minute_usd=Decimal(60), characters_usd=Decimal(100_000)) as speech:
         yield speech
 
 
@@ -120,7 +120,7 @@ async def test_an_answer_is_not_bought_or_spoken_twice(
     await desk.turns.keep(again, outcome)
     assert await costs(store) == [
         ("whisper-1", Decimal("2.32")),
-        ("tts-1", Decimal("5.00")),
+        ("tts-1", Decimal("0.50")),
         ("model-1", Decimal("0.01")),
     ]
 
