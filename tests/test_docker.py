@@ -52,6 +52,7 @@ def test_the_pages_for_set_up_are_published_to_this_machine_alone() -> None:
     assert "aldis" in composed("compose.yaml")["services"]
 
 
+# A machine without a client can run everything else; the tests below read the files themselves.
 @pytest.mark.skipif(not has_compose(), reason="no docker client with compose here")
 @pytest.mark.parametrize("beside", [None, *OVERLAYS])
 @pytest.mark.parametrize("name", COMPOSE_FILES)

@@ -74,10 +74,11 @@ class TdxQuote:
 
 
 class GuestAgent:
-    """The agent behind this socket."""
+    """The agent behind this socket; a quote takes at most `quote_seconds`, waiting for others included."""
 
-    def __init__(self, socket: Path) -> None:
+    def __init__(self, socket: Path, *, quote_seconds: float = QUOTE_SECONDS) -> None:
         self._socket = socket
+        self._quote_seconds = quote_seconds
         self._turn = asyncio.Lock()
 
     def is_here(self) -> bool:
@@ -94,7 +95,7 @@ class GuestAgent:
             Disconnected: the agent does not answer, or with something else than such a quote.
         """
         try:
-            async with asyncio.timeout(QUOTE_SECONDS), self._turn:
+            async with asyncio.timeout(self._quote_seconds), self._turn:
                 transport = httpx.AsyncHTTPTransport(uds=str(self._socket))
                 async with httpx.AsyncClient(transport=transport, base_url="http://dstack", timeout=None) as client:  # noqa: S113  (a total deadline stands around it)
                     given = await _call(client, "GetQuote", {"report_data": report_data.hex()})

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bot.events import File
 from bot.features.attestation import phrases
-from bot.features.attestation.guest_agent import GuestAgent
+from bot.features.attestation.guest_agent import QUOTE_SECONDS, GuestAgent
 from bot.version import source_digest
 
 FORMAT = "aldis-attestation-1"
@@ -45,8 +45,8 @@ class QuoteFile:
 class Attestation:
     """What vouches for this Aldis: the guest agent behind this socket, if there is one."""
 
-    def __init__(self, socket: Path) -> None:
-        self._agent = GuestAgent(socket)
+    def __init__(self, socket: Path, *, quote_seconds: float = QUOTE_SECONDS) -> None:
+        self._agent = GuestAgent(socket, quote_seconds=quote_seconds)
 
     def is_possible(self) -> bool:
         """Whether there is a guest agent: outside a TEE nothing vouches for anything."""

@@ -1,6 +1,6 @@
 """The second factor: the page on which an authenticator app learns its secret.
 
-    off --set up--> a secret that only this session knows, as a QR code --its first code--> on
+    off --set up--> a secret of this browser alone, as a QR code    --its first code--> on
      ^                          '-- left, or cancelled: forgotten                           |
      '------------------- switched off with a code, or at the shell ------------------------'
 

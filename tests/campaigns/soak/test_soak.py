@@ -263,7 +263,7 @@ def test_a_round_that_was_ended_at_once() -> None:
 
 def test_a_stall_is_told_with_its_place(tmp_path: Path) -> None:
     """What a process tells of its loop is read again, and what was before the measuring is left out."""
-    script = (
+    script = (  # its sleep is the stall: the loop stands still until that has been noticed
         "import asyncio, pathlib, sys, time\n"
         "from tests.campaigns.soak.apart import Watched\n"
         "async def stand_still(file):\n"

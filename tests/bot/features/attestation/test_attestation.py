@@ -14,8 +14,9 @@ from bot.cli import main as cli
 from bot.clock import SetClock
 from bot.commands.base import CommandContext, CommandEntry
 from bot.errors import Disconnected
-from bot.features.attestation import guest_agent, phrases
+from bot.features.attestation import phrases
 from bot.features.attestation.commands import AttestationCommands
+from bot.features.attestation.guest_agent import MAX_ANSWER_BYTES
 from bot.features.attestation.service import Attestation, is_word, report_data
 from bot.version import build, source_digest
 from store import Store
@@ -110,7 +111,7 @@ OTHER_QUOTE = {"quote": "0400" + "00" * 700, "event_log": "[]", "vm_config": "{}
         (answer_json({**OTHER_QUOTE, "quote": "zz"}), "something else than a quote"),
         (answer_json({"error": "quote generation failed"}, 400), "does not answer"),
         (answer_json([]), "something else than a quote"),
-        (answer_json({"quote": "00" * guest_agent.MAX_ANSWER_BYTES}), "longer than it may be"),
+        (answer_json({"quote": "00" * MAX_ANSWER_BYTES}), "longer than it may be"),
     ],
     ids=["another's", "none", "no hexadecimals", "refused", "no object", "too long"],
 )
@@ -121,11 +122,10 @@ async def test_an_agent_that_gives_no_such_quote(fault: Answer, says: str, socke
             await Attestation(socket).evidence(WORD)
 
 
-async def test_an_agent_that_hangs_keeps_nobody_waiting(socket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_agent_that_hangs_keeps_nobody_waiting(socket: Path) -> None:
     """Those who stand behind in the queue neither."""
-    monkeypatch.setattr(guest_agent, "QUOTE_SECONDS", 0.2)
     async with GuestAgent(socket=socket, faults=[hang, hang]):
-        attestation = Attestation(socket)
+        attestation = Attestation(socket, quote_seconds=0.2)
         results = await asyncio.gather(*(attestation.evidence(WORD) for _ in range(3)), return_exceptions=True)
     assert [type(one) for one in results] == [Disconnected] * 3
 

@@ -45,7 +45,7 @@ async def test_what_it_says_is_bounded() -> None:
 
 async def test_one_that_hangs_is_ended() -> None:
     """When its time is over."""
-    check = checked_by("import time; time.sleep(600)", max_seconds=0.2)
+    check = checked_by("import signal; signal.pause()", max_seconds=0.2)
     check.start()
     assert (await ended(check), list(check.lines)) == ("failed", ["It took too long and was ended."])
 
@@ -53,7 +53,7 @@ async def test_one_that_hangs_is_ended() -> None:
 async def test_it_ends_with_the_pages(tmp_path: Path) -> None:
     """Nothing of it is left running."""
     told = tmp_path / "pid"
-    check = checked_by(f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(600)")
+    check = checked_by(f"import os, signal; open({str(told)!r}, 'w').write(str(os.getpid())); signal.pause()")
     check.start()
     await eventually(lambda: told.exists() and bool(told.read_text()))
     await check.stop()
