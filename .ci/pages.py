@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bot import settings  # noqa: E402  (found by the line above)
-from bot.commands.base import CommandEntry, Section  # noqa: E402
+from bot.commands.base import CommandEntry, CommandGroup, Section  # noqa: E402
 from bot.doctor.tools import ToolGroup, inventory  # noqa: E402
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, alone, build_tools  # noqa: E402
 from tools.search.backends import backends  # noqa: E402
@@ -59,7 +59,7 @@ def _entries() -> Iterator[CommandEntry]:
     for path in sorted((*(ROOT / "bot/commands").glob("*.py"), *(ROOT / "bot/features").glob("*/commands.py"))):
         module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
         for kind in vars(module).values():
-            if isinstance(getattr(kind, "entries", None), property) and kind.__module__ == module.__name__:
+            if isinstance(kind, type) and issubclass(kind, CommandGroup) and kind.__module__ == module.__name__:
                 yield from object.__new__(kind).entries
 
 

@@ -337,7 +337,7 @@ class Parts:
         choices = self._settings.llm.models_to_choose
         audience = Audience(self._transport, lambda: intake.access)
         budgets = models.budgets(self._settings)
-        rows = (
+        groups = (
             ChatCommands(desk, approvals, timezone=zone, limits=budgets, name=self._settings.signal.name),
             QuestionCommands(desk, approvals),
             PreferenceCommands(desk, self._menu),
@@ -366,7 +366,7 @@ class Parts:
             TrustCommands(desk, identities),
             BroadcastCommands(desk, audience),
         )
-        return Commands(desk, [entry for commands in rows for entry in commands.entries])
+        return Commands(desk, groups)
 
     def _summary_worker(self, provider: Provider, budget: Budget) -> SummaryWorker:
         history = self._settings.history

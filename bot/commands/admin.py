@@ -6,7 +6,7 @@ Left to others: the table (`bot.commands.base`), who is an admin (`bot.policy.ac
 from collections.abc import Awaitable, Callable
 
 from bot.commands import phrases
-from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
+from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.commands.broadcast import Audience
 from bot.events import PersonId
 from bot.i18n.catalogues import say
@@ -16,7 +16,7 @@ from bot.policy.pairing import Pairing
 from store import Repositories, Scope
 
 
-class AdminCommands:
+class AdminCommands(CommandGroup):
     """What admins may tell Aldis to do. `account` is the number that Aldis answers for."""
 
     def __init__(
@@ -39,56 +39,7 @@ class AdminCommands:
         self._account = account
         self._timezone = timezone
 
-    @property
-    def entries(self) -> tuple[CommandEntry, ...]:
-        """Their lines in the table."""
-        return (
-            CommandEntry(
-                name="allow",
-                form="/allow CODE",
-                summary=phrases.ABOUT_ALLOW,
-                run=self._allow,
-                for_admins=True,
-                section="admins",
-                exact_only=True,
-            ),
-            CommandEntry(
-                name="deny",
-                form="/deny LABEL",
-                summary=phrases.ABOUT_DENY,
-                run=self._deny,
-                for_admins=True,
-                section="admins",
-                exact_only=True,
-            ),
-            CommandEntry(
-                name="people",
-                form="/people",
-                summary=phrases.ABOUT_PEOPLE,
-                run=self._people,
-                for_admins=True,
-                section="admins",
-            ),
-            CommandEntry(
-                name="groups",
-                form="/groups",
-                summary=phrases.ABOUT_GROUPS,
-                run=self._groups,
-                for_admins=True,
-                directly_only=True,
-                section="admins",
-            ),
-            CommandEntry(
-                name="budget",
-                form="/budget [LABEL]",
-                summary=phrases.ABOUT_BUDGET,
-                run=self._budget,
-                for_admins=True,
-                directly_only=True,
-                section="admins",
-            ),
-        )
-
+    @command("/allow CODE", phrases.ABOUT_ALLOW, for_admins=True, section="admins", exact_only=True)
     async def _allow(self, call: Call) -> None:
         """Lets a stranger in who was given this code."""
         code = call.command.rest
@@ -107,6 +58,7 @@ class AdminCommands:
         if person is not None:
             await self._on_allowed(person)
 
+    @command("/deny LABEL", phrases.ABOUT_DENY, for_admins=True, section="admins", exact_only=True)
     async def _deny(self, call: Call) -> None:
         """Puts somebody out again who was let in."""
         label = call.command.rest
@@ -119,6 +71,7 @@ class AdminCommands:
 
         await self._desk.answer(call, deny)
 
+    @command("/people", phrases.ABOUT_PEOPLE, for_admins=True, section="admins")
     async def _people(self, call: Call) -> None:
         """Shows who was let in."""
 
@@ -128,6 +81,7 @@ class AdminCommands:
 
         await self._desk.answer(call, reply)
 
+    @command("/groups", phrases.ABOUT_GROUPS, for_admins=True, directly_only=True, section="admins")
     async def _groups(self, call: Call) -> None:
         """Shows the groups that Aldis is in, with their ids for `ACCESS__GROUPS`."""
         groups = await self._audience.groups()
@@ -138,6 +92,7 @@ class AdminCommands:
             reply = "\n".join(lines) or phrases.NO_GROUPS
         await self._desk.answer(call, lambda _: reply)
 
+    @command("/budget [LABEL]", phrases.ABOUT_BUDGET, for_admins=True, directly_only=True, section="admins")
     async def _budget(self, call: Call) -> None:
         """Shows the budgets and what is spent, of one person or (alone) of all."""
         label = call.command.rest.lower()

@@ -9,7 +9,8 @@ what is nearly a name (`bot.commands.names`).
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, get_args
+from types import MethodType
+from typing import Any, Literal, Protocol, get_args
 
 from bot.clock import Clock
 from bot.commands import names, phrases
@@ -90,28 +91,67 @@ class WrongForm(ValueError):
 class CommandEntry:
     """One line of the table. The docstring of `run` says in docs/commands.md what happens; `make pages` writes it."""
 
-    name: str
     form: str
     """The command with what may follow it: `/forget [everything]`."""
     summary: Sentence
     """What it does, in one sentence for the help."""
-    run: Callable[[Call], Awaitable[None]]
+    run: Callable[..., Awaitable[None]]
     """Do it, answer it and settle it. Raises `WrongForm`."""
-    for_admins: bool = False
-    for_keepers: bool = False
-    """For admins, and for everybody where no admin is named in the settings: or nobody could ever do it."""
-    directly_only: bool = False
-    """Whether the answer tells of other conversations, so that no group may read it."""
-    section: Section = "chat"
+    section: Section
     """Where it stands in the help."""
-    examples: tuple[str, ...] = ()
-    """How it can be written, for the help on it; with the places in capitals, the same in every language."""
-    exact_only: bool = False
+    for_admins: bool
+    for_keepers: bool
+    """For admins, and for everybody where no admin is named in the settings: or nobody could ever do it."""
+    directly_only: bool
+    """Whether the answer tells of other conversations, so that no group may read it."""
+    exact_only: bool
     """Whether it is carried out only where its name is written right, for it cannot be taken back."""
+    examples: tuple[str, ...]
+    """How it can be written, for the help on it; with the places in capitals, the same in every language."""
+
+    @property
+    def name(self) -> str:
+        """What it is called, without the slash."""
+        return self.form.split()[0].removeprefix("/")
 
     def may_be_given(self, call: Call) -> bool:
         """Whether whoever called may give this command."""
         return call.is_admin or not (self.for_admins or (self.for_keepers and not call.keeps_house))
+
+
+def command(
+    form: str,
+    summary: Sentence,
+    *,
+    section: Section = "chat",
+    for_admins: bool = False,
+    for_keepers: bool = False,
+    directly_only: bool = False,
+    exact_only: bool = False,
+    examples: tuple[str, ...] = (),
+) -> Callable[[Callable[[Any, Call], Awaitable[None]]], CommandEntry]:
+    """Makes the method below it a command of its group; `CommandEntry` says what each of these means."""
+    return lambda run: CommandEntry(
+        form=form,
+        summary=summary,
+        run=run,
+        section=section,
+        for_admins=for_admins,
+        for_keepers=for_keepers,
+        directly_only=directly_only,
+        exact_only=exact_only,
+        examples=examples,
+    )
+
+
+class CommandGroup:
+    """Commands that work with the same things: the methods of a class that `command` stands above."""
+
+    @property
+    def entries(self) -> tuple[CommandEntry, ...]:
+        """Their lines in the table, in the order of the methods."""
+        own = (entry for entry in vars(type(self)).values() if isinstance(entry, CommandEntry))
+        return tuple(replace(entry, run=MethodType(entry.run, self)) for entry in own)
 
 
 class CommandContext:
@@ -175,25 +215,12 @@ class CommandContext:
         repos.inbox.settle(call.urgent_item.item.id)
 
 
-class Commands:
+class Commands(CommandGroup):
     """All commands that there are: those given, and the help on them."""
 
-    def __init__(self, desk: CommandContext, entries: Sequence[CommandEntry]) -> None:
+    def __init__(self, desk: CommandContext, groups: Sequence[CommandGroup]) -> None:
         self._desk = desk
-        self._entries = {entry.name: entry for entry in (*self.entries, *entries)}
-
-    @property
-    def entries(self) -> tuple[CommandEntry, ...]:
-        """The help's own line in the table."""
-        return (
-            CommandEntry(
-                name="help",
-                form="/help [NAME]",
-                summary=phrases.ABOUT_HELP,
-                run=self._help,
-                examples=("/help", "/help remind"),
-            ),
-        )
+        self._entries = {entry.name: entry for group in (self, *groups) for entry in group.entries}
 
     async def run(self, call: Call) -> bool:
         """Carry a command out and answer it; gives whether it was: one that nobody meant for Aldis is passed over.
@@ -235,6 +262,7 @@ class Commands:
         except WrongForm:
             await self._desk.answer(call, lambda _: phrases.wrong_form(entry.form))
 
+    @command("/help [NAME]", phrases.ABOUT_HELP, examples=("/help", "/help remind"))
     async def _help(self, call: Call) -> None:
         """Shows the commands that this person may give here, by what they are about, or explains one of them."""
         word = call.command.rest.lower().removeprefix("/")

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 
 from bot import events
 from bot.commands import phrases
-from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
+from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.errors import Disconnected
 from bot.events import ChatId, PersonId, Reply
 from bot.formatting.split import one_message
@@ -86,7 +86,7 @@ class Audience:
         return repos.people.label(person, account=self._transport.account)
 
 
-class BroadcastCommands:
+class BroadcastCommands(CommandGroup):
     """The one command that speaks to everybody."""
 
     def __init__(self, desk: CommandContext, audience: Audience) -> None:
@@ -94,22 +94,14 @@ class BroadcastCommands:
         self._audience = audience
         self._planned: dict[PersonId, _Planned] = {}
 
-    @property
-    def entries(self) -> tuple[CommandEntry, ...]:
-        """Its line in the table."""
-        return (
-            CommandEntry(
-                name="broadcast",
-                form="/broadcast TEXT",
-                summary=phrases.ABOUT_BROADCAST,
-                run=self._broadcast,
-                for_admins=True,
-                section="admins",
-                exact_only=True,
-                directly_only=True,
-            ),
-        )
-
+    @command(
+        "/broadcast TEXT",
+        phrases.ABOUT_BROADCAST,
+        for_admins=True,
+        section="admins",
+        exact_only=True,
+        directly_only=True,
+    )
     async def _broadcast(self, call: Call) -> None:
         """Sends one message to everybody who wrote before and may write, after `/broadcast yes`."""
         text = call.command.rest

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from bot.commands import phrases
-from bot.commands.base import Call, CommandContext, CommandEntry, CommandReply, WrongForm
+from bot.commands.base import Call, CommandContext, CommandGroup, CommandReply, WrongForm, command
 from bot.events import File
 from bot.formatting.split import parts
 from bot.i18n import phrases as common_phrases
@@ -28,7 +28,7 @@ _MAX_BYTES_IN_WORDS = 100_000
 """Of its file: one that is larger fits no message, and is not tried."""
 
 
-class ChatCommands:
+class ChatCommands(CommandGroup):
     """What everybody may tell Aldis to do."""
 
     def __init__(
@@ -41,24 +41,7 @@ class ChatCommands:
         self._limits = limits
         self._name = name
 
-    @property
-    def entries(self) -> tuple[CommandEntry, ...]:
-        """Their lines in the table."""
-        return (
-            CommandEntry(name="stop", form="/stop", summary=phrases.ABOUT_STOP, run=self._stop),
-            CommandEntry(
-                name="forget",
-                form="/forget [everything]",
-                summary=phrases.ABOUT_FORGET,
-                run=self._forget,
-                section="data",
-                examples=("/forget", "/forget everything"),
-                exact_only=True,
-            ),
-            CommandEntry(name="export", form="/export", summary=phrases.ABOUT_EXPORT, run=self._export, section="data"),
-            CommandEntry(name="usage", form="/usage", summary=phrases.ABOUT_USAGE, run=self._usage, section="data"),
-        )
-
+    @command("/stop", phrases.ABOUT_STOP)
     async def _stop(self, call: Call) -> None:
         """Stops the answer under way, or what waits for a yes."""
         if call.running.stop(call.conversation):
@@ -72,6 +55,13 @@ class ChatCommands:
         count = self._approvals.end_all(repos, call.conversation, call.message)
         return say(common_phrases.STOPPED) if count else say(phrases.NOTHING_TO_STOP)
 
+    @command(
+        "/forget [everything]",
+        phrases.ABOUT_FORGET,
+        section="data",
+        examples=("/forget", "/forget everything"),
+        exact_only=True,
+    )
     async def _forget(self, call: Call) -> None:
         """Destroys what was said and set in this conversation, with the key that sealed it. With `everything` the
         direct conversation goes in that way, and everywhere else what this person asked and was told.
@@ -101,6 +91,7 @@ class ChatCommands:
             await store.forget(message.chat, before=item, now=self._desk.clock.now(), then=then)
         self._desk.turns.forget()
 
+    @command("/export", phrases.ABOUT_EXPORT, section="data")
     async def _export(self, call: Call) -> None:
         """Shows what is kept about the person; where it is long or has pictures, as a page to read (with the pictures)
         and as JSON. In a group it is only what they asked there.
@@ -125,6 +116,7 @@ class ChatCommands:
 
         await self._desk.answer(call, reply)
 
+    @command("/usage", phrases.ABOUT_USAGE, section="data")
     async def _usage(self, call: Call) -> None:
         """Tells what was spent for the person and for the group, today and this month, what the limits are and what is
         left of them, with a chart of the days; admins see everybody's sum.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.commands import phrases
-from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
+from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.commands.names import closest, fold
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language
@@ -63,85 +63,19 @@ _LANGUAGE_NAMES: Mapping[Language, str] = {
 """What each is called in all of them, in small letters without accents."""
 
 
-class PreferenceCommands:
+class PreferenceCommands(CommandGroup):
     """What people may set for their conversation."""
 
     def __init__(self, desk: CommandContext, menu: Menu) -> None:
         self._desk = desk
         self._menu = menu
 
-    @property
-    def entries(self) -> tuple[CommandEntry, ...]:
-        """Their lines in the table."""
-        codes = "|".join(LANGUAGES)
-        return (
-            CommandEntry(
-                name="model",
-                form="/model [NAME|NUMBER|default]",
-                summary=phrases.ABOUT_MODEL,
-                run=self._model,
-                section="settings",
-                examples=("/model", "/model 2", "/model default"),
-            ),
-            CommandEntry(
-                name="persona",
-                form="/persona [TEXT|off]",
-                summary=phrases.ABOUT_PERSONA,
-                run=self._persona,
-                section="settings",
-                examples=("/persona", "/persona TEXT", "/persona off"),
-            ),
-            CommandEntry(
-                name="tools",
-                form="/tools [on|off|revoke NAME]",
-                summary=phrases.ABOUT_TOOLS,
-                run=self._tools,
-                section="settings",
-                examples=("/tools", "/tools off web", "/tools on web", "/tools revoke NAME"),
-            ),
-            CommandEntry(
-                name="language",
-                form=f"/language {codes}|auto",
-                summary=phrases.ABOUT_LANGUAGE,
-                run=self._language,
-                section="settings",
-                examples=("/language de", "/language auto"),
-            ),
-            CommandEntry(
-                name="always",
-                form="/always on|off",
-                summary=phrases.ABOUT_ALWAYS,
-                run=self._always,
-                for_keepers=True,
-                section="admins",
-            ),
-            CommandEntry(
-                name="who",
-                form="/who [all|admins|list]",
-                summary=phrases.ABOUT_WHO,
-                run=self._who,
-                for_keepers=True,
-                section="admins",
-                examples=("/who", "/who all", "/who admins", "/who list"),
-            ),
-            CommandEntry(
-                name="pause",
-                form="/pause",
-                summary=phrases.ABOUT_PAUSE,
-                run=self._pause,
-                for_keepers=True,
-                section="admins",
-            ),
-            CommandEntry(
-                name="resume",
-                form="/resume",
-                summary=phrases.ABOUT_RESUME,
-                run=self._resume,
-                for_keepers=True,
-                section="admins",
-            ),
-        )
-
+    @command(
+        "/model [NAME|NUMBER|default]",
+        phrases.ABOUT_MODEL,
+        section="settings",
+        examples=("/model", "/model 2", "/model default"),
+    )
     async def _model(self, call: Call) -> None:
         """Chooses one of the models of `LLM__CHOICES` for this chat, by its name, a part of it or its number; alone it
         shows them, `default` goes back to the first.
@@ -177,6 +111,12 @@ class PreferenceCommands:
         known = self._menu.known(model)
         return phrases.model_figures(model, window_tokens=known.window_tokens, rates=known.rates)
 
+    @command(
+        "/persona [TEXT|off]",
+        phrases.ABOUT_PERSONA,
+        section="settings",
+        examples=("/persona", "/persona TEXT", "/persona off"),
+    )
     async def _persona(self, call: Call) -> None:
         """Tells Aldis how to be in this chat, beside what the operator says; `off` ends it."""
         text = call.command.rest
@@ -195,6 +135,12 @@ class PreferenceCommands:
         persona = self._desk.settings(repos, call).persona
         return say(phrases.NO_PERSONA) if persona is None else turn_phrases.persona(persona.text)
 
+    @command(
+        "/tools [on|off|revoke NAME]",
+        phrases.ABOUT_TOOLS,
+        section="settings",
+        examples=("/tools", "/tools off web", "/tools on web", "/tools revoke NAME"),
+    )
     async def _tools(self, call: Call) -> None:
         """Switches a tool for this chat, or all whose names begin so; alone it lists them. `revoke` ends what was
         allowed for good.
@@ -256,6 +202,12 @@ class PreferenceCommands:
     async def _settings(self, call: Call) -> ChatSettings:
         return await self._desk.store.read(lambda repos: self._desk.settings(repos, call))
 
+    @command(
+        f"/language {'|'.join(LANGUAGES)}|auto",
+        phrases.ABOUT_LANGUAGE,
+        section="settings",
+        examples=("/language de", "/language auto"),
+    )
     async def _language(self, call: Call) -> None:
         """Sets what Aldis itself speaks here: one of these (or their names), or `auto`, the language that people
         write.
@@ -269,6 +221,7 @@ class PreferenceCommands:
             raise WrongForm
         await self._desk.set(call, phrases.language_set, language=code)
 
+    @command("/always on|off", phrases.ABOUT_ALWAYS, for_keepers=True, section="admins")
     async def _always(self, call: Call) -> None:
         """In a group: answers every message, or only those that address Aldis."""
         is_on = _SWITCHES.get(fold(call.command.rest))
@@ -280,6 +233,13 @@ class PreferenceCommands:
         reply = phrases.ALWAYS_ON if is_on else phrases.ALWAYS_OFF
         await self._desk.set(call, lambda: reply, answers_always=is_on)
 
+    @command(
+        "/who [all|admins|list]",
+        phrases.ABOUT_WHO,
+        for_keepers=True,
+        section="admins",
+        examples=("/who", "/who all", "/who admins", "/who list"),
+    )
     async def _who(self, call: Call) -> None:
         """In a group: who may ask there: everybody, only admins, or only those who may write directly as well. Alone
         it shows that.
@@ -296,11 +256,13 @@ class PreferenceCommands:
             reply = _ASKERS_TOLD[askers]
             await self._desk.set(call, lambda: reply, askers=askers, told_askers=False)
 
+    @command("/pause", phrases.ABOUT_PAUSE, for_keepers=True, section="admins")
     async def _pause(self, call: Call) -> None:
         """Answers nothing in this chat but commands, until resumed."""
         now = self._desk.clock.now()
         await self._desk.set(call, lambda: say(phrases.PAUSED), paused_at=now, told_paused=False)
 
+    @command("/resume", phrases.ABOUT_RESUME, for_keepers=True, section="admins")
     async def _resume(self, call: Call) -> None:
         """Ends the pause."""
         await self._desk.set(call, lambda: say(phrases.RESUMED), paused_at=None, taken_until=None, told_paused=False)

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from bot import events, messages
 from bot.commands import phrases
-from bot.commands.base import Call, CommandContext, CommandEntry
+from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.events import Removal, SentId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
@@ -32,23 +32,14 @@ _LOOKED_BACK = 20
 """How many turns back a voice note is looked for."""
 
 
-class QuestionCommands:
+class QuestionCommands(CommandGroup):
     """What everybody may tell Aldis to do with what they asked."""
 
     def __init__(self, desk: CommandContext, approvals: Approvals) -> None:
         self._desk = desk
         self._approvals = approvals
 
-    @property
-    def entries(self) -> tuple[CommandEntry, ...]:
-        """Their lines in the table."""
-        return (
-            CommandEntry(name="new", form="/new", summary=phrases.ABOUT_NEW, run=self._new),
-            CommandEntry(name="retry", form="/retry", summary=phrases.ABOUT_RETRY, run=self._retry),
-            CommandEntry(name="undo", form="/undo", summary=phrases.ABOUT_UNDO, run=self._undo, exact_only=True),
-            CommandEntry(name="transcript", form="/transcript", summary=phrases.ABOUT_TRANSCRIPT, run=self._transcript),
-        )
-
+    @command("/new", phrases.ABOUT_NEW)
     async def _new(self, call: Call) -> None:
         """Starts a new conversation: what was said before is not read again. It is kept until it is deleted."""
 
@@ -60,6 +51,7 @@ class QuestionCommands:
 
         await self._desk.answer(call, begin)
 
+    @command("/retry", phrases.ABOUT_RETRY)
     async def _retry(self, call: Call) -> None:
         """Answers the person's last question again, also one that failed; the newest answer is edited."""
 
@@ -96,6 +88,7 @@ class QuestionCommands:
         repos.inbox.as_question(item, again)
         return None
 
+    @command("/undo", phrases.ABOUT_UNDO, exact_only=True)
     async def _undo(self, call: Call) -> None:
         """Takes the person's last question and its answer back, here and in the chat."""
         undone = await self._desk.store.transaction(lambda repos: self._undone(repos, call))
@@ -123,6 +116,7 @@ class QuestionCommands:
             self._desk.say(repos, call, call.conversation, reply)
         return last.turn
 
+    @command("/transcript", phrases.ABOUT_TRANSCRIPT)
     async def _transcript(self, call: Call) -> None:
         """Shows the words of the last voice note."""
 

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from datetime import datetime
 
 from bot.commands import phrases
-from bot.commands.base import Call, CommandContext, CommandEntry
+from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.i18n.catalogues import say
 from bot.policy.chat import ChatSettings
 from bot.providers.capabilities import NOTHING, Capabilities
 from store import Repositories
 
 
-class StandingCommands:
+class StandingCommands(CommandGroup):
     """What everybody may ask about Aldis and themselves. `account` is the number that Aldis answers for.
 
     `model` is the one that answers where none was chosen; empty where nobody can say. `known` gives what is known of a
@@ -39,14 +39,7 @@ class StandingCommands:
         self._described_build = described_build
         self._known = known
 
-    @property
-    def entries(self) -> tuple[CommandEntry, ...]:
-        """Their lines in the table."""
-        return (
-            CommandEntry(name="status", form="/status", summary=phrases.ABOUT_STATUS, run=self._status, section="data"),
-            CommandEntry(name="whoami", form="/whoami", summary=phrases.ABOUT_WHOAMI, run=self._whoami, section="data"),
-        )
-
+    @command("/status", phrases.ABOUT_STATUS, section="data")
     async def _status(self, call: Call) -> None:
         """Tells what is under way in this chat and what is set, and which model answered last where another was to."""
         version = await asyncio.to_thread(self._described_build) if call.is_admin else self._version
@@ -75,6 +68,7 @@ class StandingCommands:
 
         await self._desk.answer(call, reply)
 
+    @command("/whoami", phrases.ABOUT_WHOAMI, section="data")
     async def _whoami(self, call: Call) -> None:
         """Tells how Aldis knows the person: name, label, id for the lists, admin or not."""
         message = call.message

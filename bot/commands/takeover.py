@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot.commands import phrases
-from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
+from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.commands.broadcast import Audience
 from bot.commands.names import fold
 from bot.i18n.catalogues import say
@@ -28,7 +28,7 @@ _USUAL = timedelta(minutes=30)
 _MAX = timedelta(days=1)
 
 
-class TakeoverCommands:
+class TakeoverCommands(CommandGroup):
     """What lets an admin answer in person."""
 
     def __init__(self, desk: CommandContext, approvals: Approvals, audience: Audience) -> None:
@@ -36,21 +36,13 @@ class TakeoverCommands:
         self._approvals = approvals
         self._audience = audience
 
-    @property
-    def entries(self) -> tuple[CommandEntry, ...]:
-        """Its line in the table."""
-        return (
-            CommandEntry(
-                name="takeover",
-                form="/takeover [LABEL] [30m|2h|off]",
-                summary=phrases.ABOUT_TAKEOVER,
-                run=self._run,
-                for_admins=True,
-                section="admins",
-                examples=("/takeover", "/takeover 2h", "/takeover LABEL 1h", "/takeover off"),
-            ),
-        )
-
+    @command(
+        "/takeover [LABEL] [30m|2h|off]",
+        phrases.ABOUT_TAKEOVER,
+        for_admins=True,
+        section="admins",
+        examples=("/takeover", "/takeover 2h", "/takeover LABEL 1h", "/takeover off"),
+    )
     async def _run(self, call: Call) -> None:
         """Lets an admin answer in person for a while (half an hour, at most a day): the answer under way is not sent,
         and none is made until then or until `off`. Directly, LABEL takes over that person's chat.

@@ -6,7 +6,7 @@ Left to others: the table (`bot.commands.base`), what is shown (`bot.features.at
 import asyncio
 import logging
 
-from bot.commands.base import Call, CommandContext, CommandEntry, CommandReply
+from bot.commands.base import Call, CommandContext, CommandGroup, CommandReply, command
 from bot.errors import Disconnected
 from bot.features.attestation import phrases
 from bot.features.attestation.service import Attestation, is_word
@@ -17,27 +17,14 @@ from bot.version import build
 _log = logging.getLogger(__name__)
 
 
-class AttestationCommands:
+class AttestationCommands(CommandGroup):
     """What everybody may ask about which Aldis this is."""
 
     def __init__(self, desk: CommandContext, attestation: Attestation) -> None:
         self._desk = desk
         self._attestation = attestation
 
-    @property
-    def entries(self) -> tuple[CommandEntry, ...]:
-        """Their lines in the table."""
-        return (
-            CommandEntry(
-                name="verify",
-                form="/verify [WORD]",
-                summary=phrases.ABOUT_VERIFY,
-                run=self._run,
-                section="data",
-                examples=("/verify violet-2718-otter",),
-            ),
-        )
-
+    @command("/verify [WORD]", phrases.ABOUT_VERIFY, section="data", examples=("/verify violet-2718-otter",))
     async def _run(self, call: Call) -> None:
         """Gives a quote of the machine, made for this word, where Aldis runs in a TEE; elsewhere it says that nothing
         is proved ([how to check it](attestation.md)).

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 
-from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
+from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.features.feeds import phrases
 from bot.features.feeds.service import name_of
 from bot.i18n.catalogues import Sentence, say
@@ -29,7 +29,7 @@ _TROUBLES: Mapping[str, Sentence] = {
 }
 
 
-class FeedCommands:
+class FeedCommands(CommandGroup):
     """What can be said about feeds. `is_on` is whether they are read at all."""
 
     def __init__(self, desk: CommandContext, *, is_on: bool, timezone: str) -> None:
@@ -37,20 +37,12 @@ class FeedCommands:
         self._is_on = is_on
         self._timezone = timezone
 
-    @property
-    def entries(self) -> tuple[CommandEntry, ...]:
-        """Their lines in the table."""
-        return (
-            CommandEntry(
-                name="feeds",
-                form="/feeds [add URL|remove N]",
-                summary=phrases.ABOUT_FEEDS,
-                run=self._run,
-                section="later",
-                examples=("/feeds", "/feeds add URL", "/feeds remove 2"),
-            ),
-        )
-
+    @command(
+        "/feeds [add URL|remove N]",
+        phrases.ABOUT_FEEDS,
+        section="later",
+        examples=("/feeds", "/feeds add URL", "/feeds remove 2"),
+    )
     async def _run(self, call: Call) -> None:
         """Shows the news feeds that are read, and how that goes; admins add and remove them."""
         rest = call.command.rest

@@ -6,7 +6,7 @@ Left to others: the table (`bot.commands.base`), how something gets remembered (
 import re
 
 from bot import labels
-from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
+from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.events import PersonId
 from bot.features.memory import phrases
 from bot.features.memory.service import Memory
@@ -20,28 +20,20 @@ from tools import RememberedFact
 _FORGET = re.compile(r"forget\s+(?:(?P<number>\d{1,9})|all)", re.IGNORECASE)
 
 
-class MemoryCommands:
+class MemoryCommands(CommandGroup):
     """What everybody may ask about what is remembered."""
 
     def __init__(self, desk: CommandContext, memory: Memory) -> None:
         self._desk = desk
         self._memory = memory
 
-    @property
-    def entries(self) -> tuple[CommandEntry, ...]:
-        """Their lines in the table."""
-        return (
-            CommandEntry(
-                name="memory",
-                form="/memory [forget N|forget all]",
-                summary=phrases.ABOUT_MEMORY,
-                run=self._run,
-                section="later",
-                examples=("/memory", "/memory forget 2", "/memory forget all"),
-                directly_only=True,
-            ),
-        )
-
+    @command(
+        "/memory [forget N|forget all]",
+        phrases.ABOUT_MEMORY,
+        section="later",
+        examples=("/memory", "/memory forget 2", "/memory forget all"),
+        directly_only=True,
+    )
     async def _run(self, call: Call) -> None:
         """Shows what Aldis remembers about the person, and forgets one of it or all."""
         match = _FORGET.fullmatch(call.command.rest)

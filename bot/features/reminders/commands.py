@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from bot import labels
 from bot.commands import phrases as command_phrases
-from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
+from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.features.reminders import phrases
 from bot.features.reminders.service import Asker, Reminders
 from bot.i18n import phrases as common_phrases
@@ -35,41 +35,25 @@ _REASONS: Mapping[Reason, Sentence] = {
 }
 
 
-class ReminderCommands:
+class ReminderCommands(CommandGroup):
     """What everybody may tell Aldis about later."""
 
     def __init__(self, desk: CommandContext, reminders: Reminders) -> None:
         self._desk = desk
         self._reminders = reminders
 
-    @property
-    def entries(self) -> tuple[CommandEntry, ...]:
-        """Their lines in the table."""
-        return (
-            CommandEntry(
-                name="remind",
-                form="/remind [in 2h30m|tomorrow 9:00|every weekday at 8 TEXT] or /remind cancel N",
-                summary=phrases.ABOUT_REMIND,
-                run=self._remind,
-                section="later",
-                examples=(
-                    "/remind in 20m TEXT",
-                    "/remind tomorrow 9:00 TEXT",
-                    "/remind every weekday at 8 TEXT",
-                    "/remind every day at 7 ask: TEXT",
-                    "/remind cancel 2",
-                ),
-            ),
-            CommandEntry(
-                name="timezone",
-                form="/timezone [NAME]",
-                summary=phrases.ABOUT_TIMEZONE,
-                run=self._timezone,
-                section="later",
-                examples=("/timezone", "/timezone Berlin", "/timezone Europe/Lisbon"),
-            ),
-        )
-
+    @command(
+        "/remind [in 2h30m|tomorrow 9:00|every weekday at 8 TEXT] or /remind cancel N",
+        phrases.ABOUT_REMIND,
+        section="later",
+        examples=(
+            "/remind in 20m TEXT",
+            "/remind tomorrow 9:00 TEXT",
+            "/remind every weekday at 8 TEXT",
+            "/remind every day at 7 ask: TEXT",
+            "/remind cancel 2",
+        ),
+    )
     async def _remind(self, call: Call) -> None:
         """Reminds of something later, once or again and again; alone it shows what is planned, `cancel N` cancels."""
         rest = call.command.rest
@@ -112,6 +96,12 @@ class ReminderCommands:
             return say(phrases.NO_SUCH_REMINDER)
         return say(phrases.REMINDER_CANCELLED, text=_words(cancelled))
 
+    @command(
+        "/timezone [NAME]",
+        phrases.ABOUT_TIMEZONE,
+        section="later",
+        examples=("/timezone", "/timezone Berlin", "/timezone Europe/Lisbon"),
+    )
     async def _timezone(self, call: Call) -> None:
         """Sets the time zone in which this person's times are meant: a city, an abbreviation or an offset."""
         words, person = call.command.rest, call.message.author

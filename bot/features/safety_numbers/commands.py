@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 from bot.commands import phrases as command_phrases
-from bot.commands.base import Call, CommandContext, CommandEntry
+from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.errors import CallRefused, Disconnected
 from bot.features.safety_numbers import phrases
 from bot.features.safety_numbers.service import Identities, Suspect, TrustResult
@@ -24,29 +24,21 @@ _WORDS = {
 }
 
 
-class TrustCommands:
+class TrustCommands(CommandGroup):
     """The one command about safety numbers."""
 
     def __init__(self, desk: CommandContext, identities: Identities) -> None:
         self._desk = desk
         self._identities = identities
 
-    @property
-    def entries(self) -> tuple[CommandEntry, ...]:
-        """Its line in the table."""
-        return (
-            CommandEntry(
-                name="trust",
-                form="/trust [LABEL [NUMBER]]",
-                summary=phrases.ABOUT_TRUST,
-                run=self._trust,
-                for_admins=True,
-                section="admins",
-                exact_only=True,
-                directly_only=True,
-            ),
-        )
-
+    @command(
+        "/trust [LABEL [NUMBER]]",
+        phrases.ABOUT_TRUST,
+        for_admins=True,
+        section="admins",
+        exact_only=True,
+        directly_only=True,
+    )
     async def _trust(self, call: Call) -> None:
         """Shows whose safety number has changed, with the new one; trusts it, and what waited goes out."""
         answer = await self._answer(call)

@@ -19,7 +19,7 @@ from typing import Any
 
 from bot.clock import SetClock
 from bot.commands.admin import AdminCommands
-from bot.commands.base import CommandContext, CommandEntry, Commands
+from bot.commands.base import CommandContext, CommandGroup, Commands
 from bot.commands.broadcast import Audience, BroadcastCommands
 from bot.commands.chat import ChatCommands
 from bot.commands.preferences import Menu, PreferenceCommands
@@ -208,7 +208,7 @@ async def app_harness(
     access: AccessList | None = None,
     budgets: Budgets = TWO_DOLLARS_A_DAY,
     accepts_identities: bool = False,
-    commands: Callable[[CommandContext], Iterable[CommandEntry]] = lambda _: (),
+    commands: Callable[[CommandContext], Iterable[CommandGroup]] = lambda _: (),
     greets: bool = False,
     known: Callable[[str | None], Capabilities] = lambda _: NOTHING,
     **pace: Any,
@@ -242,23 +242,23 @@ async def app_harness(
     )
     specs = tuple(tool.spec for tool in tools)
     menu = Menu(models=("scripted/model-1", "other/model-2"), tools=specs, sources=sources, known=known)
-    entries = (
-        *ChatCommands(desk, approvals, timezone="UTC", limits=budgets, name="Aldis").entries,
-        *QuestionCommands(desk, approvals).entries,
-        *PreferenceCommands(desk, menu).entries,
-        *StandingCommands(
+    groups = (
+        ChatCommands(desk, approvals, timezone="UTC", limits=budgets, name="Aldis"),
+        QuestionCommands(desk, approvals),
+        PreferenceCommands(desk, menu),
+        StandingCommands(
             desk,
             account=ALDIS.uuid,
             model="scripted/model-1",
             version="0.0",
             described_build=lambda: "0.0 (source 1a2b)",
             known=known,
-        ).entries,
-        *AttestationCommands(desk, Attestation(Path("nowhere"))).entries,
-        *ReminderCommands(desk, reminders).entries,
-        *MemoryCommands(desk, memory).entries,
-        *FeedCommands(desk, is_on=True, timezone="UTC").entries,
-        *AdminCommands(
+        ),
+        AttestationCommands(desk, Attestation(Path("nowhere"))),
+        ReminderCommands(desk, reminders),
+        MemoryCommands(desk, memory),
+        FeedCommands(desk, is_on=True, timezone="UTC"),
+        AdminCommands(
             desk,
             pairing,
             audience,
@@ -266,10 +266,10 @@ async def app_harness(
             account=ALDIS.uuid,
             timezone="UTC",
             on_allowed=lambda person: intake.admit(person),  # noqa: PLW0108  (it is made further below)
-        ).entries,
-        *TakeoverCommands(desk, approvals, audience).entries,
-        *TrustCommands(desk, identities).entries,
-        *BroadcastCommands(desk, audience).entries,
+        ),
+        TakeoverCommands(desk, approvals, audience),
+        TrustCommands(desk, identities),
+        BroadcastCommands(desk, audience),
         *commands(desk),
     )
     allowed = access or AccessList(persons=frozenset({EVERYBODY}), groups=frozenset({GROUP}), admins=admins)
@@ -282,7 +282,7 @@ async def app_harness(
         turns=turns,
         revisions=revisions,
         approvals=approvals,
-        commands=Commands(desk, entries),
+        commands=Commands(desk, groups),
         group_context=group_context,
         authority=authority,
     )
