@@ -42,7 +42,7 @@ from bot.policy.callers import Callers
 from bot.policy.pairing import Pairing
 from bot.providers.base import Provider
 from bot.service import Aldis
-from bot.settings import Settings
+from bot.settings import Settings, unread_names
 from bot.shutdown import Restarts
 from bot.transports.base import Transport
 from store import UNDECIDED, Store, Undecided, open_store
@@ -56,6 +56,7 @@ __all__ = [
     "linking",
     "linking_ready",
     "log_waits",
+    "names_not_read",
     "own_clock",
     "signal_transport",
     "surroundings_alone",
@@ -79,6 +80,11 @@ def check_settings(settings: Settings) -> None:
     """
     models.budgets(settings)
     _check_approve(settings)
+
+
+def names_not_read() -> tuple[str, ...]:
+    """Returns what the environment holds that may be meant for a setting and is not read, sorted."""
+    return unread_names(is_alone=machine.is_contained())
 
 
 def _check_approve(settings: Settings) -> None:

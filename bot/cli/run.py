@@ -47,6 +47,8 @@ def run(given: Settings, options: argparse.Namespace) -> int:
     """`run`: answer until stopped."""
     _set_up_log(given)
     app.check_settings(given)
+    if unread := app.names_not_read():
+        _log.warning("not read by Aldis: %s; if one was meant for it: python -m bot settings --all", ", ".join(unread))
     upkeep.decide(given, options.decision)
     asyncio.run(_Runs(given).go())
     return 0

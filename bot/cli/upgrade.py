@@ -54,7 +54,7 @@ def check(given: Settings, options: argparse.Namespace) -> int:
     ours = build()
     print(f"version  {'none runs' if running is None else _named(running)} -> {_named(ours)}")
     print(f"backup   {backup} and the same with -keys: keep it, and the master key, for the way back")
-    unread = settings.unread_names()
+    unread = app.names_not_read()
     print(f"settings understood{': but for ' + ', '.join(unread) if unread else ''}")
     _clear(folder)
     with tempfile.TemporaryDirectory(prefix=_DRAFT, dir=folder) as place:

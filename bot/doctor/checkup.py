@@ -65,7 +65,7 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
         )
     machine, kept, models, answers, *others, sources = parts
     return (
-        _check_names(),
+        _check_names(is_alone=deps.is_contained),
         *machine,
         *kept,
         *models,
@@ -127,12 +127,12 @@ async def _in_time(name: str, checking: Awaitable[list[Finding]], seconds: float
         return [warning(f"{name}: not looked at to the end within {seconds:g} seconds", "try again later")]
 
 
-def _check_names() -> Finding:
+def _check_names(*, is_alone: bool) -> Finding:
     """Which variables are passed over; a misspelt one would not have let the settings be read."""
-    unread = unread_names()
+    unread = unread_names(is_alone=is_alone)
     if not unread:
         return ok("settings: every variable is understood")
-    what = (
-        f"settings: not read by Aldis: {', '.join(unread)}; if one was meant for it, see `python -m bot settings --all`"
-    )
-    return ok(what)
+    what = f"settings: not read by Aldis: {', '.join(unread)}"
+    advice = "if one was meant for it, see `python -m bot settings --all`"
+    # In a container nobody else has put it there.
+    return warning(what, advice) if is_alone else ok(f"{what}; {advice}")

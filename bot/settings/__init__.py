@@ -30,7 +30,6 @@ from pydantic import (
 )
 from pydantic_settings import (
     BaseSettings,
-    DotEnvSettingsSource,
     EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
@@ -716,9 +715,13 @@ def known_names() -> tuple[str, ...]:
     return tuple(name for variable in _KNOWN for name in variable.names)
 
 
-def unread_names(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """Returns what the environment (None: the process's own) holds that looks related to a setting and is not read."""
-    return names_not_read(os.environ if environ is None else environ, _KNOWN)
+def unread_names(environ: Mapping[str, str] | None = None, *, is_alone: bool = False) -> tuple[str, ...]:
+    """Returns what the environment (None: the process's own) holds that may be meant for a setting and is not read.
+
+    `is_alone`: nothing but Aldis runs there, so that it is all that is not known to be for something else.
+    """
+    form = _form_here(_given(environ, None))
+    return names_not_read(os.environ if environ is None else environ, form.known, form.passed_over, is_alone=is_alone)
 
 
 def table(model: type[Settings] = _Settings) -> str:
@@ -734,12 +737,12 @@ def table(model: type[Settings] = _Settings) -> str:
     )
 
 
-def _read(env_file: Path | None) -> dict[str, Mapping[str, str | None]]:
-    """What stands in the file, under its name."""
-    if env_file is None:
+def _read(env_file: Path | None) -> dict[str, Mapping[str, str]]:
+    """What stands in the file, under its name; nothing where there is no file."""
+    if env_file is None or not env_file.is_file():
         return {}
     try:
-        return {env_file.name: DotEnvSettingsSource(_Settings, env_file=env_file).env_vars}
+        return {env_file.name: entries(env_file.read_bytes().decode(), env_file.name, is_shared=True)}
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(env_file, error) from error
 

@@ -19,6 +19,7 @@ import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -44,10 +45,50 @@ _MISTAKEN = {
     "CLAUDE_KEY": "ANTHROPIC_API_KEY",
 }
 """What other programs call what we call otherwise; people copy these."""
+_OFTEN_MEANT = {
+    "CLAUDE_MODEL": "LLM__ANTHROPIC__MODEL",
+    "DAILY_BUDGET": "BUDGET__ALL_DAY_USD",
+    "MAX_BUDGET": "BUDGET__ALL_MONTH_USD",
+    "MONTHLY_BUDGET": "BUDGET__ALL_MONTH_USD",
+    "ALLOWED_NUMBERS": "ACCESS__ALLOWED",
+    "ALLOWED_USERS": "ACCESS__ALLOWED",
+    "SIGNAL_NUMBER": "SIGNAL__ACCOUNT",
+    "SIGNAL_PHONE_NUMBER": "SIGNAL__ACCOUNT",
+    "SIGNAL_CLI_REST_API_URL": "SIGNAL__URL",
+    "ANTHROPIC_BASE_URL": "LLM__ANTHROPIC__BASE_URL",
+    "ANTHROPIC_MODEL": "LLM__ANTHROPIC__MODEL",
+    "OPENAI_HOST": "OPENAI_BASE_URL",
+    "OPENAI_API_HOST": "OPENAI_BASE_URL",
+    "OPENAI_ENDPOINT": "OPENAI_BASE_URL",
+    "OLLAMA_HOST": "OPENAI_BASE_URL",
+    "OLLAMA_BASE_URL": "OPENAI_BASE_URL",
+    "OPENROUTER_API_KEY": "OPENAI_API_KEY",
+    "GROQ_API_KEY": "OPENAI_API_KEY",
+    "GEMINI_API_KEY": "OPENAI_API_KEY",
+    "MISTRAL_API_KEY": "OPENAI_API_KEY",
+    "LLM_API_KEY": "LLM__OPENAI__API_KEY",
+    "SIGNAL__NUMBER": "SIGNAL__ACCOUNT",
+    "SIGNAL__PHONE": "SIGNAL__ACCOUNT",
+    "SIGNAL__PHONE_NUMBER": "SIGNAL__ACCOUNT",
+    "LLM__CLAUDE__API_KEY": "LLM__ANTHROPIC__API_KEY",
+    "LLM__CLAUDE__MODEL": "LLM__ANTHROPIC__MODEL",
+    "ENCRYPTION_KEY": "STORE__KEY",
+    "MASTER_KEY": "STORE__KEY",
+    "SEARXNG_URL": "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL",
+}
+"""The same, for names that in the environment may well be another program's: what they mean where they mean us."""
 _SHARED = frozenset({"LOGLEVEL", "LOGFORMAT", "WEBHOST", "WEBPORT"})
 """Without their underscores: names so common that in the environment they are more likely meant for somebody else."""
 _ELSEWHERE = re.compile(r"TZ|LANG|LC_\w+|EXTRAS|(HTTPS?|ALL|NO|FTP)_PROXY|(COMPOSE|DOCKER|PYTHON|SSL_CERT|PIP)_?\w*")
 """What a `.env` file may hold besides, for the container, its engine and Python."""
+_OF_CONTAINERS = re.compile(
+    r"PATH|HOME|HOSTNAME|PWD|OLDPWD|SHLVL|TERM|USER|LOGNAME|SHELL|_|CONTAINER|GPG_KEY|DEBIAN_FRONTEND|ALDIS_REVISION|"
+    r"REVISION|GRAFANA_PASSWORD|SEARXNG_SECRET|KUBERNETES_\w+|\w+_SERVICE_(HOST|PORT\w*)|\w+_PORT(_\d+_(TCP|UDP)\w*)?|"
+    r"INVOCATION_ID|JOURNAL_STREAM|NOTIFY_SOCKET|SYSTEMD_\w+|MEMORY_PRESSURE_\w+"
+)
+"""What stands in a container's environment besides, put there by its image, its engine, what looks after it,
+or our compose files."""
+_QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""", re.DOTALL)
 _SIMILAR, _SIMILAR_WORD = 0.84, 0.8
 """How alike two names, and their first words, have to be for one to be a slip of the other (difflib's ratio). So much
 catches a letter, a missing `API` and one underscore for two, and keeps `OPENAI_API_TYPE` and `ANTHROPIC_MODEL`, which
@@ -114,6 +155,8 @@ class GivenValue:
     value: str
     where: str
     """`the environment`, or the name of the file that was read."""
+    is_ambiguous: bool = False
+    """Whether the same name stands there once more with another value, spelled in other capitals."""
 
 
 def variables_of(model: type[BaseModel], also: Mapping[str, str], path: tuple[str, ...] = ()) -> Iterator[Variable]:
@@ -126,14 +169,15 @@ def variables_of(model: type[BaseModel], also: Mapping[str, str], path: tuple[st
             yield Variable(path=below, field=field, group=model, also=also.get(SEPARATOR.join(below).upper()))
 
 
-def gather_values(sources: Mapping[str, Mapping[str, str | None]]) -> dict[str, GivenValue]:
+def gather_values(sources: Mapping[str, Mapping[str, str]]) -> dict[str, GivenValue]:
     """What is set, by upper-case name; `sources` maps where to what stands there, the strongest last."""
-    return {
-        name.upper(): GivenValue(name=name.upper(), value=value.strip(), where=where)
-        for where, values in sources.items()
-        for name, value in values.items()
-        if value is not None and value.strip()
-    }
+    found: dict[str, GivenValue] = {}
+    for where, values in sources.items():
+        for name, value in ((name.upper(), value.strip()) for name, value in values.items() if value.strip()):
+            other = found.get(name)
+            is_ambiguous = other is not None and other.where == where and other.value != value
+            found[name] = GivenValue(name=name, value=value, where=where, is_ambiguous=is_ambiguous)
+    return found
 
 
 def resolve_values(
@@ -144,11 +188,12 @@ def resolve_values(
     What begins with one of `passed_over` is not looked at: nobody knows what may be set there.
 
     Raises:
-        ConfigError: a name that can only be meant for us is unknown, or a secret is given twice or cannot be read.
+        ConfigError: a name that can only be meant for us is unknown, a value stands in quotes or is given twice, or a
+            secret cannot be read.
     """
     _refuse_unknown(given, known, tuple(passed_over))
     found = {variable.name: _value_of(variable, given) for variable in known}
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: _checked(value) for name, value in found.items() if value is not None}
 
 
 def complaint(error: ValidationError, known: Sequence[Variable], values: Mapping[str, GivenValue]) -> str:
@@ -233,7 +278,8 @@ class Spelling:
 
     def nearest(self, name: str) -> str | None:
         """Returns the one of our names that is most like a name which is surely none of another program."""
-        return self.slip_of(name) or next(iter(difflib.get_close_matches(name, self.names, n=1)), None)
+        meant = _OFTEN_MEANT.get(name) or self.slip_of(name)
+        return meant or next(iter(difflib.get_close_matches(name, self.names, n=1)), None)
 
 
 def slips(names: Iterable[str], known: Sequence[Variable], passed_over: Sequence[str] = ()) -> dict[str, str]:
@@ -247,11 +293,29 @@ def slips(names: Iterable[str], known: Sequence[Variable], passed_over: Sequence
     return {name: meant for name in unknown if (meant := spelling.slip_in_file(name)) is not None}
 
 
-def names_not_read(environ: Iterable[str], known: Sequence[Variable]) -> tuple[str, ...]:
-    """Returns the names in the environment that begin with a word of ours and are not read, sorted."""
+def names_not_read(
+    environ: Iterable[str], known: Sequence[Variable], passed_over: Sequence[str] = (), *, is_alone: bool
+) -> tuple[str, ...]:
+    """Returns the names in the environment that may have been meant for us and are not read, sorted.
+
+    Where nothing but Aldis runs (`is_alone`: in a container, whose environment compose has taken from `.env`) these are
+    all that no container has by itself, else those that begin with a word of ours or are often meant for ours.
+    """
     names = {name for variable in known for name in variable.names}
     words = {_first_word(name) for name in names}
-    return tuple(sorted(name for name in map(str.upper, environ) if name not in names and _first_word(name) in words))
+    unread = {name.upper() for name in environ} - names
+    return tuple(
+        sorted(
+            name
+            for name in unread
+            if not name.startswith(tuple(passed_over))
+            and (
+                not (_ELSEWHERE.fullmatch(name) or _OF_CONTAINERS.fullmatch(name))
+                if is_alone
+                else name in _OFTEN_MEANT or _first_word(name) in words
+            )
+        )
+    )
 
 
 def _likeness(one: str, other: str) -> float:
@@ -306,6 +370,17 @@ def _read_from_file(given: GivenValue) -> GivenValue:
     return GivenValue(name=given.name, value=value, where=given.where)
 
 
+def _checked(given: GivenValue) -> GivenValue:
+    """The value, where it is surely what was meant: `docker run --env-file` and others keep quotes as a part of it."""
+    if given.is_ambiguous:
+        raise ConfigError(
+            f"{given.name}: is set twice, in different capitals; leave out one of the two{_whence(given)}"
+        )
+    if _QUOTED.fullmatch(given.value):
+        raise ConfigError(f"{given.name}: has quotes around its value, which are a part of it here{_whence(given)}")
+    return given
+
+
 def _checked_secret(given: GivenValue) -> GivenValue:
     """Secrets end up in HTTP headers, and a library that refuses a header shows it: refuse it here."""
     if not (given.value.isascii() and given.value.isprintable() and " " not in given.value):
@@ -328,7 +403,7 @@ def _expectation(error: ErrorDetails, variable: Variable | None) -> str:
     kind = _kind(variable.field.annotation) if variable else None
     if kind is bool:
         return "must be true or false"
-    if kind in {int, float}:
+    if kind in {int, float, Decimal}:
         noun = "a whole number" if kind is int else "a number"
         return f"must be {noun}{_range(variable.field.metadata if variable else ())}"
     words = ", ".join(map(str, _words(kind)))

@@ -135,7 +135,8 @@ def _is_address(value: str) -> bool:
         parts.port  # noqa: B018 - reading it raises when it is no port
     except ValueError:
         return False
-    return parts.scheme in {"http", "https"} and bool(parts.hostname) and not (parts.query or parts.fragment)
+    is_whole = parts.scheme in {"http", "https"} and bool(parts.hostname) and re.search(r"\s", value) is None
+    return is_whole and not (parts.query or parts.fragment)
 
 
 def _zone(value: str) -> str:

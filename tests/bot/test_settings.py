@@ -251,8 +251,9 @@ class TestEnvFile:
     """The `.env` file."""
 
     def test_is_read(self, tmp_path: Path) -> None:
-        """Comments, quotes, `export` and names without a value are fine."""
-        path = env_file(tmp_path, "# mine\nexport WEB__PORT=0\nLLM__SYSTEM_PROMPT='Be\nbrief.'\nLONELY\n")
+        """Comments, quotes, `export`, and what Windows puts at the ends of lines and at the beginning are fine."""
+        text = "\ufeff# mine\r\nexport WEB__PORT = 0 # none\r\nLLM__SYSTEM_PROMPT='Be\nbrief.'\r\n"
+        path = env_file(tmp_path, text)
         found = load_settings({}, path)
         assert (found.web.port, found.llm.system_prompt) == (0, "Be\nbrief.")
 
@@ -282,6 +283,37 @@ class TestEnvFile:
         """Nobody needs one."""
         assert load_settings({}, tmp_path / ".env") == load()
 
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("WEB__PORT=0\nBUDGET__ALL_DAY_USD: 5\n", ".env: line 2 is no NAME=value"),
+            ("BUDGET__ALL_DAY_USD 5\n", ".env: line 1 is no NAME=value"),
+            ("BUDGET__ALL_DAY_USD\n", ".env: line 1 is no NAME=value"),
+            ("- BUDGET__ALL_DAY_USD=5\n", ".env: line 1 is no NAME=value"),
+            ("set BUDGET__ALL_DAY_USD=5\n", ".env: line 1 is no NAME=value"),
+            ('BUDGET__ALL_DAY_USD="5\n', ".env: line 1 is no NAME=value"),
+            (
+                "BUDGET__ALL_DAY_USD=5\n\nbudget__all_day_usd=500\n",
+                "BUDGET__ALL_DAY_USD: lines 1 and 3 of .env set it differently; leave out one of them",
+            ),
+            ("ACCESS__ALLOWED=*\nACCESS__ALLOWED=\n", "ACCESS__ALLOWED: lines 1 and 2 of .env set it differently"),
+            ("BUDGET__ALL_DAY_USD=${DAY}\n", "BUDGET__ALL_DAY_USD: line 1 of .env has a $ that docker compose"),
+            ('STORE__PATH="$HOME/aldis.db"\n', "STORE__PATH: line 1 of .env has a $ that docker compose"),
+        ],
+    )
+    def test_a_line_that_may_mean_something_else_is_refused(self, tmp_path: Path, text: str, words: str) -> None:
+        """Nobody believes in a budget of which python-dotenv has only logged that it could not read it."""
+        with pytest.raises(ConfigError) as caught:
+            load_settings({}, env_file(tmp_path, text))
+        assert str(caught.value).startswith(words)
+
+    def test_a_dollar_in_single_quotes_is_one(self, tmp_path: Path) -> None:
+        """As compose reads it; so is one that no name follows, and the same line may stand there twice."""
+        text = "ANTHROPIC_API_KEY='k${HOME}'\nLLM__SYSTEM_PROMPT=5$ a day\nWEB__PORT=0\nWEB__PORT=0\n"
+        found = load_settings({}, env_file(tmp_path, text)).llm
+        assert found.anthropic.api_key is not None
+        assert (found.anthropic.api_key.get_secret_value(), found.system_prompt) == ("k${HOME}", "5$ a day")
+
     def test_that_is_no_text_is_refused(self, tmp_path: Path) -> None:
         """A binary file is no settings."""
         path = tmp_path / ".env"
@@ -291,8 +323,38 @@ class TestEnvFile:
 
 
 @pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ANTHROPIC_API_KEY", '"sk-1"'),
+        ("STORE__PATH", "'data/aldis.db'"),
+        ("SIGNAL__NAME", '"Lamp"'),
+        ("AUDIO__VOICE", "''"),
+        ("LLM__ANTHROPIC__MODEL", '"claude-haiku-5-5"'),
+    ],
+)
+def test_quotes_that_were_kept_are_refused(name: str, value: str) -> None:
+    """As `docker run --env-file` keeps them; none becomes part of a key, a name or a path."""
+    told = complaint(**{name: value})
+    assert told == f"{name}: has quotes around its value, which are a part of it here (it is set in the environment)"
+
+
+def test_quotes_within_words_are_meant() -> None:
+    """A prompt may begin and end with a quotation."""
+    assert load(LLM__SYSTEM_PROMPT='"Aye" means "yes"').llm.system_prompt == '"Aye" means "yes"'
+
+
+def test_one_name_in_two_spellings_is_refused() -> None:
+    """Nobody knows which is meant; other programs may have such names."""
+    told = complaint(BUDGET__ALL_DAY_USD="5", budget__all_day_usd="500")
+    assert told.startswith("BUDGET__ALL_DAY_USD: is set twice, in different capitals")
+    assert load(HTTP_PROXY="a", http_proxy="b", WEB__PORT="1", web__port="1").web.port == 1
+
+
+@pytest.mark.parametrize(
     ("name", "value", "words"),
     [
+        ("BUDGET__ALL_DAY_USD", "10$", "must be a number from 0"),
+        ("OPENAI_BASE_URL", "http://gp u/v1", "must be an address like http://host:port, with nothing behind a ? or #"),
         ("TOOLS__MAX_TOOL_CALLS", "51", "must be a whole number from 0 to 50"),
         ("TOOLS__MAX_TOOL_CALLS", "1.5", "must be a whole number from 0 to 50"),
         ("TOOLS__TIMEOUT_SECONDS", "nan", "must be a number from 0.1 to 600"),
@@ -492,8 +554,41 @@ def test_the_file_may_hold_what_its_container_needs(name: str, tmp_path: Path) -
 
 def test_what_is_not_read_is_told() -> None:
     """The doctor lists what looks related; what is read, and what belongs to others, is not in it."""
-    names = ("LOG_LEVEL", "anthropic_model", "ANTHROPIC_API_KEY", "PATH", "SIGNAL__URL")
-    assert unread_names(dict.fromkeys(names, "1")) == ("ANTHROPIC_MODEL", "LOG_LEVEL")
+    names = (
+        "LOG_LEVEL",
+        "anthropic_model",
+        "ANTHROPIC_API_KEY",
+        "PATH",
+        "SIGNAL__URL",
+        "DAILY_BUDGET",
+        "TELEGRAM_TOKEN",
+    )
+    assert unread_names(dict.fromkeys(names, "1")) == ("ANTHROPIC_MODEL", "DAILY_BUDGET", "LOG_LEVEL")
+
+
+def test_in_a_container_everything_that_is_not_read_is_told() -> None:
+    """Compose hands the file on as the environment, where nobody else lives."""
+    usual = ("PATH", "HOME", "HOSTNAME", "LANG", "GPG_KEY", "PYTHON_VERSION", "PYTHONUNBUFFERED", "TZ", "https_proxy")
+    usual += ("ALDIS_REVISION", "EXTRAS", "KUBERNETES_SERVICE_HOST", "DB_PORT_5432_TCP_ADDR", "container", "WEB__PORT")
+    theirs = ("ALLOWED", "DATA_DIR", "MASTER_KEY", "RETENTION_DAYS", "TELEGRAM_TOKEN", "TIMEZONE")
+    assert unread_names(dict.fromkeys([*usual, *theirs], "1"), is_alone=True) == theirs
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("LLM__CLAUDE__API_KEY", "LLM__ANTHROPIC__API_KEY"),
+        ("SIGNAL__NUMBER", "SIGNAL__ACCOUNT"),
+        ("OLLAMA_HOST", "OPENAI_BASE_URL"),
+        ("GROQ_API_KEY", "OPENAI_API_KEY"),
+        ("MASTER_KEY", "STORE__KEY"),
+        ("SEARXNG_URL", "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL"),
+    ],
+)
+def test_what_other_programs_call_it_is_known(name: str, meant: str, tmp_path: Path) -> None:
+    """A key goes to the vendor that it is from, and not to the one whose name looks most like it."""
+    with pytest.raises(ConfigError, match=rf"^{name}: there is no such setting; did you mean {meant}\?"):
+        load_settings({}, env_file(tmp_path, f"{name}=1\n"))
 
 
 class TestAccess:

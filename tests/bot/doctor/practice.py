@@ -29,8 +29,10 @@ async def examined(
 
 
 def wrong(findings: tuple[Finding, ...]) -> list[str]:
-    """What is wrong, each with what to do, but for the bridge and what only a missing bridge leaves open."""
-    passed = ("bridge:", "access:", "ACCESS__", "SQLite", "network: HTTP")
+    """What is wrong, each with what to do, but for the bridge, what only a missing bridge leaves open, and what stands
+    in the environment of the tests.
+    """
+    passed = ("bridge:", "access:", "ACCESS__", "SQLite", "network: HTTP", "settings: not read")
     return [
         f"{finding.what} -> {finding.advice}"
         for finding in findings
