@@ -105,7 +105,7 @@ def _needs(group: ToolGroup) -> str:
 def _services() -> str:
     """The search services in the order in which they are asked."""
     wanted = SearchOptions().idle_services()
-    made = backends(SearchOptions(**_SERVICES), _around().http, _around().quotas)
+    made = backends(SearchOptions(**_SERVICES), _around().http)
     rows = (
         (
             service.name,
@@ -113,7 +113,7 @@ def _services() -> str:
             f"`TOOLS__WEB_SEARCH__{wanted[service.name]}`" if service.name in wanted else "nothing",
             _usd(service.cost_usd, "free, or not counted"),
         )
-        for service in made
+        for service in made.values()
     )
     return _table(("service", "what it does", "needs", "cost of a search"), rows)
 

@@ -29,9 +29,10 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import httpx
+from pydantic import TypeAdapter, ValidationError
 
 from tools.errors import Disabled, RateLimited, TimedOut, TooLarge, ToolError, Unavailable
 
@@ -48,6 +49,8 @@ LONGEST_PAUSE_SECONDS = 3.0
 
 _MAX_CONNECTIONS = 1000
 """To all services together: with a few, one service that hangs keeps everybody from all others."""
+
+_Parsed = TypeVar("_Parsed")
 
 _BEFORE_ANYTHING_IS_SENT = (httpx.ConnectError, httpx.LocalProtocolError, httpx.UnsupportedProtocol)
 _TRIES = 3
@@ -111,6 +114,17 @@ class JsonAnswer:
             return None
         return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
+    def parse(self, kind: type[_Parsed], service: str) -> _Parsed:
+        """The body as a `kind`, which is a model of pydantic or a tuple of such.
+
+        Raises:
+            Unavailable: it is none.
+        """
+        try:
+            return _adapter(kind).validate_python(self.body)
+        except ValidationError as error:
+            raise Unavailable(f"{service} answers something that cannot be read.") from error
+
     def refusal(self, service: str) -> ToolError:
         """The usual meaning of a status that is no success, for a caller that knows nothing better."""
         if self.status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -118,6 +132,11 @@ class JsonAnswer:
         if self.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
             return Disabled(f"{service} refuses the request (status {self.status}): the operator must look into it.")
         return Unavailable(f"{service} fails (status {self.status}).")
+
+
+@functools.cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 Pause = Callable[[JsonAnswer], float | None]

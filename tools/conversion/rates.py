@@ -14,7 +14,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field
 
 from tools.errors import NotFound, ToolError, Unavailable
 from tools.http import Http
@@ -36,9 +36,6 @@ class _Row(BaseModel):
     base: str
     quote: str = Field(min_length=1, max_length=10)
     rate: _Written = Field(gt=0)
-
-
-_ROWS = TypeAdapter(tuple[_Row, ...])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,10 +97,7 @@ class ExchangeRates:
         )
         if not answer.ok:
             raise answer.refusal(_SERVICE)
-        try:
-            rows = _ROWS.validate_python(answer.body)
-        except ValidationError as error:
-            raise Unavailable(f"{_SERVICE} answers something that cannot be read.") from error
+        rows = answer.parse(tuple[_Row, ...], _SERVICE)
         if not rows or any(row.base != _BASE for row in rows):
             raise Unavailable(f"{_SERVICE} answers without rates against {_BASE}.")
         newest = max(row.date for row in rows)

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from tools.base import Options
-from tools.search.sites import Site, split_list
+from tools.search.options import Site, split_list
 
 _MAX_SITES = 30
 Sites = Annotated[tuple[Site, ...], BeforeValidator(split_list), Field(max_length=_MAX_SITES)]

@@ -27,8 +27,7 @@ from tools.evidence.scoring import Evidence, EvidenceSource, Rules, confidence, 
 from tools.evidence.search_plan import Inquiry, Step
 from tools.ports import Excerpt, Judge, Judgement
 from tools.search.base import Hit, lies_in
-from tools.search.cache import CachedHits
-from tools.search.service import SearchService, clean_query, row
+from tools.search.service import CachedHits, SearchService, clean_query, row
 from tools.search.wikipedia import WikipediaBackend
 from tools.text import shorten
 from tools.web.addresses import canonical_url

@@ -139,10 +139,7 @@ class ImageGenerate:
         return answer
 
     async def _picture(self, answer: BytesAnswer) -> bytes:
-        try:
-            made = _Answer.model_validate(answer.as_json(_SERVICE).body).data[0]
-        except ValidationError as error:
-            raise Unavailable(f"{_SERVICE} answers something that cannot be read.") from error
+        made = answer.as_json(_SERVICE).parse(_Answer, _SERVICE).data[0]
         if made.b64_json:
             return _decoded(made.b64_json)
         if made.url is None:

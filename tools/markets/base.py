@@ -1,19 +1,25 @@
 """The seam to prediction markets: one form for all of them, and how numbers and dates are read."""
 
 import json
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, Protocol, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import BeforeValidator
 
-from tools.http import JsonAnswer
+from tools.errors import NotFound
+from tools.http import Http, JsonAnswer
 from tools.text import clean_text, shorten
 
 Status = Literal["open", "closed", "resolved"]
 """Whether people can still trade, wait for the outcome, or know it."""
 
+MAX_OUTCOMES = 12
+"""Of one market."""
+
+_MISSING = frozenset({400, 404, 422})  # what exchanges answer where there is no such market
 _MAX_LINE_CHARS = 200
 _MAX_TEXT_CHARS = 1500
 _LATEST_MILLISECONDS = 32_503_680_000_000  # the year 3000; people enter closing times far beyond all calendars
@@ -50,26 +56,26 @@ class Market:
     """The rules by which it is decided; empty in lists."""
 
 
-class Exchange(Protocol):
-    """A place where people trade on questions."""
+class Exchange(ABC):
+    """A place where people trade on questions, asked by HTTP: what all of them share."""
 
-    @property
-    def name(self) -> str:
-        """As people know it, such as Polymarket."""
-        ...
+    name: ClassVar[str]
+    """As people know it, such as Polymarket."""
+    money: ClassVar[str]
+    """What is traded with: USD, or play money."""
 
-    @property
-    def money(self) -> str:
-        """What is traded with: USD, or play money."""
-        ...
+    def __init__(self, *, http: Http, base_url: str, timeout_seconds: float) -> None:
+        self._http = http
+        self._base_url = base_url
+        self._timeout_seconds = timeout_seconds
 
+    @abstractmethod
     async def search(self, query: str, count: int, *, also_closed: bool) -> Sequence[Market]:
         """At most `count` markets that match, best first.
 
         Raises:
             RateLimited, TimedOut, TooLarge, Disabled, Unavailable: no answer, or none that can be read.
         """
-        ...
 
     async def market(self, key: str) -> Market:
         """The market of that id, which is the part behind the colon.
@@ -78,7 +84,28 @@ class Exchange(Protocol):
             NotFound: there is none.
             ToolError: as `search`.
         """
-        ...
+        answer = await self._ask(self._path(key), {})
+        if answer.status in _MISSING:
+            raise NotFound(f"{self.name} has no market {key!r}; look for it with market_search.")
+        return self._market(self._success(answer))
+
+    @abstractmethod
+    def _path(self, key: str) -> str:
+        """Where the market of that id is read."""
+
+    @abstractmethod
+    def _market(self, answer: JsonAnswer) -> Market:
+        """The one market that was asked for, with its rules."""
+
+    async def _ask(self, path: str, params: Mapping[str, str]) -> JsonAnswer:
+        return await self._http.get_json(
+            f"{self._base_url}{path}", service=self.name, params=params, timeout_seconds=self._timeout_seconds
+        )
+
+    def _success(self, answer: JsonAnswer) -> JsonAnswer:
+        if not answer.ok:
+            raise answer.refusal(self.name)
+        return answer
 
 
 def line(text: str) -> str:
@@ -89,11 +116,6 @@ def line(text: str) -> str:
 def paragraph(text: str) -> str:
     """A longer text of a stranger."""
     return shorten(clean_text(text).strip(), _MAX_TEXT_CHARS)
-
-
-def is_missing(answer: JsonAnswer) -> bool:
-    """Whether the exchange says that there is no such market."""
-    return answer.status in {400, 404, 422}
 
 
 def _number(given: Any) -> Any:

@@ -6,14 +6,11 @@ are milliseconds since 1970; a list leaves out the answers of questions with sev
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel
 
-from tools.errors import NotFound, Unavailable
-from tools.http import Http, JsonAnswer
-from tools.markets.base import Instant, Market, MarketOutcome, Number, Status, is_missing, line, paragraph
+from tools.http import JsonAnswer
+from tools.markets.base import MAX_OUTCOMES, Exchange, Instant, Market, MarketOutcome, Number, line, paragraph
 
-_MAX_OUTCOMES = 12
-_UNREADABLE = "Manifold answers something that cannot be read."
 _RESOLUTIONS = {"YES": "Yes", "NO": "No", "MKT": "in parts", "CANCEL": "called off"}
 
 
@@ -42,49 +39,25 @@ class _Contract(BaseModel):
     answers: tuple[_Answer, ...] = ()
 
 
-_CONTRACTS = TypeAdapter(tuple[_Contract, ...])
-
-
-class Manifold:
+class Manifold(Exchange):
     """Asks Manifold's API."""
 
     name = "Manifold"
     money = "play money"
 
-    def __init__(self, *, http: Http, base_url: str, timeout_seconds: float) -> None:
-        self._http = http
-        self._base_url = base_url
-        self._timeout_seconds = timeout_seconds
-
     async def search(self, query: str, count: int, *, also_closed: bool) -> Sequence[Market]:
         """See `Exchange`."""
         params = {"term": query, "filter": "all" if also_closed else "open", "sort": "score", "limit": str(count)}
-        answer = await self._ask("/v0/search-markets", params)
-        if not answer.ok:
-            raise answer.refusal(self.name)
-        try:
-            contracts = _CONTRACTS.validate_python(answer.body)
-        except ValidationError as error:
-            raise Unavailable(_UNREADABLE) from error
-        return [_market(contract) for contract in contracts[:count]]
+        answer = self._success(await self._ask("/v0/search-markets", params))
+        return [_market(contract) for contract in answer.parse(tuple[_Contract, ...], self.name)[:count]]
 
-    async def market(self, key: str) -> Market:
-        """See `Exchange`; `key` is the id, or `slug/` and the last part of its address."""
-        answer = await self._ask(f"/v0/{key}" if key.startswith("slug/") else f"/v0/market/{key}", {})
-        if is_missing(answer):
-            raise NotFound(f"{self.name} has no market {key!r}; look for it with market_search.")
-        if not answer.ok:
-            raise answer.refusal(self.name)
-        try:
-            contract = _Contract.model_validate(answer.body)
-        except ValidationError as error:
-            raise Unavailable(_UNREADABLE) from error
+    def _path(self, key: str) -> str:
+        """The key is the id, or `slug/` and the last part of its address."""
+        return f"/v0/{key}" if key.startswith("slug/") else f"/v0/market/{key}"
+
+    def _market(self, answer: JsonAnswer) -> Market:
+        contract = answer.parse(_Contract, self.name)
         return _market(contract, description=paragraph(contract.textDescription or ""))
-
-    async def _ask(self, path: str, params: dict[str, str]) -> JsonAnswer:
-        return await self._http.get_json(
-            f"{self._base_url}{path}", service=self.name, params=params, timeout_seconds=self._timeout_seconds
-        )
 
 
 def _market(contract: _Contract, description: str = "") -> Market:
@@ -92,7 +65,7 @@ def _market(contract: _Contract, description: str = "") -> Market:
         id=f"manifold:{line(contract.id)}",
         question=line(contract.question),
         url=line(contract.url),
-        status=_status(contract),
+        status="resolved" if contract.isResolved else "open",
         outcomes=_outcomes(contract),
         resolution=_resolution(contract),
         ends_at=contract.closeTime,
@@ -108,7 +81,7 @@ def _outcomes(contract: _Contract) -> Sequence[MarketOutcome]:
         chance = min(max(contract.probability, 0), 1)
         return [MarketOutcome(name="Yes", probability=chance), MarketOutcome(name="No", probability=1 - chance)]
     answers = sorted(contract.answers, key=lambda answer: -(answer.probability or 0))
-    return [MarketOutcome(name=line(answer.text), probability=answer.probability) for answer in answers[:_MAX_OUTCOMES]]
+    return [MarketOutcome(name=line(answer.text), probability=answer.probability) for answer in answers[:MAX_OUTCOMES]]
 
 
 def _resolution(contract: _Contract) -> str:
@@ -118,9 +91,3 @@ def _resolution(contract: _Contract) -> str:
     texts = {answer.id: answer.text for answer in contract.answers}
     said = contract.resolution
     return line(_RESOLUTIONS.get(said) or texts.get(said) or said)
-
-
-def _status(contract: _Contract) -> Status:
-    if contract.isResolved:
-        return "resolved"
-    return "open"

@@ -9,15 +9,24 @@ or numbers; a price is a probability, and a closed market's price of 1 is the wi
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from tools.errors import NotFound, TooLarge, Unavailable
-from tools.http import Http, JsonAnswer
-from tools.markets.base import Instant, Market, MarketOutcome, Number, Status, Texts, is_missing, line, paragraph
+from tools.errors import TooLarge
+from tools.http import JsonAnswer
+from tools.markets.base import (
+    MAX_OUTCOMES,
+    Exchange,
+    Instant,
+    Market,
+    MarketOutcome,
+    Number,
+    Status,
+    Texts,
+    line,
+    paragraph,
+)
 
-_MAX_OUTCOMES = 12
 _WON = 0.999
-_UNREADABLE = "Polymarket answers something that cannot be read."
 
 
 class _Traded(BaseModel):
@@ -92,16 +101,11 @@ class _Found(BaseModel):
     events: tuple[_Event, ...] | None = None
 
 
-class Polymarket:
+class Polymarket(Exchange):
     """Asks Polymarket's Gamma API."""
 
     name = "Polymarket"
     money = "USD"
-
-    def __init__(self, *, http: Http, base_url: str, timeout_seconds: float) -> None:
-        self._http = http
-        self._base_url = base_url
-        self._timeout_seconds = timeout_seconds
 
     async def search(self, query: str, count: int, *, also_closed: bool) -> Sequence[Market]:
         """See `Exchange`. An event of many candidates may be too long for several at once: then one is asked for."""
@@ -109,36 +113,21 @@ class Polymarket:
             answer = await self._found(query, count, also_closed=also_closed)
         except TooLarge:
             answer = await self._found(query, 1, also_closed=also_closed)
-        if not answer.ok:
-            raise answer.refusal(self.name)
-        try:
-            events = _Found.model_validate(answer.body).events or ()
-        except ValidationError as error:
-            raise Unavailable(_UNREADABLE) from error
+        events = self._success(answer).parse(_Found, self.name).events or ()
         return [_market(event) for event in events[:count]]
-
-    async def market(self, key: str) -> Market:
-        """See `Exchange`; `key` is the slug of the event, as it stands in its address."""
-        answer = await self._ask(f"/events/slug/{key}", {})
-        if is_missing(answer):
-            raise NotFound(f"{self.name} has no market {key!r}; look for it with market_search.")
-        if not answer.ok:
-            raise answer.refusal(self.name)
-        try:
-            event = _Event.model_validate(answer.body)
-        except ValidationError as error:
-            raise Unavailable(_UNREADABLE) from error
-        return _market(event, description=paragraph(event.description or ""))
 
     async def _found(self, query: str, count: int, *, also_closed: bool) -> JsonAnswer:
         params = {"q": query, "limit_per_type": str(count), "search_tags": "false", "search_profiles": "false"}
         which = {"keep_closed_markets": "1"} if also_closed else {"events_status": "active", "keep_closed_markets": "0"}
         return await self._ask("/public-search", params | which)
 
-    async def _ask(self, path: str, params: dict[str, str]) -> JsonAnswer:
-        return await self._http.get_json(
-            f"{self._base_url}{path}", service=self.name, params=params, timeout_seconds=self._timeout_seconds
-        )
+    def _path(self, key: str) -> str:
+        """The key is the slug of the event, as it stands in its address."""
+        return f"/events/slug/{key}"
+
+    def _market(self, answer: JsonAnswer) -> Market:
+        event = answer.parse(_Event, self.name)
+        return _market(event, description=paragraph(event.description or ""))
 
 
 def _market(event: _Event, description: str = "") -> Market:
@@ -147,7 +136,7 @@ def _market(event: _Event, description: str = "") -> Market:
         question=line(event.title),
         url=f"https://polymarket.com/event/{line(event.slug)}",
         status=_status(event),
-        outcomes=event.outcomes[:_MAX_OUTCOMES],
+        outcomes=event.outcomes[:MAX_OUTCOMES],
         resolution=event.winner,
         ends_at=event.endDate,
         volume=event.volume,

@@ -1,6 +1,6 @@
 """The tools `market_search` and `market_get`: what traders hold likely, from Polymarket and Manifold.
 
-One group of settings for both. How each exchange is asked and read stands in `tools.exchanges`.
+One group of settings for both. How each exchange is asked and read stands in the modules beside this one.
 """
 
 import asyncio

@@ -3,12 +3,19 @@
 """
 
 import re
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, Protocol
+from http import HTTPStatus
+from typing import ClassVar, Literal
 from urllib.parse import urlsplit
 
+from pydantic import BaseModel, SecretStr
+
+from tools.errors import Disabled, ToolError
+from tools.http import Http, JsonAnswer
+from tools.search.options import SearchOptions
 from tools.text import plain, shorten
 
 Freshness = Literal["day", "week", "month", "year"]
@@ -58,22 +65,27 @@ class Hit:
     """How well it fits, by the service's own measure: more is better; None where it does not tell."""
 
 
-class SearchBackend(Protocol):
-    """A service that searches."""
+class SearchBackend(ABC):
+    """A service that searches, asked by HTTP: what all of them share. What each has to itself, its words for a question
+    and for what it found, stands in a module of its own.
+    """
 
-    @property
-    def name(self) -> str:
-        """How results and logs call it: `Brave Search`, `SearXNG`, `Wikipedia`."""
-        ...
+    name: ClassVar[str]
+    """How results and logs call it: `Brave Search`, `SearXNG`, `Wikipedia`."""
+    cost_usd: Decimal = Decimal(0)
+    """What one search costs by the price list, free amounts left aside; 0 where the plan decides."""
+    key_variable: ClassVar[str] = ""
+    """The variable of the group that holds its key; "" where it has none."""
 
-    @property
-    def cost_usd(self) -> Decimal:
-        """What one search costs by the price list, free amounts left aside; 0 where the plan decides."""
-        ...
+    def __init__(self, options: SearchOptions, http: Http) -> None:
+        self._options = options
+        self._http = http
+        self._timeout_seconds = options.timeout_seconds
 
     def takes(self, query: Query) -> bool:
         """Whether it can search in this way at all."""
-        ...
+        del query
+        return True
 
     async def search(self, query: Query) -> tuple[Hit, ...]:
         """The best hits, best first, at most as many as wanted; empty when there are none.
@@ -81,9 +93,59 @@ class SearchBackend(Protocol):
         The words are cut to what the service takes.
 
         Raises:
-            ToolError: the service does not answer, refuses, or answers what cannot be read; ask another.
+            Disabled: the key is refused, or what else the operator has to see to; the message names the setting.
+            RateLimited: the pace, the plan or a free amount is used up.
+            TimedOut, TooLarge, Unavailable: no answer, or none that can be read; ask another service.
         """
-        ...
+        answer = await self._ask(query)
+        if not answer.ok:
+            raise self._refusal(answer)
+        return tuple(self._hits(answer, query))[: query.count]
+
+    @abstractmethod
+    async def _ask(self, query: Query) -> JsonAnswer:
+        """The service's answer, whatever its status."""
+
+    @abstractmethod
+    def _hits(self, answer: JsonAnswer, query: Query) -> Iterator[Hit]:
+        """What a success holds; raises a `ToolError` where that is an error all the same."""
+
+    def _refusal(self, answer: JsonAnswer) -> ToolError:
+        """What a status that is no success means."""
+        if self.key_variable and answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+            variable = f"TOOLS__WEB_SEARCH__{self.key_variable}"
+            return Disabled(f"{self.name} refuses the key: the operator must check {variable}.")
+        return answer.refusal(self.name)
+
+
+class SearchRow(BaseModel):
+    """One page as a service tells of it; what a service calls otherwise has an alias in its module."""
+
+    title: str = ""
+    url: str = ""
+    snippet: str | None = None
+    age: str | None = None
+    score: float | None = None
+
+
+def hits(rows: Iterable[SearchRow], *, max_snippet_chars: int = _MAX_SNIPPET_CHARS) -> Iterator[Hit]:
+    """The rows that have an address which people can open, as hits."""
+    for row in rows:
+        found = hit(
+            title=row.title,
+            url=row.url,
+            snippet=row.snippet or "",
+            age=row.age,
+            score=row.score,
+            max_snippet_chars=max_snippet_chars,
+        )
+        if found:
+            yield found
+
+
+def bearer(key: SecretStr) -> dict[str, str]:
+    """The header that carries a key."""
+    return {"Authorization": f"Bearer {key.get_secret_value()}"}
 
 
 def hit(

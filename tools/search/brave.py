@@ -9,17 +9,19 @@ forbid storing results beyond the moment: they are kept in memory only, for minu
 
 import asyncio
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from http import HTTPStatus
 from itertools import zip_longest
+from typing import Self
 
-from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic import BaseModel, Field, model_validator
 
-from tools.errors import Disabled, RateLimited, TimedOut, ToolError, Unavailable
+from tools.errors import RateLimited, TimedOut, ToolError, Unavailable
 from tools.http import Http, JsonAnswer, no_pause
-from tools.search.base import Hit, Query, hit, with_operators
-from tools.search.options import Mode
+from tools.search.base import Hit, Query, SearchBackend, SearchRow, hits, with_operators
+from tools.search.options import Mode, SearchOptions
 
 MAX_QUERY_CHARS = 400
 MAX_QUERY_WORDS = 50
@@ -40,15 +42,14 @@ _OTHER_LANGUAGES = {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans"}
 _LONGEST_HOLD_SECONDS = 5.0  # a window that opens later is a month's: ask and let Brave refuse
 
 
-_UNREADABLE = "Brave Search answers something that cannot be read."
-
-
-class _Result(BaseModel):
-    title: str = ""
-    url: str = ""
-    description: str | None = None
-    age: str | None = None
+class _Result(SearchRow):
+    snippet: str | None = Field(default=None, alias="description")
     page_age: str | None = None
+
+    @model_validator(mode="after")
+    def _dated(self) -> Self:
+        self.age = self.age or self.page_age
+        return self
 
 
 class _Web(BaseModel):
@@ -82,73 +83,63 @@ class _Context(BaseModel):
     sources: Mapping[str, _Source] = {}
 
 
-class Brave:
+class Brave(SearchBackend):
     """Searches the web and the news, or passages of pages, at the pace that the key allows."""
 
     name = "Brave Search"
     cost_usd = Decimal("0.005")  # $5 for 1,000 requests, of which $5 a month are free (dashboard, 2026-09)
+    key_variable = "API_KEY"
 
     def __init__(
-        self,
-        *,
-        http: Http,
-        base_url: str,
-        api_key: SecretStr,
-        timeout_seconds: float,
-        mode: Mode = "snippets",
-        interval_seconds: float = SLOWEST_INTERVAL_SECONDS,
+        self, options: SearchOptions, http: Http, *, interval_seconds: float = SLOWEST_INTERVAL_SECONDS
     ) -> None:
         """`interval_seconds` is the pace until Brave has told its own."""
-        self._http = http
-        self._base_url = base_url
-        self._mode: Mode = mode
-        self._api_key = api_key
-        self._timeout_seconds = timeout_seconds
+        super().__init__(options, http)
         self._pace = _Pace(interval_seconds)
 
-    def takes(self, query: Query) -> bool:
-        """See `SearchBackend`: everything."""
-        del query
-        return True
-
-    async def search(self, query: Query) -> tuple[Hit, ...]:
-        """See `SearchBackend`.
-
-        Raises:
-            Disabled: the key or the plan is refused; the message names the setting.
-            RateLimited: the pace or the month's quota is used up.
-            TimedOut, TooLarge, Unavailable: no answer, or none that can be read.
-        """
-        path, params = _question(query, self._mode)
+    async def _ask(self, query: Query) -> JsonAnswer:
+        """Ask in turn; once more where we were only too fast."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                answer = await self._ask(f"{self._base_url}/{path}", params)
+                answer = await self._ask_once(query)
+                if answer.status == HTTPStatus.TOO_MANY_REQUESTS and _code(answer) != "QUOTA_LIMITED":
+                    return await self._ask_once(query)
+                return answer
         except TimeoutError as error:
             raise TimedOut(f"{self.name} did not answer within {self._timeout_seconds:g} seconds.") from error
-        if not answer.ok:
-            raise _refusal(answer)
-        read = _passages if path == "llm/context" else _hits
-        return tuple(read(answer))[: query.count]
 
-    async def _ask(self, url: str, params: Mapping[str, str]) -> JsonAnswer:
-        """Ask in turn; once more where we were only too fast."""
-        answer = await self._ask_once(url, params)
-        if answer.status == HTTPStatus.TOO_MANY_REQUESTS and _code(answer) != "QUOTA_LIMITED":
-            return await self._ask_once(url, params)
-        return answer
-
-    async def _ask_once(self, url: str, params: Mapping[str, str]) -> JsonAnswer:
+    async def _ask_once(self, query: Query) -> JsonAnswer:
         await self._pace.turn()
+        path, params = _question(query, self._options.brave_mode)
+        key = self._options.api_key
         answer = await self._http.get_json(
-            url,
+            f"{self._options.base_url}/{path}",
             service=self.name,
             params=params,
-            headers={"X-Subscription-Token": self._api_key.get_secret_value()},
+            headers={"X-Subscription-Token": key.get_secret_value()} if key else None,
             timeout_seconds=self._timeout_seconds,
             pause=no_pause,
         )
         self._pace.learn(answer)
         return answer
+
+    def _hits(self, answer: JsonAnswer, query: Query) -> Iterator[Hit]:
+        if self._options.brave_mode == "context" and not query.is_news:
+            return hits(_passages(answer.parse(_Context, self.name)), max_snippet_chars=_CONTEXT_CHARS)
+        read = answer.parse(_Answer, self.name)
+        return hits(read.web.results if read.web else read.results)
+
+    def _refusal(self, answer: JsonAnswer) -> ToolError:
+        """The code says more than the status: a refused key is a 422."""
+        match _code(answer):
+            case "QUOTA_LIMITED":
+                return RateLimited("Brave Search: the plan's quota is used up.")
+            case "SUBSCRIPTION_TOKEN_INVALID" | "SUBSCRIPTION_NOT_FOUND":
+                return super()._refusal(replace(answer, status=HTTPStatus.UNAUTHORIZED))
+            case _ if answer.status == HTTPStatus.UNPROCESSABLE_ENTITY:
+                return Unavailable("Brave Search refuses the request as invalid.")
+            case _:
+                return super()._refusal(answer)
 
 
 def _question(query: Query, mode: Mode) -> tuple[str, dict[str, str]]:
@@ -214,44 +205,11 @@ def _windows(headers: Mapping[str, str]) -> Iterator[tuple[float, float, float]]
             yield limit, remaining, reset_seconds
 
 
-def _hits(answer: JsonAnswer) -> Iterator[Hit]:
-    try:
-        read = _Answer.model_validate(answer.body)
-    except ValidationError as error:
-        raise Unavailable(_UNREADABLE) from error
-    rows: Sequence[_Result] = read.web.results if read.web else read.results
-    for row in rows:
-        snippet, age = row.description or "", row.age or row.page_age
-        if found := hit(title=row.title, url=row.url, snippet=snippet, age=age):
-            yield found
-
-
-def _passages(answer: JsonAnswer) -> Iterator[Hit]:
-    try:
-        read = _Context.model_validate(answer.body)
-    except ValidationError as error:
-        raise Unavailable(_UNREADABLE) from error
+def _passages(read: _Context) -> Iterator[SearchRow]:
     for row in read.grounding.generic:
         told = read.sources.get(row.url, _Source()).age or ()
         age = told[1] if len(told) > 1 else None
-        words = " … ".join(row.snippets)
-        if found := hit(title=row.title, url=row.url, snippet=words, age=age, max_snippet_chars=_CONTEXT_CHARS):
-            yield found
-
-
-def _refusal(answer: JsonAnswer) -> ToolError:
-    """What an error means; the code says more than the status: a refused key is a 422."""
-    code = _code(answer)
-    if code == "QUOTA_LIMITED":
-        return RateLimited("Brave Search: the plan's quota is used up.")
-    if code in {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"} or answer.status in {
-        HTTPStatus.UNAUTHORIZED,
-        HTTPStatus.FORBIDDEN,
-    }:
-        return Disabled("Brave Search refuses the key: the operator must check TOOLS__WEB_SEARCH__API_KEY.")
-    if answer.status == HTTPStatus.UNPROCESSABLE_ENTITY:
-        return Unavailable("Brave Search refuses the request as invalid.")
-    return answer.refusal("Brave Search")
+        yield SearchRow(title=row.title, url=row.url, snippet=" … ".join(row.snippets), age=age)
 
 
 def _code(answer: JsonAnswer) -> str:

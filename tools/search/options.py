@@ -1,12 +1,12 @@
 """The settings of the search services: who is asked, in which order, how often, and where each answers."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from tools.base import BaseUrl, Key, Options
-from tools.search.sites import split_list
 
 Mode = Literal["snippets", "context"]
 """What Brave is asked for: the usual snippets, or passages of the pages themselves."""
@@ -24,6 +24,28 @@ _NEEDS: Mapping[Provider, tuple[str, str]] = {
     "serpapi": ("SerpApi", "SERPAPI_API_KEY"),
     "perplexity": ("Perplexity", "PERPLEXITY_API_KEY"),
 }
+
+
+_SITE = re.compile(r"(?=.{3,80}\Z)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+")
+
+
+def _as_site(given: str) -> str:
+    """A host, out of whatever is taken for one: with a scheme, `www.` or a path."""
+    host = given.lower().rpartition("://")[2].partition("/")[0].removeprefix("www.").removeprefix("*.")
+    if not _SITE.fullmatch(host):
+        raise ValueError("must be the host of a site, such as example.org")
+    return host
+
+
+Site = Annotated[str, AfterValidator(_as_site)]
+"""A host in lower case, without `www.`; what lies below it is meant too."""
+
+
+def split_list(given: object) -> object:
+    """A setting's comma list as its items, in lower case; anything else as it is."""
+    if not isinstance(given, str):
+        return given
+    return tuple(filter(None, (item.strip().lower() for item in given.split(","))))
 
 
 def _each_once(names: tuple[Provider, ...]) -> tuple[Provider, ...]:
@@ -89,20 +111,27 @@ class SearchOptions(Options):
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`: the services of the order that are set up; each only when those before it fail."""
-        lacking = self.idle_services()
-        names = [_NEEDS[provider][0] if provider in _NEEDS else "Wikimedia" for provider in self._order]
-        return tuple(name for name in names if name not in lacking)
+        return tuple(_NEEDS[provider][0] if provider in _NEEDS else "Wikimedia" for provider in self.ready)
+
+    @property
+    def ready(self) -> tuple[Provider, ...]:
+        """The services that have what they need, in the order in which they are asked."""
+        return tuple(provider for provider in self._order if not self._lacks(provider))
+
+    def most_per_month(self, provider: Provider) -> int | None:
+        """How often a service is asked in a month; None: without limit."""
+        return getattr(self, f"{provider}_per_month", None)
 
     @property
     def _order(self) -> tuple[Provider, ...]:
         return self.providers or get_args(Provider)
 
     def _lacking(self) -> Iterator[tuple[str, str]]:
-        for provider in self._order:
-            name, variable = _NEEDS.get(provider, ("", ""))
-            is_keyless = provider == "tavily" and self.tavily_keyless
-            if variable and not is_keyless and getattr(self, variable.lower()) is None:
-                yield name, variable
+        return (_NEEDS[provider] for provider in self._order if self._lacks(provider))
+
+    def _lacks(self, provider: Provider) -> bool:
+        is_keyless = provider == "tavily" and self.tavily_keyless
+        return provider in _NEEDS and not is_keyless and getattr(self, _NEEDS[provider][1].lower()) is None
 
 
 class WebSearchOptions(SearchOptions):

@@ -5,25 +5,24 @@ mostly forbid programs, so there is no default address.
 """
 
 from collections.abc import Iterator
-from decimal import Decimal
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, Field
 
 from tools.errors import Disabled, ToolError, Unavailable
-from tools.http import Http, JsonAnswer
-from tools.search.base import Hit, Query, hit, with_operators
+from tools.http import JsonAnswer
+from tools.search.base import Hit, Query, SearchBackend, SearchRow, hits, with_operators
 
 _MAX_QUERY_CHARS = 500
+_DATE_CHARS = 10
+
+_Day = Annotated[str, AfterValidator(lambda instant: instant[:_DATE_CHARS])]
 
 
-class _Result(BaseModel):
-    title: str = ""
-    url: str = ""
-    content: str | None = None
-    score: float | None = None
-    publishedDate: str | None = None  # noqa: N815 - SearXNG's own name
+class _Result(SearchRow):
+    snippet: str | None = Field(default=None, alias="content")
+    age: _Day | None = Field(default=None, alias="publishedDate")
 
 
 class _Answer(BaseModel):
@@ -31,38 +30,30 @@ class _Answer(BaseModel):
     unresponsive_engines: tuple[Any, ...] = ()
 
 
-class SearXNG:
+class SearXNG(SearchBackend):
     """Searches what the engines behind a SearXNG of your own find."""
 
     name = "SearXNG"
-    cost_usd = Decimal(0)
 
-    def __init__(self, *, http: Http, base_url: str, timeout_seconds: float) -> None:
-        self._http = http
-        self._url = f"{base_url}/search"
-        self._timeout_seconds = timeout_seconds
-
-    def takes(self, query: Query) -> bool:
-        """See `SearchBackend`: everything; the engines behind it follow as far as they can."""
-        del query
-        return True
-
-    async def search(self, query: Query) -> tuple[Hit, ...]:
-        """See `SearchBackend`.
-
-        Raises:
-            Disabled: the instance does not give JSON.
-            RateLimited, TimedOut, TooLarge, Unavailable: no answer; or no hit, because the engines behind it block it.
-        """
-        answer = await self._http.get_json(
-            self._url,
+    async def _ask(self, query: Query) -> JsonAnswer:
+        return await self._http.get_json(
+            f"{self._options.searxng_base_url}/search",
             service=self.name,
             params=_params(query),
             timeout_seconds=self._timeout_seconds,
         )
-        if not answer.ok:
-            raise _refusal(answer)
-        return tuple(_hits(answer))[: query.count]
+
+    def _hits(self, answer: JsonAnswer, query: Query) -> Iterator[Hit]:
+        del query
+        read = answer.parse(_Answer, self.name)
+        if not read.results and read.unresponsive_engines:
+            raise Unavailable("SearXNG finds nothing because the engines behind it do not answer.")
+        return hits(read.results)
+
+    def _refusal(self, answer: JsonAnswer) -> ToolError:
+        if answer.status == HTTPStatus.FORBIDDEN:
+            return Disabled("SearXNG gives no JSON: the operator must add json to search.formats in its settings.yml.")
+        return super()._refusal(answer)
 
 
 def _params(query: Query) -> dict[str, str]:
@@ -72,22 +63,3 @@ def _params(query: Query) -> dict[str, str]:
     if query.freshness is not None:
         params["time_range"] = query.freshness
     return params if query.language is None else params | {"language": query.language}
-
-
-def _hits(answer: JsonAnswer) -> Iterator[Hit]:
-    try:
-        read = _Answer.model_validate(answer.body)
-    except ValidationError as error:
-        raise Unavailable("SearXNG answers something that cannot be read.") from error
-    if not read.results and read.unresponsive_engines:
-        raise Unavailable("SearXNG finds nothing because the engines behind it do not answer.")
-    for row in read.results:
-        words, age = row.content or "", (row.publishedDate or "")[:10]
-        if found := hit(title=row.title, url=row.url, snippet=words, age=age, score=row.score):
-            yield found
-
-
-def _refusal(answer: JsonAnswer) -> ToolError:
-    if answer.status == HTTPStatus.FORBIDDEN:
-        return Disabled("SearXNG gives no JSON: the operator must add json to search.formats in its settings.yml.")
-    return answer.refusal("SearXNG")

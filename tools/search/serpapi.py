@@ -7,27 +7,23 @@ Source: serpapi.com documentation (google-light, google, google-news-light) and 
 """
 
 from collections.abc import Iterator
-from decimal import Decimal
 from http import HTTPStatus
 
-from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic import BaseModel, Field
 
-from tools.errors import Disabled, RateLimited, ToolError, Unavailable
-from tools.http import Http, JsonAnswer
-from tools.search.base import Hit, Query, hit, with_operators
+from tools.errors import RateLimited, ToolError, Unavailable
+from tools.http import JsonAnswer
+from tools.search.base import Hit, Query, SearchBackend, SearchRow, hits, with_operators
 
 MAX_QUERY_CHARS = 1_000
 
 _FRESHNESS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
-_NAME = "SerpApi"
 _NOTHING_FOUND = "hasn't returned any results"
 
 
-class _Result(BaseModel):
-    title: str = ""
-    link: str = ""
-    snippet: str | None = None
-    date: str | None = None
+class _Result(SearchRow):
+    url: str = Field(default="", alias="link")
+    age: str | None = Field(default=None, alias="date")
 
 
 class _Answer(BaseModel):
@@ -37,39 +33,36 @@ class _Answer(BaseModel):
     """With a success: that nothing was found, or that the search failed."""
 
 
-class SerpApi:
+class SerpApi(SearchBackend):
     """Searches what Google finds."""
 
-    name = _NAME
-    cost_usd = Decimal(0)
-
-    def __init__(self, *, http: Http, base_url: str, api_key: SecretStr, timeout_seconds: float) -> None:
-        self._http = http
-        self._url = f"{base_url}/search.json"
-        self._api_key = api_key
-        self._timeout_seconds = timeout_seconds
+    name = "SerpApi"
+    key_variable = "SERPAPI_API_KEY"
 
     def takes(self, query: Query) -> bool:
         """See `SearchBackend`: everything but news of a certain age."""
         return not (query.is_news and query.freshness)
 
-    async def search(self, query: Query) -> tuple[Hit, ...]:
-        """See `SearchBackend`.
-
-        Raises:
-            Disabled: the key is refused; the message names the setting.
-            RateLimited: the pace or the month's searches are used up.
-            TimedOut, TooLarge, Unavailable: no answer, or none that can be read.
-        """
-        answer = await self._http.get_json(
-            self._url,
-            service=_NAME,
-            params=_params(query) | {"api_key": self._api_key.get_secret_value()},
+    async def _ask(self, query: Query) -> JsonAnswer:
+        key = self._options.serpapi_api_key
+        return await self._http.get_json(
+            f"{self._options.serpapi_base_url}/search.json",
+            service=self.name,
+            params=_params(query) | ({"api_key": key.get_secret_value()} if key else {}),
             timeout_seconds=self._timeout_seconds,
         )
-        if not answer.ok:
-            raise _refusal(answer)
-        return tuple(_hits(answer))[: query.count]
+
+    def _hits(self, answer: JsonAnswer, query: Query) -> Iterator[Hit]:
+        del query
+        read = answer.parse(_Answer, self.name)
+        if read.error and _NOTHING_FOUND not in read.error:
+            raise Unavailable(f"{self.name}: the search failed.")
+        return hits(read.organic_results or read.news_results)
+
+    def _refusal(self, answer: JsonAnswer) -> ToolError:
+        if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
+            return RateLimited(f"{self.name}: the plan's searches of this hour or month are used up.")
+        return super()._refusal(answer)
 
 
 def _params(query: Query) -> dict[str, str]:
@@ -84,23 +77,3 @@ def _engine(query: Query) -> str:
     if query.is_news:
         return "google_news_light"
     return "google" if query.freshness else "google_light"
-
-
-def _hits(answer: JsonAnswer) -> Iterator[Hit]:
-    try:
-        read = _Answer.model_validate(answer.body)
-    except ValidationError as error:
-        raise Unavailable(f"{_NAME} answers something that cannot be read.") from error
-    if read.error and _NOTHING_FOUND not in read.error:
-        raise Unavailable(f"{_NAME}: the search failed.")
-    for row in read.organic_results or read.news_results:
-        if found := hit(title=row.title, url=row.link, snippet=row.snippet or "", age=row.date):
-            yield found
-
-
-def _refusal(answer: JsonAnswer) -> ToolError:
-    if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-        return Disabled(f"{_NAME} refuses the key: the operator must check TOOLS__WEB_SEARCH__SERPAPI_API_KEY.")
-    if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
-        return RateLimited(f"{_NAME}: the plan's searches of this hour or month are used up.")
-    return answer.refusal(_NAME)

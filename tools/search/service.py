@@ -11,18 +11,18 @@ cite what was found (`bot.turn.citations`).
 """
 
 import logging
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from tools.errors import BadArguments, Disabled, ToolError
+from tools.errors import BadArguments, Disabled, RateLimited, ToolError
 from tools.http import Http
 from tools.ports import Quotas
 from tools.search.backends import backends
 from tools.search.base import Hit, Query, SearchBackend, lies_in
-from tools.search.cache import CachedHits, Recent
 from tools.search.options import SearchOptions
 from tools.text import clean_text
 from tools.web.addresses import canonical_url
@@ -30,11 +30,67 @@ from tools.web.addresses import canonical_url
 _log = logging.getLogger(__name__)
 
 
+KEPT = timedelta(minutes=10)
+MOST = 128
+"""Answers that are kept; the oldest goes first."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CachedHits:
+    """What one service found."""
+
+    source: str
+    """The service's name."""
+    hits: tuple[Hit, ...]
+    failures: tuple[ToolError, ...] = ()
+    """Why the services before it in the order did not answer, in that order; empty where it was the first."""
+    cost_usd: Decimal = field(default=Decimal(0))
+    """What the search cost by the service's price list."""
+
+
+class Recent:
+    """The answers of the last minutes, in memory only: the terms of several services forbid more.
+
+    Shared by all conversations: what a service finds does not depend on who asks.
+    """
+
+    def __init__(self) -> None:
+        self._answers: OrderedDict[Query, tuple[datetime, CachedHits]] = OrderedDict()
+
+    def get(self, query: Query, now: datetime) -> CachedHits | None:
+        """What was found for the very same query; None where nobody asked it lately."""
+        self._forget(now)
+        kept = self._answers.get(query)
+        return None if kept is None else kept[1]
+
+    def put(self, query: Query, found: CachedHits, now: datetime) -> None:
+        """Keep an answer."""
+        self._answers.pop(query, None)
+        self._answers[query] = (now, found)
+        self._forget(now)
+
+    def _forget(self, now: datetime) -> None:
+        # They stand in the order in which they came.
+        while self._answers and (len(self._answers) > MOST or self._oldest() <= now - KEPT):
+            self._answers.popitem(last=False)
+
+    def _oldest(self) -> datetime:
+        at, _ = next(iter(self._answers.values()))
+        return at
+
+
 class SearchService:
     """Asks the search services one after the other until one answers."""
 
     def __init__(self, options: SearchOptions, http: Http, quotas: Quotas) -> None:
-        self._backends = backends(options, http, quotas)
+        by_provider = backends(options, http)
+        self._backends = tuple(by_provider.values())
+        self._most_by_name = {
+            backend.name: most
+            for provider, backend in by_provider.items()
+            if (most := options.most_per_month(provider)) is not None
+        }
+        self._quotas = quotas
         self._recent = Recent()
 
     @property
@@ -69,10 +125,33 @@ class SearchService:
         able = [backend for backend in self._backends if backend.takes(query)]
         if not able:
             raise Disabled(_unable(self._backends))
-        found = await _asked(query, able)
+        found = await self._asked(query, able)
         if not found.failures:  # a stand-in's answer is not kept: the better service may be back in a moment
             self._recent.put(query, found, now)
         return found
+
+    async def _asked(self, query: Query, able: Sequence[SearchBackend]) -> CachedHits:
+        failures: list[ToolError] = []
+        for backend in able:
+            try:
+                await self._count(backend)
+                hits = await backend.search(query)
+            except ToolError as error:
+                _log.warning("%s failed, kind %s", backend.name, error.code)
+                failures.append(error)
+                continue
+            wanted = _wanted(hits, query)
+            return CachedHits(source=backend.name, hits=wanted, failures=tuple(failures), cost_usd=backend.cost_usd)
+        last = failures[-1]
+        raise type(last)(" ".join(map(str, failures))) from last
+
+    async def _count(self, backend: SearchBackend) -> None:
+        """Take a request out of the month's amount before it is sent: one that fails costs a place too, and no crash
+        gives one away.
+        """
+        most = self._most_by_name.get(backend.name)
+        if most is not None and not await self._quotas.take(backend.name, most=most):
+            raise RateLimited(f"{backend.name}: the {most} searches that it may be asked in a month are used up.")
 
 
 def clean_query(given: str) -> str:
@@ -92,21 +171,6 @@ def row(hit: Hit) -> Mapping[str, Any]:
     found: dict[str, Any] = {"title": hit.title, "url": hit.url, "site": hit.site}
     more = {"age": hit.age, "score": hit.score}
     return found | {name: value for name, value in more.items() if value is not None} | {"snippet": hit.snippet}
-
-
-async def _asked(query: Query, able: Sequence[SearchBackend]) -> CachedHits:
-    failures: list[ToolError] = []
-    for backend in able:
-        try:
-            hits = await backend.search(query)
-        except ToolError as error:
-            _log.warning("%s failed, kind %s", backend.name, error.code)
-            failures.append(error)
-            continue
-        wanted = _wanted(hits, query)
-        return CachedHits(source=backend.name, hits=wanted, failures=tuple(failures), cost_usd=backend.cost_usd)
-    last = failures[-1]
-    raise type(last)(" ".join(map(str, failures))) from last
 
 
 def _unable(chosen: Sequence[SearchBackend]) -> str:

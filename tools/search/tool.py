@@ -10,10 +10,8 @@ from pydantic import Field, StringConstraints
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.search.base import Freshness, Query
-from tools.search.cache import CachedHits
-from tools.search.options import MAX_RESULTS, WebSearchOptions
-from tools.search.service import SearchService, clean_query, row
-from tools.search.sites import Site
+from tools.search.options import MAX_RESULTS, Site, WebSearchOptions
+from tools.search.service import CachedHits, SearchService, clean_query, row
 
 MAX_QUERY_CHARS = 500
 

@@ -7,26 +7,33 @@ The text is CC BY-SA 4.0: naming and linking the article, which every hit does, 
 """
 
 from collections.abc import Iterator
-from decimal import Decimal
+from typing import Annotated
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, Field
 
 from tools.errors import RateLimited, ToolError, Unavailable
 from tools.http import Http, JsonAnswer
-from tools.search.base import Hit, Query, hit, trim_query
-from tools.text import shorten
+from tools.search.base import Hit, Query, SearchBackend, SearchRow, hits, trim_query
+from tools.search.options import SearchOptions
+from tools.text import clean_text, shorten
 
 # What the search behind MediaWiki takes (CirrusSearch, $wgCirrusSearchMaxFullTextQueryLength).
 _MAX_QUERY_CHARS = 300
 _EXTRACT_CHARS = 300
-_AT_ONCE = 3
+
+_Extract = Annotated[str, AfterValidator(lambda text: shorten(text, _EXTRACT_CHARS))]
+
+AT_ONCE = 3
+"""Requests to Wikimedia."""
+
+BUSY = frozenset({"maxlag", "ratelimited"})
+"""The words for a crowd, which is told with status 200 as well."""
 
 
-class _Page(BaseModel):
-    title: str
-    fullurl: str
+class _Page(SearchRow):
+    url: str = Field(default="", alias="fullurl")
     index: int = 0
-    extract: str | None = None
+    snippet: _Extract | None = Field(default=None, alias="extract")
 
 
 class _Query(BaseModel):
@@ -38,43 +45,36 @@ class _Answer(BaseModel):
     """Missing when no article matches."""
 
 
-class WikipediaBackend:
+class WikipediaBackend(SearchBackend):
     """Searches encyclopaedic matters, in the Wikipedia of one language."""
 
     name = "Wikipedia"
-    cost_usd = Decimal(0)
 
-    def __init__(self, *, http: Http, base_url: str, language: str, timeout_seconds: float) -> None:
-        """`base_url` may hold `{language}`, which is replaced by the query's language, else by this one."""
-        self._http = http
-        self._base_url = base_url
-        self._language = language
-        self._timeout_seconds = timeout_seconds
-        self._places = http.places(self.name, _AT_ONCE)
+    def __init__(self, options: SearchOptions, http: Http) -> None:
+        super().__init__(options, http)
+        self._places = http.places(self.name, AT_ONCE)
 
     def takes(self, query: Query) -> bool:
         """See `SearchBackend`: no news, no dates, no sites but its own."""
         return not (query.is_news or query.freshness or query.sites)
 
-    async def search(self, query: Query) -> tuple[Hit, ...]:
-        """See `SearchBackend`.
-
-        Raises:
-            RateLimited, TimedOut, TooLarge, Unavailable: no answer, or none that can be read.
-        """
-        language = query.language or self._language
+    async def _ask(self, query: Query) -> JsonAnswer:
+        language = query.language or self._options.language
         async with self._places:
-            answer = await self._http.get_json(
-                f"{self._base_url.replace('{language}', language)}/w/api.php",
+            return await self._http.get_json(
+                f"{self._options.wikipedia_base_url.replace('{language}', language)}/w/api.php",
                 service=self.name,
                 params=_params(trim_query(query.text, max_chars=_MAX_QUERY_CHARS), query.count),
                 timeout_seconds=self._timeout_seconds,
             )
-        if not answer.ok:
-            raise answer.refusal(self.name)
-        if code := _error_code(answer):
-            raise _refusal(code)
-        return tuple(_hits(answer))[: query.count]
+
+    def _hits(self, answer: JsonAnswer, query: Query) -> Iterator[Hit]:
+        del query
+        if code := error_code(answer):
+            raise refusal(code)
+        pages = (answer.parse(_Answer, self.name).query or _Query()).pages
+        ranked = sorted(pages, key=lambda page: page.index)
+        return hits(ranked)
 
 
 def _params(query: str, count: int) -> dict[str, str]:
@@ -95,18 +95,7 @@ def _params(query: str, count: int) -> dict[str, str]:
     }
 
 
-def _hits(answer: JsonAnswer) -> Iterator[Hit]:
-    try:
-        query = _Answer.model_validate(answer.body).query or _Query()
-    except ValidationError as error:
-        raise Unavailable("Wikipedia answers something that cannot be read.") from error
-    for page in sorted(query.pages, key=lambda page: page.index):
-        extract = shorten(page.extract or "", _EXTRACT_CHARS)
-        if found := hit(title=page.title, url=page.fullurl, snippet=extract):
-            yield found
-
-
-def _error_code(answer: JsonAnswer) -> str:
+def error_code(answer: JsonAnswer) -> str:
     """MediaWiki's word for an error, which comes with status 200; empty where there is none."""
     match answer.body:
         case {"error": {"code": str(code)}}:
@@ -115,7 +104,8 @@ def _error_code(answer: JsonAnswer) -> str:
             return ""
 
 
-def _refusal(code: str) -> ToolError:
-    if code in {"ratelimited", "maxlag"}:
+def refusal(code: str) -> ToolError:
+    """What MediaWiki's word for an error means."""
+    if code in BUSY:
         return RateLimited("Wikipedia wants fewer requests.")
-    return Unavailable(f"Wikipedia refuses the request ({shorten(code, 60)}).")
+    return Unavailable(f"Wikipedia refuses the request ({shorten(clean_text(code), 60)}).")

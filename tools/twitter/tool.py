@@ -18,13 +18,13 @@ from decimal import Decimal
 from http import HTTPStatus
 from typing import Any, Literal
 
-from pydantic import AliasChoices, BaseModel, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.errors import BadArguments, Disabled, RateLimited, ToolError, Unavailable
+from tools.errors import BadArguments, Disabled, RateLimited, ToolError
 from tools.http import Http, JsonAnswer, no_pause
 from tools.ports import Quotas
-from tools.search.base import Freshness, Hit, Query, hit
+from tools.search.base import Freshness, Hit, Query, bearer, hit
 from tools.search.service import SearchService, clean_query, row
 from tools.twitter import query as operators
 from tools.twitter.options import SITE, TwitterOptions
@@ -118,7 +118,7 @@ class TwitterSearch:
             f"{self._options.base_url}/2/tweets/search/recent",
             service=_SERVICE,
             params=_params(query, arguments, context.now),
-            headers={"Authorization": f"Bearer {token.get_secret_value()}"},
+            headers=bearer(token),
             timeout_seconds=self._options.timeout_seconds,
             pause=no_pause,
         )
@@ -213,11 +213,8 @@ def _params(query: str, arguments: TwitterArguments, now: datetime) -> dict[str,
 
 def _read(answer: JsonAnswer, count: int) -> _Answer:
     """What was found, at most so many posts: no more were asked for, and no more are paid."""
-    try:
-        found = _Answer.model_validate(answer.body)
-        return found.model_copy(update={"data": found.data[:count]})
-    except ValidationError as error:
-        raise Unavailable(f"{_SERVICE} answers something that cannot be read.") from error
+    found = answer.parse(_Answer, _SERVICE)
+    return found.model_copy(update={"data": found.data[:count]})
 
 
 def _page(post: _Post, user: _User | None) -> Hit | None:

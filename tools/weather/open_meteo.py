@@ -10,15 +10,15 @@ repository open-meteo/open-meteo for the errors, 2026-11-21. Data CC BY 4.0: the
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic import BaseModel, BeforeValidator
 
-from tools.errors import BadArguments, Disabled, NotFound, RateLimited, ToolError, Unavailable
+from tools.errors import BadArguments, Disabled, NotFound, RateLimited, ToolError
 from tools.http import Http, JsonAnswer, usual_pause
 from tools.text import clean_text, shorten
+from tools.weather.options import WeatherOptions
 
 ATTRIBUTION = "Weather data by Open-Meteo.com (https://open-meteo.com/)"
 
@@ -73,26 +73,15 @@ class WeatherForecast(BaseModel):
     daily_units: _Words = {}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Hosts:
-    """Where Open-Meteo answers: three addresses without a slash at their end."""
-
-    forecast: str
-    geocoding: str
-    air_quality: str
-
-
 class OpenMeteo:
     """Asks Open-Meteo. All methods raise what `places` does, but for NotFound."""
 
-    def __init__(self, *, http: Http, hosts: Hosts, key: str, timeout_seconds: float) -> None:
-        """`key` is what its customer hosts want, "" for none; `timeout_seconds` holds for each request."""
+    def __init__(self, options: WeatherOptions, http: Http) -> None:
         self.queue = asyncio.Lock()
         """To be held from the first to the last request of a question."""
         self._http = http
-        self._hosts = hosts
-        self._key = key
-        self._timeout_seconds = timeout_seconds
+        self._options = options
+        self._key = options.api_key.get_secret_value() if options.api_key else ""
 
     async def places(self, name: str) -> tuple[WeatherPlace, ...]:
         """The places whose name begins so, at least one.
@@ -104,29 +93,27 @@ class OpenMeteo:
             RateLimited, TimedOut, TooLarge, Unavailable: it does not answer, or not in a way that can be read.
         """
         params = {"name": name, "count": str(_CANDIDATES), "language": "en", "format": "json"}
-        answer = await self._ask(f"{self._hosts.geocoding}/v1/search", params)
-        try:
-            places = _Places.model_validate(answer.body).results
-        except ValidationError as error:
-            raise _unreadable() from error
+        answer = await self._ask(f"{self._options.geocoding_base_url}/v1/search", params)
+        places = answer.parse(_Places, _SERVICE).results
         if not places:
             raise NotFound(f"No place is named {name!r}; try the bare name of a town.")
         return places
 
     async def forecast(self, params: Mapping[str, str]) -> WeatherForecast:
         """The weather at the coordinates in `params`, which are what `/v1/forecast` takes."""
-        return _forecast(await self._ask(f"{self._hosts.forecast}/v1/forecast", params))
+        return (await self._ask(f"{self._options.base_url}/v1/forecast", params)).parse(WeatherForecast, _SERVICE)
 
     async def air_quality(self, params: Mapping[str, str]) -> WeatherForecast:
         """The air there, likewise; what is not known at a place, such as pollen outside of Europe, is null."""
-        return _forecast(await self._ask(f"{self._hosts.air_quality}/v1/air-quality", params))
+        answer = await self._ask(f"{self._options.air_quality_base_url}/v1/air-quality", params)
+        return answer.parse(WeatherForecast, _SERVICE)
 
     async def _ask(self, url: str, params: Mapping[str, str]) -> JsonAnswer:
         answer = await self._http.get_json(
             url,
             service=_SERVICE,
             params={**params, "apikey": self._key} if self._key else params,
-            timeout_seconds=self._timeout_seconds,
+            timeout_seconds=self._options.timeout_seconds,
             pause=_pause,
         )
         reason = _reason(answer)
@@ -134,13 +121,6 @@ class OpenMeteo:
             said = reason.replace(self._key, "") if self._key else reason
             raise _refusal(answer, shorten(said, _MAX_REASON_CHARS))
         return answer
-
-
-def _forecast(answer: JsonAnswer) -> WeatherForecast:
-    try:
-        return WeatherForecast.model_validate(answer.body)
-    except ValidationError as error:
-        raise _unreadable() from error
 
 
 def _pause(answer: JsonAnswer) -> float | None:
@@ -166,7 +146,3 @@ def _refusal(answer: JsonAnswer, reason: str) -> ToolError:
     if reason and answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return BadArguments(reason)
     return answer.refusal(_SERVICE)
-
-
-def _unreadable() -> Unavailable:
-    return Unavailable(f"{_SERVICE} answers something that cannot be read.")

@@ -35,7 +35,7 @@ from tools.weather.forecast import (
     present_step,
     span,
 )
-from tools.weather.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, Hosts, OpenMeteo, WeatherForecast, WeatherPlace
+from tools.weather.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, OpenMeteo, WeatherForecast, WeatherPlace
 from tools.weather.options import Units, WeatherOptions
 
 _CLEARLY_LARGER = 3  # times as many people as the next place of the name
@@ -89,13 +89,7 @@ class Weather:
 
     def __init__(self, options: WeatherOptions, http: Http) -> None:
         self._options = options
-        hosts = Hosts(
-            forecast=options.base_url,
-            geocoding=options.geocoding_base_url,
-            air_quality=options.air_quality_base_url,
-        )
-        key = options.api_key.get_secret_value() if options.api_key else ""
-        self._service = OpenMeteo(http=http, hosts=hosts, key=key, timeout_seconds=options.timeout_seconds)
+        self._service = OpenMeteo(options, http)
 
     spec = ToolSpec(
         name="get_weather",

@@ -16,24 +16,23 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.errors import BadArguments, NotFound, RateLimited, ToolError, Unavailable
+from tools.errors import BadArguments, NotFound, Unavailable
 from tools.http import LONGEST_PAUSE_SECONDS, Http, JsonAnswer, usual_pause
+from tools.search.wikipedia import AT_ONCE, BUSY, error_code, refusal
 from tools.text import clean_text, shorten
 from tools.wikipedia.options import Language, WikipediaOptions
 
 LICENCE = "Text from Wikipedia, CC BY-SA 4.0: name and link the article."
 
 _SERVICE = "Wikipedia"
-_AT_ONCE = 3
 _MAX_TITLE_CHARS = 200
 _MAX_TEXT_CHARS = 5000
 _FOUND = 5
 _CANDIDATES = 40
 _MAX_SECTIONS = 300
-_BUSY = frozenset({"maxlag", "ratelimited"})
 _BUSY_PAUSE_SECONDS = 1.0
 
 _NOT_IN_TITLES = re.compile(r"[#<>\[\]|{}_\s]+")
@@ -110,7 +109,7 @@ class Wikipedia:
     def __init__(self, options: WikipediaOptions, http: Http) -> None:
         self._options = options
         self._http = http
-        self._places = http.places(_SERVICE, _AT_ONCE)
+        self._places = http.places(_SERVICE, AT_ONCE)
 
     spec = ToolSpec(
         name="wikipedia",
@@ -180,12 +179,9 @@ class Wikipedia:
             )
         if not answer.ok:
             raise answer.refusal(_SERVICE)
-        if code := _error_code(answer):
-            raise _refusal(code)
-        try:
-            return (_Answer.model_validate(answer.body).query or _Query()).pages
-        except ValidationError as error:
-            raise Unavailable("Wikipedia answers something that cannot be read.") from error
+        if code := error_code(answer):
+            raise refusal(code)
+        return (answer.parse(_Answer, _SERVICE).query or _Query()).pages
 
 
 def _question(title: str, meanings: Sequence[str]) -> Result:
@@ -249,24 +245,9 @@ def _folded(heading: str) -> str:
 
 def _pause(answer: JsonAnswer) -> float | None:
     """A crowd is told with status 200 as well; it is waited out if that is short."""
-    if _error_code(answer) not in _BUSY:
+    if error_code(answer) not in BUSY:
         return usual_pause(answer)
     asked = answer.retry_after_seconds
     if asked is None:
         return _BUSY_PAUSE_SECONDS
     return asked if asked <= LONGEST_PAUSE_SECONDS else None
-
-
-def _error_code(answer: JsonAnswer) -> str:
-    """MediaWiki's word for an error; empty where there is none."""
-    match answer.body:
-        case {"error": {"code": str(code)}}:
-            return code
-        case _:
-            return ""
-
-
-def _refusal(code: str) -> ToolError:
-    if code in _BUSY:
-        return RateLimited("Wikipedia wants fewer requests.")
-    return Unavailable(f"Wikipedia refuses the request ({shorten(clean_text(code), 60)}).")

@@ -37,12 +37,11 @@ from tools import (
 )
 from tools.search.base import Hit, Query, SearchBackend, hit, lies_in, trim_query, with_operators
 from tools.search.brave import Brave
-from tools.search.cache import KEPT, MOST, CachedHits, Recent
-from tools.search.options import WebSearchOptions
+from tools.search.options import Mode, SearchOptions, WebSearchOptions
 from tools.search.perplexity import Perplexity
 from tools.search.searxng import SearXNG
 from tools.search.serpapi import SerpApi
-from tools.search.service import SearchService
+from tools.search.service import KEPT, MOST, CachedHits, Recent, SearchService
 from tools.search.tavily import Tavily
 from tools.search.tool import WebSearch, WebSearchArguments
 from tools.search.wikipedia import WikipediaBackend
@@ -85,39 +84,55 @@ def asked(text: str = "lamps", count: int = 3, **more: Any) -> Query:
     return Query(text=text, count=count, **more)
 
 
-def brave(services: Services, http: Http, key: str = KEY, **more: Any) -> Brave:
-    given: dict[str, Any] = {"timeout_seconds": DEADLINE_SECONDS, "interval_seconds": 0.0}
-    return Brave(http=http, base_url=services.brave.url + "/res/v1", api_key=SecretStr(key), **(given | more))
+def brave(
+    services: Services,
+    http: Http,
+    timeout_seconds: float = DEADLINE_SECONDS,
+    key: str = KEY,
+    *,
+    mode: Mode = "snippets",
+    interval_seconds: float = 0.0,
+) -> Brave:
+    options = SearchOptions(
+        base_url=services.brave.url + "/res/v1",
+        api_key=SecretStr(key),
+        timeout_seconds=timeout_seconds,
+        brave_mode=mode,
+    )
+    return Brave(options, http, interval_seconds=interval_seconds)
 
 
 def searxng(services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS) -> SearXNG:
-    return SearXNG(http=http, base_url=services.searxng.url, timeout_seconds=timeout_seconds)
+    return SearXNG(SearchOptions(searxng_base_url=services.searxng.url, timeout_seconds=timeout_seconds), http)
 
 
 def wikipedia(services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS) -> WikipediaBackend:
     url = services.wikipedia.url + "/{language}"
-    return WikipediaBackend(http=http, base_url=url, language="de", timeout_seconds=timeout_seconds)
+    options = SearchOptions(wikipedia_base_url=url, language="de", timeout_seconds=timeout_seconds)
+    return WikipediaBackend(options, http)
 
 
 def tavily(
     services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS, key: str | None = tavily_server.KEY
 ) -> Tavily:
     secret = None if key is None else SecretStr(key)
-    return Tavily(http=http, base_url=services.tavily.url, api_key=secret, timeout_seconds=timeout_seconds)
+    url = services.tavily.url
+    return Tavily(SearchOptions(tavily_base_url=url, tavily_api_key=secret, timeout_seconds=timeout_seconds), http)
 
 
 def serpapi(
     services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS, key: str = serpapi_server.KEY
 ) -> SerpApi:
     url, secret = services.serpapi.url, SecretStr(key)
-    return SerpApi(http=http, base_url=url, api_key=secret, timeout_seconds=timeout_seconds)
+    return SerpApi(SearchOptions(serpapi_base_url=url, serpapi_api_key=secret, timeout_seconds=timeout_seconds), http)
 
 
 def perplexity(
     services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS, key: str = perplexity_server.KEY
 ) -> Perplexity:
     url, secret = services.perplexity.url, SecretStr(key)
-    return Perplexity(http=http, base_url=url, api_key=secret, timeout_seconds=timeout_seconds)
+    options = SearchOptions(perplexity_base_url=url, perplexity_api_key=secret, timeout_seconds=timeout_seconds)
+    return Perplexity(options, http)
 
 
 def tool(services: Services, http: Http, **options: Any) -> WebSearch:
@@ -267,7 +282,7 @@ async def test_brave_s_refusals_are_told_by_their_code(
 async def test_brave_refuses_a_wrong_key_with_its_own_words(services: Services, http: Http) -> None:
     """The key is not in the error."""
     with pytest.raises(Disabled) as caught:
-        await brave(services, http, "wrong-key").search(asked("lamps", 3))
+        await brave(services, http, key="wrong-key").search(asked("lamps", 3))
     assert "wrong-key" not in repr(caught.value)
 
 

@@ -12,6 +12,7 @@ from tests.servers.mediawiki import MEANINGS, MediaWiki
 from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
 from tools.search.base import Query
+from tools.search.options import SearchOptions
 from tools.search.wikipedia import WikipediaBackend as Search
 from tools.wikipedia.options import WikipediaOptions
 from tools.wikipedia.tool import LICENCE, Wikipedia, WikipediaArguments
@@ -212,7 +213,7 @@ async def test_an_article_that_vanishes_between_search_and_reading_is_a_failure(
 async def test_at_most_three_requests_are_under_way(ask: Asked, mediawiki: MediaWiki, http: Http) -> None:
     """Wikipedia's rule for bots, whichever tool asks: of four questions that hang one has not been asked."""
     mediawiki.faults += [hang] * 4
-    search = Search(http=http, base_url=mediawiki.url, language="en", timeout_seconds=DEADLINE_SECONDS)
+    search = Search(SearchOptions(wikipedia_base_url=mediawiki.url, timeout_seconds=DEADLINE_SECONDS), http)
     asked = [ask("Stub"), search.search(Query(text="lamp", count=3)), ask("Stub"), ask("Stub")]
     questions = [asyncio.ensure_future(one) for one in asked]
     await eventually(lambda: len(mediawiki.requests) >= 3)
