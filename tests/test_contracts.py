@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from store.repository import Repository
+from tools import CATALOG
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,7 +28,8 @@ def imported(module: str) -> set[str]:
     return plain | {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
 
 
-TOOLS = {module for module in imported("tools.catalog") if module.startswith("tools.")} - {"tools.base"}
+MADE = {entry.maker.partition(":")[0] for entry in CATALOG.values() if entry.maker}
+TOOLS = MADE | {module for module in imported("tools.catalog") if module.startswith("tools.")} - {"tools.base"}
 
 
 @pytest.mark.parametrize("tool", sorted(module for module in TOOLS if not module.endswith(".options")))

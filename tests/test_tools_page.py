@@ -1,6 +1,7 @@
 """What docs/tools.md shows works as it stands there: the tool, its test, the catalogue's line, the entry point."""
 
 import re
+import sys
 import tomllib
 from dataclasses import fields
 from pathlib import Path
@@ -52,16 +53,17 @@ async def test_the_test_of_the_example_passes(tmp_path: Path) -> None:
                 await nonsense('{"metres": 1}', http, context)
 
 
-def test_the_line_of_the_catalogue_is_one() -> None:
+def test_the_line_of_the_catalogue_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """It gives the tool, and none where the address is missing."""
     module = ModuleType("gauge")
+    monkeypatch.setitem(sys.modules, "tools.gauge", module)
     exec(compile(TOOL, "gauge.py", "exec"), module.__dict__)
     lines: dict[str, CatalogEntry] = eval(
         f"{{{block('Its line in the catalogue:')}}}", {**module.__dict__, "CatalogEntry": CatalogEntry}
     )
     around: Any = alone(Http(USER_AGENT), Fetcher(USER_AGENT))
     assert lines["gauge"].build(module.GaugeOptions(), around) == ()
-    tool: Any = lines["gauge"].build(module.GaugeOptions(base_url="http://127.0.0.1:9"), around)
+    (tool,) = lines["gauge"].build(module.GaugeOptions(base_url="http://127.0.0.1:9"), around)
     assert tool.spec.name == "water_level"
 
 

@@ -56,8 +56,7 @@ def build_tools(
 ) -> Mapping[str, tuple[Tool, ...]]:
     """The tools of these lines, whether they are switched on or not; none where a line lacks what it needs."""
     workshop = _workshop(options_by_name, tool_deps)
-    built = {name: CATALOG[name].build(_options(name, options_by_name), workshop) for name in names}
-    return {name: tools if isinstance(tools, tuple) else (tools,) for name, tools in built.items()}
+    return {name: CATALOG[name].build(_options(name, options_by_name), workshop) for name in names}
 
 
 def _options(name: str, options_by_name: Mapping[str, Options]) -> Options:

@@ -155,9 +155,7 @@ class DbDescribe:
 
 
 def database_tools(options: DbQueryOptions) -> tuple[DbQuery | DbDescribe, ...]:
-    """Both tools; none where no database is listed, or none that can be asked."""
-    if options.missing() is not None:
-        return ()
+    """Both tools, for options that list a database which can be asked."""
     databases = Databases(options)
     if lacking := [access.name for access in options.accesses if access.engine == "postgresql" and not has_postgres()]:
         _log.warning("db_query: %s cannot be read without %s", ", ".join(lacking), POSTGRES_PACKAGE)

@@ -229,6 +229,11 @@ class VerifyNews:
         return data | {"results": list(map(_row, shown))}
 
 
+def evidence_tools(options: VerifyNewsOptions, search: SearchService, judge: Judge) -> tuple[VerifyNews, ...]:
+    """The tool; none where no service can be searched with."""
+    return (VerifyNews(options, search, judge),) if search.is_open else ()
+
+
 def _each_once(found: Iterable[CachedHits]) -> Iterable[Hit]:
     """The hits of all searches, each address once, in the order in which they were found."""
     by_address: dict[str, Hit] = {}

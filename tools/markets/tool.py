@@ -135,6 +135,11 @@ class MarketGet:
         return Result(data={**_row(exchange, market, context.now), "rules": market.description or "(none)"})
 
 
+def market_tools(options: MarketsOptions, http: Http) -> tuple[MarketSearch, MarketGet]:
+    """Both tools."""
+    return MarketSearch(options, http), MarketGet(options, http)
+
+
 def exchanges(options: MarketsOptions, http: Http) -> Mapping[str, Exchange]:
     """Who is asked, by the word that ids begin with."""
     timeout_seconds = options.timeout_seconds

@@ -126,6 +126,11 @@ class IntelRecent:
         return Result(data={**data, "results": list(map(_row, stories))})
 
 
+def news_tools(news: News) -> tuple[IntelSearch, IntelRecent]:
+    """Both tools."""
+    return IntelSearch(news), IntelRecent(news)
+
+
 def _since(context: ToolContext, days: int) -> datetime:
     return context.now - timedelta(days=days)
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tools.base import Arguments, Intent, Result, ResultFile, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ResultFile, Tool, ToolContext, ToolSpec
 from tools.chart import PNG, Point, point_chart
 from tools.errors import BadArguments
 from tools.ports import Forecast, Prediction, Predictions, Verdict
@@ -246,6 +246,11 @@ class CalibrationStats:
             return Result(data={**data, "plot": _plot_in_letters(settled)}, origins=origins)
         file = ResultFile(name="calibration.png", content_type=PNG, data=picture)
         return Result(data=data, files=(file,), origins=origins)
+
+
+def prediction_tools(predictions: Predictions) -> tuple[Tool, ...]:
+    """All four tools."""
+    return tuple(tool(predictions) for tool in (Predict, ResolvePrediction, ListPredictions, CalibrationStats))
 
 
 def _shown(prediction: Prediction) -> Mapping[str, Any]:

@@ -89,3 +89,8 @@ class WebSearch:
         if not found.hits:
             data["message"] = "Nothing was found; try other words."
         return data | {"results": list(map(row, found.hits))}
+
+
+def search_tools(options: WebSearchOptions, search: SearchService) -> tuple[WebSearch, ...]:
+    """The tool; none where no service can be asked."""
+    return (WebSearch(options, search),) if search.is_open else ()

@@ -165,6 +165,15 @@ class TwitterSearch:
         return Result(data=data | {"results": list(map(row, found.hits))}, cost_usd=found.cost_usd)
 
 
+def twitter_tools(
+    options: TwitterOptions, http: Http, quotas: Quotas, search: SearchService
+) -> tuple[TwitterSearch, ...]:
+    """The tool; none where neither X nor a search that keeps to its site can be asked."""
+    if options.missing() and not search.reaches(SITE):
+        return ()
+    return (TwitterSearch(options, http, quotas, search),)
+
+
 class _LongText(BaseModel):
     text: str = ""
 

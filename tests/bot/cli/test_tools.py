@@ -309,7 +309,7 @@ async def test_what_gives_tools_is_started_and_ended(given: tuple[Tool, ...]) ->
         names.append(taken)
         return servers
 
-    catalog = {"mcp": CatalogEntry(Options, lambda *_: (), source)}
+    catalog = {"mcp": CatalogEntry(Options, source=source)}
     settings = load_settings({}, env_file=None)
     groups = [
         ToolGroup(name="clock", state="on", tools=(CurrentTime(),)),

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from bot.errors import ConfigError
 from bot.settings import load_settings
 from tests.tools.databases.samples import CONTEXT, Asked, options, where
-from tools import BadArguments, Disabled
+from tools import CATALOG, BadArguments, Disabled
 from tools.databases.options import DbQueryOptions
 from tools.databases.query import DbQueryArguments
 from tools.databases.tool import Databases, DbDescribe, DbDescribeArguments, DbQuery, database_tools
@@ -365,12 +365,12 @@ async def test_a_database_whose_library_is_not_installed_does_not_hide_the_other
     with pytest.raises(Disabled, match="has to install the package asyncpg"):
         await querying.run(DbQueryArguments(database="far", table="t"), CONTEXT)
     assert options({"far": far}).missing() == "the package asyncpg (the extra `postgres`)"
-    assert database_tools(options({"far": far})) == ()
+    assert CATALOG["db_query"].build(options({"far": far}), None) == ()
 
 
 def test_without_a_database_nothing_is_offered() -> None:
     """And what is missing is said."""
     given = DbQueryOptions()
-    assert database_tools(given) == ()
+    assert CATALOG["db_query"].build(given, None) == ()
     assert given.missing() == "DATABASES"
     assert given.seen_by() == ()
