@@ -10,7 +10,7 @@ import pytest
 from bot import events
 from bot.clock import SetClock
 from bot.commands import phrases as command_phrases
-from bot.commands.base import Call, CommandContext, CommandEntry, Commands
+from bot.commands.base import Call, CommandContext, CommandGroup, Commands, command
 from bot.commands.chat import ChatCommands
 from bot.commands.urgent import Authority, UrgentItems
 from bot.events import Envelope, Kind, Reply
@@ -62,7 +62,7 @@ def worker_of(
     transport: FakeTransport,
     provider: Scripted,
     *,
-    entries: tuple[CommandEntry, ...] = (),
+    groups: tuple[CommandGroup, ...] = (),
     **changes: Any,
 ) -> Worker:
     pace = WorkerLimits(
@@ -82,7 +82,7 @@ def worker_of(
         revisions=Revisions(store, clock, turns, deletes_answers=False),
         approvals=approvals,
         commands=Commands(
-            desk, (*ChatCommands(desk, approvals, timezone="UTC", limits=Budgets(), name="Aldis").entries, *entries)
+            desk, (ChatCommands(desk, approvals, timezone="UTC", limits=Budgets(), name="Aldis"), *groups)
         ),
         group_context=group_context,
         authority=authority,
@@ -222,13 +222,14 @@ async def test_a_command_that_waits_delays_nobody(store: Store, clock: SetClock)
     """Nor does it hold back the commands of others; what was asked behind it in its own conversation comes after it."""
     thinker, gate = Thinker(), asyncio.Event()
 
-    async def slow(call: Call) -> None:
-        if call.message.author == "alice":
-            await gate.wait()
-        await store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
+    class Slow(CommandGroup):
+        @command("/slow", command_phrases.ABOUT_STOP)
+        async def _slow(self, call: Call) -> None:
+            if call.message.author == "alice":
+                await gate.wait()
+            await store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
 
-    entry = CommandEntry(name="slow", form="/slow", summary=command_phrases.ABOUT_STOP, run=slow)
-    async with running(worker_of(store, clock, FakeTransport(), thinker, entries=(entry,))):
+    async with running(worker_of(store, clock, FakeTransport(), thinker, groups=(Slow(),))):
         await arrive(store, "/slow", 1, author="alice", urgent=True)
         await arrive(store, "behind", 2, author="alice")
         await arrive(store, "/slow", 1, author="bob", urgent=True)

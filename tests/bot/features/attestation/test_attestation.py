@@ -12,12 +12,13 @@ import pytest
 
 from bot.cli import main as cli
 from bot.clock import SetClock
-from bot.commands.base import CommandContext, CommandEntry
+from bot.commands.base import CommandContext, CommandGroup
 from bot.errors import Disconnected
 from bot.features.attestation import phrases
 from bot.features.attestation.commands import AttestationCommands
 from bot.features.attestation.guest_agent import MAX_ANSWER_BYTES
 from bot.features.attestation.service import Attestation, is_word, report_data
+from bot.i18n.catalogues import say
 from bot.version import build, source_digest
 from store import Store
 from tests.bot.loops.app_harness import Port, app_harness
@@ -136,8 +137,8 @@ def test_words_that_are_none(word: str) -> None:
     assert not is_word(word)
 
 
-def _commands(socket: Path) -> Callable[[CommandContext], tuple[CommandEntry, ...]]:
-    return lambda desk: AttestationCommands(desk, Attestation(socket)).entries
+def _commands(socket: Path) -> Callable[[CommandContext], list[CommandGroup]]:
+    return lambda desk: [AttestationCommands(desk, Attestation(socket))]
 
 
 async def _told(port: Port, text: str) -> tuple[str, int]:
@@ -153,7 +154,7 @@ async def test_in_the_chat(store: Store, clock: SetClock, socket: Path) -> None:
     async with app_harness(store, clock, commands=_commands(socket)) as port:
         for said in ("/verify", f"/verify {WORD}"):
             text, files = await _told(port, said)
-            assert text == phrases.nothing_proved(build()["source"]).replace("`", "")
+            assert text == say(phrases.NOTHING_PROVED, source=build()["source"]).replace("`", "")
             assert files == 0
             assert "\n" not in text
         async with GuestAgent(socket=socket, faults=[]) as agent:
