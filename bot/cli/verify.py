@@ -11,6 +11,7 @@ from bot import logs
 from bot.errors import ConfigError, Disconnected
 from bot.features.attestation import phrases
 from bot.features.attestation.service import Attestation, is_word
+from bot.i18n.catalogues import say
 from bot.settings import Settings
 from bot.version import build
 
@@ -26,7 +27,7 @@ def verify(given: Settings, options: argparse.Namespace) -> int:
     logs.set_up("ERROR", given.log.format)
     attestation = Attestation(given.attestation.socket)
     if not attestation.is_possible():
-        print(phrases.nothing_proved(build()["source"]), file=sys.stderr)
+        print(say(phrases.NOTHING_PROVED, source=build()["source"]), file=sys.stderr)
         return 1
     try:
         evidence = asyncio.run(attestation.evidence(options.word))

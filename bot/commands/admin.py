@@ -52,7 +52,7 @@ class AdminCommands(CommandGroup):
                 return say(phrases.UNKNOWN_CODE)
             by, now = call.message.author, self._desk.clock.wall()
             repos.people.allow(person, account=self._account, by=by, now=now)
-            return phrases.let_in(repos.people.label(person, account=self._account))
+            return say(phrases.LET_IN, label=repos.people.label(person, account=self._account))
 
         await self._desk.answer(call, allow)
         if person is not None:
@@ -67,7 +67,7 @@ class AdminCommands(CommandGroup):
 
         def deny(repos: Repositories) -> str:
             is_done = repos.people.deny(label, account=self._account)
-            return phrases.shut_out(label) if is_done else say(phrases.UNKNOWN_PERSON)
+            return say(phrases.SHUT_OUT, label=label) if is_done else say(phrases.UNKNOWN_PERSON)
 
         await self._desk.answer(call, deny)
 

@@ -260,7 +260,7 @@ class Commands(CommandGroup):
         try:
             await entry.run(call)
         except WrongForm:
-            await self._desk.answer(call, lambda _: phrases.wrong_form(entry.form))
+            await self._desk.answer(call, lambda _: say(phrases.WRONG_FORM, form=entry.form))
 
     @command("/help [NAME]", phrases.ABOUT_HELP, examples=("/help", "/help remind"))
     async def _help(self, call: Call) -> None:

@@ -128,7 +128,9 @@ class BroadcastCommands(CommandGroup):
         in_groups = sum(chat.startswith(_GROUP) for chat in chats)
         if chats:
             self._planned[call.message.author] = _Planned(text=text, chats=chats, at=self._desk.clock.now())
-            await self._desk.answer(call, lambda _: phrases.broadcast_asks(len(chats) - in_groups, in_groups, text))
+            await self._desk.answer(
+                call, lambda _: say(phrases.BROADCAST_ASKS, people=len(chats) - in_groups, groups=in_groups, text=text)
+            )
         else:
             await self._desk.answer(call, lambda _: say(phrases.NOBODY_TO_TELL))
 
@@ -141,7 +143,7 @@ class BroadcastCommands(CommandGroup):
 
         def send(repos: Repositories) -> str:
             sent = [self._put(repos, chat, planned.text, now) for chat in planned.chats]
-            return phrases.broadcast_done(sum(sent))
+            return say(phrases.BROADCAST_DONE, count=sum(sent))
 
         await self._desk.answer(call, send)
         # Only now: a transaction that failed is tried again, and finds it.

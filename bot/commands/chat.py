@@ -131,7 +131,7 @@ class ChatCommands(CommandGroup):
             share = repos.ledger.cached_share(call.conversation, since=self._desk.clock.now() - _CACHE_DAYS)
             lines += [phrases.from_cache(share)] if share else []
             return CommandReply(
-                text="\n".join([*lines, phrases.unpriced_line(unknown)] if unknown else lines), files=chart
+                text="\n".join([*lines, say(phrases.UNPRICED, calls=unknown)] if unknown else lines), files=chart
             )
 
         await self._desk.answer(call, reply)

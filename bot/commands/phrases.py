@@ -102,11 +102,11 @@ ABOUT_BROADCAST = Sentence("ABOUT_BROADCAST", "sends a message to every chat, af
 _ALL_FORGOTTEN = Sentence("ALL_FORGOTTEN", "Deleted: {what}. What it cost stays in my books, without any words.")
 _ALL_OF_NOTHING = Sentence("ALL_OF_NOTHING", "nothing, as there was nothing")
 _ALL_OF_SOME = Sentence("ALL_OF_SOME", "{answers}, everything you ever asked here and elsewhere")
-_BROADCAST_ASKS = Sentence(
+BROADCAST_ASKS = Sentence(
     "BROADCAST_ASKS",
     "That goes to {people} direct chats and {groups} groups. `/broadcast yes` within ten minutes sends it: {text}",
 )
-_BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chats.")
+BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chats.")
 _BUDGET_LINE = Sentence("BUDGET_LINE", "{spent} of {limit} USD")
 _FORGOT = Sentence(
     "FORGOT",
@@ -121,8 +121,8 @@ _KEPT_PARTLY_IN_FILE = Sentence(
     "KEPT_PARTLY_IN_FILE",
     "I've kept {answers}, encrypted. The newest {count} are in the files; whoever runs me can give you all of them.",
 )
-_LANGUAGE_SET = Sentence("LANGUAGE_SET", "I'll speak English here from now on.")
-_LET_IN = Sentence("LET_IN", "Done, {label} can write to me now. `/deny {label}` takes it back.")
+LANGUAGE_SET = Sentence("LANGUAGE_SET", "I'll speak English here from now on.")
+LET_IN = Sentence("LET_IN", "Done, {label} can write to me now. `/deny {label}` takes it back.")
 _MODEL_FIGURES = Sentence("MODEL_FIGURES", "{model} ({figures})")
 _MODEL_WINDOW = Sentence("MODEL_WINDOW", "{tokens} tokens of context")
 _MODEL_RATES = Sentence("MODEL_RATES", "{input} USD in, {output} USD out per million tokens")
@@ -132,11 +132,11 @@ _MODEL_OTHERS = Sentence(
     "MODEL_OTHERS",
     "To choose from:\n{models}\n\n`/model 2` or a part of the name chooses; `/model default` goes back to the first.",
 )
-_NO_SUCH_MODEL_HERE = Sentence("NO_SUCH_MODEL_HERE", "There is no model “{name}” here; `/model` shows them all.")
+NO_SUCH_MODEL_HERE = Sentence("NO_SUCH_MODEL_HERE", "There is no model “{name}” here; `/model` shows them all.")
 _NO_LIMIT = Sentence("NO_LIMIT", "{spent} USD, no limit")
 _PERSONA_SET = Sentence("PERSONA_SET", "Done. From your next message on I'll be like that. `/persona off` ends it.")
 _PERSONA_TIMED = Sentence("PERSONA_TIMED", "Done, until your message disappears. `/persona off` ends it sooner.")
-_SHUT_OUT = Sentence("SHUT_OUT", "Done, {label} can't write to me anymore.")
+SHUT_OUT = Sentence("SHUT_OUT", "Done, {label} can't write to me anymore.")
 _SPENT_PERSON_DAY = Sentence("SPENT_PERSON_DAY", "You, today: {amount}")
 _SPENT_PERSON_MONTH = Sentence("SPENT_PERSON_MONTH", "You, this month: {amount}")
 _SPENT_GROUP_DAY = Sentence("SPENT_GROUP_DAY", "This group, today: {amount}")
@@ -170,12 +170,12 @@ _TAKEN_OVER_OF = Sentence(
 )
 _STATUS_WAITING = Sentence("STATUS_WAITING", "Waiting for an answer: {count}")
 _STATUS_WORDS = Sentence("STATUS_WORDS", "Waiting for your yes or no: {count}")
-_TOO_LONG_PERSONA = Sentence("TOO_LONG_PERSONA", "That's too long: a persona can have at most {most} characters.")
+TOO_LONG_PERSONA = Sentence("TOO_LONG_PERSONA", "That's too long: a persona can have at most {most} characters.")
 _TOOL_OFF = Sentence("TOOL_OFF", "{name} is switched off here.")
 _TOOL_ON = Sentence("TOOL_ON", "{name} is switched on here.")
 _TOOLS_OFF_NOW = Sentence("TOOLS_OFF_NOW", "Switched off here: {names}.")
 _TOOLS_ON_NOW = Sentence("TOOLS_ON_NOW", "Switched on here: {names}.")
-_NO_SUCH_TOOL = Sentence("NO_SUCH_TOOL", "I have no tool called “{name}”; `/tools` shows them all.")
+NO_SUCH_TOOL = Sentence("NO_SUCH_TOOL", "I have no tool called “{name}”; `/tools` shows them all.")
 _LIST_ON = Sentence("LIST_ON", "- {name}: on")
 _LIST_OFF = Sentence("LIST_OFF", "- {name}: off")
 _LIST_ABSENT = Sentence("LIST_ABSENT", "- {name} (several tools): does not answer at the moment")
@@ -185,15 +185,15 @@ _WHICH = Sentence("WHICH", "“{word}” could mean {names}. Please write which 
 _UNDONE = Sentence("UNDONE", "Taken back: “{question}”")
 UNDONE_WORDLESS = Sentence("UNDONE_WORDLESS", "Taken back: your last message.")
 _FROM_CACHE = Sentence("FROM_CACHE", "{percent} % of what the model read here in the last 30 days came from its cache.")
-_UNPRICED = Sentence("UNPRICED", "{calls} calls this month have no known price and aren't included.")
+UNPRICED = Sentence("UNPRICED", "{calls} calls this month have no known price and aren't included.")
 _WHO_ADMIN = Sentence("WHO_ADMIN", "You're one of my admins.")
 _WHO_IN_GROUP = Sentence("WHO_IN_GROUP", "We're in the group {group}.")
 _WHO_LABEL = Sentence("WHO_LABEL", "Your label: {label}")
 _WHO_NAME = Sentence("WHO_NAME", "Your name here: {name}")
 _WHO_NOT_ADMIN = Sentence("WHO_NOT_ADMIN", "You're not one of my admins.")
 _WHO_UUID = Sentence("WHO_UUID", "Your id, for the lists of who may write: `{person}`")
-_WRONG_FORM = Sentence("WRONG_FORM", "Please write it like this: `{form}`")
-_NO_LONGER_ALLOWED = Sentence("NO_LONGER_ALLOWED", "I'll ask you about {tool} again.")
+WRONG_FORM = Sentence("WRONG_FORM", "Please write it like this: `{form}`")
+NO_LONGER_ALLOWED = Sentence("NO_LONGER_ALLOWED", "I'll ask you about {tool} again.")
 NOT_ALLOWED = Sentence("NOT_ALLOWED", "You haven't allowed any tool of that name here.")
 _HELP_SECTIONS: Mapping[str, Sentence] = {
     "chat": _HELP_CHAT,
@@ -210,16 +210,6 @@ _SPENT: Mapping[tuple[str, str], Sentence] = {
     ("all", "day"): _SPENT_ALL_DAY,
     ("all", "month"): _SPENT_ALL_MONTH,
 }
-
-
-def no_longer_allowed(tool: str) -> str:
-    """What a person hears who wants to be asked about a tool again."""
-    return say(_NO_LONGER_ALLOWED, tool=tool)
-
-
-def wrong_form(form: str) -> str:
-    """What a person hears whose command was not in the right form."""
-    return say(_WRONG_FORM, form=form)
 
 
 def unknown_command(name: str, near: Sequence[str] = ()) -> str:
@@ -272,21 +262,6 @@ def from_cache(share: float) -> str:
     return say(_FROM_CACHE, percent=round(100 * share))
 
 
-def unpriced_line(calls: int) -> str:
-    """The line of `/usage` about costs that nobody knows."""
-    return say(_UNPRICED, calls=calls)
-
-
-def let_in(label: str) -> str:
-    """What an admin hears after `/allow`."""
-    return say(_LET_IN, label=label)
-
-
-def shut_out(label: str) -> str:
-    """What an admin hears after `/deny`."""
-    return say(_SHUT_OUT, label=label)
-
-
 def guest(label: str, at: datetime, by: str) -> str:
     """A line of `/people`."""
     return say(_GUEST, label=label, day=day(at), by=by)
@@ -314,24 +289,9 @@ def model(now: str, choices: Sequence[str]) -> str:
     return f"{say(_MODEL_NOW, model=now)} {say(_MODEL_OTHERS, models=numbered)}"
 
 
-def no_such_model(name: str) -> str:
-    """What a person hears who has chosen a model that there is not."""
-    return say(_NO_SUCH_MODEL_HERE, name=name)
-
-
-def no_such_tool(name: str) -> str:
-    """What a person hears who has switched a tool that there is not."""
-    return say(_NO_SUCH_TOOL, name=name)
-
-
 def persona_set(*, disappears: bool) -> str:
     """What a person hears who has set a persona, in a message that stays or disappears."""
     return say(_PERSONA_TIMED if disappears else _PERSONA_SET)
-
-
-def persona_too_long(most: int) -> str:
-    """What a person hears whose persona has more than so many characters."""
-    return say(_TOO_LONG_PERSONA, most=most)
 
 
 def tools_switched(names: Sequence[str], *, is_on: bool) -> str:
@@ -349,11 +309,6 @@ def tool(name: str, *, is_on: bool) -> str:
 def tools_absent(server: str) -> str:
     """The line of `/tools` about a server whose tools are not there now."""
     return say(_LIST_ABSENT, name=server)
-
-
-def language_set() -> str:
-    """What a person hears, in the language that is spoken from now on."""
-    return say(_LANGUAGE_SET)
 
 
 def status(
@@ -399,16 +354,6 @@ def who(name: str | None, label: str, person: str, group: str | None, *, is_admi
             *([say(_WHO_IN_GROUP, group=f"`{group}`")] if group else [say(WHO_DIRECTLY)]),
         ]
     )
-
-
-def broadcast_asks(people: int, groups: int, text: str) -> str:
-    """The question before a message goes to so many people and groups."""
-    return say(_BROADCAST_ASKS, people=people, groups=groups, text=text)
-
-
-def broadcast_done(count: int) -> str:
-    """What the admin hears who has sent a message to so many conversations."""
-    return say(_BROADCAST_DONE, count=count)
 
 
 def budget_amount(spent_usd: Decimal, limit_usd: Decimal | None) -> str:

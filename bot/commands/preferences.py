@@ -99,7 +99,10 @@ class PreferenceCommands(CommandGroup):
             await self._desk.set(call, lambda: phrases.model(found[0], ()), model=found[0])
         else:
             await self._desk.answer(
-                call, lambda _: phrases.which(wanted, found) if found else phrases.no_such_model(wanted[:_MAX_SHOWN])
+                call,
+                lambda _: (
+                    phrases.which(wanted, found) if found else say(phrases.NO_SUCH_MODEL_HERE, name=wanted[:_MAX_SHOWN])
+                ),
             )
 
     def _shown(self, settings: ChatSettings) -> str:
@@ -125,7 +128,7 @@ class PreferenceCommands(CommandGroup):
         elif text.lower() == _OFF:
             await self._desk.set(call, lambda: say(phrases.PERSONA_OFF), persona=None)
         elif len(text) > MAX_PERSONA_CHARS:
-            await self._desk.answer(call, lambda _: phrases.persona_too_long(MAX_PERSONA_CHARS))
+            await self._desk.answer(call, lambda _: say(phrases.TOO_LONG_PERSONA, most=MAX_PERSONA_CHARS))
         else:
             message, until = call.message, call.urgent_item.item.expires_at
             persona = Persona(text=text, author=message.author, sent_at=message.sent_at, expires_at=until)
@@ -133,7 +136,7 @@ class PreferenceCommands(CommandGroup):
 
     def _persona_now(self, repos: Repositories, call: Call) -> str:
         persona = self._desk.settings(repos, call).persona
-        return say(phrases.NO_PERSONA) if persona is None else turn_phrases.persona(persona.text)
+        return say(phrases.NO_PERSONA) if persona is None else say(turn_phrases.PERSONA_NOW, text=persona.text)
 
     @command(
         "/tools [on|off|revoke NAME]",
@@ -192,7 +195,9 @@ class PreferenceCommands(CommandGroup):
 
         def switch(repos: Repositories) -> str:
             if not is_sure:
-                return phrases.which(words[1], found) if found else phrases.no_such_tool(words[1][:_MAX_SHOWN])
+                return (
+                    phrases.which(words[1], found) if found else say(phrases.NO_SUCH_TOOL, name=words[1][:_MAX_SHOWN])
+                )
             for name in found:
                 self._desk.change(repos, call, lambda settings, name=name: settings.with_tool(name, is_on=is_on))
             return phrases.tools_switched(found, is_on=is_on)
@@ -219,7 +224,7 @@ class PreferenceCommands(CommandGroup):
         code = _code(wanted)
         if code is None:
             raise WrongForm
-        await self._desk.set(call, phrases.language_set, language=code)
+        await self._desk.set(call, lambda: say(phrases.LANGUAGE_SET), language=code)
 
     @command("/always on|off", phrases.ABOUT_ALWAYS, for_keepers=True, section="admins")
     async def _always(self, call: Call) -> None:
@@ -271,7 +276,7 @@ class PreferenceCommands(CommandGroup):
 def _revoked(repos: Repositories, call: Call, name: str) -> str:
     """What somebody has allowed for good is asked about again; everybody takes back what is theirs."""
     is_gone = repos.grants.revoke(call.conversation, call.message.author, name)
-    return phrases.no_longer_allowed(name) if is_gone else say(phrases.NOT_ALLOWED)
+    return say(phrases.NO_LONGER_ALLOWED, tool=name) if is_gone else say(phrases.NOT_ALLOWED)
 
 
 def _meant(wanted: str, models: tuple[str, ...]) -> tuple[str, ...]:

@@ -52,11 +52,11 @@ _TRY_CALCULATE = Sentence("TRY_CALCULATE", "What is 17*23?")
 _TRY_TIME = Sentence("TRY_TIME", "What time is it in Tokyo?")
 _TRY_REMEMBER = Sentence("TRY_REMEMBER", "Remember that I live in Lyon")
 _TRY_IMAGE = Sentence("TRY_IMAGE", "Draw a lighthouse in the fog")
-_INVITATION = Sentence(
+INVITATION = Sentence(
     "INVITATION",
     "To use me, ask the person who runs this bot to confirm this code: {code}. It's good for an hour.",
 )
-_KEPT_FACT = Sentence("KEPT_FACT", "I remember: {fact}")
+KEPT_FACT = Sentence("KEPT_FACT", "I remember: {fact}")
 REMINDER = Sentence("REMINDER", "⏰ {text}")
 REMINDER_SET = Sentence("REMINDER_SET", "I'll remind you on {when}: {text}\n\n`/remind cancel {number}` cancels it.")
 NO_REMINDERS = Sentence("NO_REMINDERS", "You have no reminders here.")
@@ -74,21 +74,11 @@ EXAMPLES: Mapping[str, Sentence] = {
 """What can be asked of a tool, the most useful first."""
 
 
-def kept_fact(fact: str) -> str:
-    """A line of an export: what is remembered."""
-    return say(_KEPT_FACT, fact=fact)
-
-
 def duration(seconds: float) -> str:
     """A time that has passed, in its two largest units: `2 h 5 min`."""
     minutes = max(1, round(seconds / 60))
     parts = ((minutes // 1440, "day"), (minutes // 60 % 24, "hour"), (minutes % 60, "minute"))
     return " ".join([amount(count, unit) for count, unit in parts if count][:2])
-
-
-def invitation(code: str) -> str:
-    """What a stranger hears who is given a code."""
-    return say(_INVITATION, code=code)
 
 
 def greeting(name: str, tools: Sequence[str]) -> str:

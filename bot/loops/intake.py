@@ -43,13 +43,15 @@ from bot.events import (
     Styled,
     Undecryptable,
 )
+from bot.i18n import phrases
+from bot.i18n.catalogues import say
 from bot.logs import RepeatedWarning, describe_error
 from bot.metrics import Counts
 from bot.policy.access import AccessList, is_direct, may_write, members_of
 from bot.policy.callers import Callers
 from bot.policy.echoes import is_echo
 from bot.policy.limits import CallRate, Quota, Refusal, taken_at
-from bot.policy.pairing import GOOD_FOR, Pairing, invitation
+from bot.policy.pairing import GOOD_FOR, Pairing
 from bot.policy.routing import Command, Correction, Question, Verdict, route
 from bot.policy.waiting import WaitingRoom
 from bot.transports.base import Transport
@@ -153,19 +155,9 @@ class Intake:
         """Taken from the stream and not written down yet: nobody else has them any more."""
 
     @property
-    def is_connected(self) -> bool:
-        """Whether the stream is open, as far as one can tell."""
-        return self._transport.is_open
-
-    @property
     def access(self) -> AccessList:
         """Who may write, with the members of the groups as far as the bridge has told them."""
         return self._allowed
-
-    @property
-    def changed_numbers(self) -> int:
-        """How many listed numbers came with another account than before, since the start: it is refused."""
-        return len(self._changed_numbers)
 
     async def run(self) -> None:
         """Read streams until it is stopped.
@@ -425,7 +417,9 @@ class Intake:
             self._counts.add("codes_given")
             # Perhaps nobody asks for it any more; what the stranger wrote goes with it all the same.
             asyncio.get_running_loop().call_later(GOOD_FOR.total_seconds(), pairing.forget, now + GOOD_FOR)
-            self._do_aside(self._sent(Reply(chat=chat, content=Styled(text=invitation(code)))), "pairing-code")
+            self._do_aside(
+                self._sent(Reply(chat=chat, content=Styled(text=say(phrases.INVITATION, code=code)))), "pairing-code"
+            )
 
     def _hold(self, envelope: Envelope) -> None:
         """What a stranger asks who waits to be let in is answered then; until then nothing of it is written."""

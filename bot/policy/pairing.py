@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.events import Envelope, PersonId, SentId
-from bot.i18n import phrases
 from bot.policy.waiting import HeldMessages
 
 ALPHABET = "ACDEFGHJKMNPQRTUVWXY34679"
@@ -94,8 +93,3 @@ class Pairing:
         """Drop what is older than an hour."""
         while self._pending and now - next(iter(self._pending.values())).since >= GOOD_FOR:
             self._pending.popitem(last=False)
-
-
-def invitation(code: str) -> str:
-    """What a stranger is told, and nothing else."""
-    return phrases.invitation(code)

@@ -341,7 +341,7 @@ class Agent:
         if any(question.is_about(done) for question in work.turn.open_questions):
             outcome = replace(outcome, text=f"{outcome.text}\n\n{say(phrases.TAKES_PLACE)}", done=done)
         if work.journal.allowed and outcome.ok:
-            told = "\n".join(map(phrases.always_allowed, work.journal.allowed))
+            told = "\n".join(say(phrases.ALWAYS_ALLOWED, tool=tool) for tool in work.journal.allowed)
             outcome = replace(outcome, text=f"{outcome.text}\n\n{told}")
         near = self._budget.nearly_used_up(work.turn) if self._budget is not None and outcome.ok else None
         if near is None:

@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 from bot import labels, messages
 from bot.events import ChatId, File, PersonId
 from bot.i18n import phrases as common_phrases
+from bot.i18n.catalogues import say
 from bot.i18n.language import current_language
 from bot.messages import AssistantMessage, Medium, Message, Picture, ToolMessage, UserMessage
 from bot.policy import chat
@@ -105,7 +106,7 @@ class Export:
 
     def words(self) -> str:
         """For the chat: how much it is, what is kept beside, and the questions and answers, newest first."""
-        persona = [phrases.persona(self.settings.persona.text)] if self.settings.persona else []
+        persona = [say(phrases.PERSONA_NOW, text=self.settings.persona.text)] if self.settings.persona else []
         beside = [*persona, *self._beside()]
         told = [f"{_asked(turn)}\n{_answered(turn)}" for turn in reversed(self.turns)]
         paragraphs = [phrases.kept_about_you(self.count), "\n".join(beside), *told]
@@ -151,9 +152,9 @@ class Export:
             if room.words < 0:
                 break
             told.append(shown)
-        persona = [phrases.persona(self.settings.persona.text)] if self.settings.persona else []
+        persona = [say(phrases.PERSONA_NOW, text=self.settings.persona.text)] if self.settings.persona else []
         beside = "".join(f"<li>{escape(line)}</li>" for line in (*persona, *self._beside()))
-        title = escape(phrases.export_title(name))
+        title = escape(say(phrases.EXPORT_TITLE, name=name))
         page = _PAGE.format(
             language=current_language(),
             title=title,
@@ -166,11 +167,11 @@ class Export:
     def _beside(self) -> Sequence[str]:
         """A line for each thing that is kept beside the turns."""
         return (
-            *(common_phrases.kept_fact(fact) for fact in self.facts),
+            *(say(common_phrases.KEPT_FACT, fact=fact) for fact in self.facts),
             *(phrases.kept_reminder(at, text) for at, text in self.reminders),
             *(_predicted(one) for one in self.predictions),
             *(phrases.allowed_since(grant.tool, grant.at) for grant in self.grants),
-            *([phrases.kept_unanswered(self.unanswered)] if self.unanswered else []),
+            *([say(phrases.KEPT_UNANSWERED, question=self.unanswered)] if self.unanswered else []),
         )
 
     def _json(self, turns: Sequence[Mapping[str, Any]]) -> str:
@@ -330,7 +331,7 @@ def _shown(turn: KeptTurn, room: _Room) -> str:
         if not isinstance(medium, Picture):
             continue
         if len(medium.data) > room.pictures:
-            pictures.append(f"<p>{escape(phrases.picture_left_out())}</p>")
+            pictures.append(f"<p>{escape(say(phrases.PICTURE_LEFT_OUT))}</p>")
             continue
         room.pictures -= len(medium.data)
         letters = b64encode(medium.data).decode()

@@ -91,11 +91,11 @@ _YES_OR_NO = Sentence("YES_OR_NO", "Just say yes or no, or put 👍 or 👎 on t
 _CALLS_COST = Sentence("CALLS_COST", "That costs {cost} USD.")
 _KEPT_REMINDER = Sentence("KEPT_REMINDER", "A reminder, next on {when}: {text}")
 _KEPT_PREDICTION = Sentence("KEPT_PREDICTION", "You predicted, {percent} % likely by {day}: {statement}")
-_KEPT_UNANSWERED = Sentence("KEPT_UNANSWERED", "You asked, and I couldn't answer: {question}")
+KEPT_UNANSWERED = Sentence("KEPT_UNANSWERED", "You asked, and I couldn't answer: {question}")
 _KEPT_NOTHING = Sentence("KEPT_NOTHING", "I've kept nothing of what you asked.")
 _KEPT_SOME = Sentence("KEPT_SOME", "I've kept {answers}, encrypted. Newest first:")
-_EXPORT_TITLE = Sentence("EXPORT_TITLE", "What {name} keeps about you")
-_PICTURE_LEFT_OUT = Sentence("PICTURE_LEFT_OUT", "(a picture, left out because the page would be too large)")
+EXPORT_TITLE = Sentence("EXPORT_TITLE", "What {name} keeps about you")
+PICTURE_LEFT_OUT = Sentence("PICTURE_LEFT_OUT", "(a picture, left out because the page would be too large)")
 _MAY_I = Sentence("MAY_I", "May I do this?")
 _BECAUSE = Sentence("BECAUSE", "I'm asking because of {causes}.")
 _CAUSE_PAGE = Sentence("CAUSE_PAGE", "the page at {name} that I read earlier")
@@ -121,8 +121,8 @@ _NEARLY_GROUP_MONTH = Sentence("NEARLY_GROUP_MONTH", "(This group has used {perc
 _NEARLY_ALL_DAY = Sentence("NEARLY_ALL_DAY", "(I've used {percent} % of today's budget.)")
 _NEARLY_ALL_MONTH = Sentence("NEARLY_ALL_MONTH", "(I've used {percent} % of this month's budget.)")
 _ANSWERS = Sentence("ANSWERS", "{count} question and its answer", "{count} questions and their answers")
-_PERSONA_NOW = Sentence("PERSONA_NOW", "My persona here: {text}")
-_SPENT_BY_DAY = Sentence("SPENT_BY_DAY", "Spent by day, {month} (USD)")
+PERSONA_NOW = Sentence("PERSONA_NOW", "My persona here: {text}")
+SPENT_BY_DAY = Sentence("SPENT_BY_DAY", "Spent by day, {month} (USD)")
 _SPENT_PERSON = Sentence("SPENT_PERSON", "You")
 _SPENT_GROUP = Sentence("SPENT_GROUP", "This group")
 _SPENT_ALL = Sentence("SPENT_ALL", "Everybody")
@@ -190,7 +190,7 @@ _YES_NO_ALWAYS = Sentence(
     "YES_NO_ALWAYS",
     "Just say yes, no or always, or put 👍 (once), ✅ (always, for {tool} when you ask here) or 👎 on this message.",
 )
-_ALWAYS_ALLOWED = Sentence(
+ALWAYS_ALLOWED = Sentence(
     "ALWAYS_ALLOWED",
     "(From now on I'll use {tool} without asking when you ask here. `/tools revoke {tool}` ends that.)",
 )
@@ -367,11 +367,6 @@ def may_i(deeds: Sequence[Deed], cost_usd: Decimal, causes: Sequence[Source] = (
     return "\n".join([*asked, *why, *cost, "", hint])
 
 
-def always_allowed(tool: str) -> str:
-    """The remark below an answer that a tool is used without asking from now on."""
-    return say(_ALWAYS_ALLOWED, tool=tool)
-
-
 def allowed_since(tool: str, at: datetime) -> str:
     """The line of `/tools` and of an export about a tool that is used without asking."""
     return say(_ALLOWED_SINCE, tool=tool, day=day(at))
@@ -438,26 +433,6 @@ def kept_prediction(statement: str, probability: float, due: date, outcome: str 
     return told if outcome is None else f"{told} ({say(_OUTCOMES[outcome])})"
 
 
-def kept_unanswered(question: str) -> str:
-    """A line of an export: a question that is kept to be asked again."""
-    return say(_KEPT_UNANSWERED, question=question)
-
-
-def export_title(name: str) -> str:
-    """The title of the page of an export."""
-    return say(_EXPORT_TITLE, name=name)
-
-
-def picture_left_out() -> str:
-    """What stands on that page where a picture does not."""
-    return say(_PICTURE_LEFT_OUT)
-
-
-def spent_by_day(month: str) -> str:
-    """The title of the chart of `/usage`; the month as `2026-11`."""
-    return say(_SPENT_BY_DAY, month=month)
-
-
 def spender(scope: str) -> str:
     """Whose spending a part of that chart shows."""
     return say(_SPENDERS[scope])
@@ -467,11 +442,6 @@ def repeats(every: str, interval: int, weekdays: Sequence[int]) -> str:
     """How often something comes again: `hour` ... `year`, each so many of them, on these days (Monday is 0)."""
     words = say(_REPEATS[every], count=interval)
     return f"{words} ({', '.join(map(short_weekday, weekdays))})" if weekdays else words
-
-
-def persona(text: str) -> str:
-    """What `/persona` shows."""
-    return say(_PERSONA_NOW, text=text)
 
 
 def notice(kind: str, subject: str) -> str:

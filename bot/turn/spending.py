@@ -6,6 +6,7 @@ Left to others: the sums (`store`), who may see whose (`bot.commands.chat`), the
 from collections.abc import Iterable, Sequence
 
 from bot.events import File
+from bot.i18n.catalogues import say
 from bot.turn import phrases
 from store import Total
 from tools import PNG, Panel, bar_chart
@@ -30,5 +31,5 @@ def chart(totals: Iterable[Total], days: Sequence[str]) -> tuple[File, ...]:
     ]
     month = days[0].rpartition("-")[0]
     labels = {place: str(place + 1) for place in range(len(days))}
-    picture = bar_chart(phrases.spent_by_day(month), labels, panels)
+    picture = bar_chart(say(phrases.SPENT_BY_DAY, month=month), labels, panels)
     return (File(name=f"spent-{month}.png", content_type=PNG, data=picture),) if picture else ()

@@ -36,7 +36,7 @@ class AttestationCommands(CommandGroup):
     async def _reply(self, word: str) -> CommandReply:
         if not self._attestation.is_possible():
             source = (await asyncio.to_thread(build))["source"]
-            return CommandReply(text=phrases.nothing_proved(source))
+            return CommandReply(text=say(phrases.NOTHING_PROVED, source=source))
         if not is_word(word):
             return CommandReply(text=say(phrases.VERIFY_HOW))
         try:

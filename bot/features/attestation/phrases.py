@@ -3,7 +3,7 @@
 from bot.i18n.catalogues import Sentence, say
 
 ABOUT_VERIFY = Sentence("ABOUT_VERIFY", "shows what proves which Aldis runs here.")
-_NOTHING_PROVED = Sentence(
+NOTHING_PROVED = Sentence(
     "NOTHING_PROVED",
     "Nothing is proved here: I don't run in a TEE, hardware that could vouch for me. The digest of my source, "
     "`{source}`, only tells those who trust this machine which Aldis it is.",
@@ -32,11 +32,6 @@ _TO_BE_CHECKED = Sentence(
     "It proves nothing until you have checked it, and nothing about the model's vendor, Signal's servers or my "
     "settings: docs/attestation.md in my source says how, and what.",
 )
-
-
-def nothing_proved(source: str) -> str:
-    """Where nothing vouches for Aldis: what the digest of its source is good for."""
-    return say(_NOTHING_PROVED, source=source)
 
 
 def quote_lines(word: str, source: str, compose_digest: str, *, has_compose: bool) -> str:

@@ -228,7 +228,7 @@ def _reminders(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
 
 
 def _fact(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
-    return common_phrases.kept_fact(data["fact"]) if "fact" in data else say(phrases.OFFLINE_FORGOTTEN)
+    return say(common_phrases.KEPT_FACT, fact=data["fact"]) if "fact" in data else say(phrases.OFFLINE_FORGOTTEN)
 
 
 _WORDINGS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, object]], str]] = {

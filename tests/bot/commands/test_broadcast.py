@@ -4,6 +4,7 @@ from bot.clock import SetClock
 from bot.commands import phrases
 from bot.commands.broadcast import Audience
 from bot.events import PersonId
+from bot.i18n.catalogues import say
 from bot.policy.access import AccessList
 from bot.transports.base import Contact, Group
 from store import Store
@@ -42,14 +43,16 @@ async def test_a_broadcast_reaches_who_wrote_before_and_may_still_write(store: S
     async with app_harness(store, clock, access=allowed) as port:
         await everybody(port)
         before = len(port.transport.sent)
-        assert await told(port, f"/broadcast {NEWS}", author=BOB) == plain(phrases.broadcast_asks(1, 1, NEWS))
+        assert await told(port, f"/broadcast {NEWS}", author=BOB) == plain(
+            say(phrases.BROADCAST_ASKS, people=1, groups=1, text=NEWS)
+        )
         await port.quiet()
         assert len(port.transport.sent) == before + 1
         await port.deliver(message("/broadcast yes", author=BOB))
         await port.quiet()
         news = [reply.chat for reply in port.transport.sent if reply.content.text == NEWS]
         assert sorted(news) == [ALICE.chat, f"group:{GROUP}"]
-        assert phrases.broadcast_done(2) in [reply.content.text for reply in port.transport.sent]
+        assert say(phrases.BROADCAST_DONE, count=2) in [reply.content.text for reply in port.transport.sent]
         assert await told(port, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST.text)
 
 
@@ -71,7 +74,7 @@ async def test_only_admins_speak_to_everybody_and_not_from_a_group(store: Store,
     async with app_harness(store, clock, access=LISTED) as port:
         assert await told(port, f"/broadcast {NEWS}") == plain(phrases.unknown_command("broadcast"))
         assert await told(port, f"/broadcast {NEWS}", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY.text
-        assert await told(port, "/broadcast", author=BOB) == plain(phrases.wrong_form("/broadcast TEXT"))
+        assert await told(port, "/broadcast", author=BOB) == plain(say(phrases.WRONG_FORM, form="/broadcast TEXT"))
         assert await told(port, f"/broadcast {NEWS}", author=BOB) == phrases.NOBODY_TO_TELL.text
 
 

@@ -17,6 +17,7 @@ from bot.commands import phrases
 from bot.errors import Overloaded
 from bot.events import ChatId, PersonId
 from bot.i18n import phrases as common_phrases
+from bot.i18n.catalogues import say
 from bot.i18n.language import speaking
 from bot.messages import AssistantMessage, Picture, Text, UserMessage
 from bot.policy.budgets import Budgets
@@ -218,7 +219,7 @@ async def test_forget_everything_reaches_the_groups(store: Store, clock: SetCloc
         history = words(port.thinker.requests[-1])
         assert "bob's words" in history
         assert "alice's words" not in history
-        assert await told(port, "/forget all") == plain(phrases.wrong_form("/forget [everything]"))
+        assert await told(port, "/forget all") == plain(say(phrases.WRONG_FORM, form="/forget [everything]"))
 
 
 async def test_export_shows_what_is_kept_and_in_a_group_only_what_was_said_there(store: Store, clock: SetClock) -> None:
@@ -277,13 +278,13 @@ async def test_an_admin_lets_a_stranger_in_by_the_code(store: Store, clock: SetC
         assert code is not None
         assert await told(port, f"/allow {code}", author=ALICE) == plain(phrases.unknown_command("allow"))
         assert await told(port, "/allow 0000-0000", author=BOB) == phrases.UNKNOWN_CODE.text
-        assert await told(port, "/allow", author=BOB) == plain(phrases.wrong_form("/allow CODE"))
+        assert await told(port, "/allow", author=BOB) == plain(say(phrases.WRONG_FORM, form="/allow CODE"))
         assert await told(port, "/people", author=BOB) == phrases.NOBODY_LET_IN.text
         heard = await told(port, f"/allow {code.lower()}", author=BOB)
         label = heard.split()[1].strip(".,")
         assert await port.store.read(lambda repos: repos.people.is_allowed(stranger, account=ALDIS.uuid))
         assert label in await told(port, "/people", author=BOB)
-        assert await told(port, f"/deny {label}", author=BOB) == phrases.shut_out(label)
+        assert await told(port, f"/deny {label}", author=BOB) == say(phrases.SHUT_OUT, label=label)
         assert await told(port, f"/deny {label}", author=BOB) == plain(phrases.UNKNOWN_PERSON.text)
 
 
@@ -483,7 +484,7 @@ def test_a_page_is_no_larger_than_a_message_may_be() -> None:
     )
     page = Tags(Export(turns=turns).as_page("Aldis", in_group=False).data)
     assert [name for name, _ in page.tags].count("img") == 2
-    assert turn_phrases.picture_left_out() in page.words
+    assert say(turn_phrases.PICTURE_LEFT_OUT) in page.words
     assert [f"{number} ä" in page.words for number in range(4)] == [False, True, True, True]
 
 

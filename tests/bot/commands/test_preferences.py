@@ -8,7 +8,6 @@ from bot.clock import SetClock
 from bot.commands import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import speaking
-from bot.messages import is_sendable
 from bot.providers.capabilities import Capabilities
 from bot.providers.prices import Price
 from bot.turn import phrases as turn_phrases
@@ -17,6 +16,7 @@ from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, app_harness
 from tests.bot.turn.test_edits import words
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
+from tests.invariants import is_sendable
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message, reaction
 
 PIRATE = "You are a pirate and say arr."
@@ -78,7 +78,7 @@ async def test_a_persona_goes_with_the_message_that_it_came_in(store: Store, clo
 async def test_a_persona_has_a_size(store: Store, clock: SetClock) -> None:
     """It goes along with every question."""
     async with app_harness(store, clock) as port:
-        assert await told(port, "/persona " + "x" * 2001) == phrases.persona_too_long(2000)
+        assert await told(port, "/persona " + "x" * 2001) == say(phrases.TOO_LONG_PERSONA, most=2000)
         assert await told(port, "/persona") == plain(phrases.NO_PERSONA.text)
 
 
@@ -116,7 +116,7 @@ async def test_the_model_is_chosen_among_those_there_are(store: Store, clock: Se
         assert await told(port, "/model 2") == phrases.model("other/model-2", ())
         assert await told(port, "/model model") == plain(phrases.which("model", ("scripted/model-1", "other/model-2")))
         for wrong in ("gpt-9", "0", "3", "99999999999999999999"):
-            assert await told(port, f"/model {wrong}") == plain(phrases.no_such_model(wrong))
+            assert await told(port, f"/model {wrong}") == plain(say(phrases.NO_SUCH_MODEL_HERE, name=wrong))
         assert await told(port, "/model MODEL-2") == phrases.model("other/model-2", ())
         await port.deliver(message("Hello"))
         await port.quiet()
@@ -211,7 +211,9 @@ async def test_a_tool_is_known_by_a_part_of_its_name(
     tools = tuple(Echo(name=name) for name in ("web_search", "web_fetch", "get_weather", "post_search"))
     async with app_harness(store, clock, tools=tools) as port:
         heard = await told(port, f"/tools {rest}")
-        expected = phrases.no_such_tool("nichts") if names is None else phrases.tools_switched(names, is_on=is_on)
+        expected = (
+            say(phrases.NO_SUCH_TOOL, name="nichts") if names is None else phrases.tools_switched(names, is_on=is_on)
+        )
         assert heard == plain(expected)
         shown = await told(port, "/tools")
         assert shown.count(": off") == (0 if is_on or names is None else len(names))
@@ -228,7 +230,7 @@ async def test_of_several_tools_nobody_guesses_one(store: Store, clock: SetClock
 async def test_tools_are_switched_by_one_form(store: Store, clock: SetClock, rest: str) -> None:
     """One line shows it."""
     async with app_harness(store, clock, tools=(Echo(),)) as port:
-        assert await told(port, f"/tools {rest}") == plain(phrases.wrong_form("/tools [on|off|revoke NAME]"))
+        assert await told(port, f"/tools {rest}") == plain(say(phrases.WRONG_FORM, form="/tools [on|off|revoke NAME]"))
 
 
 # Language
@@ -298,7 +300,9 @@ async def test_admins_say_when_aldis_speaks_up_in_a_group(store: Store, clock: S
         await port.quiet()
         assert port.transport.sent[-1].content.text == phrases.ALWAYS_OFF.text
         assert await told(port, "/always on", author=BOB) == phrases.ONLY_IN_GROUPS.text
-        assert await told(port, "/always", group=GROUP, author=BOB) == plain(phrases.wrong_form("/always on|off"))
+        assert await told(port, "/always", group=GROUP, author=BOB) == plain(
+            say(phrases.WRONG_FORM, form="/always on|off")
+        )
 
 
 async def test_where_no_admin_is_named_anybody_may(store: Store, clock: SetClock) -> None:

@@ -7,6 +7,7 @@ import pytest
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.events import PersonId
+from bot.i18n.catalogues import say
 from bot.turn import phrases as turn_phrases
 from store import Store
 from tests.bot.commands.test_commands import plain, told
@@ -82,4 +83,4 @@ async def test_the_time_is_a_time(rest: str, store: Store, clock: SetClock) -> N
     """At most a day."""
     async with app_harness(store, clock, admins=ADMINS) as port:
         shown = await told(port, f"/takeover {rest}", author=BOB)
-        assert shown == plain(phrases.wrong_form("/takeover [LABEL] [30m|2h|off]"))
+        assert shown == plain(say(phrases.WRONG_FORM, form="/takeover [LABEL] [30m|2h|off]"))

@@ -116,7 +116,7 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
     with speaking(language):
         said = [
             say(common_phrases.STOPPED),
-            command_phrases.wrong_form("/allow CODE"),
+            say(command_phrases.WRONG_FORM, form="/allow CODE"),
             command_phrases.turns_forgotten(2),
             phrases.budget_used_up("person", "day", renews=True),
         ]

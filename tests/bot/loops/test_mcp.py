@@ -12,6 +12,7 @@ import pytest
 from bot import app
 from bot.clock import SetClock
 from bot.commands import phrases
+from bot.i18n.catalogues import say
 from bot.settings import load_settings
 from bot.turn.multimodal import MultimodalAgent
 from store import Store
@@ -90,7 +91,7 @@ async def test_a_server_that_is_down_is_told_and_its_tools_stay_switched_off(
         app_harness(store, clock, sources=(source,)) as port,
     ):
         assert await told(port, "/tools") == bulleted(phrases.tools_absent("club"))
-        assert await told(port, "/tools off club_post") == plain(phrases.no_such_tool("club_post"))
+        assert await told(port, "/tools off club_post") == plain(say(phrases.NO_SUCH_TOOL, name="club_post"))
         await port.deliver(message("Hello"))
         await port.quiet()
         assert port.transport.sent[-1].content.text == "re: Hello"

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.commands.phrases import wrong_form
+from bot.commands.phrases import WRONG_FORM
 from bot.features.memory import phrases
 from bot.features.memory.service import MOST
+from bot.i18n.catalogues import say
 from store import Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import Port, app_harness
@@ -98,7 +99,7 @@ async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: Set
         assert await told(port, "/memory") == plain(phrases.NOTHING_REMEMBERED.text)
         await learn(port, "third")
         assert await told(port, "/memory forget all") == "Deleted from what I remember: 1"
-        assert await told(port, "/memory forget it") == plain(wrong_form("/memory [forget N|forget all]"))
+        assert await told(port, "/memory forget it") == plain(say(WRONG_FORM, form="/memory [forget N|forget all]"))
         await told(port, "well?")
         assert "asked to be remembered" not in seen(port)
 

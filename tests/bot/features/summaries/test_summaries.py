@@ -10,13 +10,13 @@ import pytest
 from bot.clock import SetClock
 from bot.errors import Unavailable
 from bot.features.summaries.service import Window
-from bot.messages import is_sendable
 from bot.providers.base import Stop
 from store import Store
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.test_edits import on_disk
 from tests.bot.turn.turn_helpers import says
+from tests.invariants import is_sendable
 from tests.servers.envelopes import BOB, GROUP, delete, edit, message
 
 SMALL = Window(max_turns=4, max_tokens=10_000)
