@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from bot.settings import known_names, load_settings
+from bot.settings import load_settings
 from bot.shutdown import MAX_SECONDS
+from tests.variables import known_names
 
 ROOT = Path(__file__).parent.parent
 COMPOSE_FILES = ["compose.yaml", "compose.rest-api.yaml"]

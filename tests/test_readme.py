@@ -10,7 +10,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from bot import settings
 from bot.cli import main as cli
 from bot.clock import SetClock
 from bot.unanswered import REASONS
@@ -19,6 +18,7 @@ from tests.bot.loops.app_harness import app_harness
 from tests.servers.envelopes import ALICE, message
 from tests.tools.conftest import USER_AGENT
 from tests.tools.test_catalog import READY
+from tests.variables import known_names
 from tools import Fetcher, Http, alone, build
 
 ROOT = Path(__file__).parent.parent
@@ -82,7 +82,7 @@ class TestPaper:
     def test_variables_are_read(self, name: str) -> None:
         """Every `GROUP__NAME` is a setting, every `GROUP__...` begins one."""
         text = (ROOT / name).read_text(encoding="utf-8")
-        known = {*settings.known_names(), "TOOLS__GAUGE__ENABLED", "TOOLS__GAUGE__BASE_URL", "INTAKE__BREW_MINUTES"}
+        known = {*known_names(), "TOOLS__GAUGE__ENABLED", "TOOLS__GAUGE__BASE_URL", "INTAKE__BREW_MINUTES"}
         for variable in re.findall(r"[A-Z]+__[A-Z_]+", text):
             assert any(one == variable or one.startswith(variable) for one in known), variable
 

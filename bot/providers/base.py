@@ -28,7 +28,7 @@ class ToolOffer:
 class Request:
     """What a model is asked. `system` and `tools` stay the same within a turn and, where possible, between turns.
 
-    `messages` satisfies `bot.messages.is_sendable`, ends with a user or tool message, and holds opaque parts only
+    `messages` are whole turns (`store.history`), end with a user or tool message, and hold opaque parts only
     within the running turn.
     """
 

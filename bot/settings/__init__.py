@@ -710,11 +710,6 @@ def known_variables(
     return _form_here({**weaker, **_given(environ, env_file)}).known
 
 
-def known_names() -> tuple[str, ...]:
-    """Every name that Aldis reads, in the order of the table, those for files and the well-known ones included."""
-    return tuple(name for variable in _KNOWN for name in variable.names)
-
-
 def unread_names(environ: Mapping[str, str] | None = None, *, is_alone: bool = False) -> tuple[str, ...]:
     """Returns what the environment (None: the process's own) holds that may be meant for a setting and is not read.
 

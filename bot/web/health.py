@@ -184,9 +184,6 @@ class HealthPage:
             ),
         )
 
-    def _warnings(self) -> int | None:
-        return len(self._watchdog.concerns) if self._watchdog.release else None
-
     def _hearing(self) -> tuple[Gauge, ...]:
         watchdog = self._watchdog
         return (

@@ -26,9 +26,9 @@ from bot.messages import (
     UnreadableMessages,
     UserMessage,
     dump_messages,
-    is_sendable,
     load_messages,
 )
+from tests.invariants import is_sendable
 
 words = st.text(st.characters(codec="utf-8"), max_size=30)
 json_values = st.recursive(

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
 from bot.errors import ConfigError
-from bot.settings import ALSO, Settings, known_names, load_settings, table, unread_names, unread_zone
+from bot.settings import ALSO, Settings, load_settings, table, unread_names, unread_zone
 from bot.settings.env import complaint as complaint_of
 from bot.settings.env import variables_of
+from tests.variables import known_names
 from tools.catalog import CATALOG
 
 KEY = bytes(range(32))

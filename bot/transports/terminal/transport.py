@@ -3,7 +3,7 @@
 Three ways in, chosen from what it is given: one fixed text (`once`), a prompt where a person sits at a terminal, else
 the lines of a pipe or file. The next message is taken only when the one before was answered, so a person can
 read before writing and a script gets its answers in order. This transport is the double of Signal's in tests and ships.
-Left to others: signals and the exit status (`bot.cli.main`), which looks at `failed` and waits for `wait_finished`.
+Left to others: signals and the exit status (`bot.cli.main`), which looks at `failed`.
 """
 
 import asyncio
@@ -130,10 +130,6 @@ class Terminal(PlainTransport):
         """No further message is taken; `envelopes` ends at once."""
         self._over.set()
         self._answered.set()
-
-    async def wait_finished(self) -> None:
-        """Returns when everything was answered and no more can come."""
-        await self._over.wait()
 
     def event(self, envelope: Envelope) -> Event | None:
         """The message in the envelope, or None where it is none of this transport's."""

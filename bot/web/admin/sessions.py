@@ -178,11 +178,6 @@ class Sessions:
         """Close a session."""
         self._sessions = {digest: one for digest, one in self._sessions.items() if one is not session}
 
-    def leave_all(self) -> None:
-        """Close every session and every link."""
-        self._sessions.clear()
-        self._links.clear()
-
     def _forget(self) -> None:
         now = self._seconds()
         self._links = {digest: at for digest, at in self._links.items() if now - at < LINK_SECONDS}

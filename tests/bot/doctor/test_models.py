@@ -7,7 +7,6 @@ import pytest
 
 from bot.doctor.findings import format_findings
 from bot.doctor.servers import is_loopback, nearest
-from bot.settings import known_names
 from tests.bot.doctor.practice import examined, wrong
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import answer_json, free_port
@@ -17,6 +16,7 @@ from tests.servers.openai_audio import KEY as AUDIO_KEY
 from tests.servers.openai_audio import OpenAIAudio
 from tests.servers.openai_images import KEY as IMAGES_KEY
 from tests.servers.openai_images import OpenAIImages
+from tests.variables import known_names
 
 KEY = "test-key"
 

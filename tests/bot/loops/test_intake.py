@@ -137,8 +137,8 @@ async def test_whatever_ends_a_stream_the_next_is_opened(store: Store, clock: Se
     async with running(intake):
         await transport.until(lambda: transport.read == [5])
         assert (transport.opened, transport.closed) == (2, 1)
-        assert intake.is_connected
-    assert not intake.is_connected
+        assert transport.is_open
+    assert not transport.is_open
 
 
 async def test_the_envelope_in_hand_survives_a_full_disk(store: Store, clock: SetClock) -> None:

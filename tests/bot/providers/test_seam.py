@@ -26,7 +26,6 @@ from bot.messages import (
     ToolCall,
     ToolMessage,
     UserMessage,
-    is_sendable,
 )
 from bot.providers.anthropic.provider import Anthropic
 from bot.providers.base import Stop
@@ -44,6 +43,7 @@ from tests.bot.providers.vendors import (
     stripped,
     texts,
 )
+from tests.invariants import is_sendable
 from tests.servers.base import Answer, Seen, answer_json, hang
 from tests.servers.script import (
     Scripted,

@@ -12,13 +12,14 @@ from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Reject
 from bot.events import Attachment
 from bot.i18n import phrases as common_phrases
 from bot.i18n.language import Language, speaking
-from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolCall, is_sendable
+from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolCall
 from bot.providers.base import Attempt, Completion, Stop
 from bot.transports.base import ModelAnswered, ToolEnded, ToolStarted
 from bot.turn import phrases
 from bot.turn.room import CALM_TURNS
 from store import Store
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, Tide, calls, completion, contents, says, toolbox
+from tests.invariants import is_sendable
 from tools import Result, ToolContext, ToolSpec
 
 

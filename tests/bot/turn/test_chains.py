@@ -20,13 +20,13 @@ from pydantic import SecretStr
 from bot.clock import SetClock
 from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
-from bot.messages import is_sendable
 from bot.turn.agent import Agent, Limits
 from bot.turn.journal import Outcome
 from store import Store
 from tests.bot.providers import vendors
 from tests.bot.providers.vendors import NAMES, Vendor
 from tests.bot.turn.turn_helpers import Desk, Scripted, toolbox
+from tests.invariants import is_sendable
 from tests.servers.base import Answer, Seen, Server, hang
 from tests.servers.script import Heard, call, say
 from tests.servers.searxng import SearXNG

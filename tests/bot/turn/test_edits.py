@@ -9,12 +9,12 @@ import pytest
 from bot.clock import SetClock
 from bot.errors import NotSent
 from bot.i18n import phrases
-from bot.messages import is_sendable
 from bot.providers.base import Request
 from bot.turn import phrases as turn_phrases
 from store import Store
 from tests.bot.loops.app_harness import FIRST, Port, app_harness
 from tests.bot.turn.turn_helpers import Echo, calls, says
+from tests.invariants import is_sendable
 from tests.servers.envelopes import ALICE, BOB, GROUP, admin_delete, delete, edit, message, reaction, timer
 
 

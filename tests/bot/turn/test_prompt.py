@@ -23,7 +23,6 @@ from bot.messages import (
     ToolCall,
     ToolMessage,
     UserMessage,
-    is_sendable,
 )
 from bot.turn.prompt import (
     correct_question,
@@ -36,6 +35,7 @@ from bot.turn.prompt import (
     without_old_media,
     without_tools,
 )
+from tests.invariants import is_sendable
 
 NOW = datetime(2026, 11, 21, 21, 40, 59, tzinfo=UTC)
 STAMP = "Sat 2026-11-21 22:40 Europe/Berlin"

@@ -6,11 +6,11 @@ from bot import events
 from bot.clock import SetClock
 from bot.events import Reply
 from bot.formatting.split import MAX_MESSAGE_BYTES, MAX_RANGES
-from bot.messages import is_sendable
 from bot.turn import phrases
 from store import Store, StoreError
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, incoming, says
 from tests.conftest import NOON
+from tests.invariants import is_sendable
 
 
 async def replies(store: Store) -> list[Reply]:

@@ -6,10 +6,11 @@ Left to others: the properties of what was sent (`sends`) and of what was asked 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from bot.messages import AssistantMessage, UserMessage, is_sendable
+from bot.messages import AssistantMessage, UserMessage
 from tests.campaigns.chaos import calls, sends
 from tests.campaigns.chaos.crowd import Letter, labels_in
 from tests.campaigns.chaos.evidence import Evidence, Finding
+from tests.invariants import is_sendable
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:

@@ -22,13 +22,13 @@ from bot.messages import (
     ToolCall,
     UserMessage,
     dump_messages,
-    is_sendable,
     load_messages,
 )
 from bot.providers.base import Completion, Request, Stop
 from tests.bot.providers.vendors import QUESTION, Vendor, answered, followed_by, opened, stripped
 from tests.campaigns.fuzz.json_trees import Mutator
 from tests.campaigns.fuzz.rounds import Round
+from tests.invariants import is_sendable
 from tests.servers.base import Seen
 from tests.servers.script import (
     Tokens,

@@ -9,8 +9,9 @@ from pathlib import Path
 from random import Random
 
 from bot.errors import ConfigError
-from bot.settings import Settings, known_names, load_settings
+from bot.settings import Settings, load_settings
 from tests.campaigns.fuzz.rounds import Round
+from tests.variables import known_names
 
 COUNT = 20_000
 

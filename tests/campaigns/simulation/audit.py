@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
-from bot.messages import is_sendable
 from bot.turn import phrases
 from tests.campaigns.simulation.house import PATIENCE
 from tests.campaigns.simulation.instruments import SPECS
 from tests.campaigns.simulation.record import Attempt, Confirmation, Inheritance, Utterance, Visible
 from tests.campaigns.simulation.scenario import WORD, Said, words_in
 from tests.campaigns.simulation.world import Played
+from tests.invariants import is_sendable
 
 _MARGIN_SECONDS = 0.1
 """More than the store takes to write down what has come."""

@@ -13,13 +13,13 @@ from bot.messages import (
     ToolCall,
     UserMessage,
     dump_messages,
-    is_sendable,
 )
 from bot.providers.base import Completion, Request, Stop, Told, Usage
 from tests.campaigns.simulation.crashes import Life, never
 from tests.campaigns.simulation.network import Network
 from tests.campaigns.simulation.record import PaidCall
 from tests.campaigns.simulation.scenario import Fault, Said, words_in
+from tests.invariants import is_sendable
 
 _SENTENCE = "This is more about {word}, said at length in paragraph {number}. "
 

@@ -23,12 +23,12 @@ from bot.messages import (
     ToolCall,
     ToolMessage,
     UserMessage,
-    is_sendable,
 )
 from bot.providers.base import Provider, Request, Stop, ToolOffer, Usage
 from bot.providers.offline import phrases
 from bot.providers.offline.intents import MAX_INTENTS, intents, people_words
 from bot.providers.offline.provider import Offline
+from tests.invariants import is_sendable
 from tests.tools.conftest import USER_AGENT
 from tools.base import Tool, ToolContext
 from tools.calculator.tool import Calculator

@@ -129,7 +129,6 @@ async def texts_of(terminal: Terminal) -> list[str]:
         async for envelope in terminal.envelopes():
             texts.append(text_of(terminal, envelope))
             await terminal.send(answer_to(envelope))
-        await terminal.wait_finished()
     return texts
 
 
@@ -155,7 +154,6 @@ async def test_one_text_is_one_message_and_its_answer(desk: Desk) -> None:
     await terminal.send(answer_to(envelope, "4"))
     with pytest.raises(StopAsyncIteration):
         await given_by(envelopes)
-    await concrete.wait_finished()
     assert (desk.out, desk.err, concrete.failed, terminal.has_receipts) == ("4\n", "", False, False)
 
 
@@ -305,8 +303,6 @@ async def test_nobody_reads_the_answers(desk: Desk) -> None:
         await terminal.send(answer_to(one, "private words"))
     with pytest.raises(StopAsyncIteration):
         await given_by(envelopes)
-    async with asyncio.timeout(WAIT_SECONDS):
-        await terminal.wait_finished()
     assert terminal.failed
     desk.output_end = os.dup(desk.input_end)
 
@@ -336,8 +332,6 @@ async def test_closing_ends_it(desk: Desk) -> None:
     await terminal.aclose()
     with pytest.raises(StopAsyncIteration):
         await given_by(envelopes)
-    async with asyncio.timeout(WAIT_SECONDS):
-        await terminal.wait_finished()
 
 
 async def test_an_answer_of_another_conversation_is_announced(desk: Desk) -> None:
