@@ -5,7 +5,7 @@
 
 A day counts with its year alone: which one is meant would be a guess. Between two days that belong together the year
 may stand once ("from January 11th to January 15th 2025"). Left to others: times that are counted from now
-(`bot.policy.whens`), everything else that words may name (`bot.policy.own_words`).
+(`bot.i18n.whens`), everything else that words may name (`bot.policy.own_words`).
 """
 
 import re

@@ -1,6 +1,6 @@
 """The commands about time: what the person wants to be reminded of, and the time zone that they live in.
 
-Left to others: the table (`bot.commands.base`), how a time is written (`bot.policy.whens`), what becomes of it
+Left to others: the table (`bot.commands.base`), how a time is written (`bot.i18n.whens`), what becomes of it
 (`bot.features.reminders.service`).
 """
 
@@ -14,8 +14,9 @@ from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, com
 from bot.features.reminders import phrases
 from bot.features.reminders.service import Asker, Reminders
 from bot.i18n import phrases as common_phrases
+from bot.i18n import whens
 from bot.i18n.catalogues import Sentence, say
-from bot.policy import whens, zones
+from bot.policy import zones
 from bot.policy.schedules import Reason, UnfitWish
 from bot.policy.trust import may_carry_out
 from bot.turn import phrases as turn_phrases
