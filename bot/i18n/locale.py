@@ -12,13 +12,41 @@ from typing import Literal
 from babel.core import Locale
 from babel.dates import format_date, format_skeleton
 from babel.lists import format_list
-from babel.numbers import format_decimal
+from babel.numbers import format_decimal, get_decimal_symbol
 from babel.units import format_unit
 
 from bot.i18n.language import Language, current_language
 
 _LOCALES: Mapping[Language, str] = {"en": "en_GB", "de": "de", "fr": "fr", "es": "es"}
 _QUOTES: Mapping[Language, str] = {"en": "“{}”", "de": "„{}“", "fr": "«\u00a0{}\u00a0»", "es": "«{}»"}  # Babel has none
+
+
+_MEASURES: Mapping[str, str] = {
+    unit: f"{kind}-{unit.replace(' ', '-').lower()}"
+    for kind, units in {
+        "length": "kilometer meter centimeter millimeter mile yard foot inch",
+        "mass": "kilogram gram milligram pound ounce stone",
+        "volume": "liter milliliter centiliter deciliter",
+        "area": "acre hectare",
+        "duration": "second minute hour day week month year",
+        "temperature": "kelvin",
+        "energy": "joule kilocalorie",
+        "power": "watt kilowatt",
+        "pressure": "bar",
+        "speed": "knot",
+    }.items()
+    for unit in units.split()
+} | {
+    "degree Celsius": "temperature-celsius",
+    "degree Fahrenheit": "temperature-fahrenheit",
+    "kilometer/hour": "speed-kilometer-per-hour",
+    "mile/hour": "speed-mile-per-hour",
+    "meter/second": "speed-meter-per-second",
+    "nautical mile": "length-nautical-mile",
+    "kilowatt hour": "energy-kilowatt-hour",
+    "metric horsepower": "power-horsepower",
+}
+"""What CLDR calls the units that people convert, by the name that the tool `convert` gives them."""
 
 
 def day(at: date) -> str:
@@ -52,6 +80,20 @@ def short_weekday(number: int) -> str:
 def amount(count: int, unit: str) -> str:
     """So many of a unit of time, `day`, `hour` or `minute`: `2 hrs`."""
     return format_unit(count, f"duration-{unit}", length="short", locale=_locale()).replace("\u202f", "\u00a0")
+
+
+def decimal_point() -> str:
+    """What stands before the decimals: a point or a comma."""
+    return get_decimal_symbol(_locale())
+
+
+def measure(value: Decimal, unit: str) -> str:
+    """An amount of a measure, such as `mile` or `kilometer/hour`, in words: `5 miles`.
+
+    Raises:
+        LookupError: CLDR has no words for it.
+    """
+    return format_unit(value, _MEASURES[unit], locale=_locale(), format="#,##0.##########").replace("\u202f", "\u00a0")
 
 
 def join_list(words: Sequence[str], last: Literal["and", "or"] = "and") -> str:

@@ -1,189 +1,328 @@
-"""Pure: how people write a time after `/remind`. A small grammar; what it does not know, it refuses.
+"""Pure: how people write a time, after `/remind` and where no model reads it. What it does not know, it refuses.
 
-    in 2h30m TEXT · in 10 min TEXT            14:30 TEXT · today 14:30 TEXT · tomorrow 9:00 TEXT
-    monday 9:00 TEXT                          2026-11-23 9:00 TEXT · 2026-11-23T09:00 TEXT
+    in 2h30m TEXT · in half an hour TEXT      14:30 TEXT · today 14:30 TEXT · tomorrow evening at 8 TEXT
+    monday 9:00 TEXT                          2026-11-23 9:00 TEXT · 3 December at 9 TEXT · am 3.12. um 9 TEXT
     every day at 8 TEXT · every weekday 8:00 TEXT · every monday, thursday at 18:30 TEXT · every month at 9 TEXT
 
-A `TEXT` that begins with `ask:` is asked at that time instead of being told. Case does not matter, nor does `at`; a
-bare hour needs it. The same in German, French and Spanish: "in 10 Minuten an den Tee", "demain à 9h", "cada día a las
-8". Left to others: which instant that is (`bot.policy.schedules`).
+The parts of a time stand in any order, and case does not matter. A bare hour needs its `at`, `Uhr` or `pm`: other
+numbers belong to the text. A `TEXT` that begins with `ask:` is asked at that time instead of being told. The same in
+German, French and Spanish: "in 10 Minuten an den Tee", "demain à 9h", "cada día a las 8".
+Left to others: which instant that is (`bot.policy.schedules`).
 """
 
 import re
-from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from tools import Every, Repeat, Weekday, Wish
 
 _WEEKDAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
-_DAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_CLOCK = (
-    r"(?:at\s+(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?|(?P<hour2>\d{1,2}):(?P<minute2>\d{2}))\s*(?P<half>[ap]m)?"
+_DAY_NAMES = (  # English, German, French, Spanish
+    "monday montag lundi lunes",
+    "tuesday dienstag mardi martes",
+    "wednesday mittwoch mercredi miércoles miercoles",
+    "thursday donnerstag jeudi jueves",
+    "friday freitag vendredi viernes",
+    "saturday samstag sonnabend samedi sábado sabado",
+    "sunday sonntag dimanche domingo",
 )
-_TEXT = r"(?:\s+(?P<text>\S.*))"
-
-_UNIT = "(?:m(?:in(?:ute)?s?)?|h(?:ou)?r?s?|d(?:ays?)?|w(?:eeks?)?)"
-_DELAY = re.compile(
-    rf"in\s+(?P<delay>\d{{1,5}}\s*{_UNIT}(?:\s*\d{{1,5}}\s*{_UNIT})*){_TEXT}", re.IGNORECASE | re.DOTALL
+_MONTH_NAMES = (
+    "january jan januar jänner janvier enero",
+    "february feb februar février fevrier febrero",
+    "march mar märz mars marzo",
+    "april apr avril abril",
+    "may mai mayo",
+    "june jun juni juin junio",
+    "july jul juli juillet julio",
+    "august aug août aout agosto",
+    "september sept sep septembre septiembre",
+    "october oct oktober okt octobre octubre",
+    "november nov novembre noviembre",
+    "december dec dezember dez décembre decembre diciembre",
 )
-_PART = re.compile(r"(\d+)\s*([a-z])", re.IGNORECASE)
-_ONCE = re.compile(
-    rf"(?:(?P<day>today|tomorrow|{_DAY}|\d{{4}}-\d{{2}}-\d{{2}})(?:T|,?\s+))?{_CLOCK}{_TEXT}", re.IGNORECASE | re.DOTALL
+_HOUR_NAMES = (
+    "one ein eins une una",
+    "two zwei deux dos",
+    "three drei trois tres",
+    "four vier quatre cuatro",
+    "five fünf cinq cinco",
+    "six sechs seis",
+    "seven sieben sept siete",
+    "eight acht huit ocho",
+    "nine neun neuf nueve",
+    "ten zehn dix diez",
+    "eleven elf onze once",
+    "twelve zwölf douze doce",
 )
-_AGAIN = re.compile(
-    rf"every\s+(?P<every>day|weekday|month|{_DAY}(?:(?:\s*,\s*|\s+and\s+){_DAY})*)\s+{_CLOCK}{_TEXT}",
-    re.IGNORECASE | re.DOTALL,
-)
-_ENGLISH: Mapping[str, str] = {
-    word: english
-    for english, own in {
-        "": "mich me moi bitte am le el las la les los de",
-        "in": "dans en dentro",
-        "at": "um à a",
-        "every": "jeden jede jedes chaque cada tous toutes todos todas",
-        "every day": "täglich",
-        "today": "heute aujourd'hui hoy",
-        "tomorrow": "morgen demain mañana",
-        "1": "ein eine einem einer un une una",
-        "min": "minute minuten minutes minuto minutos",
-        "h": "stunde stunden std heure heures hora horas h uhr",
-        "d": "tag tage tagen jour jours día días dia dias",
-        "w": "woche wochen semaine semaines semana semanas",
-        "month": "monat mois mes meses",
-        "weekday": "werktag wochentag",
-        "monday": "montag lundi lundis lunes",
-        "tuesday": "dienstag mardi mardis martes",
-        "wednesday": "mittwoch mercredi mercredis miércoles",
-        "thursday": "donnerstag jeudi jeudis jueves",
-        "friday": "freitag vendredi vendredis viernes",
-        "saturday": "samstag sonnabend samedi samedis sábado sábados",
-        "sunday": "sonntag dimanche dimanches domingo domingos",
-    }.items()
-    for word in own.split()
+_UNIT_NAMES: Mapping[int, str] = {
+    60: "m min mins minute minutes minuten minuto minutos",
+    3600: "h hr hrs hour hours std stunde stunden heure heures hora horas",
+    86_400: "d day days tag tage tagen jour jours día días dia dias",
+    604_800: "w week weeks woche wochen semaine semaines semana semanas",
 }
-_UNITS = {"min", "h", "d", "w"}
-_FRENCH_CLOCK = re.compile(r"(\d{1,2})h(\d{2})?", re.IGNORECASE)
-_JOINED = re.compile(r"(?:(?:an|daran|dass|zu|de|que|à|to)[\s,]+|d['’])+", re.IGNORECASE)
-"""What leads from a time to the text."""
-_MAX_TIME_WORDS = 12
-_SECONDS: Mapping[str, int] = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_ENGLISH_WORDS = (
+    "in at on the of and an a one this coming half past every each daily day days weekday month today tomorrow tonight "
+    "after morning afternoon evening night noon midday o'clock am pm p t h st nd rd th"
+)
+_ENGLISH = {*_ENGLISH_WORDS.split()} | {names.split()[0] for names in (*_DAY_NAMES, *_MONTH_NAMES, *_HOUR_NAMES)}
+"""With the units, which look the same in several languages: a time of other words is in another language."""
+
+
+def _numbers(names: tuple[str, ...]) -> Mapping[str, int]:
+    return {word: number for number, words in enumerate(names) for word in words.split()}
+
+
+def _either(words: Mapping[str, int]) -> str:
+    return "|".join(sorted(words, key=len, reverse=True))
+
+
+_DAYS, _MONTHS, _HOURS = map(_numbers, (_DAY_NAMES, _MONTH_NAMES, _HOUR_NAMES))
+_UNITS = {word: seconds for seconds, words in _UNIT_NAMES.items() for word in words.split()}
+
+_DAY = rf"(?:{_either(_DAYS)})s?(?!\w)"
+_MONTH = rf"(?P<month>{_either(_MONTHS)})(?!\w)\.?"
+_YEAR = r"(?:,?\s+(?:del?\s+)?(?P<year>\d{4})(?![\d:]))?"
+_ON = r"(?:(?:on|this|coming|the|am|den|dem|diesen|kommenden|le|la|ce|el|este|para el|pour le)\s+){0,2}"
+_AND = r"(?:\s*,\s*|\s+(?:and|und|et|y)\s+)"
+_LENGTH = rf"(\d{{1,5}}|an?|one|eine[mr]?|ein|une?|una)\s*({_either(_UNITS)})(?![^\W\d_])"
+_LENGTHS = re.compile(_LENGTH, re.IGNORECASE)
+_SOME = re.sub(r"\((?!\?)", "(?:", _LENGTH)
+_HALF_HOUR = r"half an hour|einer halben stunde|une demi[- ]heure|media hora"
+
+_O_CLOCK = r"(?:uhr|heures?|horas?|h|o'clock)"
+_PAST_THE_HOUR = (
+    rf"(?:(?:[:.]|\s?h\s?|\s*{_O_CLOCK}\s)(?P<minute>\d\d)(?!\d)|\s*{_O_CLOCK}(?!\w))?"
+    r"(?:\s*(?P<meridiem>[ap])\.?m\b\.?)?(?P<more>\s+(?:y\s+media|et\s+demie))?(?!\w)"
+)
+_AT = r"(?:at|um|gegen|à|vers|a\s+las?|para\s+las?)\s+"
+_CLOCKS = (
+    rf"{_AT}(?P<half>half past\s+|halb\s+)?(?P<hour>\d{{1,2}}|{_either(_HOURS)})(?!\d){_PAST_THE_HOUR}",
+    rf"(?=\d+(?::\d\d|\s?h\s?\d\d|\s*uhr\b|\s*[ap]\.?m\b))(?P<hour>\d{{1,2}}){_PAST_THE_HOUR}",
+    r"(?:at (?:noon|midday)|mittags|um mittag|à midi|al? mediodía)(?!\w)",
+)
+
+_EVERY = (
+    r"(?:every|each|jede[nrms]?|chaque|cada|tous les|toutes les|todos los|todas las)\s+(?:"
+    r"(?:day|tag|jours?|d[ií]as?)(?!\s+(?:de semaine|ouvrés?|laborables?|entre semana))"
+    r"|(?P<month>month|monat|mois|mes(?:es)?)"
+    r"|(?P<weekday>weekday|werktag|wochentag|jours? (?:de semaine|ouvrés?)|d[ií]as? (?:laborables?|entre semana))"
+    r"|(?P<early>morning|morgen|matins?|mañanas?)|(?P<late>evening|abend|soirs?|tardes?|noches?)"
+    rf"|(?P<days>{_DAY}(?:{_AND}{_DAY})*))(?!\w)"
+)
+_LATER_TODAY = (
+    r"tonight|this (?:afternoon|evening)|heute (?:nachmittag|abend)|ce soir|cet après-midi|esta (?:tarde|noche)"
+)
+_DATES = (
+    rf"{_ON}(?P<iso>\d{{4}}-\d\d-\d\d)(?:t(?=\d)|(?!\w))",
+    rf"{_ON}(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s*(?:of |de )?{_MONTH}{_YEAR}",
+    rf"{_ON}{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:]){_YEAR}",
+    rf"{_ON}(?P<day>\d{{1,2}})\.\s?(?P<number>\d{{1,2}})\.(?:\s?(?P<year>\d{{4}})(?![\d:]))?(?!\d)",
+    r"(?:le|el)\s+(?P<day>\d{1,2})/(?P<number>\d{1,2})(?:/(?P<year>\d{4}))?(?![\d/])",
+    r"(?P<after>(?:the )?day after tomorrow|übermorgen|après-demain|pasado mañana)(?!\w)",
+    rf"(?P<late>{_LATER_TODAY})(?!\w)",
+    r"(?P<early>this morning|heute (?:früh|morgen|vormittag)|ce matin|esta mañana)(?!\w)",
+    r"(?P<today>today|heute|aujourd'hui|hoy)(?!\w)",
+    r"(?P<tomorrow>tomorrow|morgen|demain|mañana)(?!\w)",
+    rf"{_ON}(?P<weekday>{_DAY})",
+)
+_EARLY = r"(?:früh|morgens|vormittags?|am (?:morgen|vormittag)|du matin|(?:de|por) la mañana|in the morning)(?!\w)"
+_LATE = (
+    r"(?:nachmittags?|abends?|am (?:nachmittag|abend)|de l'après-midi|du soir|(?:de|por) la (?:tarde|noche)"
+    r"|in the (?:afternoon|evening)|at night)(?!\w)"
+)
+_MARKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, patterns in {
+        "delay": [rf"(?:in|dans|en|dentro de)\s+(?:{_HALF_HOUR}|{_SOME}(?:(?:{_AND}|\s*){_SOME})*)(?!\w)"],
+        "every": [r"(?:täglich|daily)(?!\w)", _EVERY],
+        "day": _DATES,
+        "clock": _CLOCKS,
+        "early": [_EARLY],
+        "late": [_LATE],
+        # Behind a day alone: elsewhere they are words of the text, as in "at 9 evening classes".
+        "early of the day": [r"(?:morning|matin)(?!\w)"],
+        "late of the day": [r"(?:afternoon|evening|night|après-midi|soir)(?!\w)"],
+    }.items()
+    for pattern in patterns
+)
+_BETWEEN = re.compile(r"[\s,]*")
+_COURTESY = re.compile(r"(?:(?:mich|me|moi|bitte|please|por favor)[\s,]+)*", re.IGNORECASE)
+_JOINED = re.compile(r"(?:(?:an|daran|dass|zu|de|que|à|to)[\s,]+|(?:d|qu)')+", re.IGNORECASE)
+"""What leads from a time to the text, and from the wish to either."""
+_JOINED_IN_ENGLISH = re.compile(r"(?:(?:to|of|about|that)\s+)+", re.IGNORECASE)
+_LAST_WORDS = re.compile(r"[\s,]*(?:bitte|please|por favor|s'il te plaît)?[\s,.!?]*", re.IGNORECASE)
 _ASK = re.compile(r"ask:\s*(?=\S)", re.IGNORECASE)
+_MAX_TIME_WORDS = 16
+_NOON = 12
+
+_Marks = dict[str, re.Match[str]]
 
 
 def read(words: str, *, now: datetime, zone: str) -> Wish | None:
-    """What somebody in this time zone wishes for; None where it is not in the grammar."""
-    local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
-    words = _in_english(words)
-    if match := _AGAIN.fullmatch(words):
-        return _again(match, local)
-    if match := _DELAY.fullmatch(words):
-        return _delayed(match)
-    if match := _ONCE.fullmatch(words):
-        return _once(match, local)
-    return None
-
-
-def _in_english(words: str) -> str:
-    """The words with a time in German, French or Spanish at their beginning in English; others as they are."""
-    said: list[str] = []
-    text, is_foreign, is_clock, is_whole = words.strip(), False, False, False
-    for _ in range(_MAX_TIME_WORDS):
-        word, _, rest = text.partition(" ")
-        bare = word.lower().rstrip(",").replace("’", "'")
-        clock = _FRENCH_CLOCK.fullmatch(bare)
-        english = _ENGLISH.get(bare)
-        if clock is not None and not is_whole and (is_clock or (clock[2] and said[-1:] != ["in"])):
-            said.append(f"{clock[1]}:{clock[2] or '00'}")
-            is_foreign = is_whole = is_clock = True
-        elif bare.replace(":", "").isdigit() and not (is_whole and is_clock):
-            said.append(word)
-            is_whole = is_whole or is_clock or ":" in bare
-        elif english == "d" and said[-1:] == ["every"]:
-            said.append("day")
-            is_foreign = True
-        elif english in _UNITS and (is_whole or (said and said[-1].isdigit())):
-            said += [] if is_clock else [english]  # "à 8 heures", "um 8 Uhr": the hour of a clock
-            is_foreign = is_whole = is_foreign or bare != english
-        elif english is not None and english not in _UNITS and not is_whole:
-            said += [english] if english else []
-            is_foreign, is_clock = True, english == "at"
-        elif bare in {"in", "at"} and not is_whole:
-            said.append(bare)
-            is_clock = bare == "at"
-        else:
-            break
-        text = rest.lstrip()
-    joined = _JOINED.match(text)
-    return " ".join([*said, text[joined.end() :] if joined else text]) if is_foreign else words
-
-
-def _delayed(match: re.Match[str]) -> Wish:
-    seconds = sum(int(number) * _SECONDS[unit.lower()] for number, unit in _PART.findall(match["delay"]))
-    return _wish(match, delay_seconds=seconds)
-
-
-def _once(match: re.Match[str], local: datetime) -> Wish | None:
-    clock = _clock(match)
-    if clock is None:
+    """What somebody in this time zone wishes for, the time first; None where it is not in the grammar."""
+    words = words.strip().replace("’", "'")
+    marks, end = _scan(words, _match_end(_COURTESY, words), {})
+    text = words[end:].lstrip(" ,\n\t")
+    if not text or len(text) == len(words) - end:
         return None
-    day = _day((match["day"] or "").lower(), local, clock)
-    return None if day is None else _wish(match, local=f"{day.isoformat()}T{clock}")
+    if not _is_english(words[:end]):
+        text = text[_match_end(_JOINED, text) :]
+    return _wish(marks, text, now=now.astimezone(ZoneInfo(zone)).replace(tzinfo=None))
 
 
-def _again(match: re.Match[str], local: datetime) -> Wish | None:
-    clock = _clock(match)
-    if clock is None:
-        return None
-    words = match["every"].lower()
-    every: Every = "month" if words == "month" else "day" if words == "day" else "week"
-    days: tuple[Weekday, ...] = tuple(day for day in _WEEKDAYS if _names(day, words))
-    if words == "weekday":
-        days = _WEEKDAYS[:5]
-    repeat = Repeat(every=every, weekdays=days if every == "week" else ())
-    return _wish(match, local=f"{local.date().isoformat()}T{clock}", repeat=repeat)
+def find(words: str, *, now: datetime, zone: str) -> Wish | None:
+    """The same of a sentence, in which some or all of the time may stand behind what is wished for.
+
+    Such as "to call Mum tomorrow at 9", "tomorrow to call Mum at 9"; None where it has no whole time, or nothing else.
+    """
+    words = _without_join(words.strip().replace("’", "'"))
+    marks, end = _scan(words, _match_end(_COURTESY, words), {})
+    text = words[end:]
+    if not _is_whole(marks):
+        for start in [found.start() for found in re.finditer(r"(?<=\s)\S", text)][-_MAX_TIME_WORDS:]:
+            more, end = _scan(text, start, marks)
+            if _is_whole(more) and _LAST_WORDS.fullmatch(text, end):
+                marks, text = more, text[:start]
+                break
+    text = _without_join(text.strip(" ,"))
+    return _wish(marks, text, now=now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)) if text else None
 
 
-def _names(day: Weekday, words: str) -> bool:
-    return re.search(rf"\b{day}\w*day\b", words) is not None
+def _without_join(text: str) -> str:
+    text = text[_match_end(_JOINED, text) :]
+    return text[_match_end(_JOINED_IN_ENGLISH, text) :].strip()
 
 
-def _wish(
-    match: re.Match[str], *, local: str | None = None, delay_seconds: int | None = None, repeat: Repeat | None = None
-) -> Wish:
-    text = match["text"].strip()
+def _scan(text: str, at: int, known: _Marks) -> tuple[_Marks, int]:
+    """The parts of a time that stand here one after another, each once, besides those that are known; and their end."""
+    marks, last = dict(known), ""
+    while found := next(_candidates(text, _match_end(_BETWEEN, text, at), marks, last), None):
+        last, match = found
+        marks[last.partition(" ")[0]] = match
+        at = match.end()
+    return marks, at
+
+
+def _match_end(pattern: re.Pattern[str], text: str, at: int = 0) -> int:
+    found = pattern.match(text, at)
+    return at if found is None else found.end()
+
+
+def _candidates(text: str, at: int, marks: _Marks, last: str) -> Iterator[tuple[str, re.Match[str]]]:
+    for kind, pattern in _MARKS:
+        is_known = kind.partition(" ")[0] in marks or ("every" in marks and kind == "day")
+        if not is_known and (" " not in kind or last == "day") and (match := pattern.match(text, at)):
+            yield kind, match
+
+
+def _is_whole(marks: _Marks) -> bool:
+    return "delay" in marks or "clock" in marks
+
+
+def _is_english(time: str) -> bool:
+    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", time.lower())
+    return all(word in _ENGLISH or word in _UNITS for word in words)
+
+
+def _wish(marks: _Marks, text: str, *, now: datetime) -> Wish | None:
     asked = _ASK.match(text)
     prompt = text[asked.end() :] if asked else None
-    return Wish(text=prompt or text, prompt=prompt, local=local, delay_seconds=delay_seconds, repeat=repeat)
-
-
-def _clock(match: re.Match[str]) -> str | None:
-    """`HH:MM`; None where no clock shows that."""
-    hour, minute = int(match["hour"] or match["hour2"]), int(match["minute"] or match["minute2"] or 0)
-    half = (match["half"] or "").lower()
-    if half and not 1 <= hour <= 12:  # noqa: PLR2004  (the hours of half a day)
+    wish = Wish(text=prompt or text, prompt=prompt)
+    if "delay" in marks:
+        return replace(wish, delay_seconds=_delay(marks["delay"][0])) if len(marks) == 1 else None
+    clock = _clock(marks)
+    if clock is None:
         return None
-    if half:
-        hour = hour % 12 + (12 if half == "pm" else 0)
-    return f"{hour:02}:{minute:02}" if hour < 24 and minute < 60 else None  # noqa: PLR2004  (those of a day)
+    if "every" in marks:
+        return replace(wish, local=f"{now.date().isoformat()}T{clock:%H:%M}", repeat=_repeat(marks["every"]))
+    day = _day(marks.get("day"), now, clock)
+    return None if day is None else replace(wish, local=f"{day.isoformat()}T{clock:%H:%M}")
 
 
-def _day(word: str, local: datetime, clock: str) -> date | None:
-    """The day that is meant; without a word the next one on which the clock shows this time."""
-    today = local.date()
-    is_over = clock <= f"{local:%H:%M}"
-    if word in {"today", "tomorrow"}:
-        return today + timedelta(days=word == "tomorrow")
-    if not word:
+def _delay(words: str) -> int:
+    if re.search(_HALF_HOUR, words, re.IGNORECASE):
+        return 1800
+    lengths = _LENGTHS.findall(words)
+    return sum((int(count) if count.isdigit() else 1) * _UNITS[unit.lower()] for count, unit in lengths)
+
+
+def _clock(marks: _Marks) -> time | None:
+    """None where none was said, or no clock shows that."""
+    if "clock" not in marks:
+        return None
+    said = marks["clock"].groupdict()
+    if said.get("hour") is None:
+        return time(_NOON)
+    hour = _HOURS[said["hour"].lower()] + 1 if said["hour"].isalpha() else int(said["hour"])
+    half, meridiem = said.get("half") or "", (said["meridiem"] or "").lower()
+    minute = 30 if half or said["more"] else int(said["minute"] or 0)
+    if meridiem and not 1 <= hour <= _NOON:
+        return None
+    hour -= half.lower().startswith("halb")
+    if meridiem:
+        hour = hour % _NOON + (_NOON if meridiem == "p" else 0)
+    elif hour < _NOON and _is_late(marks):
+        hour += _NOON
+    return time(hour, minute) if 0 <= hour < 24 and minute < 60 else None  # noqa: PLR2004  (those of a day)
+
+
+def _is_late(marks: _Marks) -> bool:
+    return "late" in marks or any(
+        marks[kind].groupdict().get("late") is not None for kind in ("day", "every") if kind in marks
+    )
+
+
+def _repeat(match: re.Match[str]) -> Repeat:
+    said = match.groupdict()
+    every: Every = "month" if said.get("month") else "week" if said.get("weekday") or said.get("days") else "day"
+    if said.get("weekday"):
+        return Repeat(every=every, weekdays=_WEEKDAYS[:5])
+    named = {_weekday(word) for word in re.findall(r"[^\W\d_]+", said.get("days") or "") if _is_day(word)}
+    return Repeat(every=every, weekdays=tuple(_WEEKDAYS[number] for number in sorted(named)))
+
+
+def _is_day(word: str) -> bool:
+    return re.fullmatch(_DAY, word, re.IGNORECASE) is not None
+
+
+def _weekday(word: str) -> int:
+    name = word.lower()
+    return _DAYS[name if name in _DAYS else name.removesuffix("s")]
+
+
+def _day(match: re.Match[str] | None, now: datetime, clock: time) -> date | None:
+    """The day that is meant; without one the next on which the clock shows this time. None: there is no such day."""
+    today, is_over = now.date(), clock <= now.time().replace(second=0, microsecond=0)
+    if match is None:
         return today + timedelta(days=is_over)
-    if word.endswith("day"):
-        ahead = (_WEEKDAYS.index(_weekday(word)) - today.weekday()) % 7
+    said = match.groupdict()
+    if said.get("weekday"):
+        ahead = (_weekday(said["weekday"]) - today.weekday()) % 7
         return today + timedelta(days=7 if ahead == 0 and is_over else ahead)
+    if said.get("tomorrow") or said.get("after"):
+        return today + timedelta(days=1 if said.get("tomorrow") else 2)
     try:
-        return date.fromisoformat(word)
+        return _date(said, today, is_over=is_over)
     except ValueError:
         return None
 
 
-def _weekday(word: str) -> Weekday:
-    return next(day for day in _WEEKDAYS if word.startswith(day))
+def _date(said: Mapping[str, str | None], today: date, *, is_over: bool) -> date:
+    """The date; without its year the next one. Today where none was said.
+
+    Raises:
+        ValueError: the calendar has no such day.
+    """
+    if iso := said.get("iso"):
+        return date.fromisoformat(iso)
+    day = said.get("day")
+    if day is None:
+        return today
+    name = said.get("month")
+    month = _MONTHS[name.lower()] + 1 if name else int(said.get("number") or 0)
+    if year := said.get("year"):
+        return date(int(year), month, int(day))
+    this_year = date(today.year, month, int(day))
+    return this_year.replace(year=today.year + 1) if (this_year, not is_over) < (today, True) else this_year

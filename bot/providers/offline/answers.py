@@ -7,13 +7,15 @@ Left to others: which tools are asked (`intents`), what a whole answer consists 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import long_day, moment
+from bot.i18n.language import current_language
+from bot.i18n.locale import decimal_point, long_day, measure, moment
 from bot.messages import ToolAnswer
 from bot.providers.offline import phrases
 from bot.providers.offline.skies import sky
@@ -30,7 +32,7 @@ def describe_answer(answer: ToolAnswer, arguments: Mapping[str, object]) -> str:
     try:
         content = _Content.model_validate_json(answer.content)
         if not content.ok:
-            return _failure(answer.name, content.message, arguments)
+            return _failure(answer.name, content, arguments)
         return _WORDINGS[answer.name](content.untrusted_data, arguments)
     except (ValidationError, KeyError):
         return say(phrases.OFFLINE_ANSWERS, name=answer.name, content=answer.content[:_SHOWN_CHARS])
@@ -45,6 +47,7 @@ class _Shape(BaseModel):
 class _Content(_Shape):
     ok: bool
     untrusted_data: Mapping[str, Any] = {}
+    error: str = ""
     message: str = ""
 
 
@@ -116,14 +119,26 @@ class _Search(_Shape):
 
 def _sum(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
     found = _Sum.model_validate(data)
-    return f"`{found.expression}` = **{found.result}**"
+    is_decimal = re.fullmatch(r"-?\d+\.\d+", found.result) is not None
+    result = found.result.replace(".", decimal_point()) if is_decimal else found.result
+    return f"`{found.expression}` = **{result}**"
 
 
 def _conversion(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
     found = _Conversion.model_validate(data)
     rate = say(phrases.OFFLINE_RATE, rate=found.rate, day=_date(found.rate_date), source=found.attribution).strip()
     rate = rate if found.rate else ""
-    return "\n".join(filter(None, (f"{found.before} = **{found.to}**", rate)))
+    before, to = map(_amount, (found.before, found.to))
+    return "\n".join(filter(None, (f"{before} = **{to}**", rate)))
+
+
+def _amount(said: str) -> str:
+    """An amount with its unit as people say it; as it is where the language has no word for the unit."""
+    number, _, unit = said.partition(" ")
+    try:
+        return measure(Decimal(number), unit)
+    except (ArithmeticError, LookupError):
+        return said
 
 
 def _time(data: Mapping[str, Any], arguments: Mapping[str, object]) -> str:
@@ -247,11 +262,23 @@ _FAILURES: Mapping[str, tuple[Sentence, str]] = {
     "current_time": (phrases.OFFLINE_NO_TIME, "timezone"),
     "get_weather": (phrases.OFFLINE_NO_WEATHER, "place"),
     "web_search": (phrases.OFFLINE_NO_SEARCH, "query"),
+    "remind": (phrases.OFFLINE_NO_REMINDER, "text"),
+    "remember": (phrases.OFFLINE_NO_FACT, "fact"),
 }
 
 
-def _failure(name: str, message: str, arguments: Mapping[str, object]) -> str:
+def _failure(name: str, content: _Content, arguments: Mapping[str, object]) -> str:
+    """What failed, and why: in English by the tool's own words, which are in no other language."""
     sentence, argument = _FAILURES.get(name, (phrases.OFFLINE_FAILED, ""))
     value = arguments.get(argument)
     lead = say(sentence, value=value) if value else say(phrases.OFFLINE_FAILED, value=name)
-    return f"{lead} {message}".strip()
+    return f"{lead} {_reason(name, content)}".strip()
+
+
+def _reason(name: str, content: _Content) -> str:
+    if current_language() == "en":
+        return content.message
+    if name == "remind" and content.error == "invalid_arguments":
+        return say(phrases.OFFLINE_UNFIT_TIME)
+    reason = phrases.OFFLINE_REASONS.get(content.error)
+    return say(reason) if reason else ""

@@ -10,10 +10,15 @@ Left to others: arithmetic (`sums`), conversions (`measures`), whether the tools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
+from bot.i18n import whens
 from bot.providers.offline.arithmetic import expression, find_expression
 from bot.providers.offline.conversions import conversion
 from bot.providers.phrasebook import in_english
+from bot.settings.values import is_zone
+from tools import Wish
 
 MAX_INTENTS = 8
 """More are not read out of one message: a pasted page is not a list of orders."""
@@ -26,7 +31,8 @@ _MAX_DAYS = 7
 class OfflineIntent:
     """One thing that is asked for: the tool that gives it and its arguments.
 
-    `arguments` is empty for the time here, and for weather whose place the message does not name.
+    `arguments` is empty for the time here, for weather whose place the message does not name, and for a reminder of
+    which it does not say when or of what.
     """
 
     tool: str
@@ -39,11 +45,25 @@ def people_words(text: str) -> str:
     return "\n".join(line for line in lines if not _NOTE.match(line)).strip()
 
 
-def intents(words: str) -> tuple[OfflineIntent, ...]:
-    """What is asked for, in order, nothing twice; empty where no pattern fits."""
+def asked_at(text: str) -> datetime | None:
+    """When and in which zone a user message was written, as its header says; None where it has none."""
+    found = _STAMP.match(text)
+    if found is None or not is_zone(found["zone"]):
+        return None
+    try:
+        return datetime.fromisoformat(found["at"]).replace(tzinfo=ZoneInfo(found["zone"]))
+    except ValueError:
+        return None
+
+
+def intents(words: str, now: datetime | None = None) -> tuple[OfflineIntent, ...]:
+    """What is asked for, in order, nothing twice; empty where no pattern fits.
+
+    Without `now`, in the zone of whoever asks, no reminder has a day.
+    """
     found: list[OfflineIntent] = []
     for clause in _clauses(words[:_MAX_CHARS]):
-        found += [intent for intent in _asked(_with_there(clause, found)) if intent not in found]
+        found += [intent for intent in _asked(_with_there(clause, found), now) if intent not in found]
     return tuple(_with_place(intent, found) for intent in found[:MAX_INTENTS])
 
 
@@ -55,6 +75,7 @@ def not_understood(words: str) -> tuple[str, ...]:
 
 
 _HEADER = re.compile(r"^\[[^\]\n]*\d{4}-\d\d-\d\d[^\]\n]*\] ?")
+_STAMP = re.compile(r"\[\w+ (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<zone>[\w+/-]+)")
 _NOTE = re.compile(r"^(?:\(in answer to\b.*\)|(?:📎|>) .*)$")
 
 
@@ -75,8 +96,10 @@ _REQUEST = (
     r"|could you|search|look|google|find|calculate|compute|(?:the )?(?:weather|forecast|time|date)|define)\b"
     r"|[\d.]+ ?[-+*/^×÷] ?\d)"
 )
+_NO_DATE = r"(?!(?<=\d)\.\s+(?:um\b|jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez))"
+"""The point after a day of the month ends no sentence: "am 3. Dezember", "am 3.12. um 9"."""
 _BORDER = _pattern(
-    rf"[?;\n]+|(?<!\d)!+|(?<!\bSt)(?<!\bMt)\.+(?=\s|$)|,?(?:\s+(?:and|then|also))+\s+{_REQUEST}|,\s+{_REQUEST}"
+    rf"[?;\n]+|(?<!\d)!+|(?<!\bSt)(?<!\bMt)(?<!\b[ap]\.m){_NO_DATE}\.+(?=\s|$)|,?(?:\s+(?:and|then|also))+\s+{_REQUEST}|,\s+{_REQUEST}"
 )
 
 
@@ -109,22 +132,42 @@ def _place_of(intent: OfflineIntent) -> object:
 _THERE = _pattern(r"\bthere$")
 
 
-def _asked(clause: str) -> Sequence[OfflineIntent]:
+def _asked(clause: str, now: datetime | None = None) -> Sequence[OfflineIntent]:
     """What one clause asks for, by the first reader that understands it."""
     english = in_english(clause)
-    return next(filter(None, (read(english) for read in _READERS)), ())
+    return _reminder(clause, english, now) or next(filter(None, (read(english) for read in _READERS)), ())
 
 
-def _reminder(clause: str) -> Sequence[OfflineIntent]:
-    if _REMINDERS.fullmatch(clause):
+def _reminder(clause: str, english: str, now: datetime | None) -> Sequence[OfflineIntent]:
+    if _REMINDERS.fullmatch(english):
         return [OfflineIntent(tool="remind", arguments={"action": "list"})]
-    match = _REMIND.fullmatch(clause) or _REMIND_LAST.fullmatch(clause)
+    match = _REMIND.fullmatch(english)
     if match is None:
         return ()
-    number = int(match["number"]) if match["number"].isdigit() else 1
-    seconds = number * _UNIT_SECONDS[match["unit"][0].lower()]
-    text = match["text"].strip()
-    return [OfflineIntent(tool="remind", arguments={"action": "set", "text": text, "delay_seconds": seconds})]
+    at, zone = now or _NO_DAY, _zone(now)
+    rest = match["rest"]
+    wish = whens.find(rest, now=at, zone=zone)
+    if wish is None and (match["wake"] or match["timer"]):  # nobody says what for
+        tries = (f"{lead}{rest} {clause}" for lead in ("", "in ", "at "))
+        wish = next(filter(None, (whens.read(words, now=at, zone=zone) for words in tries)), None)
+    if wish is None or (now is None and wish.delay_seconds is None):
+        return [OfflineIntent(tool="remind", arguments={})]
+    return [OfflineIntent(tool="remind", arguments=_planned(wish))]
+
+
+def _planned(wish: Wish) -> Mapping[str, object]:
+    planned: dict[str, object] = {"action": "set", "text": wish.text}
+    if wish.delay_seconds is not None:
+        return planned | {"delay_seconds": wish.delay_seconds}
+    planned["local_datetime"] = wish.local
+    if wish.repeat is not None:
+        planned["repeat"] = wish.repeat.every
+        planned |= {"weekdays": [*wish.repeat.weekdays]} if wish.repeat.weekdays else {}
+    return planned
+
+
+def _zone(now: datetime | None) -> str:
+    return now.tzinfo.key if now is not None and isinstance(now.tzinfo, ZoneInfo) else "UTC"
 
 
 def _memory(clause: str) -> Sequence[OfflineIntent]:
@@ -180,7 +223,6 @@ def _question(clause: str) -> Sequence[OfflineIntent]:
 
 
 _READERS: Sequence[Callable[[str], Sequence[OfflineIntent]]] = (
-    _reminder,
     _memory,
     _search,
     _sum,
@@ -191,11 +233,13 @@ _READERS: Sequence[Callable[[str], Sequence[OfflineIntent]]] = (
     _question,
 )
 
-_DELAY = r"in (?P<number>\d{1,4}|an?|one) ?(?P<unit>m|h|d|min|mins|minutes?|hours?|days?)"
-_REMIND = _pattern(rf"remind me {_DELAY}(?: (?:to|of|about|that))? (?P<text>.+)")
-_REMIND_LAST = _pattern(rf"remind me (?:to|of|about|that) (?P<text>.+?) {_DELAY}")
+_REMIND = _pattern(
+    r"(?:remind me|(?P<wake>wake me(?: up)?|set (?:me )?an? (?:alarm|reminder)(?: for)?)"
+    r"|(?P<timer>(?:set |start )(?:me )?a timer (?:for|of))),? (?P<rest>.+)"
+)
+_NO_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+"""Where nobody said what day it is, a delay can be counted all the same."""
 _REMINDERS = _pattern(r"(?:what are |show |list )?(?:all )?(?:my |the )?reminders(?: do i have)?")
-_UNIT_SECONDS: Mapping[str, int] = {"m": 60, "h": 3600, "d": 86_400}
 _REMEMBER = _pattern(r"remember,? (?:that )?(?:i(?:'m| am) )?(.+)")
 _NOTHING_ASKED = _pattern(
     r"(?:thank|thanks|merci|gracias|danke|vielen dank|guten |good |bonjour|buen|hallo|hello|hola|salut"

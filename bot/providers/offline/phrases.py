@@ -29,6 +29,10 @@ OFFLINE_PRIVACY = Sentence(
 )
 OFFLINE_NO_TOOLS = Sentence("OFFLINE_NO_TOOLS", "Right now all my tools are switched off, so even those don't work.")
 OFFLINE_WHICH_PLACE = Sentence("OFFLINE_WHICH_PLACE", "For which place? Ask for “weather in Paris tomorrow”, say.")
+OFFLINE_WHICH_TIME = Sentence(
+    "OFFLINE_WHICH_TIME",
+    "When, and of what? Say “remind me tomorrow at 9 to call Mum”, for instance.",
+)
 OFFLINE_NO_MORE_TOOLS = Sentence(
     "OFFLINE_NO_MORE_TOOLS",
     "I can't use my tools for this message, so I can't answer that.",
@@ -69,6 +73,29 @@ OFFLINE_NO_TIME = Sentence("OFFLINE_NO_TIME", "I can't tell the time in {value}.
 OFFLINE_NO_WEATHER = Sentence("OFFLINE_NO_WEATHER", "I have no weather for {value}.")
 OFFLINE_NO_SEARCH = Sentence("OFFLINE_NO_SEARCH", "The search for “{value}” failed.")
 OFFLINE_FAILED = Sentence("OFFLINE_FAILED", "`{value}` failed.")
+OFFLINE_NO_REMINDER = Sentence("OFFLINE_NO_REMINDER", "I couldn't set a reminder for “{value}”.")
+OFFLINE_NO_FACT = Sentence("OFFLINE_NO_FACT", "I couldn't keep “{value}” in mind.")
+OFFLINE_UNFIT_TIME = Sentence("OFFLINE_UNFIT_TIME", "The time has to lie ahead, within the next five years.")
+_OFFLINE_REASON_TIMEOUT = Sentence("OFFLINE_REASON_TIMEOUT", "It took too long; please try again later.")
+_OFFLINE_REASON_BUSY = Sentence("OFFLINE_REASON_BUSY", "That's enough for the moment; please try again later.")
+_OFFLINE_REASON_UNAVAILABLE = Sentence("OFFLINE_REASON_UNAVAILABLE", "The service can't be reached at the moment.")
+_OFFLINE_REASON_NOT_FOUND = Sentence(
+    "OFFLINE_REASON_NOT_FOUND", "There's nothing by that name; check the spelling, please."
+)
+_OFFLINE_REASON_DENIED = Sentence("OFFLINE_REASON_DENIED", "That isn't allowed here.")
+_OFFLINE_REASON_TOO_LARGE = Sentence("OFFLINE_REASON_TOO_LARGE", "That's too much at once.")
+_OFFLINE_REASON_UNKNOWN = Sentence("OFFLINE_REASON_UNKNOWN", "Whether it was done after all, I can't tell.")
+OFFLINE_REASONS: Mapping[str, Sentence] = {
+    "timeout": _OFFLINE_REASON_TIMEOUT,
+    "rate_limited": _OFFLINE_REASON_BUSY,
+    "unavailable": _OFFLINE_REASON_UNAVAILABLE,
+    "not_found": _OFFLINE_REASON_NOT_FOUND,
+    "denied": _OFFLINE_REASON_DENIED,
+    "disabled": _OFFLINE_REASON_DENIED,
+    "too_large": _OFFLINE_REASON_TOO_LARGE,
+    "unknown_outcome": _OFFLINE_REASON_UNKNOWN,
+}
+"""Why a tool failed, by the word that it gives for it; what it says besides is for models, in English."""
 OFFLINE_TOPICS: Mapping[str, Sentence] = {
     "calculate": _TOPIC_CALCULATE,
     "convert": _TOPIC_CONVERT,

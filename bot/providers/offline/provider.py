@@ -25,7 +25,7 @@ from bot.messages import (
 from bot.providers.base import Completion, Request, Stop, Told, Usage
 from bot.providers.offline import phrases
 from bot.providers.offline.answers import describe_answer
-from bot.providers.offline.intents import OfflineIntent, intents, not_understood, people_words
+from bot.providers.offline.intents import OfflineIntent, asked_at, intents, not_understood, people_words
 
 NAME = "offline"
 
@@ -81,7 +81,7 @@ class Offline:
         """
         question, since = _newest(request.messages)
         words = people_words(question.text)
-        asked = intents(words)
+        asked = intents(words, asked_at(question.text))
         answers = [answer for message in since if isinstance(message, ToolMessage) for answer in message.answers]
         offered = {tool.name for tool in request.tools}
         usable = offered if request.may_call_tools else set[str]()
@@ -149,7 +149,7 @@ def _regrets(asked: Sequence[OfflineIntent], offered: AbstractSet[str], *, has_a
             topic = say(phrases.OFFLINE_TOPICS[intent.tool])
             yield say(phrases.OFFLINE_TOOL_OFF, topic=topic)
         elif not _is_complete(intent):
-            yield say(phrases.OFFLINE_WHICH_PLACE)
+            yield say(phrases.OFFLINE_WHICH_TIME if intent.tool == "remind" else phrases.OFFLINE_WHICH_PLACE)
         elif not has_answers:
             yield say(phrases.OFFLINE_NO_MORE_TOOLS)
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.i18n.whens import read
+from bot.i18n.whens import find, read
 from tools import Repeat, Wish
 
 SATURDAY = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -30,6 +30,20 @@ ONCE = [
     ("demain à 9h30 d'appeler Paul", "2026-11-22T09:30", "appeler Paul"),
     ("demain à 8 heures du pain", "2026-11-22T08:00", "du pain"),
     ("mañana a las 9 comprar leche", "2026-11-22T09:00", "comprar leche"),
+    ("3 December at 9 tea", "2026-12-03T09:00", "tea"),
+    ("on the 3rd of december at 9 a.m. tea", "2026-12-03T09:00", "tea"),
+    ("January 5, 2027 at noon tea", "2027-01-05T12:00", "tea"),
+    ("21 November at 9 tea", "2027-11-21T09:00", "tea"),
+    ("at half past 8 tomorrow evening tea", "2026-11-22T20:30", "tea"),
+    ("tomorrow morning at 9 evening classes", "2026-11-22T09:00", "evening classes"),
+    ("am 3.12. um halb 9 Tee", "2026-12-03T08:30", "Tee"),
+    ("übermorgen um neun Uhr an den Tee", "2026-11-23T09:00", "den Tee"),
+    ("heute Abend um 8 Tee", "2026-11-21T20:00", "Tee"),
+    ("um 9 Uhr 30 Tee", "2026-11-22T09:30", "Tee"),
+    ("le 3 décembre à 9 heures et demie du thé", "2026-12-03T09:30", "du thé"),
+    ("demain soir à 8h du thé", "2026-11-22T20:00", "du thé"),
+    ("el 3/12 a las 9 y media té", "2026-12-03T09:30", "té"),
+    ("mañana a las 9 de la noche té", "2026-11-22T21:00", "té"),
 ]
 
 
@@ -55,6 +69,8 @@ def test_a_time_of_the_clock(words: str, local: str, text: str) -> None:
         ("dans 2 heures le thé", 7200, "le thé"),
         ("en 10 minutos el té", 600, "el té"),
         ("in 10 min d'accord", 600, "d'accord"),
+        ("in half an hour tea", 1800, "tea"),
+        ("in einer halben Stunde Tee", 1800, "Tee"),
     ],
 )
 def test_a_delay(words: str, seconds: int, text: str) -> None:
@@ -75,11 +91,29 @@ def test_a_delay(words: str, seconds: int, text: str) -> None:
         ("jeden Montag um 8 tea", "08:00", Repeat(every="week", weekdays=("mo",))),
         ("tous les jours à 8h tea", "08:00", Repeat(every="day")),
         ("cada día a las 8 tea", "08:00", Repeat(every="day")),
+        ("jeden Abend um 8 tea", "20:00", Repeat(every="day")),
     ],
 )
 def test_again_and_again(words: str, local: str, repeat: Repeat) -> None:
     """It is counted from today."""
     assert read(words, now=SATURDAY, zone="UTC") == Wish(text="tea", local=f"2026-11-21T{local}", repeat=repeat)
+
+
+@pytest.mark.parametrize(
+    ("words", "local", "text"),
+    [
+        ("to call Mum tomorrow at 9", "2026-11-22T09:00", "call Mum"),
+        ("tomorrow to call Mum at 9", "2026-11-22T09:00", "call Mum"),
+        ("an den Zahnarzt am Dienstag um 10 Uhr", "2026-11-24T10:00", "den Zahnarzt"),
+        ("daran, morgen um 9 den Müll rauszubringen", "2026-11-22T09:00", "den Müll rauszubringen"),
+        ("d'appeler maman demain à 9h", "2026-11-22T09:00", "appeler maman"),
+        ("llamar a mamá mañana a las 9, por favor", "2026-11-22T09:00", "llamar a mamá"),
+    ],
+)
+def test_a_sentence_may_end_with_its_time(words: str, local: str, text: str) -> None:
+    """Or have its day in front and its hour at the end."""
+    assert find(words, now=SATURDAY, zone="Europe/Berlin") == Wish(text=text, local=local)
+    assert find(text, now=SATURDAY, zone="Europe/Berlin") is None
 
 
 def test_what_is_to_be_asked_then() -> None:
@@ -103,7 +137,15 @@ def test_what_is_to_be_asked_then() -> None:
             "in 3 moons tea",
             "in 10 months x",
         ),
-        *("2026-02-30 9:00 tea", "friday tea", "next friday 9:00 tea", "every fortnight at 8 tea", "every day tea"),
+        *(
+            "2026-02-30 9:00 tea",
+            "31 February at 9 tea",
+            "in 2 h at 9 tea",
+            "friday tea",
+            "next friday 9:00 tea",
+            "every fortnight at 8 tea",
+            "every day tea",
+        ),
         *(
             "every blursday at 8 tea",
             "tomorrow tea",

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from bot.i18n.language import speaking
-from bot.providers.offline.intents import OfflineIntent, intents, not_understood
+from bot.providers.offline.intents import OfflineIntent, asked_at, intents, not_understood
 from bot.providers.phrasebook import in_english
-from tests.bot.providers.offline.test_provider import CALCULATED, answer, asking, found, words_for
+from tests.bot.providers.offline.test_provider import CALCULATED, answer, asking, failed, found, words_for
 
 ALL = ("calculate", "convert", "get_weather", "current_time", "web_search", "remind", "remember")
 
@@ -41,6 +41,129 @@ def test_what_is_asked_in_four_languages(sentence: str, tool: str, arguments: di
     assert (intent.tool, {**arguments, **intent.arguments}) == (tool, dict(intent.arguments))
 
 
+@pytest.mark.parametrize(
+    ("sentence", "text", "local"),
+    [
+        ("Remind me tomorrow at 9 to call", "call", "2026-11-22T09:00"),
+        ("Can you remind me on Friday at 6pm to buy bread?", "buy bread", "2026-11-27T18:00"),
+        ("erinnere mich morgen um 9 an den Zahnarzt", "den Zahnarzt", "2026-11-22T09:00"),
+        ("Erinnere mich am 3. Dezember um 9 Uhr an Omas Geburtstag", "Omas Geburtstag", "2026-12-03T09:00"),
+        ("Kannst du mich morgen um 9 an den Zahnarzt erinnern?", "den Zahnarzt", "2026-11-22T09:00"),
+        ("rappelle-moi demain à 9h d'appeler", "appeler", "2026-11-22T09:00"),
+        ("Peux-tu me rappeler d'appeler maman vendredi à 18h ?", "appeler maman", "2026-11-27T18:00"),
+        ("recuérdame mañana a las 9 llamar", "llamar", "2026-11-22T09:00"),
+        ("¿Puedes recordarme el 3 de diciembre a las 9 el dentista?", "el dentista", "2026-12-03T09:00"),
+        ("weck mich morgen um 7", "weck mich morgen um 7", "2026-11-22T07:00"),
+    ],
+)
+def test_a_reminder_may_have_its_day(sentence: str, text: str, local: str) -> None:
+    """By the day and zone in the header of the message; without one it is asked for."""
+    now = asked_at("[Sat 2026-11-21 22:40 Europe/Berlin · Alice] x")
+    assert now is not None
+    [intent] = intents(sentence, now)
+    assert dict(intent.arguments) == {"action": "set", "text": text, "local_datetime": local}
+    assert intents(sentence) == (OfflineIntent(tool="remind", arguments={}),)
+
+
+def test_a_timer_is_a_reminder() -> None:
+    """And what comes again does."""
+    now = asked_at("[Sat 2026-11-21 22:40 Europe/Berlin] x")
+    sentences = ("Stell einen Timer auf 10 Minuten", "mets un minuteur de 10 minutes", "set a timer for 10 minutes")
+    assert [intents(words)[0].arguments["delay_seconds"] for words in sentences] == [600] * 3
+    [weekly] = intents("erinnere mich jeden Montag um 7 an die Tonne", now)
+    assert (weekly.arguments["repeat"], weekly.arguments["weekdays"]) == ("week", ["mo"])
+
+
+@pytest.mark.parametrize("header", ["", "[Sat 2026-11-41 22:40 Europe/Berlin] ", "[Sat 2026-11-21 22:40 Nowhere/At] "])
+def test_a_message_without_a_moment(header: str) -> None:
+    """Has none, whatever stands there."""
+    assert asked_at(f"{header}hello") is None
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "told"),
+    [
+        ("en", "remind me to call Mum", "When, and of what?"),
+        ("de", "erinnere mich morgen an den Zahnarzt", "Wann, und woran?"),
+        ("fr", "rappelle-moi d'appeler", "Quand, et de quoi"),
+        ("es", "recuérdame llamar", "¿Cuándo y qué?"),
+    ],
+)
+async def test_a_reminder_without_a_time_is_asked_back(language: Any, sentence: str, told: str) -> None:
+    """In one line, with an example."""
+    with speaking(language):
+        text = await words_for(asking(sentence, tools=ALL))
+    assert text.startswith(told)
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("sentence", "tool", "argument"),
+    [
+        ("5 km in Meilen", "convert", "miles"),
+        ("Wie viel sind 2,5 Meilen in km?", "convert", 2.5),
+        ("cuántas millas son 5 km", "convert", "miles"),
+        ("Combien de mètres font 1.500 km ?", "convert", 1500.0),
+        ("20 Grad Celsius in Fahrenheit", "convert", "fahrenheit"),
+        ("15 Prozent von 80", "calculate", "15/100*80"),
+        ("Combien font 12 fois 3,5 ?", "calculate", "12 * 3.5"),
+        ("¿Cuánto es el 15% de 80?", "calculate", "15/100*80"),
+        ("Regnet es morgen in Berlin?", "get_weather", "Berlin"),
+        ("Est-ce qu'il va pleuvoir demain à Paris ?", "get_weather", "Paris"),
+        ("¿Va a llover mañana en Madrid?", "get_weather", "Madrid"),
+        ("Wie hoch ist der Mont Blanc?", "web_search", "Wie hoch ist der Mont Blanc"),
+        ("Quelle est la capitale de l'Australie ?", "web_search", "Quelle est la capitale de l'Australie"),
+        ("¿Cuál es la capital de Australia?", "web_search", "Cuál es la capital de Australia"),
+    ],
+)
+def test_what_a_family_asks(sentence: str, tool: str, argument: object) -> None:
+    """In its own words."""
+    [intent] = intents(sentence)
+    assert intent.tool == tool
+    assert argument in intent.arguments.values()
+
+
+@pytest.mark.parametrize("sentence", ["Welcher Tag ist heute?", "Quel jour sommes-nous ?", "¿Qué día es hoy?"])
+def test_the_day_is_told_by_the_clock(sentence: str) -> None:
+    """Here, where no place is named."""
+    assert intents(sentence) == (OfflineIntent(tool="current_time", arguments={}),)
+
+
+@pytest.mark.parametrize("sentence", ["Wie geht es dir?", "Comment vas-tu ?", "¿Cómo estás?", "Wo ist mein Schlüssel?"])
+def test_what_no_search_engine_knows_is_not_searched_for(sentence: str) -> None:
+    """It is about the two who talk."""
+    assert intents(sentence) == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "error", "told"),
+    [
+        ("de", "not_found", "Für Nirgendwo habe ich kein Wetter. Unter diesem Namen gibt es nichts"),
+        ("fr", "timeout", "Cela a pris trop de temps"),
+        ("es", "unavailable", "El servicio no está disponible"),
+        ("de", "a newer one", "Für Nirgendwo habe ich kein Wetter."),
+    ],
+)
+async def test_a_failure_is_told_in_the_language_of_whoever_asks(language: Any, error: str, told: str) -> None:
+    """The tool's own words are for models, in English."""
+    with speaking(language):
+        text = await answer("weather in Nirgendwo", failed("No place is named so.", error), tools=ALL)
+    assert told in text
+    assert "No place" not in text
+
+
+async def test_an_amount_is_told_as_people_say_it() -> None:
+    """With the unit in the number and the language that it needs; money by its code."""
+    told = found({"from": "5 mile", "to": "8.04672 kilometer"})
+    with speaking("de"):
+        assert await answer("5 Meilen in km", told, tools=ALL) == "5 Meilen = **8,04672 Kilometer**"
+        assert await answer("2 Euro in Dollar", found({"from": "2 EUR", "to": "2.2 USD"}), tools=ALL) == (
+            "2 EUR = **2.2 USD**"
+        )
+        assert await answer("5/2", found({"expression": "5/2", "result": "2.5"}), tools=ALL) == "`5/2` = **2,5**"
+    assert await answer("5 miles in km", told, tools=ALL) == "5 miles = **8.04672 kilometres**"
+
+
 def test_what_is_planned_can_be_listed() -> None:
     """In each language."""
     expected = (OfflineIntent(tool="remind", arguments={"action": "list"}),)
@@ -71,7 +194,9 @@ async def test_what_it_cannot_do_is_one_line_with_the_way_out(language: Any, sen
     assert "\n" not in text
 
 
-@pytest.mark.parametrize("text", ["a " * 50_000, "erinnere mich in " * 5000, "wetter " * 9000])
+@pytest.mark.parametrize(
+    "text", ["a " * 50_000, "erinnere mich in " * 5000, "wetter " * 9000, "remind me tomorrow at " * 900]
+)
 def test_no_text_takes_for_ever(text: str) -> None:
     """Whatever it is made of."""
     in_english(text[:2000])

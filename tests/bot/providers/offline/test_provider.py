@@ -633,7 +633,7 @@ async def test_a_request_without_a_question_is_refused() -> None:
         ("the square root of 16", Calculator(), "`sqrt(16)` = **4**"),
         ("average of 3, 4 and 8", Calculator(), "`mean(3, 4, 8)` = **5**"),
         ("what is 5!", Calculator(), "`factorial(5)` = **120**"),
-        ("How many km are 3 miles?", CONVERT, "3 mile = **4.828032 kilometer**"),
+        ("How many km are 3 miles?", CONVERT, "3 miles = **4.828032 kilometres**"),
         (
             "What time is it in Tokyo?",
             CurrentTime(),
