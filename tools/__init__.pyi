@@ -21,6 +21,8 @@ from .catalog import CatalogEntry as CatalogEntry
 from .chart import PNG as PNG
 from .chart import Panel as Panel
 from .chart import bar_chart as bar_chart
+from .cities import ZONES_BY_CITY as ZONES_BY_CITY
+from .cities import fold_name as fold_name
 from .errors import BadArguments as BadArguments
 from .errors import Denied as Denied
 from .errors import Disabled as Disabled

@@ -1,13 +1,11 @@
 """The tool `current_time`: the date and the time in a zone that the model names, else in that of the people who ask.
 
-Zones are found by their IANA name, by a city that stands in one ("Tokyo"), by a few large cities that do not, by what
-these are called in the other languages of Aldis ("Wien"), and as an offset ("UTC+5:30"). Left to others: which zone
-people live in (a setting).
+Zones are found by their IANA name, by a city that stands in one ("Tokyo"), by those of `tools.cities`, and as an offset
+("UTC+5:30"). Left to others: which zone people live in (a setting).
 """
 
 import difflib
 import re
-import unicodedata
 from collections.abc import Mapping
 from datetime import timedelta, timezone, tzinfo
 from functools import cache
@@ -16,95 +14,13 @@ from zoneinfo import ZoneInfo, available_timezones
 from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
+from tools.cities import ZONES_BY_CITY, fold_name
 from tools.errors import NotFound
 from tools.text import clean_text
 
 _OFFSET = re.compile(r"(?:utc|gmt)? ?([+-])(\d{1,2})(?::?([0-5]\d))?")
 _LONGEST_OFFSET = timedelta(hours=14)
 _WITH_CITIES = ("Africa/", "America/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/", "Pacific/")
-
-# The largest cities and capitals that people ask for and that IANA, which names one city a zone, leaves out.
-_MORE_CITIES: Mapping[str, str] = {
-    city: zone
-    for zone, cities in {
-        "Africa/Johannesburg": "Cape Town, Durban, Pretoria",
-        "Africa/Lagos": "Abuja",
-        "America/Chicago": "Austin, Dallas, Houston, Minneapolis, New Orleans, San Antonio",
-        "America/Los_Angeles": "Las Vegas, Portland, San Diego, San Francisco, Seattle",
-        "America/New_York": "Atlanta, Boston, Miami, Philadelphia, Washington, Washington DC",
-        "America/Sao_Paulo": "Brasilia, Rio de Janeiro",
-        "America/Toronto": "Montreal, Ottawa, Quebec",
-        "Asia/Bangkok": "Hanoi",
-        "Asia/Dubai": "Abu Dhabi",
-        "Asia/Jerusalem": "Tel Aviv",
-        "Asia/Karachi": "Islamabad, Lahore",
-        "Asia/Kolkata": "Bangalore, Bengaluru, Chennai, Delhi, Hyderabad, Mumbai, New Delhi",
-        "Asia/Shanghai": "Beijing, Guangzhou, Shenzhen",
-        "Asia/Tokyo": "Hiroshima, Kyoto, Osaka, Sapporo",
-        "Australia/Sydney": "Canberra",
-        "Europe/Berlin": "Cologne, Frankfurt, Hamburg, Leipzig, Munich, Stuttgart",
-        "Europe/Istanbul": "Ankara",
-        "Europe/London": "Birmingham, Cardiff, Edinburgh, Glasgow, Liverpool, Manchester",
-        "Europe/Madrid": "Barcelona, Seville, Valencia",
-        "Europe/Moscow": "Saint Petersburg, St Petersburg",
-        "Europe/Paris": "Lyon, Marseille, Nice",
-        "Europe/Rome": "Florence, Milan, Naples, Turin, Venice",
-        "Europe/Zurich": "Basel, Bern, Geneva, Lausanne",
-        "Pacific/Auckland": "Christchurch, Wellington",
-    }.items()
-    for city in cities.lower().split(", ")
-}
-
-# What cities are called in German, French and Spanish, without accents, where that is another name (CLDR 48).
-_CITIES_ABROAD: Mapping[str, str] = {
-    city: zone
-    for zone, cities in {
-        "Africa/Algiers": "alger, algier, argel",
-        "Africa/Cairo": "el cairo, kairo, le caire",
-        "Africa/Johannesburg": "johannesburgo",
-        "Africa/Tunis": "tunez",
-        "America/Havana": "havanna, la habana, la havane",
-        "America/Mexico_City": "ciudad de mexico, mexico, mexiko-stadt",
-        "America/New_York": "nueva york",
-        "America/Santiago": "santiago de chile",
-        "Asia/Baghdad": "bagdad",
-        "Asia/Beirut": "beyrouth",
-        "Asia/Damascus": "damas, damasco, damaskus",
-        "Asia/Jakarta": "yakarta",
-        "Asia/Jerusalem": "jerusalen",
-        "Asia/Kabul": "kaboul",
-        "Asia/Kolkata": "kalkutta, calcuta, nueva delhi, neu-delhi",
-        "Asia/Manila": "manille",
-        "Asia/Riyadh": "riad, riyad",
-        "Asia/Seoul": "seul",
-        "Asia/Shanghai": "pekin, peking, schanghai",
-        "Asia/Singapore": "singapour, singapur",
-        "Asia/Tehran": "teheran",
-        "Asia/Tokyo": "tokio",
-        "Atlantic/Canary": "canarias, iles canaries, kanaren",
-        "Australia/Sydney": "sidney",
-        "Europe/Athens": "atenas, athen, athenes",
-        "Europe/Belgrade": "belgrad, belgrado",
-        "Europe/Berlin": "colonia, francfort, hambourg, hamburgo, koln, munchen, munich",
-        "Europe/Brussels": "bruselas, brussel, bruxelles",
-        "Europe/Bucharest": "bucarest, bukarest",
-        "Europe/Copenhagen": "copenhague, kopenhagen",
-        "Europe/Istanbul": "estambul",
-        "Europe/Kiev": "kiew",
-        "Europe/Lisbon": "lisboa, lisbonne, lissabon",
-        "Europe/London": "londres",
-        "Europe/Luxembourg": "luxemburg, luxemburgo",
-        "Europe/Madrid": "barcelone, sevilla",
-        "Europe/Moscow": "moscou, moscu, moskau",
-        "Europe/Prague": "prag, praga",
-        "Europe/Rome": "rom, roma, mailand, milano, neapel",
-        "Europe/Stockholm": "estocolmo",
-        "Europe/Vienna": "viena, vienne, wien",
-        "Europe/Warsaw": "varsovia, varsovie, warschau",
-        "Europe/Zurich": "geneve, genf, ginebra",
-    }.items()
-    for city in cities.split(", ")
-}
 
 
 class CurrentTimeArguments(Arguments):
@@ -158,7 +74,7 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
     Raises:
         NotFound: there is none.
     """
-    wanted = _folded(clean_text(name))
+    wanted = fold_name(clean_text(name))
     zones = _zones()
     for candidate in (wanted, wanted.partition(",")[0].strip()):
         if candidate in zones:
@@ -183,12 +99,6 @@ def _zones() -> Mapping[str, str]:
     """The IANA name of every zone by what people may call it, folded: its whole name, its city, a city within it."""
     names = sorted(available_timezones(), key=lambda name: (name.count("/"), name), reverse=True)
     # Only these hold cities: Etc/GMT+5 is five hours behind UTC, the reverse of what people mean by it.
-    cities = {_folded(name.rpartition("/")[2]): name for name in names if name.startswith(_WITH_CITIES)}
-    whole = {_folded(name): name for name in names}
-    return {**cities, **_CITIES_ABROAD, **_MORE_CITIES, **whole}
-
-
-def _folded(name: str) -> str:
-    """The name without case, accents, underscores and double spaces."""
-    bare = "".join(mark for mark in unicodedata.normalize("NFKD", name) if not unicodedata.combining(mark))
-    return " ".join(bare.casefold().replace("_", " ").split())
+    cities = {fold_name(name.rpartition("/")[2]): name for name in names if name.startswith(_WITH_CITIES)}
+    whole = {fold_name(name): name for name in names}
+    return {**cities, **ZONES_BY_CITY, **whole}

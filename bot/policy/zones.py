@@ -8,12 +8,13 @@ Left to others: what the zone is kept for (`bot.features.reminders`).
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
+
+from tools import ZONES_BY_CITY, fold_name
 
 _ABBREVIATIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("mez", "mesz", "cet", "cest", "hec", "hnec"), ("Europe/Berlin",)),
@@ -40,44 +41,6 @@ _ABBREVIATIONS: Mapping[str, tuple[str, ...]] = {
     "cst": ("America/Chicago", "Asia/Shanghai", "America/Havana"),
     "ist": ("Asia/Kolkata", "Europe/Dublin", "Asia/Jerusalem"),
 }
-_CITIES: Mapping[str, str] = {
-    "wien vienne viena": "Europe/Vienna",
-    "zurich zuerich genf geneve ginebra bern basel": "Europe/Zurich",
-    "munchen muenchen hamburg koln koeln frankfurt stuttgart leipzig dresden": "Europe/Berlin",
-    "rom roma mailand milan milano neapel napoli": "Europe/Rome",
-    "lyon marseille toulouse bordeaux nizza nice": "Europe/Paris",
-    "barcelona sevilla valencia": "Europe/Madrid",
-    "londres manchester edinburgh": "Europe/London",
-    "brussel bruxelles bruselas": "Europe/Brussels",
-    "warschau varsovie varsovia": "Europe/Warsaw",
-    "prag praga": "Europe/Prague",
-    "kopenhagen copenhague": "Europe/Copenhagen",
-    "lissabon lisbonne lisboa": "Europe/Lisbon",
-    "athen athenes atenas": "Europe/Athens",
-    "bukarest bucarest": "Europe/Bucharest",
-    "moskau moscou moscu": "Europe/Moscow",
-    "kiew kyjiw kyiv": "Europe/Kyiv",
-    "kairo le_caire el_cairo": "Africa/Cairo",
-    "peking pekin beijing": "Asia/Shanghai",
-    "tokio": "Asia/Tokyo",
-    "singapur singapour": "Asia/Singapore",
-    "delhi neu_delhi new_delhi mumbai bombay": "Asia/Kolkata",
-    "nueva_york boston washington miami atlanta": "America/New_York",
-    "san_francisco seattle las_vegas": "America/Los_Angeles",
-    "houston dallas austin": "America/Chicago",
-    "mexiko mexiko-stadt mexico": "America/Mexico_City",
-    "montreal ottawa": "America/Toronto",
-    "rio rio_de_janeiro brasilia": "America/Sao_Paulo",
-    "germany deutschland allemagne alemania": "Europe/Berlin",
-    "austria osterreich oesterreich autriche": "Europe/Vienna",
-    "switzerland schweiz suisse suiza": "Europe/Zurich",
-    "france frankreich francia": "Europe/Paris",
-    "italy italien italie italia": "Europe/Rome",
-}
-"""What cities are called in the four languages, large ones that share the zone of another, and countries with one
-zone; without accents.
-"""
-_BY_CITY: Mapping[str, str] = {name: zone for names, zone in _CITIES.items() for name in names.split()}
 _OFFSET = re.compile(r"(?:utc|gmt)?\s*(?P<sign>[+-])\s*(?P<hours>\d{1,2})(?::?00)?", re.IGNORECASE)
 _EAST_END, _WEST_END = 14, 12
 _CLOSE = 0.8
@@ -86,7 +49,7 @@ _MAX_CHARACTERS = 60
 
 def zones(words: str, now: datetime) -> tuple[str, ...]:
     """The zones that somebody may mean; empty: none. Of several that show the same time all year it is one."""
-    name = _plain(words[:_MAX_CHARACTERS])
+    name = fold_name(words[:_MAX_CHARACTERS])
     known = _known()
     if name in known.whole:
         return (known.whole[name],)
@@ -94,12 +57,12 @@ def zones(words: str, now: datetime) -> tuple[str, ...]:
         return _fixed(offset["sign"], int(offset["hours"]))
     if name in _ABBREVIATIONS:
         return _ABBREVIATIONS[name]
-    if name in _BY_CITY:
-        return (_BY_CITY[name],)
+    if name in ZONES_BY_CITY:
+        return (ZONES_BY_CITY[name],)
     if name in known.cities:
         return _apart(known.cities[name], now)
-    near = get_close_matches(name, [*known.cities, *_BY_CITY], n=3, cutoff=_CLOSE)
-    return _apart([zone for one in near for zone in known.cities.get(one, (_BY_CITY.get(one, "UTC"),))], now)
+    near = get_close_matches(name, [*known.cities, *ZONES_BY_CITY], n=3, cutoff=_CLOSE)
+    return _apart([zone for one in near for zone in known.cities.get(one, (ZONES_BY_CITY.get(one, "UTC"),))], now)
 
 
 class _Known:
@@ -107,20 +70,15 @@ class _Known:
 
     def __init__(self) -> None:
         names = sorted(name for name in available_timezones() if "/" in name)
-        self.whole = {_plain(name): name for name in names}
+        self.whole = {fold_name(name): name for name in names}
         self.cities: dict[str, list[str]] = {}
         for name in (name for name in names if not name.startswith("Etc/")):
-            self.cities.setdefault(_plain(name.rpartition("/")[2]), []).append(name)
+            self.cities.setdefault(fold_name(name.rpartition("/")[2]), []).append(name)
 
 
 @cache
 def _known() -> _Known:
     return _Known()
-
-
-def _plain(words: str) -> str:
-    parts = unicodedata.normalize("NFKD", "_".join(words.casefold().split()))
-    return "".join(letter for letter in parts if not unicodedata.combining(letter))
 
 
 def _fixed(sign: str, hours: int) -> tuple[str, ...]:

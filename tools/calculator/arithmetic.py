@@ -195,28 +195,8 @@ def _logarithm(number: Number, base: Number = E) -> Number:
     return _approximate(number).ln() / _approximate(base).ln()
 
 
-def _natural_logarithm(number: Number) -> Number:
-    return _logarithm(number)
-
-
-def _logarithm_2(number: Number) -> Number:
-    return _logarithm(number, 2)
-
-
 def _logarithm_10(number: Number) -> Number:
     return _approximate(number).log10() if number > 0 else _logarithm(number)
-
-
-def _exponential(number: Number) -> Number:
-    return _approximate(number).exp()
-
-
-def _degrees(radians: Number) -> Number:
-    return radians * 180 / PI
-
-
-def _radians(degrees: Number) -> Number:
-    return degrees * PI / 180
 
 
 def _floor(number: Number) -> Number:
@@ -250,18 +230,6 @@ def _quantized(number: Decimal, places: int) -> Decimal:
     if isinstance(exponent, int) and exponent >= -places:
         return number
     return number.quantize(Decimal(1).scaleb(-places), decimal.ROUND_HALF_UP)
-
-
-def _absolute(number: Number) -> Number:
-    return abs(number)
-
-
-def _kept(number: Number) -> Number:
-    return +number
-
-
-def _negative(number: Number) -> Number:
-    return -number
 
 
 def _least(number: Number, *numbers: Number) -> Number:
@@ -367,19 +335,26 @@ _FLOATING: Mapping[str, Callable[..., float]] = {
     **{name: getattr(math, name) for name in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
 }
 
-_EXACT: Mapping[str, Callable[..., Number]] = {
+_OF_ONE: Mapping[str, Callable[[Number], Number]] = {
     "sqrt": _square_root,
     "cbrt": _cube_root,
-    "exp": _exponential,
-    "log": _logarithm,
-    "ln": _natural_logarithm,
-    "log2": _logarithm_2,
+    "exp": lambda number: _approximate(number).exp(),
+    "ln": lambda number: _logarithm(number, E),
+    "log2": lambda number: _logarithm(number, 2),
     "log10": _logarithm_10,
+    "degrees": lambda radians: radians * 180 / PI,
+    "radians": lambda degrees: degrees * PI / 180,
     "floor": _floor,
     "ceil": _ceiling,
     "trunc": _truncated,
+    "abs": lambda number: -number if number < 0 else number,
+    "factorial": _factorial,
+}
+
+_EXACT: Mapping[str, Callable[..., Number]] = {
+    **_OF_ONE,
+    "log": _logarithm,
     "round": _rounded,
-    "abs": _absolute,
     "min": _least,
     "max": _greatest,
     "sum": _total,
@@ -388,11 +363,8 @@ _EXACT: Mapping[str, Callable[..., Number]] = {
     "hypot": _hypotenuse,
     "gcd": _greatest_common_divisor,
     "lcm": _least_common_multiple,
-    "factorial": _factorial,
     "comb": _combinations,
     "perm": _permutations,
-    "degrees": _degrees,
-    "radians": _radians,
     "mod": _modulo,
     "pow": _power,
 }
@@ -417,5 +389,7 @@ OPERATORS = {
 }
 """What may stand between two numbers."""
 
-SIGNS = {"+": checked_function(_kept, "+"), "-": checked_function(_negative, "-")}
+_SIGNS: Mapping[str, Callable[[Number], Number]] = {"+": lambda number: +number, "-": lambda number: -number}
+
+SIGNS = {sign: checked_function(function, sign) for sign, function in _SIGNS.items()}
 """What may stand before a number."""

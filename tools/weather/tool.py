@@ -6,7 +6,6 @@ or given by coordinates. How Open-Meteo is asked stands in `tools.weather.open_m
 """
 
 import asyncio
-import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Self
@@ -15,6 +14,7 @@ from pydantic import Field, model_validator
 
 from tools.base import Arguments, Intent, Result, ResultFile, ToolContext, ToolSpec
 from tools.chart import PNG, line_chart
+from tools.cities import fold_name
 from tools.errors import BadArguments, TimedOut, ToolError
 from tools.http import Http
 from tools.text import clean_text, shorten
@@ -220,8 +220,8 @@ def _chosen(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | 
 
     Of places that bear exactly the name (else of all) the one with clearly the most people.
     """
-    wanted = _folded(asked.partition(",")[0])
-    exact = [place for place in places if _folded(place.name) == wanted]
+    wanted = fold_name(asked.partition(",")[0])
+    exact = [place for place in places if fold_name(place.name) == wanted]
     ranked = sorted(_distinct(exact or places), key=_people, reverse=True)
     if len(ranked) == 1 or _people(ranked[0]) >= _CLEARLY_LARGER * max(_people(ranked[1]), 1):
         return ranked[0], tuple(ranked[1:])
@@ -238,11 +238,6 @@ def _distinct(places: Sequence[WeatherPlace]) -> Sequence[WeatherPlace]:
 
 def _people(place: WeatherPlace) -> int:
     return place.population or 0
-
-
-def _folded(name: str) -> str:
-    bare = "".join(mark for mark in unicodedata.normalize("NFKD", name) if not unicodedata.combining(mark))
-    return " ".join(bare.casefold().split())
 
 
 def _question(asked: str, candidates: Sequence[WeatherPlace]) -> Result:
