@@ -17,7 +17,7 @@ from tests.waiting import DEADLINE_SECONDS, eventually, with_enough_time
 from tools import BadArguments, Disabled, TimedOut, TooLarge, ToolError, Unavailable
 from tools.databases import sqlite
 from tools.databases.base import Column
-from tools.databases.timeout import Brake
+from tools.databases.sqlite import Brake
 
 ENDLESS = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
 

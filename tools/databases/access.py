@@ -7,19 +7,34 @@ and has these tables, shows only when it is asked.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import unquote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
 
-from tools.databases.base import Access, Engine
 from tools.text import clean_text
+
+Engine = Literal["sqlite", "postgresql"]
 
 _ENGINES: Mapping[str, Engine] = {"sqlite": "sqlite", "postgresql": "postgresql", "postgres": "postgresql"}
 
 _DatabaseName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 _Identifier = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=128)]
-_Columns = Annotated[tuple[_Identifier, ...], Field(min_length=1, max_length=100)]
+_Columns = Annotated[
+    tuple[_Identifier, ...],
+    Field(min_length=1, max_length=100),
+    AfterValidator(lambda columns: tuple(dict.fromkeys(columns))),
+]
+_About = Annotated[str, Field(max_length=200), AfterValidator(lambda about: clean_text(about).strip())]
 
 
 class _Entry(BaseModel):
@@ -28,10 +43,23 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, allow_inf_nan=False)
 
     address: SecretStr
+    """`sqlite:///...` or `postgresql://...`: it may hold a password."""
     tables: Annotated[dict[_Identifier, _Columns], Field(min_length=1, max_length=50)]
-    about: Annotated[str, Field(max_length=200)] = ""
+    """The columns that may be read, by table. A view is a table."""
+    about: _About = ""
+    """What is in it, for the model; "" where the operator says nothing."""
     max_rows: Annotated[int, Field(ge=1, le=500)] = 50
+    """The most rows of an answer."""
     timeout_seconds: Annotated[float, Field(ge=0.1, le=60)] = 5
+    """For one question in all, opening and counting included."""
+
+
+class Access(_Entry):
+    """What the operator lets be read of one database."""
+
+    name: str
+    """How models call it."""
+    engine: Engine
 
 
 _ENTRIES = TypeAdapter(Annotated[dict[_DatabaseName, _Entry], Field(max_length=20)])
@@ -49,24 +77,15 @@ def accesses_of(document: str) -> tuple[Access, ...]:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         raise ValueError(f"must be JSON as docs/tools.md shows it: {_place(first['loc'])}{first['msg']}") from None
-    return tuple(_access(name, entry) for name, entry in entries.items())
+    return tuple(
+        Access(name=name, engine=_engine(name, entry.address.get_secret_value()), **dict(entry))
+        for name, entry in entries.items()
+    )
 
 
 def path_of(access: Access) -> str:
     """The path of an SQLite database: absolute, what was escaped in the address read."""
     return "/" + unquote(urlsplit(access.address.get_secret_value()).path).lstrip("/")
-
-
-def _access(name: str, entry: _Entry) -> Access:
-    return Access(
-        name=name,
-        engine=_engine(name, entry.address.get_secret_value()),
-        address=entry.address,
-        tables={table: tuple(dict.fromkeys(columns)) for table, columns in entry.tables.items()},
-        about=clean_text(entry.about).strip(),
-        max_rows=entry.max_rows,
-        timeout_seconds=entry.timeout_seconds,
-    )
 
 
 def _engine(name: str, address: str) -> Engine:

@@ -1,20 +1,18 @@
 """What a question to a database consists of, whatever kind of database it is, and what comes back.
 
-    Access (the operator's)     which tables and columns may be read, and for how long
-    Question (the model's)  --> Database.ask --> Answer
-                                Database.describe --> TableState ...
+    TableQuery (the model's)  --> ReadableDatabase.ask --> Answer
+                                  ReadableDatabase.describe --> TableState ...
 
-A question holds names only, and only such as the access allows (`tools.databases.tool` sees to that). Left to others:
-how the names become SQL (`tools.databases.sql`), and how a database is opened and kept from writing (one module each).
+A question holds names only, and only such as the operator's list allows (`tools.databases.tool` sees to that). Left to
+others: how the names become SQL (`tools.databases.sql`), and how a database is opened and kept from writing (one module
+each).
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from pydantic import SecretStr
-
-Engine = Literal["sqlite", "postgresql"]
+from tools.errors import Disabled
 
 Function = Literal["count", "sum", "average", "min", "max"]
 
@@ -37,25 +35,6 @@ MAX_CELL_CHARS = 300
 
 MAX_COUNTED = 10_000
 """How far rows are counted: a table may have billions."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Access:
-    """What the operator lets be read of one database."""
-
-    name: str
-    """How models call it."""
-    engine: Engine
-    address: SecretStr
-    """`sqlite:///...` or `postgresql://...`: it may hold a password."""
-    tables: Mapping[str, tuple[str, ...]]
-    """The columns that may be read, by table. A view is a table."""
-    about: str
-    """What is in it, for the model; "" where the operator says nothing."""
-    max_rows: int
-    """The most rows of an answer."""
-    timeout_seconds: float
-    """For one question in all, opening and counting included."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,6 +95,12 @@ class TableQuery:
     limit: int
     offset: int
 
+    def answer(self, rows: Sequence[tuple[Cell, ...]]) -> "Answer":
+        """The answer of these rows, of which one more was fetched than is shown; how many there are is not counted."""
+        has_more, is_beyond = len(rows) > self.limit, self.offset > 0 and not rows
+        total = None if has_more or is_beyond else self.offset + len(rows)
+        return Answer(rows=tuple(rows[: self.limit]), has_more=has_more, total=total)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
@@ -140,6 +125,16 @@ class TableState:
     """How many rows there are: as many, as many by the database's statistics, or more than were counted."""
     problem: str = ""
     """Why it cannot be read; "" where it can."""
+
+
+def no_table(name: str) -> Disabled:
+    """The error where a table of the operator's list is not in the database."""
+    return Disabled(f"The operator lets the table {name!r} be read, but the database has none of that name.")
+
+
+def no_column(table: str, column: str) -> Disabled:
+    """The error where the table has no such column."""
+    return Disabled(f"The operator lets {table}.{column} be read, but the table has no such column.")
 
 
 class ReadableDatabase(Protocol):

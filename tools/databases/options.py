@@ -6,8 +6,7 @@ import importlib.util
 from pydantic import field_validator
 
 from tools.base import Options, SecretText
-from tools.databases.access import accesses_of
-from tools.databases.base import Access
+from tools.databases.access import Access, accesses_of
 
 POSTGRES_PACKAGE = "the package asyncpg (the extra `postgres`)"
 

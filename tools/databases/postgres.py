@@ -17,15 +17,15 @@ import math
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]  (it has none)
 
+from tools.databases.access import Access
 from tools.databases.base import (
     MAX_CELL_CHARS,
     MAX_COUNTED,
-    Access,
     Answer,
     Cell,
     Column,
@@ -35,6 +35,8 @@ from tools.databases.base import (
     Scalar,
     TableQuery,
     TableState,
+    no_column,
+    no_table,
 )
 from tools.databases.sql import Bind, Statement, column_of, count_of, quote_identifier, rows_of
 from tools.errors import BadArguments, Denied, Disabled, TimedOut, ToolError, Unavailable
@@ -147,12 +149,11 @@ class Postgres:
         async with self._reading() as connection:
             table = await _table(connection, question.table, self._access.tables[question.table])
             rows = await _fetched(connection, rows_of(question, table.source, table.columns, _DIALECT))
-            if len(rows) > question.limit:
-                count = count_of(question, table.source, table.columns, _DIALECT)
-                total = await _total(connection, count, ends_at)
-                return Answer(rows=rows[: question.limit], has_more=True, total=total)
-            is_beyond = question.offset > 0 and not rows
-            return Answer(rows=rows, has_more=False, total=None if is_beyond else question.offset + len(rows))
+            answer = question.answer(rows)
+            if not answer.has_more:
+                return answer
+            count = count_of(question, table.source, table.columns, _DIALECT)
+            return replace(answer, total=await _total(connection, count, ends_at))
 
     async def describe(self) -> tuple[TableState, ...]:
         """As `Database.describe`. The numbers of rows are what the server's statistics say, where they say any."""
@@ -280,10 +281,10 @@ async def _table(connection: _Connection, name: str, allowed: Sequence[str]) -> 
     """
     found = {row[0]: row for row in await connection.fetch(_CATALOGUE, *_split(name))}
     if not found:
-        raise Disabled(f"The operator lets the table {name!r} be read, but the database has none of that name.")
+        raise no_table(name)
     for column in allowed:
         if column not in found:
-            raise Disabled(f"The operator lets {name}.{column} be read, but the table has no such column.")
+            raise no_column(name, column)
     estimate = found[allowed[0]][5]
     return _Table(
         source=".".join(map(quote_identifier, _split(name))),

@@ -11,7 +11,8 @@ from typing import Annotated, cast, get_args
 from pydantic import ConfigDict, Field, WithJsonSchema
 
 from tools.base import Arguments
-from tools.databases.base import Access, Condition, Function, Measure, Operator, Order, Scalar, TableQuery
+from tools.databases.access import Access
+from tools.databases.base import Condition, Function, Measure, Operator, Order, Scalar, TableQuery
 from tools.errors import BadArguments
 from tools.text import shorten
 

@@ -17,19 +17,20 @@ import asyncio
 import math
 import os
 import sqlite3
+import threading
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from tools.databases.access import path_of
+from tools.databases.access import Access, path_of
 from tools.databases.base import (
     MAX_CELL_CHARS,
     MAX_COUNTED,
-    Access,
     Answer,
     Cell,
     Column,
@@ -38,15 +39,17 @@ from tools.databases.base import (
     Measure,
     TableQuery,
     TableState,
+    no_column,
+    no_table,
 )
 from tools.databases.sql import Bind, Statement, column_of, count_of, quote_identifier, rows_of
-from tools.databases.timeout import Brake
 from tools.errors import Denied, Disabled, TimedOut, TooLarge, ToolError, Unavailable
 
 _T = TypeVar("_T")
-_Work = Callable[[sqlite3.Connection, Brake], _T]
+_Work = Callable[[sqlite3.Connection, "Brake"], _T]
 
 _QUESTIONS_AT_ONCE = 2
+_STEPS_BETWEEN_LOOKS = 1000  # of SQLite's machine: well under a millisecond
 _LONGEST_WAIT_FOR_A_LOCK_SECONDS = 1.0
 _HEADER_BYTES = 100
 _FORMATS = slice(18, 20)  # of the header: how the file is written and read
@@ -89,6 +92,39 @@ _OVERFLOW = "integer overflow"
 
 _COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
 _SQL_FUNCTIONS = {"count": "count", "sum": "sum", "average": "avg", "min": "min", "max": "max"}
+
+
+class Brake:
+    """Ends what SQLite does: at its deadline, or when nobody waits any longer."""
+
+    def __init__(self, seconds: float) -> None:
+        """`seconds` from now on it may take in all."""
+        self._ends_at = time.monotonic() + seconds
+        self._is_pulled = threading.Event()
+        self._connection: sqlite3.Connection | None = None
+
+    def attach(self, connection: sqlite3.Connection) -> None:
+        """Act on this connection. SQLite asks every so many steps whether to stop."""
+        self._connection = connection
+        connection.set_progress_handler(self.is_due, _STEPS_BETWEEN_LOOKS)
+
+    def halve(self) -> None:
+        """From now on, take half of the time that is left at most."""
+        now = time.monotonic()
+        self._ends_at = now + (self._ends_at - now) / 2
+
+    def is_due(self) -> bool:
+        """Whether SQLite has to stop."""
+        return self._is_pulled.is_set() or time.monotonic() > self._ends_at
+
+    def pull(self) -> None:
+        """Stop it from another thread; counting a whole table, say, is one long step that asks nobody."""
+        self._is_pulled.set()
+        if self._connection is not None:
+            try:
+                self._connection.interrupt()
+            except sqlite3.ProgrammingError:  # it is closed already
+                return
 
 
 class Sqlite:
@@ -155,11 +191,11 @@ class Sqlite:
         table = _table(connection, question.table, self._access.tables[question.table])
         _authorize(connection, table)
         rows = _fetched(connection, rows_of(question, quote_identifier(table.name), table.columns, _DIALECT))
-        if len(rows) > question.limit:
-            brake.halve()
-            return Answer(rows=rows[: question.limit], has_more=True, total=_total(connection, question, table))
-        is_beyond = question.offset > 0 and not rows
-        return Answer(rows=rows, has_more=False, total=None if is_beyond else question.offset + len(rows))
+        answer = question.answer(rows)
+        if not answer.has_more:
+            return answer
+        brake.halve()
+        return replace(answer, total=_total(connection, question, table))
 
     def _state(self, connection: sqlite3.Connection, name: str) -> TableState:
         try:
@@ -298,7 +334,7 @@ def _table(connection: sqlite3.Connection, name: str, columns: tuple[str, ...]) 
         (name,),
     ).fetchone()
     if found is None:
-        raise Disabled(f"The operator lets the table {name!r} be read, but the database has none of that name.")
+        raise no_table(name)
     stored_name, kind, root = found
     if kind == "table" and not root:
         raise Disabled(f"The table {name!r} is a virtual one, which cannot be read here.")
@@ -306,7 +342,7 @@ def _table(connection: sqlite3.Connection, name: str, columns: tuple[str, ...]) 
     by_name = {_folded(each): (each, declared) for each, declared in stored}
     for column in columns:
         if _folded(column) not in by_name:
-            raise Disabled(f"The operator lets {name}.{column} be read, but the table has no such column.")
+            raise no_column(name, column)
     return _Table(
         name=stored_name,
         is_view=kind == "view",

@@ -17,7 +17,8 @@ from typing import Any
 from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.databases.base import MAX_CELL_CHARS, Access, Answer, Cell, ReadableDatabase, TableQuery, TableState
+from tools.databases.access import Access
+from tools.databases.base import MAX_CELL_CHARS, Answer, Cell, ReadableDatabase, TableQuery, TableState
 from tools.databases.options import POSTGRES_PACKAGE, DbQueryOptions, has_postgres
 from tools.databases.query import DbQueryArguments, Name, check_table, heading, question_of, quote_name
 from tools.databases.sqlite import Sqlite
