@@ -29,21 +29,20 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
 from bot.errors import CallRefused, ConfigError, Disconnected, SentUnnamed, TransportError
-from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId, Styled
-from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, MissedRecipient, Progress
+from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId, Styled
+from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, MissedRecipient
 from bot.transports.bridge_versions import Release
-from bot.transports.envelope.directory import accounts_in, contacts_in, device_named, groups_in, identities_in, with_id
-from bot.transports.envelope.files import check_size, files_in
-from bot.transports.envelope.frames import FrameReader
+from bot.transports.envelope.directory import accounts_in, contacts_in, groups_in, identities_in, with_id
+from bot.transports.envelope.files import check_size
 from bot.transports.envelope.json import as_object, items_in, parse_frame, person_in, text_in
-from bot.transports.envelope.send_errors import NO_CHALLENGE, failure, missed_recipient, no_misses
+from bot.transports.envelope.send_errors import NO_CHALLENGE, failure, missed_recipient
 from bot.transports.rest_api.about import check_about
 from bot.transports.rest_api.arrivals import Arrivals
 from bot.transports.rest_api.clients import BridgeRefusal, Clients, as_disconnected, as_fetched, as_log, as_outcome
 from bot.transports.rest_api.errors import challenge_in, words_in
 from bot.transports.rest_api.requests import message_of, reaction_of, recipient_of, removed_reaction_of
 from bot.transports.rest_api.webhook import Post, Webhook
-from bot.transports.targets import GroupSessions, can_be_named, check_target, is_group, without_odd_quote
+from bot.transports.signal_bridge import SignalBridge, is_group
 
 _log = logging.getLogger(__name__)
 
@@ -97,16 +96,14 @@ class _Connection(ClientConnection):
         super().data_received(data)
 
 
-class RestApi:
+class RestApi(SignalBridge):
     """A `Transport` over the bridge at `url` for an account.
 
-    `name` is how Aldis's own mention is written out within a text. `notes_of` is set where the account is a person's
-    own and Aldis a further device of that name: then the notes to self are messages. The deadlines are in seconds:
-    `silence` for a websocket that does not answer pings, `send` for a message or a file, `call` for anything else.
-    `webhook` is where the bridge posts what comes, as host, port and secret; None: it comes over the websocket alone.
+    The deadlines are in seconds: `silence` for a websocket that does not answer pings, `send` for a message or a file,
+    `call` for anything else. `webhook` is where the bridge posts what comes, as host, port and secret; None: it comes
+    over the websocket alone. For `name` and `notes_of` see `SignalBridge`.
     """
 
-    has_receipts = True
     keeps_messages = False
     max_pause_seconds = MAX_PAUSE_SECONDS
 
@@ -124,20 +121,10 @@ class RestApi:
         webhook: tuple[str, int, str] | None = None,
         post_waits: PostWaits = POST_WAITS,
     ) -> None:
-        self.account = account.id or account.name
-        """See `Transport.account`."""
-        self.number = account.number
-        """See `Transport.number`."""
-        self._account = account
+        super().__init__(account, name=name, notes_of=notes_of)
         self._name = account.name
         """What the account is called in addresses."""
         self.is_open = False
-        self.has_next = False
-        """See `Transport.has_next`."""
-        self.challenge: str | None = None
-        """See `Transport.challenge`."""
-        self.missed = no_misses()
-        """See `Transport.missed`."""
         self._connection: _Connection | None = None
         """The last one, open or not."""
         self._closing: asyncio.Task[None] | None = None
@@ -145,9 +132,6 @@ class RestApi:
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
-        self._notes_of = notes_of
-        self._sessions = GroupSessions()
-        self._reader = FrameReader(account, name, takes_notes=notes_of is not None)
         self._clients = Clients(url, account.name, connect_seconds)
         self._arrivals = Arrivals(max_ahead=MAX_FRAMES_AHEAD, is_paired=webhook is not None)
         self._is_looked_up = False
@@ -156,11 +140,6 @@ class RestApi:
         self.webhook = Webhook(*webhook, self._posted) if webhook else None
         # At DEBUG the library logs every frame, and with it what people wrote.
         logging.getLogger("websockets").setLevel(logging.WARNING)
-
-    @property
-    def unreadable_frames(self) -> int:
-        """How many frames were no envelope, since the start."""
-        return self._reader.unreadable
 
     @property
     def heard_at(self) -> float | None:
@@ -283,15 +262,6 @@ class RestApi:
         async for raw in _frames(websocket):
             await self._arrivals.frame(raw)
 
-    async def _discard_unseen(self, raw: str, envelope: Envelope) -> None:
-        """What may be seen only once was left out of the envelope; the bridge's copy goes before anybody looks."""
-        for file in files_in(raw) if envelope.raw != raw else ():
-            await self.discard(file)
-
-    def event(self, envelope: Envelope) -> Event | None:
-        """What the envelope says; see `Transport.event`."""
-        return self._reader.event(envelope)
-
     async def _check_account(self) -> None:
         """See that the bridge has the account: else there is just silence."""
         if not await self.is_linked():
@@ -308,14 +278,8 @@ class RestApi:
             await self._check_account()
         except Disconnected as error:
             _log.warning("signal-cli-rest-api does not tell whether it has the account: %s", error)
-        await self._look_up_own_device()
-
-    async def _look_up_own_device(self) -> None:
-        """Ask which device Aldis is, where its own notes could come back; unknown, they are known by their time."""
-        if self._notes_of is None:
-            return
-        with suppress(Disconnected, ConfigError):
-            self._reader.own_device = device_named(await self._ask(f"/v1/devices/{self._name}"), self._notes_of)
+        if self._notes_of is not None:
+            await self._learn_own_device(self._ask(f"/v1/devices/{self._name}"))
 
     async def _ask(self, path: str) -> object:
         with as_disconnected():
@@ -362,10 +326,8 @@ class RestApi:
 
     async def send(self, reply: Reply) -> SentId:
         """Send one message; see `Transport.send`."""
-        self._reader.check_bounds(reply.chat)
-        if self._sessions.may_lack(reply.chat):
-            await self.typing(reply.chat, started=False)
-        message = message_of(without_odd_quote(reply), account=self._name, recipient=self._recipient(reply.chat))
+        ready = await self._ready(reply)
+        message = message_of(ready, account=self._name, recipient=self._recipient(reply.chat))
         in_group = is_group(reply.chat)
         async with self._sending(in_group=in_group):
             sent_id = _sent(await self._clients.plain.send(message), self.missed, in_group=in_group)
@@ -374,8 +336,7 @@ class RestApi:
 
     async def remove(self, removal: Removal) -> SentId:
         """Delete one of our own messages for everybody; see `Transport.remove`."""
-        self._reader.check_bounds(removal.chat)
-        check_target(removal.target)
+        self._check_target(removal.chat, removal.target)
         request = RemoteDeleteRequest(recipient=self._recipient(removal.chat), timestamp=removal.target)
         async with self._sending(in_group=is_group(removal.chat)):
             sent_id = _sent(await self._clients.plain.remove(self._name, request), self.missed, in_group=True)
@@ -403,21 +364,21 @@ class RestApi:
         self.challenge = None
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
-        """Show or hide that Aldis is writing; see `Transport.typing`. Nobody sees it in the account's own chat."""
-        if self._reader.is_own_chat(chat) or self._reader.is_out_of_bounds(chat):
+        """Show or hide that Aldis is writing; see `Transport.typing`."""
+        if not self._shows_typing(chat):
             return
         messages = self._clients.messages
         tell = messages.start_typing if started else messages.stop_typing
         with as_log("a typing indicator"):
             async with asyncio.timeout(self._call_seconds):
                 await tell(TypingIndicatorRequest(recipient=recipient_of(chat)))
-        self._sessions.complete(chat)
+        self._reached.add(chat)
 
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
         """Put an emoji on a message, or take it off; see `Transport.react`."""
-        if self._reader.is_out_of_bounds(chat) or not can_be_named(sent_at):
+        if not self._may_mark(chat, sent_at):
             return None
         clients, target = self._clients, (self._recipient(chat), author, sent_at, emoji)
         with as_log("a reaction"):
@@ -430,7 +391,7 @@ class RestApi:
 
     async def receipt(self, envelope: Envelope) -> None:
         """Tell the author that the message was read; in a group, too, this goes to the author alone."""
-        if envelope.author is None or self._reader.takes_notes or not can_be_named(envelope.sent_at):
+        if envelope.author is None or not self._tells_reading(envelope):
             return
         receipt = Receipt(receipt_type=ReceiptType.READ, recipient=envelope.author, timestamp=envelope.sent_at)
         with as_log("a read receipt"):
@@ -451,9 +412,6 @@ class RestApi:
         with as_log("the deletion of a file"):
             async with asyncio.timeout(self._call_seconds):
                 await self._clients.plain.delete_file(attachment.id)
-
-    async def progress(self, chat: ChatId, progress: Progress) -> None:
-        """Nothing: Signal has no place for it but the typing indicator."""
 
     # The account
 

@@ -27,29 +27,27 @@ from bot.errors import (
     Undeliverable,
     Unfetchable,
 )
-from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, QuoteTarget, Removal, Reply, SentId
-from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, Progress
+from bot.events import Account, Attachment, ChatId, Envelope, PersonId, QuoteTarget, Removal, Reply, SentId
+from bot.transports.base import NOT_SCANNED, Contact, Group, Identity
 from bot.transports.bridge_versions import Release
 from bot.transports.envelope.contents import stickers_in
 from bot.transports.envelope.directory import (
     account_in,
     contacts_in,
-    device_named,
     entries,
     groups_in,
     identities_in,
     with_id,
 )
-from bot.transports.envelope.files import Folder, check_size, data_uri, decode_file, files_in
-from bot.transports.envelope.frames import FrameReader
+from bot.transports.envelope.files import Folder, check_size, data_uri, decode_file
 from bot.transports.envelope.json import as_object, text_in, whole_in
-from bot.transports.envelope.send_errors import NO_CHALLENGE, no_misses
+from bot.transports.envelope.send_errors import NO_CHALLENGE
+from bot.transports.signal_bridge import SignalBridge
 from bot.transports.signal_cli.event_stream import HEADERS_SECONDS, EventStream
 from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import CONNECT_SECONDS, Rpc
 from bot.transports.signal_cli.send_results import RpcError, challenge_in, outcome, parse_sent_id
 from bot.transports.signal_cli.subscription import HOLD_SECONDS, Subscription
-from bot.transports.targets import GroupSessions, can_be_named, check_target, without_odd_quote
 
 _log = logging.getLogger(__name__)
 
@@ -78,17 +76,15 @@ class _Stream(Protocol):
     async def aclose(self) -> None: ...
 
 
-class SignalCli:
+class SignalCli(SignalBridge):
     """A `Transport` over the daemon at `url` for an account.
 
-    `name` is how Aldis's own mention is written out within a text. `attachments` is the folder in which the daemon
-    keeps the files that came, where Aldis may delete there. `notes_of` is set where the account is a person's own and
-    Aldis a further device of that name: then the notes to self are messages. The deadlines are in seconds: `silence`
-    for a stream on which not even keep-alives (one in 15 s) come, `headers` for opening an HTTP stream, `send` for a
-    message or a file, `call` for the rest; `hold` is how long an orderly end holds signal-cli up.
+    `attachments` is the folder in which the daemon keeps the files that came, where Aldis may delete there. The
+    deadlines are in seconds: `silence` for a stream on which not even keep-alives (one in 15 s) come, `headers` for
+    opening an HTTP stream, `send` for a message or a file, `call` for the rest; `hold` is how long an orderly end holds
+    signal-cli up. For `name` and `notes_of` see `SignalBridge`.
     """
 
-    has_receipts = True
     keeps_messages = True
     max_pause_seconds = 5.0
     """Signal's server keeps what comes meanwhile; people wait for their answers all the same."""
@@ -108,27 +104,14 @@ class SignalCli:
         headers_seconds: float = HEADERS_SECONDS,
         hold_seconds: float = HOLD_SECONDS,
     ) -> None:
-        self.account = account.id or account.name
-        """See `Transport.account`."""
-        self.number = account.number
-        """See `Transport.number`."""
+        super().__init__(account, name=name, notes_of=notes_of, is_exclusive=is_socket(url))
         self.problem = None
         """Nothing beyond what the stream itself shows; see `Transport.problem`."""
-        self._account = account
-        self.has_next = False
-        """See `Transport.has_next`."""
-        self.challenge: str | None = None
-        """See `Transport.challenge`."""
-        self.missed = no_misses()
-        """See `Transport.missed`."""
-        self._sessions = GroupSessions()
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
         self._folder = Folder(attachments)
         self._stickers_at = 0.0
         """When stickers may be asked for again, on `time.monotonic`'s clock: strangers send stickers, too."""
-        self._notes_of = notes_of
-        self._reader = FrameReader(account, name, takes_notes=notes_of is not None, is_exclusive=is_socket(url))
         self._url = url
         self._rpc = Rpc(url, connect_seconds=connect_seconds)
         self._stream: _Stream = (
@@ -161,16 +144,12 @@ class SignalCli:
         """See `Transport.heard_at`."""
         return self._stream.heard_at
 
-    @property
-    def unreadable_frames(self) -> int:
-        """How many frames were no envelope, since the start."""
-        return self._reader.unreadable
-
     # Incoming
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         """The frames of one connection; see `Transport.envelopes`."""
-        await self._look_up_own_device()
+        if self._notes_of is not None:
+            await self._learn_own_device(self._ask("listDevices", {}))
         await asyncio.to_thread(self._folder.sweep)
         async with aclosing(self._stream.frames()) as stream:
             async for frames in stream:
@@ -198,11 +177,6 @@ class SignalCli:
             await self._learn_stickers(envelope)
         return envelope
 
-    async def _discard_unseen(self, raw: str, envelope: Envelope) -> None:
-        """What may be seen only once was left out of the envelope; the daemon's copy goes before anybody looks."""
-        for file in files_in(raw) if envelope.raw != raw else ():
-            await self.discard(file)
-
     async def _learn_stickers(self, envelope: Envelope) -> None:
         """Ask which emoji stand for stickers, once in a while: the daemon fetches the pack of each that comes."""
         if time.monotonic() < self._stickers_at or not self._reader.lacks_emoji(envelope):
@@ -211,31 +185,16 @@ class SignalCli:
         with suppress(Disconnected):
             self._reader.stickers = stickers_in(entries(await self._ask("listStickerPacks", {})))
 
-    def event(self, envelope: Envelope) -> Event | None:
-        """What the envelope says; see `Transport.event`."""
-        return self._reader.event(envelope)
-
-    async def _look_up_own_device(self) -> None:
-        """Ask which device Aldis is, where its own notes could come back; unknown, they are known by their time."""
-        if self._notes_of is None:
-            return
-        with suppress(Disconnected):
-            self._reader.own_device = device_named(await self._ask("listDevices", {}), self._notes_of)
-
     # Outgoing
 
     async def send(self, reply: Reply) -> SentId:
         """Send one message; see `Transport.send`."""
-        self._reader.check_bounds(reply.chat)
-        content = _content(without_odd_quote(reply))
-        if self._sessions.may_lack(reply.chat):
-            await self.typing(reply.chat, started=False)
-        return await self._send("send", {**self._addressed_to(reply.chat), **content})
+        ready = await self._ready(reply)
+        return await self._send("send", {**self._addressed_to(ready.chat), **_content(ready)})
 
     async def remove(self, removal: Removal) -> SentId:
         """Delete one of our own messages for everybody; see `Transport.remove`."""
-        self._reader.check_bounds(removal.chat)
-        check_target(removal.target)
+        self._check_target(removal.chat, removal.target)
         return await self._send("remoteDelete", {**self._addressed_to(removal.chat), "targetTimestamp": removal.target})
 
     async def note_to_self(self, text: str) -> SentId:
@@ -264,17 +223,17 @@ class SignalCli:
         return {"noteToSelf": True} if self._reader.is_own_chat(chat) else {"recipient": [name]}
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
-        """Show or hide that Aldis is writing; see `Transport.typing`. Nobody sees it in the account's own chat."""
+        """Show or hide that Aldis is writing; see `Transport.typing`."""
         stop = {} if started else {"stop": True}
-        if not (self._reader.is_own_chat(chat) or self._reader.is_out_of_bounds(chat)):
+        if self._shows_typing(chat):
             await self._tell("sendTyping", {**self._addressed_to(chat), **stop})
-            self._sessions.complete(chat)
+            self._reached.add(chat)
 
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
         """Put an emoji on a message, or take it off; see `Transport.react`."""
-        if self._reader.is_out_of_bounds(chat) or not can_be_named(sent_at):
+        if not self._may_mark(chat, sent_at):
             return None
         target = {"emoji": emoji, "targetAuthor": author, "targetTimestamp": sent_at}
         told = await self._tell(
@@ -306,12 +265,9 @@ class SignalCli:
 
     async def receipt(self, envelope: Envelope) -> None:
         """Tell the author that the message was read; in a group, too, this goes to the author alone."""
-        if envelope.author is not None and not self._reader.takes_notes and can_be_named(envelope.sent_at):
+        if self._tells_reading(envelope):
             params = {"recipient": envelope.author, "targetTimestamp": [envelope.sent_at], "type": "read"}
             await self._tell("sendReceipt", params)
-
-    async def progress(self, chat: ChatId, progress: Progress) -> None:
-        """Nothing: Signal has no place for it but the typing indicator."""
 
     # The account
 
