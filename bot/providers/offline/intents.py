@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from bot.i18n import whens
 from bot.providers.offline.arithmetic import expression, find_expression
 from bot.providers.offline.conversions import conversion
-from bot.providers.phrasebook import in_english
+from bot.providers.offline.phrasebook import in_english
 from bot.settings.values import is_zone
 from tools import Wish
 

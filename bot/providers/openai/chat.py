@@ -9,9 +9,9 @@ Source: platform.openai.com (chat completions), and issue threads of vLLM, SGLan
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from bot.messages import (
     AssistantMessage,
@@ -63,31 +63,37 @@ class _Choice(wire.Wire):
     finish_reason: str | None = None
 
 
-class PromptDetails(wire.Wire):
+class _Details(wire.Wire):
     """What of a prompt was in the cache, or was put there."""
 
     cached_tokens: wire.Count = 0
     cache_write_tokens: wire.Count = 0
 
-    def usage(self, input_tokens: int, output_tokens: int) -> Usage:
-        """The usage of a completion with this prompt."""
+
+class Counted(wire.Wire):
+    """What was used, as both APIs count it, each under its own names."""
+
+    asked: wire.Count = Field(default=0, validation_alias=AliasChoices("prompt_tokens", "input_tokens"))
+    answered: wire.Count = Field(default=0, validation_alias=AliasChoices("completion_tokens", "output_tokens"))
+    details: _Details | None = Field(
+        default=None, validation_alias=AliasChoices("prompt_tokens_details", "input_tokens_details")
+    )
+
+    @property
+    def usage(self) -> Usage:
+        """The same as the usage of a completion."""
+        details = self.details or _Details()
         return Usage(
-            input_tokens=input_tokens,
-            cached_input_tokens=self.cached_tokens,
-            cache_write_tokens=self.cache_write_tokens,
-            output_tokens=output_tokens,
+            input_tokens=self.asked,
+            cached_input_tokens=details.cached_tokens,
+            cache_write_tokens=details.cache_write_tokens,
+            output_tokens=self.answered,
         )
-
-
-class _Usage(wire.Wire):
-    prompt_tokens: wire.Count = 0
-    completion_tokens: wire.Count = 0
-    prompt_tokens_details: PromptDetails | None = None
 
 
 class _Answer(wire.Wire):
     choices: list[_Choice] = Field(min_length=1)
-    usage: _Usage | None = None
+    usage: Counted | None = None
 
 
 def body(request: Request, *, model: str, effort: str | None, official: bool, habits: Habits) -> Json:
@@ -98,11 +104,15 @@ def body(request: Request, *, model: str, effort: str | None, official: bool, ha
         ready["reasoning_effort"] = effort
     if official and not request.is_one_off:  # others refuse what they do not know
         ready["prompt_cache_key"] = CACHE_KEY
-    if request.tools:
-        ready["tools"] = [_offer(offer) for offer in request.told_tools]
-        if not request.may_call_tools:
-            ready["tool_choice"] = "none"
-    return ready
+    return ready | tools_of(request, _offer)
+
+
+def tools_of(request: Request, offered: Callable[[ToolOffer], Json]) -> Json:
+    """What a request says of its tools, each `offered` in the words of an API."""
+    if not request.tools:
+        return {}
+    told: Json = {"tools": [offered(offer) for offer in request.told_tools]}
+    return told if request.may_call_tools else told | {"tool_choice": "none"}
 
 
 def _offer(offer: ToolOffer) -> Json:
@@ -189,20 +199,15 @@ def read(data: bytes, request: Request) -> wire.WireAnswer:
     answer = wire.parse(_Answer, data)
     choice = answer.choices[0]
     stop = Stop.REFUSAL if choice.message.refusal else _STOPS.get(choice.finish_reason, Stop.END)
-    return wire.wire_answer(_parts(choice.message, request), stop, _usage(answer.usage))
+    return wire.wire_answer(_parts(choice.message, request), stop, (answer.usage or Counted()).usage)
 
 
 def _parts(message: _Message, request: Request) -> list[AssistantPart]:
     words = [message.refusal] if message.refusal else _words(message.content)
     parts: list[AssistantPart] = [Text(text=text) for text in words]
-    if not message.tool_calls:
-        return parts
-    taken = {call.id for told in request.messages if isinstance(told, AssistantMessage) for call in told.calls}
-    for asked in message.tool_calls:
-        call_id = free_call_id(asked.id, taken)
-        taken.add(call_id)
-        parts.append(wire.tool_call(call_id, asked.function.name, asked.function.arguments))
-    return parts
+    ids = CallIds(request)
+    calls = message.tool_calls or ()
+    return parts + [wire.tool_call(ids.free(call.id), call.function.name, call.function.arguments) for call in calls]
 
 
 def _words(content: str | list[Json] | None) -> list[str]:
@@ -211,18 +216,20 @@ def _words(content: str | list[Json] | None) -> list[str]:
     return [content] if content is not None else []
 
 
-def free_call_id(given: str | None, taken: set[CallId]) -> CallId:
-    """The id the server gave, or one of our own where it gave none, one used before, or one that others refuse.
+class CallIds:
+    """The ids of a conversation's calls, each once."""
 
-    Some models number their calls anew in every answer (`functions.get_weather:0`); the servers do not keep ids, so
-    ours are as good.
-    """
-    if given and CallId(given) not in taken and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", given):
-        return CallId(given)
-    return CallId(f"call_{secrets.token_hex(12)}")
+    def __init__(self, request: Request) -> None:
+        told = (message for message in request.messages if isinstance(message, AssistantMessage))
+        self._taken = {call.id for message in told for call in message.calls}
 
+    def free(self, given: str | None) -> CallId:
+        """The id the server gave, or one of our own where it gave none, one used before, or one that others refuse.
 
-def _usage(usage: _Usage | None) -> Usage:
-    if usage is None:
-        return Usage()
-    return (usage.prompt_tokens_details or PromptDetails()).usage(usage.prompt_tokens, usage.completion_tokens)
+        Some models number their calls anew in every answer (`functions.get_weather:0`); the servers do not keep ids,
+        so ours are as good.
+        """
+        fits = given and CallId(given) not in self._taken and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", given)
+        call_id = CallId(given if given and fits else f"call_{secrets.token_hex(12)}")
+        self._taken.add(call_id)
+        return call_id

@@ -2,7 +2,7 @@
 
 OpenAI itself is asked by its Responses API: its newest models refuse tools on chat completions. Every other server is
 asked by chat completions, which all of them have. The body goes out as ready bytes and comes back as bytes: see
-`wire.encode_json` for what that saves. Left to others: the shapes (`openai_chat`, `openai_responses`), retries and
+`wire.encode_json` for what that saves. Left to others: the shapes (`chat`, `responses`), retries and
 other models (`bot.providers.fallback`), what is asked (`bot.turn.prompt`).
 
 Source: platform.openai.com and the package openai 3.54.0, 2026-11-21.
@@ -236,24 +236,11 @@ class OpenAI:
             gathering = written.PartialText(responses_stream.PartialResponse(), reader)
             data = await self._data(openai_responses.PATH, body, gathering, told)
             return reader.read(openai_responses.read(data, request, model=model))
-        gathering = written.PartialText(chat_stream.PartialChat(), reader)
         asked = prompted.in_words(request) if habits.tool_mode == "prompt" else request
-        return reader.read(await self._chatted(asked, habits, gathering, told))
-
-    async def _chatted(
-        self, request: Request, habits: Habits, gathering: streams.Gathering, told: Told | None
-    ) -> wire.WireAnswer:
-        """The answer by chat completions."""
-        body = chat.body(
-            request,
-            model=self._model,
-            effort=self._effort if habits.takes_effort else None,
-            official=self._official,
-            habits=habits,
-        )
+        body = chat.body(asked, model=model, effort=effort, official=self._official, habits=habits)
         body |= {} if told is None else chat.stream_options(habits)
-        data = await self._data(chat.PATH, body, gathering, told)
-        return chat.read(data, request)
+        gathering = written.PartialText(chat_stream.PartialChat(), reader)
+        return reader.read(chat.read(await self._data(chat.PATH, body, gathering, told), asked))
 
     async def _data(self, path: str, body: dict[str, object], gathering: streams.Gathering, told: Told | None) -> bytes:
         """The answer's body; with `told` it comes in pieces."""

@@ -14,7 +14,6 @@ from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Reject
 from bot.messages import (
     AssistantMessage,
     AssistantPart,
-    CallId,
     Medium,
     Message,
     Opaque,
@@ -26,8 +25,8 @@ from bot.messages import (
     UserMessage,
 )
 from bot.providers import caching, media, wire
-from bot.providers.base import Request, Stop, ToolOffer, Usage
-from bot.providers.openai.chat import CACHE_KEY, PromptDetails, arguments_json, free_call_id
+from bot.providers.base import Request, Stop, ToolOffer
+from bot.providers.openai.chat import CACHE_KEY, CallIds, Counted, arguments_json, tools_of
 
 PATH = "/responses"
 VENDOR = "openai"
@@ -60,12 +59,6 @@ class _Failure(wire.Wire):
     code: str | None = None
 
 
-class _Usage(wire.Wire):
-    input_tokens: wire.Count = 0
-    output_tokens: wire.Count = 0
-    input_tokens_details: PromptDetails | None = None
-
-
 class _Said(wire.Wire):
     text: str = ""
     refusal: str = ""
@@ -86,7 +79,7 @@ class _Answer(wire.Wire):
     status: str | None = None
     error: _Failure | None = None
     incomplete_details: _Reason | None = None
-    usage: _Usage | None = None
+    usage: Counted | None = None
 
 
 def body(
@@ -115,11 +108,7 @@ def body(
         ready["reasoning"] = {"effort": effort}
     if not request.is_one_off:
         ready["prompt_cache_key"] = CACHE_KEY
-    if request.tools:
-        ready["tools"] = [_offer(offer) for offer in request.told_tools]
-        if not request.may_call_tools:
-            ready["tool_choice"] = "none"
-    return ready
+    return ready | tools_of(request, _offer)
 
 
 def _offer(offer: ToolOffer) -> Json:
@@ -203,12 +192,12 @@ def read(data: bytes, request: Request, *, model: str) -> wire.WireAnswer:
         raise _failed(answer.error, model=model)
     reason = answer.incomplete_details.reason if answer.incomplete_details else None
     stop = _REASONS.get(reason, Stop.END)
-    taken = {call.id for told in request.messages if isinstance(told, AssistantMessage) for call in told.calls}
+    ids = CallIds(request)
     parts: list[AssistantPart] = []
     for item in answer.output:
-        parts.extend(_parts(item, taken))
+        parts.extend(_parts(item, ids))
         stop = Stop.REFUSAL if _is_refusal(item) else stop
-    return wire.wire_answer(parts, stop, _usage(answer.usage))
+    return wire.wire_answer(parts, stop, (answer.usage or Counted()).usage)
 
 
 def _failed(failure: _Failure | None, *, model: str) -> ProviderError:
@@ -219,24 +208,16 @@ def _failed(failure: _Failure | None, *, model: str) -> ProviderError:
     return kind(f"{VENDOR} failed while it answered ({told})", provider=VENDOR, model=model)
 
 
-def _parts(item: Json, taken: set[CallId]) -> list[AssistantPart]:
+def _parts(item: Json, ids: CallIds) -> list[AssistantPart]:
     match item.get("type"):
         case "message":
             return [Text(text=part.text or part.refusal) for part in _Message.model_validate(item).content]
         case "function_call":
             call = _Call.model_validate(item)
-            call_id = free_call_id(call.call_id, taken)
-            taken.add(call_id)
-            return [wire.tool_call(call_id, call.name, call.arguments)]
+            return [wire.tool_call(ids.free(call.call_id), call.name, call.arguments)]
         case _:
             return [Opaque(vendor=VENDOR, data={key: value for key, value in item.items() if value is not None})]
 
 
 def _is_refusal(item: Json) -> bool:
     return item.get("type") == "message" and any(part.refusal for part in _Message.model_validate(item).content)
-
-
-def _usage(usage: _Usage | None) -> Usage:
-    if usage is None:
-        return Usage()
-    return (usage.input_tokens_details or PromptDetails()).usage(usage.input_tokens, usage.output_tokens)

@@ -6,7 +6,7 @@ import pytest
 
 from bot.i18n.language import speaking
 from bot.providers.offline.intents import OfflineIntent, asked_at, intents, not_understood
-from bot.providers.phrasebook import in_english
+from bot.providers.offline.phrasebook import in_english
 from tests.bot.providers.offline.test_provider import CALCULATED, answer, asking, failed, found, words_for
 
 ALL = ("calculate", "convert", "get_weather", "current_time", "web_search", "remind", "remember")
