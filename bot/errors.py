@@ -140,6 +140,10 @@ class CallRefused(TransportError):
     """
 
 
+class UsernameRefused(CallRefused):
+    """Somebody else has the user name, or Signal does not allow it."""
+
+
 class Disconnected(TransportError):
     """The stream of envelopes ended or cannot be opened: connect again after a pause."""
 

@@ -24,7 +24,7 @@ from bot.app.lessons import KeptLessons
 from bot.app.metering import Meter
 from bot.app.models import unpriced_models
 from bot.app.tools import surroundings_alone, toolbox, user_agent
-from bot.app.transports import linking, linking_ready, log_waits, signal_transport
+from bot.app.transports import linking, linking_ready, log_waits, profile_client, signal_transport
 from bot.app.wiring import Parts, identities_of
 from bot.clock import Clock, MachineClock
 from bot.doctor.checkup import recheck
@@ -58,6 +58,7 @@ __all__ = [
     "log_waits",
     "names_not_read",
     "own_clock",
+    "profile_client",
     "signal_transport",
     "surroundings_alone",
     "toolbox",
@@ -229,6 +230,7 @@ def doctor_deps(settings: Settings) -> Deps:
     return Deps(
         linking=lambda bridge: transports.linking_over(settings, bridge),
         transport=lambda bridge, account: transports.transport(settings, bridge, account),
+        profile=lambda bridge, account: transports.profile_over(settings, bridge, account),
         provider=lambda name: models.vendor(settings, name),
         choice=lambda name: models.vendor(settings, *name.split("/", 1)),
         budgets=lambda: models.budgets(settings),

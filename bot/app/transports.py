@@ -17,6 +17,7 @@ from bot.transports.base import Linking, Transport
 from bot.transports.bridge_versions import Bridge
 from bot.transports.detect import bridge_at
 from bot.transports.envelope.accounts import UNNAMED, Choice, choice_of
+from bot.transports.profiles import ProfileClient
 from bot.transports.signal_cli.lines import is_socket
 
 _log = logging.getLogger(__name__)
@@ -47,6 +48,16 @@ async def signal_transport(settings: Settings, on_wait: OnWait | None = None) ->
     on_wait = on_wait or log_waits()
     bridge = await _bridge(settings, on_wait)
     return transport(settings, bridge, await _account(settings, bridge, on_wait))
+
+
+async def profile_client(settings: Settings, on_wait: OnWait) -> ProfileClient:
+    """The way to the profile of the account; waits until the bridge answers and has one.
+
+    Raises:
+        ConfigError: what answers at `SIGNAL__URL` is no bridge, or has not the account that is meant.
+    """
+    bridge = await _bridge(settings, on_wait)
+    return profile_over(settings, bridge, await _account(settings, bridge, on_wait))
 
 
 async def linking(settings: Settings, on_wait: OnWait | None = None) -> Linking:
@@ -114,6 +125,17 @@ def linking_over(settings: Settings, bridge: Bridge) -> Linking:
     from bot.transports.rest_api.transport import RestApiLinking
 
     return RestApiLinking(settings.signal.url)
+
+
+def profile_over(settings: Settings, bridge: Bridge, account: Account) -> ProfileClient:
+    """The way to the profile of an account by this bridge."""
+    if bridge == "signal_cli":
+        from bot.transports.signal_cli.profile import SignalCliProfile
+
+        return SignalCliProfile(settings.signal.url, account)
+    from bot.transports.rest_api.profile import RestApiProfile
+
+    return RestApiProfile(settings.signal.url, account)
 
 
 def _webhook(settings: Settings) -> tuple[str, int, str] | None:

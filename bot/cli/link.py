@@ -51,7 +51,7 @@ def link(given: Settings, _: argparse.Namespace) -> int:
 
 
 async def _linked(given: Settings) -> str | None:
-    async with app.linking_ready(given, _Waiting().tell) as (linking, accounts):
+    async with app.linking_ready(given, WaitNotice().tell) as (linking, accounts):
         if accounts:
             names = ", ".join(account.name or "one without a phone number" for account in accounts)
             print(f"The bridge has an account already: {names}.", file=sys.stderr)
@@ -75,20 +75,26 @@ async def _scanned(linking: Linking, device_name: str, *, pause_seconds: float =
     return None
 
 
-def _show(uri: str, *, is_first: bool) -> None:
+def show_code(uri: str) -> None:
+    """Print an address as a QR code, and below as it is."""
     segno.make(uri).terminal(compact=True)
     print(uri)
+
+
+def _show(uri: str, *, is_first: bool) -> None:
+    show_code(uri)
     sys.stdout.flush()  # in a pipe the code would else be seen when nobody waits for it any more
     print(_HOW if is_first else "This is a new code; the one before is not good any more.", file=sys.stderr)
 
 
-class _Waiting:
+class WaitNotice:
     """Says on standard error what is waited for: once, and again when it is something else."""
 
     def __init__(self) -> None:
         self._told = ""
 
     def tell(self, what: str) -> None:
+        """Say it, unless it was said last."""
         if what != self._told:
             self._told = what
             print(f"{what[:1].upper()}{what[1:]} (Ctrl-C gives up)", file=sys.stderr)

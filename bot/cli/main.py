@@ -109,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     verbs.add_parser("link", help="link Aldis to a Signal account: shows the QR code and waits").set_defaults(
         verb=_verb("link.link")
     )
+    _add_profile(verbs.add_parser("profile", help="show or change the account's name, picture and user name"))
     health = verbs.add_parser("health", help="ask the running Aldis how it is; exit status 0 means well")
     health.set_defaults(verb=_verb("health.health"))
     doctor = verbs.add_parser("doctor", help="look at everything that Aldis stands on, and say what to do")
@@ -137,12 +138,7 @@ def _parser() -> argparse.ArgumentParser:
     export = verbs.add_parser("export", help="print what is kept about a person, as JSON")
     export.add_argument("person", metavar="UUID", help="the person; the doctor shows the uuids of those on the list")
     export.set_defaults(verb=_verb("store.hand_over"))
-    trust = verbs.add_parser("trust", help="trust somebody's new safety number; alone, show who has one")
-    trust.add_argument("name", metavar="LABEL", nargs="?", help="who it is, by label or uuid")
-    trust.add_argument(
-        "--verified", metavar="NUMBER", nargs="+", help="the safety number, as you have compared it with theirs"
-    )
-    trust.set_defaults(verb=_verb("store.trust"))
+    _add_trust(verbs.add_parser("trust", help="trust somebody's new safety number; alone, show who has one"))
     trace = verbs.add_parser("trace", help="show the way of one message: when, how long, at what cost; no words")
     trace.add_argument("turn", metavar="TURN", nargs="?", type=_turn, help="the number of its turn; none: the newest")
     trace.set_defaults(verb=_verb("store.trace"))
@@ -169,6 +165,26 @@ def _add_chat(chat: argparse.ArgumentParser) -> None:
     chat.add_argument("--conversation", metavar="NAME", default="default", help="which conversation (default: default)")
     chat.add_argument("-v", "--verbose", action="count", default=0, help="show results; -vv: timings, tokens and cost")
     chat.set_defaults(verb=_verb("chat.chat"))
+
+
+def _add_trust(trust: argparse.ArgumentParser) -> None:
+    trust.add_argument("name", metavar="LABEL", nargs="?", help="who it is, by label or uuid")
+    trust.add_argument(
+        "--verified", metavar="NUMBER", nargs="+", help="the safety number, as you have compared it with theirs"
+    )
+    trust.set_defaults(verb=_verb("store.trust"))
+
+
+def _add_profile(profile: argparse.ArgumentParser) -> None:
+    profile.add_argument("--name", help="the name that people see")
+    profile.add_argument("--about", help="a few words below it; '' for none")
+    picture = profile.add_mutually_exclusive_group()
+    picture.add_argument("--picture", metavar="FILE", type=Path, help="the picture: JPEG, PNG, WebP or GIF")
+    picture.add_argument("--no-picture", action="store_true", help="remove the picture")
+    username = profile.add_mutually_exclusive_group()
+    username.add_argument("--username", metavar="NAME", help="take a user name; shows its link and QR code")
+    username.add_argument("--no-username", action="store_true", help="give up the user name")
+    profile.set_defaults(verb=_verb("profile.profile"))
 
 
 def _add_verify(verify: argparse.ArgumentParser) -> None:

@@ -13,6 +13,7 @@ from bot.providers.base import Provider
 from bot.settings import ProviderName
 from bot.transports.base import Linking, Transport
 from bot.transports.bridge_versions import Bridge
+from bot.transports.profiles import ProfileClient
 from tools import ToolDeps
 
 
@@ -22,6 +23,7 @@ class Deps:
 
     linking: Callable[[Bridge], Linking]
     transport: Callable[[Bridge, Account], Transport]
+    profile: Callable[[Bridge, Account], ProfileClient]
     provider: Callable[[ProviderName], Provider]
     """With the model that answers unless another is chosen."""
     choice: Callable[[str], Provider]

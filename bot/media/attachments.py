@@ -26,7 +26,7 @@ from bot.media import audio, texts
 from bot.media.cell import FileRefused
 from bot.media.findings import TRANSCRIPT, Fee, FileDescription
 from bot.media.pdf_port import PaperFacts
-from bot.media.sandbox import Sandbox, check_facts
+from bot.media.sandbox import Sandbox, Zygote, check_facts
 from bot.media.sniff import FileKind, kind_of
 from bot.media.speech import MAX_AUDIO_BYTES, Speech
 from bot.messages import Document, Picture
@@ -58,6 +58,23 @@ class ReadAttachment:
 
     finding: FileDescription
     fee: Fee | None = None
+
+
+def picture_sandbox() -> Sandbox:
+    """A sandbox that opens pictures alone, and so is there at once; whoever had it made closes it."""
+    return Sandbox(Zygote(("bot.media.pictures",)))
+
+
+async def open_picture(sandbox: Sandbox, data: bytes, kind: FileKind) -> tuple[Picture, bool]:
+    """A picture as a cell has made it anew, upright and small, and whether it was the first of an animation.
+
+    Raises:
+        FileRefused: it is damaged, or too large.
+    """
+    facts, made = await sandbox.open("pictures", data, kind.name, timeout_seconds=_CELL_SECONDS)
+    told = check_facts(_PictureFacts, facts)
+    picture = Picture(data=made, content_type=told.content_type, width=told.width, height=told.height)
+    return picture, told.is_animation
 
 
 class AttachmentReader:
@@ -126,10 +143,8 @@ class AttachmentReader:
                 return _refused(kind.what, "which cannot be read here")
 
     async def _picture(self, data: bytes, kind: FileKind) -> FileDescription:
-        facts, made = await self._sandbox.open("pictures", data, kind.name, timeout_seconds=_CELL_SECONDS)
-        told = check_facts(_PictureFacts, facts)
-        picture = Picture(data=made, content_type=told.content_type, width=told.width, height=told.height)
-        what = "an animation, of which there is the first picture" if told.is_animation else kind.what
+        picture, is_animation = await open_picture(self._sandbox, data, kind)
+        what = "an animation, of which there is the first picture" if is_animation else kind.what
         return FileDescription(what=what, rest="which is attached", medium=picture)
 
     async def _paper(self, data: bytes, kind: FileKind, name: str) -> FileDescription:

@@ -16,7 +16,7 @@ from playwright.async_api import ViewportSize, expect
 from bot.clock import MachineClock
 from bot.policy.budgets import periods
 from store import ConversationId, LedgerEntry, TurnId, open_store
-from tests.flows.test_browser import Visit, visiting
+from tests.flows.test_browser import Visit, drawing, visiting
 from tests.servers.envelopes import ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.signal_cli import SignalCli
@@ -51,6 +51,19 @@ async def _first(visit: Visit, folder: Path) -> None:
     await expect(visit.page.get_by_alt_text("QR code for linking")).to_be_visible()
     await _taken(visit, folder / "account.png", full=False)
     await visit.link_account()
+    await visit.go("/setup/profile")
+    await visit.page.get_by_label("Name", exact=True).fill("Aldis")
+    await visit.page.get_by_label("About").fill("Ask me anything")
+    await visit.page.get_by_label("Picture", exact=True).set_input_files(
+        {"name": "lamp.png", "mimeType": "image/png", "buffer": drawing()}
+    )
+    await visit.push("Save")
+    await expect(visit.page.get_by_text("Saved. People see it")).to_be_visible()
+    await visit.page.get_by_role("textbox", name="User name").fill("aldis_lamp")
+    await visit.push("Take this user name")
+    await expect(visit.page.get_by_alt_text("QR code of the link below")).to_be_visible()
+    await _taken(visit, folder / "profile.png")
+    await _taken(visit, folder / "profile-phone-dark.png", phone=True, dark=True)
     await visit.go("/setup/model")
 
 

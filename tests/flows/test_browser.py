@@ -3,12 +3,14 @@
 Debian's chromium, driven by Playwright; where it is not there these tests are skipped, and say so.
 """
 
+import io
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.bot.web.test_health import free_port
@@ -29,6 +31,13 @@ pytestmark = pytest.mark.skipif(
     not CHROMIUM.exists(), reason="NO BROWSER: install Debian's chromium, or the pages are not tested in one"
 )
 expect.set_options(timeout=WAIT_SECONDS * 1000)
+
+
+def drawing() -> bytes:
+    """A picture for the profile."""
+    out = io.BytesIO()
+    Image.radial_gradient("L").convert("RGB").save(out, "PNG")
+    return out.getvalue()
 
 
 @asynccontextmanager
@@ -109,6 +118,18 @@ async def test_from_an_empty_folder_to_the_first_answer(tmp_path: Path) -> None:
         page = visit.page
         await visit.enter()
         await visit.link_account()
+        await page.get_by_role("link", name="Name, picture and user name").click()
+        await page.get_by_label("Name", exact=True).fill("Lamp")
+        await page.get_by_label("Picture", exact=True).set_input_files(
+            {"name": "lamp.png", "mimeType": "image/png", "buffer": drawing()}
+        )
+        await visit.push("Save")
+        await expect(page.get_by_text("Saved. People see it")).to_be_visible()
+        await expect(page.get_by_alt_text("The picture of the profile")).to_be_visible()
+        await page.get_by_role("textbox", name="User name").fill("lamp")
+        await visit.push("Take this user name")
+        await expect(page.get_by_alt_text("QR code of the link below")).to_be_visible()
+        assert visit.signal.profile.username == "lamp.39"
         await page.get_by_role("link", name="Next: The model").click()
         await page.get_by_text("It is at another address").click()
         await page.locator("#other-server").get_by_label("Address").fill(model.base_url)
@@ -229,6 +250,7 @@ async def test_without_javascript_and_by_keyboard(tmp_path: Path) -> None:
 PATHS = [
     "/",
     "/setup/account",
+    "/setup/profile",
     "/setup/model",
     "/setup/you",
     "/setup/tools",

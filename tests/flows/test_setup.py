@@ -1,15 +1,19 @@
 """Set-up in a browser, as a real process: the link is printed, opens once, and the pages outlast what they mend."""
 
+import io
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
 import pytest
+from PIL import Image
 
+from bot.web.admin.audit import audit_path
 from tests.bot.web.test_health import free_port
 from tests.flows.consoles import Console, watched
+from tests.flows.processes import started
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, MALLORY, Person, delete, message
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
@@ -237,3 +241,98 @@ async def test_pages_that_would_not_be_safe(settings: dict[str, str], words: str
         ended = await console.ended()
     assert ended.status == 2
     assert words in ended.stderr
+
+
+def photograph() -> bytes:
+    """A picture in which a camera has noted where it was taken."""
+    exif = Image.Exif()
+    exif[0x010E] = "taken at home"
+    out = io.BytesIO()
+    Image.effect_noise((400, 300), 60).convert("RGB").save(out, "JPEG", exif=exif)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])
+async def test_the_profile_is_given_on_a_page(bridge: type[SignalServer], tmp_path: Path) -> None:
+    """Name, words and picture, which goes out without what the camera noted; a user name with its link and code, which
+    the other steps show, too; what Signal or Aldis refuses is said, and nothing is changed by it.
+    """
+    async with bridge() as server:
+        settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port())}
+        profile = server.profile
+        profile.taken.add("taken.42")
+        async with (
+            watched("setup", settings=settings, folder=tmp_path) as console,
+            entered(await link_in(console)) as (http, origin, token),
+        ):
+
+            async def page(path: str, form: Mapping[str, str] | None = None, picture: bytes | None = None) -> str:
+                if form is None:
+                    sending = http.get(origin + path)
+                elif picture is None:
+                    sending = http.post(origin + path, data={"token": token, **form})
+                else:
+                    data = aiohttp.FormData({"token": token, **form})
+                    data.add_field("picture", picture, filename="../me.jpg", content_type="image/jpeg")
+                    sending = http.post(origin + path, data=data)
+                async with sending as response:
+                    return await response.text()
+
+            await server.connected()
+            assert "/setup/profile/picture" not in await page("/setup/profile")
+            shown = await page("/setup/profile", {"name": " Aldis  Lamp ", "about": "at home"}, photograph())
+            assert "Saved." in shown
+            assert (profile.given_name, profile.about) == ("Aldis Lamp", "at home")
+            assert profile.picture is not None
+            assert b"taken at home" not in profile.picture
+            assert profile.picture.startswith(b"\xff\xd8\xff")
+            async with http.get(f"{origin}/setup/profile/picture") as response:
+                assert (response.content_type, await response.read()) == ("image/jpeg", profile.picture)
+            for form, picture, words in (
+                ({"name": " "}, b"", "missing or too long"),
+                ({"name": "x" * 129}, b"", "missing or too long"),
+                ({"name": "Aldis", "about": "x" * 513}, b"", "words below the name are too long"),
+                ({"name": "Aldis"}, b"<svg onload=alert(1)>", "cannot be used as a picture"),
+                ({"name": "Aldis"}, photograph()[:900], "cannot be used as a picture"),
+                ({"name": "Aldis", "token": "another"}, photograph(), "not of this session"),
+            ):
+                assert words in await page("/setup/profile", form, picture)
+            assert (profile.given_name, profile.about) == ("Aldis Lamp", "at home")
+            assert "cannot be a user name" in await page("/setup/profile/username", {"username": "al"})
+            assert "Somebody else has" in await page("/setup/profile/username", {"username": "taken.42"})
+            assert profile.username is None
+            assert "People find the account as lamp.39" in await page("/setup/profile/username", {"username": "lamp"})
+            for path in ("/setup/profile", "/setup/you", "/setup/done"):
+                assert profile.link in await page(path), path
+            async with http.get(f"{origin}/setup/profile/link.svg") as response:
+                assert (response.status, response.content_type) == (200, "image/svg+xml")
+            assert "no user name any more" in await page("/setup/profile/username/drop", {})
+            assert profile.link not in await page("/setup/profile")
+            assert profile.username is None
+            assert "Saved." in await page("/setup/profile", {"name": "Aldis", "remove_picture": "yes"}, b"")
+            assert profile.picture is None
+            told = console.err.text + audit_path(tmp_path / "aldis.db").read_text()
+            assert "username.taken" in told
+            assert not any(words in told for words in ("Lamp", "at home", "lamp.39"))
+
+
+@pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])
+async def test_the_profile_is_given_at_the_shell(bridge: type[SignalServer], tmp_path: Path) -> None:
+    """It is changed and shown with the link and the code of its user name; what cannot be is refused before."""
+    picture = tmp_path / "me.jpg"
+    picture.write_bytes(photograph())
+    async with bridge() as server:
+        settings, profile = {"SIGNAL__URL": server.url}, server.profile
+        given = ("--name", "Aldis", "--about", "a lamp", "--picture", str(picture), "--username", "lamp")
+        async with started("profile", *given, settings=settings, folder=tmp_path) as process:
+            ended = await process.ended()
+        assert (ended.status, profile.given_name, profile.username) == (0, "Aldis", "lamp.39")
+        assert profile.picture is not None
+        assert b"taken at home" not in profile.picture
+        assert "name: Aldis\nabout: a lamp\npicture: yes\nuser name: lamp.39\n" in ended.stdout
+        assert f"▀\n{profile.link}\n" in ended.stdout
+        wrong = ("--name", "Other", "--username", "l")
+        async with started("profile", *wrong, settings=settings, folder=tmp_path) as process:
+            ended = await process.ended()
+        assert (ended.status, profile.given_name) == (2, "Aldis")
+        assert "--username" in ended.stderr

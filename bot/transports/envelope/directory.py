@@ -14,6 +14,7 @@ from bot.errors import Disconnected
 from bot.events import Account, PersonId
 from bot.transports.base import Contact, Group, Identity
 from bot.transports.envelope.json import Json, as_object, items_in, name_of, object_in, person_in, text_in, whole_in
+from bot.transports.profiles import AccountProfile
 
 _PHONE = 1
 _SAFETY_NUMBER_CHARS = 71
@@ -111,6 +112,24 @@ def with_id(account: Account, contacts: object) -> Account:
     return replace(account, id=next(filter(None, own), account.id))
 
 
+def profile_in(answer: object, *, account: Account) -> AccountProfile:
+    """The profile of the account itself, by its own entry in its list of contacts.
+
+    Raises:
+        Disconnected: as `entries`, or it is not in there.
+    """
+    own = next((entry for entry in entries(answer) if _is_own(entry, account)), None)
+    if own is None:
+        raise Disconnected("the bridge does not tell the profile of the account; try again")
+    profile = object_in(own, "profile")
+    return AccountProfile(
+        name=_profile_name(profile),
+        about=text_in(profile, "about"),
+        has_picture=profile.get("hasAvatar") is True or profile.get("has_avatar") is True,
+        username=text_in(own, "username") or None,
+    )
+
+
 def _is_own(entry: Json, account: Account) -> bool:
     return account.is_called(text_in(entry, "number")) or account.is_called(text_in(entry, "uuid"))
 
@@ -137,10 +156,13 @@ def _contact(entry: Json) -> Contact | None:
     person, number = person_in(entry, "uuid"), text_in(entry, "number")
     if person is None:
         return None
-    profile = object_in(entry, "profile")
-    # signal-cli's words for the parts of a profile's name, and signal-cli-rest-api's.
-    given = text_in(profile, "givenName") or text_in(profile, "given_name")
-    family = text_in(profile, "familyName") or text_in(profile, "lastname")
-    chosen = (text_in(entry, "name"), f"{given} {family}")
+    chosen = (text_in(entry, "name"), _profile_name(object_in(entry, "profile")))
     names = (name_of(name, number) for name in chosen)
     return Contact(person=person, number=number or None, name=next(filter(None, names), None))
+
+
+def _profile_name(profile: Json) -> str:
+    """Given and family name; signal-cli has other words for them than signal-cli-rest-api."""
+    given = text_in(profile, "givenName") or text_in(profile, "given_name")
+    family = text_in(profile, "familyName") or text_in(profile, "lastname")
+    return f"{given} {family}".strip()

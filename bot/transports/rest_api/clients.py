@@ -108,7 +108,11 @@ class _Plain(BaseClient[_AnyURI]):
         Raises:
             Unfetchable: it is longer.
         """
-        response = await self._request("get", self._file_uri(id_), error_cls=SignalAPIError)
+        return await self.bytes_at(f"/v1/attachments/{quote(id_, safe='')}", max_bytes=max_bytes)
+
+    async def bytes_at(self, path: str, *, max_bytes: int) -> bytes:
+        """The bytes at a path; see `file`."""
+        response = await self._request("get", self._uris.uri(path), error_cls=SignalAPIError)
         body = bytearray()
         async with response:
             async for chunk in response.content.iter_any():
@@ -121,7 +125,12 @@ class _Plain(BaseClient[_AnyURI]):
         """Delete the bridge's copy of a file."""
         await self._request("delete", self._file_uri(id_), error_cls=SignalAPIError)
 
-    async def do(self, method: Literal["put", "post"], path: str, body: Mapping[str, object]) -> None:
+    async def post(self, path: str, body: Mapping[str, object]) -> object:
+        """Have something done; gives the JSON of the answer."""
+        response = await self._request("post", self._uris.uri(path), error_cls=SignalAPIError, payload=json.dumps(body))
+        return await response.json(content_type=None)
+
+    async def do(self, method: Literal["put", "post", "delete"], path: str, body: Mapping[str, object]) -> None:
         """Have something done; what the bridge answers beyond its status is nothing."""
         await self._request(method, self._uris.uri(path), error_cls=SignalAPIError, payload=json.dumps(body))
 

@@ -56,6 +56,17 @@ class LinkState:
     """What the bridge says; with `looking` what is waited for."""
 
 
+async def bridge_of(settings: Settings) -> Bridge:
+    """Which bridge stands at `SIGNAL__URL`, as set or as it answers.
+
+    Raises:
+        Disconnected: nothing answers there.
+        ConfigError: something else does.
+    """
+    transport = settings.signal.transport
+    return transport if transport != "auto" else await bridge_at(settings.signal.url)
+
+
 async def linking_of(world: World, settings: Settings) -> tuple[Bridge, Linking]:
     """The bridge at `SIGNAL__URL` and the way to link an account by it.
 
@@ -63,8 +74,7 @@ async def linking_of(world: World, settings: Settings) -> tuple[Bridge, Linking]
         Disconnected: nothing answers there.
         ConfigError: something else does.
     """
-    transport = settings.signal.transport
-    bridge = transport if transport != "auto" else await bridge_at(settings.signal.url)
+    bridge = await bridge_of(settings)
     return bridge, world.deps(settings).linking(bridge)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from aiohttp import web
+from aiohttp import BodyPartReader, web
 from aiohttp.typedefs import Handler, Middleware
 
 from bot.web.admin.sessions import BrowserSession, Sessions, is_same
@@ -31,8 +31,19 @@ _MAX_FIELDS = 200
 SESSION = web.RequestKey("session", BrowserSession)
 FORM = web.RequestKey("form", dict[str, str])
 """The fields of a form whose token was right."""
+UPLOAD = web.RequestKey("upload", dict[str, bytes])
+"""The files that came with it."""
+
+MAX_UPLOAD_BYTES = 20 * 1024 * 1024
+"""Of a form with files: a photograph of a phone fits in. What is longer is cut off, and is no whole file then."""
+UPLOAD_SECONDS = 120.0
+_MAX_DROPPED_BYTES = 100 * 1024 * 1024
+"""What is read of a larger one and thrown away, for a browser shows no answer before it has sent everything."""
+_UPLOADS = frozenset({"/setup/profile"})
+"""The paths whose forms bring files."""
 
 _FORM_TYPE = "application/x-www-form-urlencoded"
+_UPLOAD_TYPE = "multipart/form-data"
 _POLICY = (
     "default-src 'self'; base-uri 'none'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
     "frame-src 'none'; object-src 'none'"
@@ -155,7 +166,9 @@ class RequestGuard:
         if session is not None:
             request[SESSION] = session
         if request.method == "POST":
-            request[FORM] = await self._form(request)
+            is_in = session is not None and session.is_confirmed
+            takes_files = is_in and request.path in _UPLOADS and request.content_type == _UPLOAD_TYPE
+            request[FORM] = await (self._upload if takes_files else self._form)(request)
         if request.path.startswith(_PUBLIC):
             return await handler(request)
         if session is None:
@@ -165,6 +178,34 @@ class RequestGuard:
         if request.method == "POST" and not is_same(form_of(request).get("token", ""), session.form_token):
             raise web.HTTPForbidden(text="This form is not of this session. Go back and reload the page.\n")
         return await handler(request)
+
+    @staticmethod
+    async def _upload(request: web.Request) -> dict[str, str]:
+        """The fields of a form with files, which are put by: in memory, and cut off at `MAX_UPLOAD_BYTES`."""
+        fields: dict[str, str] = {}
+        files: dict[str, bytes] = {}
+        size = 0
+        try:
+            async with asyncio.timeout(UPLOAD_SECONDS):
+                async for part in await request.multipart():
+                    if not isinstance(part, BodyPartReader) or not part.name or len(fields) + len(files) >= _MAX_FIELDS:
+                        raise web.HTTPBadRequest(text="That is no form.\n")
+                    data = bytearray()
+                    while chunk := await part.read_chunk():
+                        size += len(chunk)
+                        if size > _MAX_DROPPED_BYTES:
+                            raise web.HTTPRequestEntityTooLarge(MAX_UPLOAD_BYTES, size, text="Too large.\n")
+                        data += chunk[: max(0, MAX_UPLOAD_BYTES - (size - len(chunk)))]
+                    if part.filename is None:
+                        fields[part.name] = data.decode("utf-8", "replace")
+                    else:
+                        files[part.name] = bytes(data)
+        except TimeoutError as error:
+            raise web.HTTPRequestTimeout(text="The form took too long.\n") from error
+        except ValueError as error:
+            raise web.HTTPBadRequest(text="That is no form.\n") from error
+        request[UPLOAD] = files
+        return fields
 
     def _cookie(self, request: web.Request) -> str:
         return request.cookies.get(self.cookie_name, "")
@@ -188,6 +229,11 @@ class RequestGuard:
 def form_of(request: web.Request) -> Form:
     """The fields of the form that was sent."""
     return request[FORM]
+
+
+def upload_of(request: web.Request) -> Mapping[str, bytes]:
+    """The files that came with the form; none where it was a plain one."""
+    return request.get(UPLOAD, {})
 
 
 def _origin_of(url: str) -> str:

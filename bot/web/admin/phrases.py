@@ -469,3 +469,57 @@ PAGE_WHAT = Sentence("PAGE_WHAT", "What")
 PAGE_ABOUT = Sentence("PAGE_ABOUT", "About")
 PAGE_SESSION = Sentence("PAGE_SESSION", "Session")
 PAGE_FROM = Sentence("PAGE_FROM", "From")
+PAGE_PROFILE = Sentence("PAGE_PROFILE", "The profile")
+PAGE_PROFILE_GIVE = Sentence("PAGE_PROFILE_GIVE", "Name, picture and user name")
+PAGE_PROFILE_NAME = Sentence("PAGE_PROFILE_NAME", "Name and picture")
+PAGE_PROFILE_WHY = Sentence(
+    "PAGE_PROFILE_WHY",
+    "This is what people see of the account in Signal. If it is your own account, you change your own name and "
+    "picture.",
+)
+PAGE_PROFILE_ABOUT = Sentence("PAGE_PROFILE_ABOUT", "About")
+PAGE_PROFILE_ABOUT_HINT = Sentence("PAGE_PROFILE_ABOUT_HINT", "A few words that stand below the name (optional)")
+PAGE_PROFILE_SAVED = Sentence("PAGE_PROFILE_SAVED", "Saved. People see it soon after the next message.")
+PAGE_PROFILE_NAME_WRONG = Sentence("PAGE_PROFILE_NAME_WRONG", "The name is missing or too long.")
+PAGE_PROFILE_ABOUT_WRONG = Sentence("PAGE_PROFILE_ABOUT_WRONG", "The words below the name are too long.")
+PAGE_PICTURE = Sentence("PAGE_PICTURE", "Picture")
+PAGE_PICTURE_HINT = Sentence(
+    "PAGE_PICTURE_HINT",
+    "JPEG, PNG, WebP or GIF, up to 20 MB. It is made smaller, and where and when it was taken is removed.",
+)
+PAGE_PICTURE_ALT = Sentence("PAGE_PICTURE_ALT", "The picture of the profile")
+PAGE_PICTURE_REMOVE = Sentence("PAGE_PICTURE_REMOVE", "Remove the picture")
+PAGE_PICTURE_WRONG = Sentence(
+    "PAGE_PICTURE_WRONG", "This file cannot be used as a picture. Take a JPEG, PNG, WebP or GIF of up to 20 MB."
+)
+PAGE_USERNAME = Sentence("PAGE_USERNAME", "User name")
+PAGE_USERNAME_WHY = Sentence(
+    "PAGE_USERNAME_WHY",
+    "With a user name people find the account without its phone number: they type it, open its link or scan its code.",
+)
+PAGE_USERNAME_HINT = Sentence(
+    "PAGE_USERNAME_HINT",
+    "3 to 32 letters from a to z, digits and _, with no digit at the beginning. Signal adds a dot and two digits, "
+    "unless you do. It takes the place of the one before, whose link then leads nowhere.",
+)
+PAGE_USERNAME_TAKE = Sentence("PAGE_USERNAME_TAKE", "Take this user name")
+PAGE_USERNAME_LISTED = Sentence(
+    "PAGE_USERNAME_LISTED",
+    "The bridge knows the user name {name}. Take it once more to see its link and code; both stay as they are.",
+)
+PAGE_USERNAME_SCAN = Sentence("PAGE_USERNAME_SCAN", "Scan the code with a phone’s camera, or open the link there:")
+PAGE_USERNAME_ALT = Sentence("PAGE_USERNAME_ALT", "QR code of the link below, which leads to the account.")
+PAGE_USERNAME_SET = Sentence("PAGE_USERNAME_SET", "People find the account as {name} now.")
+PAGE_USERNAME_WRONG = Sentence(
+    "PAGE_USERNAME_WRONG",
+    "That cannot be a user name. It has 3 to 32 letters from a to z, digits and _, and does not begin with a digit; "
+    "a dot and two to nine digits may follow.",
+)
+PAGE_USERNAME_TAKEN = Sentence(
+    "PAGE_USERNAME_TAKEN", "Somebody else has the user name {name}, or Signal does not allow it. Try another one."
+)
+PAGE_USERNAME_DROP = Sentence("PAGE_USERNAME_DROP", "Give up the user name")
+PAGE_USERNAME_DROPPED = Sentence(
+    "PAGE_USERNAME_DROPPED", "The account has no user name any more, and its link leads nowhere."
+)
+PAGE_FOUND_BY = Sentence("PAGE_FOUND_BY", "How others find it")

@@ -29,6 +29,7 @@ from bot.web.admin.model import ModelRoom
 from bot.web.admin.overview import Overview
 from bot.web.admin.pages import PageTemplates, language_of
 from bot.web.admin.people import PeopleRoom
+from bot.web.admin.profile import ProfileRoom
 from bot.web.admin.sessions import CurrentFactor, Sessions
 from bot.web.admin.trial import TrialRoom
 from bot.web.admin.upkeep import LogTail, UpkeepRoom
@@ -71,6 +72,7 @@ class Site:
             Door(self._desk, self._guard, self._sessions, factor),
             Overview(self._desk),
             self._account,
+            ProfileRoom(self._desk),
             ModelRoom(self._desk),
             PeopleRoom(self._desk),
             ToolRoom(self._desk),

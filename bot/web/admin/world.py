@@ -21,6 +21,7 @@ from bot.policy.pairing import Pairing
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
 from bot.transports.base import Transport
+from bot.transports.profiles import Username
 from bot.turn.captchas import Captchas
 from bot.turn.toolbox import Toolbox
 from bot.web.health import STARTS, STOPS, HealthPage
@@ -75,6 +76,24 @@ class World:
         self._changed = asyncio.Event()
         self.has_account = False
         """Whether Aldis has run in this process: then the bridge has an account, also while it begins again."""
+
+        self._usernames: dict[str, Username | None] = {}
+        """By account, as these pages have heard of them; None: it was given up."""
+
+    @property
+    def username(self) -> Username | None:
+        """By which others find the account that Aldis answers for, as far as these pages have heard of it."""
+        return None if self.running is None else self._usernames.get(self.running.transport.account)
+
+    @property
+    def is_username_known(self) -> bool:
+        """Whether these pages know if the account has a user name."""
+        return self.running is not None and self.running.transport.account in self._usernames
+
+    def remember_username(self, username: Username | None) -> None:
+        """The account that Aldis answers for has this user name from now on, or none."""
+        if self.running is not None:
+            self._usernames[self.running.transport.account] = username
 
     def begin(self, settings: Settings) -> None:
         """Aldis begins, or begins again, with these settings."""

@@ -1,6 +1,7 @@
 """The pages under attack: other names, other sites, stolen links, foreign frames, forged forms, too much."""
 
 import asyncio
+import io
 import json
 import re
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ import aiohttp
 import pytest
 
 from bot.web.admin.audit import MAX_BYTES, Audit, audit_path
-from bot.web.admin.guard import MAX_BODY_BYTES
+from bot.web.admin.guard import MAX_BODY_BYTES, MAX_UPLOAD_BYTES
 from bot.web.admin.sessions import SecondFactor
 from tests.bot.web.admin.browsers import Visitor, settings_of, visited
 from tests.bot.web.admin.test_sessions import SECRET, Watch, code_at
@@ -325,3 +326,27 @@ async def test_headers_that_never_end(sent: bytes, tmp_path: Path) -> None:
             await asyncio.wait([ended], timeout=0.01)
         assert ended.exception() is not None or ended.result() == b""
         writer.close()
+
+
+async def test_files_are_read_of_those_who_are_signed_in_and_where_they_belong(tmp_path: Path) -> None:
+    """Nobody else's body is read; a file that is too large is read to its end, so that the page can say so."""
+    async with visited(tmp_path) as visitor:
+
+        async def upload(path: str, size: int) -> int:
+            data = aiohttp.FormData({"token": visitor.token, "name": "Aldis"})
+            data.add_field("picture", io.BytesIO(b"\xff\xd8\xff" * size), filename="a.jpg", content_type="image/jpeg")
+            cookie = "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())
+            headers = {"Origin": visitor.origin, **({"Cookie": cookie} if cookie else {})}
+            async with visitor.http.post(
+                visitor.origin + path, data=data, headers=headers, allow_redirects=False
+            ) as response:
+                return response.status
+
+        assert await upload("/setup/profile", 10) == 415
+        assert await upload("/enter/x", 10) == 415
+        await visitor.enter()
+        assert await upload("/setup/profile", 10) == 303
+        assert await upload("/setup/profile", MAX_UPLOAD_BYTES // 2) == 303
+        assert await upload("/setup/tools/retention", 10) == 415
+        visitor.token = "another"
+        assert await upload("/setup/profile", 10) == 403

@@ -1,0 +1,94 @@
+"""The account's own profile by signal-cli's daemon; see `bot.transports.profiles.ProfileClient`.
+
+Source: signal-cli 0.14.6; the answers as 0.13.14 gave them on a mock of Signal's server (2026-11-23).
+"""
+
+import base64
+import re
+from collections.abc import Mapping
+
+from bot.errors import CallRefused, Disconnected, TransportError, Unfetchable, UsernameRefused
+from bot.events import Account
+from bot.transports.envelope.directory import profile_in
+from bot.transports.envelope.files import decode_file
+from bot.transports.envelope.json import as_object, text_in
+from bot.transports.profiles import AccountProfile, ProfileChange, Username
+from bot.transports.signal_cli.rpc import Rpc
+from bot.transports.signal_cli.send_results import RpcError
+
+_TAKEN = re.compile(r"^Invalid username|\[409\]|\[422\]")
+"""Which of its sentences are about the user name: 0.13 hands on the status of Signal's server."""
+
+
+class SignalCliProfile:
+    """`ProfileClient` by the daemon at `url`."""
+
+    def __init__(self, url: str, account: Account, *, call_seconds: float = 30, change_seconds: float = 60) -> None:
+        self._rpc = Rpc(url)
+        self._account = account
+        self._call_seconds = call_seconds
+        self._change_seconds = change_seconds
+
+    async def profile(self) -> AccountProfile:
+        """The profile as it is; see `ProfileClient.profile`."""
+        given = {"account": self._account.name, "recipient": [self._account.name], "allRecipients": True}
+        found = await self._rpc.ask("listContacts", given, timeout_seconds=self._call_seconds)
+        return profile_in(found, account=self._account)
+
+    async def picture(self, *, max_bytes: int) -> bytes | None:
+        """The picture that the daemon keeps; see `ProfileClient.picture`."""
+        try:
+            answer = await self._rpc.call(
+                "getAvatar",
+                {"account": self._account.name, "profile": self._account.name},
+                timeout_seconds=self._call_seconds,
+                max_bytes=4 * (max_bytes // 3 + 1) + 1024,
+            )
+        except RpcError:
+            return None
+        except Unfetchable:
+            raise
+        except TransportError as error:
+            raise Disconnected(f"getAvatar did not succeed ({error}); try again") from error
+        return decode_file(text_in(as_object(answer), "data"), max_bytes) or None
+
+    async def change(self, change: ProfileChange) -> None:
+        """Change the profile; a family name that was set elsewhere goes. See `ProfileClient.change`."""
+        picture = change.picture
+        await self._do(
+            "updateProfile",
+            {
+                "givenName": change.name,
+                "familyName": "",
+                **({} if change.about is None else {"about": change.about}),
+                **({"removeAvatar": True} if change.removes_picture and picture is None else {}),
+                **(
+                    {"avatar": f"data:{picture.content_type};base64,{base64.b64encode(picture.data).decode()}"}
+                    if picture is not None
+                    else {}
+                ),
+            },
+        )
+
+    async def take_username(self, wanted: str) -> Username:
+        """Take a user name; see `ProfileClient.take_username`."""
+        answer = as_object(await self._do("updateAccount", {"username": wanted}))
+        return Username(name=text_in(answer, "username") or wanted, link=text_in(answer, "usernameLink"))
+
+    async def drop_username(self) -> None:
+        """Give up the user name; see `ProfileClient.drop_username`."""
+        await self._do("updateAccount", {"deleteUsername": True})
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        await self._rpc.aclose()
+
+    async def _do(self, method: str, params: Mapping[str, object]) -> object:
+        given = {"account": self._account.name, **params}
+        try:
+            return await self._rpc.call(method, given, timeout_seconds=self._change_seconds)
+        except RpcError as error:
+            words = " ".join(error.words.split()) or str(error)
+            raise (UsernameRefused if "username" in params and _TAKEN.search(words) else CallRefused)(words) from error
+        except TransportError as error:
+            raise Disconnected(f"{method} did not succeed ({error}); try again") from error

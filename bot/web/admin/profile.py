@@ -1,0 +1,188 @@
+"""The profile: name, words and picture of the account, and the user name by which others find it without its number.
+
+Aldis asks the bridge for it and keeps none of it. The link of a user name is told only when the name is taken, so what
+is shown of it is what these pages have heard in this process; taking the name again shows it again.
+
+Left to others: asking the bridge (`bot.transports.profiles`), opening what is uploaded (`bot.media.attachments`).
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+from bot.errors import CallRefused, ConfigError, Disconnected, Unfetchable, UsernameRefused
+from bot.events import Account, PersonId
+from bot.media.attachments import open_picture, picture_sandbox
+from bot.media.cell import FileRefused
+from bot.media.sniff import kind_of
+from bot.transports.profiles import (
+    MAX_ABOUT_BYTES,
+    MAX_NAME_BYTES,
+    MAX_PICTURE_BYTES,
+    USERNAME,
+    AccountProfile,
+    ProfileChange,
+    ProfileClient,
+    ProfilePicture,
+)
+from bot.web.admin.account import bridge_of, qr_svg
+from bot.web.admin.desk import AdminContext
+from bot.web.admin.guard import form_of, upload_of
+from bot.web.admin.pages import words
+from bot.web.admin.world import RunningParts
+
+_PAGE = "/setup/profile"
+_ANSWER_SECONDS = 10.0
+_SHOWN_TYPES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
+"""What browsers show of what may have been set elsewhere."""
+
+
+class ProfileRoom:
+    """The page of the profile."""
+
+    def __init__(self, desk: AdminContext) -> None:
+        self._desk = desk
+
+    def routes(self) -> list[web.RouteDef]:
+        """Its paths."""
+        return [
+            web.get(_PAGE, self._show),
+            web.get(f"{_PAGE}/picture", self._picture),
+            web.get(f"{_PAGE}/link.svg", self._code),
+            web.post(_PAGE, self._change),
+            web.post(f"{_PAGE}/username", self._take),
+            web.post(f"{_PAGE}/username/drop", self._drop),
+        ]
+
+    async def _show(self, request: web.Request) -> web.Response:
+        profile, running = None, self._desk.world.running
+        if running is not None:
+            try:
+                async with asyncio.timeout(_ANSWER_SECONDS), self._client(running) as client:
+                    profile = await client.profile()
+            except (Disconnected, ConfigError, TimeoutError):
+                profile = None
+        return self._desk.page(
+            request,
+            "profile",
+            profile=profile,
+            is_running=running is not None,
+            listed=self._listed(profile),
+            max_name=MAX_NAME_BYTES,
+            max_about=MAX_ABOUT_BYTES,
+        )
+
+    def _listed(self, profile: AccountProfile | None) -> str:
+        """The user name that the bridge lists and whose link is not known here."""
+        world = self._desk.world
+        return "" if profile is None or world.is_username_known else profile.username or ""
+
+    @asynccontextmanager
+    async def _client(self, running: RunningParts) -> AsyncGenerator[ProfileClient]:
+        """The way to the profile of the account that Aldis answers for.
+
+        Raises:
+            Disconnected, ConfigError: no bridge answers.
+        """
+        settings, transport = self._desk.world.settings, running.transport
+        account = Account(
+            id=None if transport.account == transport.number else PersonId(transport.account), number=transport.number
+        )
+        client = self._desk.world.deps(settings).profile(await bridge_of(settings), account)
+        try:
+            yield client
+        finally:
+            await client.aclose()
+
+    async def _picture(self, _: web.Request) -> web.Response:
+        running, data = self._desk.world.running, None
+        if running is not None:
+            try:
+                async with asyncio.timeout(_ANSWER_SECONDS), self._client(running) as client:
+                    data = await client.picture(max_bytes=MAX_PICTURE_BYTES)
+            except (Disconnected, ConfigError, TimeoutError, Unfetchable):
+                data = None
+        content_type = None if data is None else _SHOWN_TYPES.get(kind_of(data).name)
+        if content_type is None:
+            raise web.HTTPNotFound(text="There is no picture.\n")
+        return web.Response(body=data, content_type=content_type)
+
+    async def _code(self, _: web.Request) -> web.Response:
+        username = self._desk.world.username
+        if username is None or not username.link:
+            raise web.HTTPNotFound(text="There is no link.\n")
+        return web.Response(body=qr_svg(username.link), content_type="image/svg+xml")
+
+    async def _change(self, request: web.Request) -> web.Response:
+        form, running = form_of(request), self._desk.world.running
+        name, about = " ".join(form.get("name", "").split()), form.get("about", "").strip()
+        if running is None:
+            return self._desk.wrong(request, _PAGE, words("NOT_RUNNING"))
+        if not name or not name.isprintable() or len(name.encode()) > MAX_NAME_BYTES:
+            return self._desk.wrong(request, _PAGE, words("PROFILE_NAME_WRONG"))
+        if len(about.encode()) > MAX_ABOUT_BYTES:
+            return self._desk.wrong(request, _PAGE, words("PROFILE_ABOUT_WRONG"))
+        try:
+            picture = await self._opened(upload_of(request).get("picture", b""))
+        except FileRefused:
+            return self._desk.wrong(request, _PAGE, words("PICTURE_WRONG"))
+        change = ProfileChange(
+            name=name, about=about, picture=picture, removes_picture=form.get("remove_picture") == "yes"
+        )
+        self._desk.write_down(request, "profile.changed")
+        try:
+            async with self._client(running) as client:
+                await client.change(change)
+        except (CallRefused, Disconnected, ConfigError) as error:
+            return self._desk.wrong(request, _PAGE, words("REFUSED", words=str(error)))
+        return self._desk.done(request, _PAGE, "PROFILE_SAVED")
+
+    async def _opened(self, data: bytes) -> ProfilePicture | None:
+        """What was uploaded as a cell makes it anew, without what a camera has noted of the place; None: nothing was.
+
+        Raises:
+            FileRefused: it is no picture, or none that can be opened.
+        """
+        if not data:
+            return None
+        kind = kind_of(data)
+        if kind.family != "picture":
+            raise FileRefused("it is no picture")
+        sandbox = picture_sandbox()
+        try:
+            made, _ = await open_picture(sandbox, data, kind)
+        finally:
+            await asyncio.to_thread(sandbox.close)
+        return ProfilePicture(data=made.data, content_type=made.content_type)
+
+    async def _take(self, request: web.Request) -> web.Response:
+        running, wanted = self._desk.world.running, form_of(request).get("username", "").strip().removeprefix("@")
+        if running is None:
+            return self._desk.wrong(request, _PAGE, words("NOT_RUNNING"))
+        if not USERNAME.fullmatch(wanted):
+            return self._desk.wrong(request, _PAGE, words("USERNAME_WRONG"))
+        self._desk.write_down(request, "username.taken")
+        try:
+            async with self._client(running) as client:
+                username = await client.take_username(wanted)
+        except UsernameRefused:
+            return self._desk.wrong(request, _PAGE, words("USERNAME_TAKEN", name=wanted))
+        except (CallRefused, Disconnected, ConfigError) as error:
+            return self._desk.wrong(request, _PAGE, words("REFUSED", words=str(error)))
+        self._desk.world.remember_username(username)
+        return self._desk.done(request, _PAGE, "USERNAME_SET", name=username.name)
+
+    async def _drop(self, request: web.Request) -> web.Response:
+        running = self._desk.world.running
+        if running is None:
+            return self._desk.wrong(request, _PAGE, words("NOT_RUNNING"))
+        self._desk.write_down(request, "username.dropped")
+        try:
+            async with self._client(running) as client:
+                await client.drop_username()
+        except (CallRefused, Disconnected, ConfigError) as error:
+            return self._desk.wrong(request, _PAGE, words("REFUSED", words=str(error)))
+        self._desk.world.remember_username(None)
+        return self._desk.done(request, _PAGE, "USERNAME_DROPPED")
