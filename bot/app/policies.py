@@ -1,7 +1,9 @@
 """What the settings mean for the parts: bounds, paces, who may write. Pure, but for a word to the operator."""
 
+import base64
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from datetime import timedelta
 from typing import cast
@@ -89,8 +91,18 @@ def speech(settings: Settings, http: Http) -> Speech | None:
 
 
 def secrets(settings: Settings) -> Secrets:
-    """What the operator keeps to themselves: every key, token and password of the settings."""
-    return Secrets(_secrets(settings))
+    """What the operator keeps to themselves: every key, token and password of the settings, and the master key."""
+    return Secrets([*_secrets(settings), *_master_key(settings)])
+
+
+def _master_key(settings: Settings) -> Iterator[str]:
+    """In both spellings, whether it is given or stands in the file beside the store."""
+    with suppress(OSError, ValueError):
+        given = settings.store.master_key
+        path = settings.store.path
+        key = given or bytes.fromhex(path.with_name(path.name + "-master-key").read_text("ascii"))
+        yield key.hex()
+        yield base64.b64encode(key).decode()
 
 
 def _secrets(value: object) -> Iterator[str]:

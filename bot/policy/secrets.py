@@ -1,13 +1,18 @@
 """Pure: the operator's own secrets, cut out of whatever a model reads, says or has done.
 
+    "sk-ant" + "-api03-..."  --read over: signs between letters, escapes, capitals-->  skantapi03...  --found--> cut
+
 A key may stand in a file, a row or the answer of a server; whoever can make a model say it has it. So it goes nowhere:
-as it is, and in the spellings in which a model could pass it on without a tool.
+as it is, in parts of sixteen characters, and in the spellings in which a model could pass it on without a tool.
 Left to others: which those are (`bot.app.policies`), where they are cut out (`bot.turn.agent`).
 """
 
 import base64
+import codecs
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TypeVar, cast
 from urllib.parse import quote, unquote
 
@@ -19,31 +24,73 @@ CUT = "[…]"
 _MIN_CHARACTERS = 8
 _MIN_LETTERS = 20
 """Of a secret without a digit: a shorter one may be a word."""
+_MIN_PART = 16
+"""So many letters and digits of a secret are no coincidence, whatever stands between them."""
+_GRAM = 8
+"""Pieces of so many are looked for first: there is one in every part of `_MIN_PART`."""
 _MAX_DEPTH = 50
 _PASSWORD = re.compile(r"://[^\s/@:\"]*:([^\s/@\"]+)@")
+_ESCAPE = re.compile(
+    r"%(?P<url>[0-9a-f]{2})|&\#(?P<number>\d{1,6});|&\#x(?P<entity>[0-9a-f]{1,6});"
+    r"|\\u(?P<json>[0-9a-f]{4})|\\x(?P<byte>[0-9a-f]{2})|\\[nrtbf]",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"[\W_]+")
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A text as it is looked through: its letters and digits, and where each of them stands."""
+
+    letters: str
+    places: tuple[tuple[int, int], ...]
 
 
 class Secrets:
     """The operator's secrets. Values that are too short or too plain to be told from words are none."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        spelled = {form for value in values for part in _parts(value) for form in _spellings(part)}
-        longest_first = sorted(spelled, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE) if spelled else None
+        parts = {part for value in values for part in _parts(value) if _is_telling(part)}
+        longest_first = sorted({form for part in parts for form in _spellings(part)}, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE) if parts else None
+        self._grams: dict[str, list[tuple[str, int]]] = {}
+        for form in {_letters(form) for part in parts for form in _forms(part)}:
+            for place in range(0, len(form) - _GRAM + 1, _GRAM):
+                self._grams.setdefault(form[place : place + _GRAM], []).append((form, place))
 
     def cut(self, text: str) -> str:
         """The text without them."""
-        return text if self._pattern is None else self._pattern.sub(CUT, text)
+        if self._pattern is None or not text:
+            return text
+        return self._without_forms(self._pattern.sub(CUT, text))
 
     def cut_message(self, message: AssistantMessage) -> AssistantMessage:
         """What a model says and wants to have done, without them; the blocks of its vendor stay as they are."""
-        if self._pattern is None or self._pattern.search(repr(message.parts)) is None:
+        if self._pattern is None:
             return message
-        return _with_parts(message, self._cut_parts(message))
+        parts = tuple(self._cut_parts(message))
+        return message if parts == message.parts else _with_parts(message, parts)
 
-    def _cut_parts(self, message: AssistantMessage) -> Iterator[Text | ToolCall | object]:
+    def _without_forms(self, text: str) -> str:
+        letters = _letters(text)
+        if self._grams.keys().isdisjoint(letters[at : at + _GRAM] for at in range(len(letters) - _GRAM + 1)):
+            return text
+        read = _read(text)
+        for start, end in reversed(_joined(self._found_in(read))):
+            text = text[:start] + CUT + text[end:]
+        return text
+
+    def _found_in(self, read: _Read) -> Iterator[tuple[int, int]]:
+        """Where enough of a form stands in a text."""
+        for at in range(len(read.letters) - _GRAM + 1):
+            for form, place in self._grams.get(read.letters[at : at + _GRAM], ()):
+                first, last = _extended(read.letters, at, form, place)
+                if last - first >= _MIN_PART:
+                    yield read.places[first][0], read.places[last - 1][1]
+
+    def _cut_parts(self, message: AssistantMessage) -> Iterator[object]:
         for part in message.parts:
             match part:
                 case Text():
@@ -84,8 +131,7 @@ def _parts(value: str) -> Iterator[str]:
 
 
 def _spellings(part: str) -> Iterator[str]:
-    if not _is_telling(part):
-        return
+    """How it is written where nothing stands between its signs."""
     data = part.encode()
     yield part
     yield quote(part, safe="")
@@ -93,6 +139,77 @@ def _spellings(part: str) -> Iterator[str]:
     # What follows it may change the last signs.
     yield base64.b64encode(data).decode().rstrip("=")[:-1]
     yield part[::-1]
+
+
+def _forms(part: str) -> Iterator[str]:
+    """The letters and digits of its spellings, of one that is long enough to be known by them."""
+    if len(_letters(part)) < _MIN_PART:
+        return
+    for spelled in (part, part[::-1]):
+        data = spelled.encode()
+        yield spelled
+        yield data.hex()
+        for before in range(3):  # what stands before it moves the borders of its signs
+            encoded = base64.b64encode(bytes(before) + data).decode().rstrip("=")
+            yield encoded[before + (before > 0) : -1]
+    data = part.encode()
+    yield codecs.encode(part, "rot13")
+    yield base64.b32encode(data).decode().rstrip("=")[:-1]
+    yield "".join(map(str, data))
+    yield "".join(f"0x{byte:02x}" for byte in data)
+    yield "".join(f"{byte:08b}" for byte in data)
+
+
+def _letters(text: str) -> str:
+    """The letters and digits of a text, in small letters and without escapes."""
+    if "%" in text or "&#" in text or "\\" in text:
+        text = _ESCAPE.sub(_unescaped, text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return _BETWEEN.sub("", text).lower()
+
+
+def _read(text: str) -> _Read:
+    letters: list[str] = []
+    places: list[tuple[int, int]] = []
+    at = 0
+    while at < len(text):
+        escape = _ESCAPE.match(text, at)
+        sign, end = (_unescaped(escape), escape.end()) if escape else (text[at], at + 1)
+        for letter in _letters(sign):
+            letters.append(letter)
+            places.append((at, end))
+        at = end
+    return _Read("".join(letters), tuple(places))
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    number = escape["number"]
+    digits = escape["url"] or escape["entity"] or escape["json"] or escape["byte"]
+    code = int(number) if number else int(digits, 16) if digits else 0
+    return chr(code) if 0 < code < 0x110000 else " "  # noqa: PLR2004  (the end of Unicode)
+
+
+def _extended(letters: str, at: int, form: str, place: int) -> tuple[int, int]:
+    """How far a text goes on as a form does, around a place where both are the same."""
+    first, last = at, at + _GRAM
+    before, behind = place, place + _GRAM
+    while first > 0 and before > 0 and letters[first - 1] == form[before - 1]:
+        first, before = first - 1, before - 1
+    while last < len(letters) and behind < len(form) and letters[last] == form[behind]:
+        last, behind = last + 1, behind + 1
+    return first, last
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The stretches of a text, in order, without overlaps."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _is_telling(part: str) -> bool:

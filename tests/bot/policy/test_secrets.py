@@ -1,7 +1,9 @@
 """The operator's own secrets are cut out of whatever a model reads, says or has done."""
 
 import base64
+import codecs
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +46,63 @@ def test_a_secret_is_cut_out(text: str) -> None:
     assert not any(part in shown.lower() for part in ("4711", "0815", "w0rd", "1174"))
 
 
+LONG = "sk-ant-api03-Ab9_xY-Zq17LmNop"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(LONG),
+        "-".join(LONG),
+        "\u200b".join(LONG),
+        "\n".join((LONG[:12], LONG[12:])),
+        f'"{LONG[:9]}" + "{LONG[9:]}"',
+        f"{LONG[:9]}**{LONG[9:]}**",
+        json.dumps({"a": f"{LONG[:9]}\n{LONG[9:]}"}),
+        "".join(chr(ord(sign) + 0xFEE0) for sign in LONG),
+        "".join(f"%{ord(sign):02X}" for sign in LONG),
+        f"%73{LONG[1:]}",
+        "".join(f"&#{ord(sign)};" for sign in LONG),
+        "".join(f"&#x{ord(sign):x};" for sign in LONG),
+        "".join(f"\\u{ord(sign):04x}" for sign in LONG),
+        "".join(f"\\x{ord(sign):02x}" for sign in LONG),
+        " ".join(f"0x{ord(sign):02x}" for sign in LONG),
+        " ".join(f"{ord(sign):08b}" for sign in LONG),
+        ", ".join(str(ord(sign)) for sign in LONG),
+        LONG.encode().hex(":"),
+        base64.b64encode(f"x{LONG}".encode()).decode(),
+        base64.urlsafe_b64encode(f"xy{LONG}".encode()).decode(),
+        base64.b64encode(LONG[::-1].encode()).decode(),
+        base64.b32encode(LONG.encode()).decode(),
+        codecs.encode(LONG, "rot13"),
+        LONG[1:],
+        LONG[:-1],
+        f"{LONG[6:]} and then {LONG[:6]}",
+    ],
+)
+def test_a_long_secret_is_known_in_parts_and_in_other_letters(text: str) -> None:
+    """Whatever stands between its signs; what is around it stays."""
+    shown = Secrets([LONG]).cut(f"Look: {text}, you know")
+    assert shown.startswith("Look: ")
+    assert shown.endswith(", you know")
+    assert CUT in shown
+    assert len(shown) < len("Look: , you know") + max(8 * len(CUT), len(text) // 4)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Keys of Anthropic begin with sk-ant-api03-, those of OpenAI with sk-proj-",
+        "sk-ant-api03-AAAA_xxxx-0000",
+        "0123456789 abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ \\u0041 %41 &#65; 0x41",
+        "Größe: 5 × 7 – “ok” ﬁne ①",
+    ],
+)
+def test_what_only_looks_like_one_stays(text: str) -> None:
+    """What all keys of a vendor begin with is no secret."""
+    assert Secrets([LONG, "password123"]).cut(text) == text
+
+
 @pytest.mark.parametrize("value", ["", "short1", "ollama", "lm-studio", "/srv/keys/2024", "https://models.example/v1"])
 def test_what_could_be_a_word_is_none(value: str) -> None:
     """A key that is no key must not tear holes into every answer."""
@@ -77,6 +136,15 @@ def test_every_secret_of_the_settings_is_one() -> None:
     found = policies.secrets(load_settings(environment))
     for secret in ("canary-0001", "0002" * 16, "canary-0003", "canary-0004", "canary-0005"):
         assert found.cut(secret) == CUT
+
+
+def test_the_master_key_is_one(tmp_path: Path) -> None:
+    """In the file beside the store as in the settings, in either spelling: a server of files could read it."""
+    key = bytes(range(32))
+    (tmp_path / "aldis.db-master-key").write_text(key.hex(), encoding="ascii")
+    for given in ({}, {"STORE__KEY": key.hex()}, {"STORE__KEY": base64.b64encode(key).decode()}):
+        found = policies.secrets(load_settings({"STORE__PATH": str(tmp_path / "aldis.db"), **given}, env_file=None))
+        assert found.cut(f"{key.hex()} {base64.b64encode(key).decode()}") == f"{CUT} {CUT}"
 
 
 async def test_neither_the_model_nor_people_nor_tools_are_told(store: Store, clock: SetClock) -> None:
