@@ -6,12 +6,15 @@
     https://lamps.example/, as a tool gave it -> stays
 
 An address that was given stays only as it was given: capitals, escapes and a fragment of the model's own could spell
-something out as well. Signal makes links of whatever looks like one, with a scheme or without, in code too.
+something out as well. Signal makes links of whatever looks like one, with a scheme or without, in code too, and a
+browser passes over signs that nobody sees. A name with one dot and nothing behind it (`evil.com`) is an address as
+well, where its end is one of hosts and none of the files that people talk about (`report.md`, `main.py`).
 Left to others: when this has to be (`bot.turn.agent`), made-up sources of a search (`bot.turn.citations`).
 """
 
 import json
 import re
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import cast
 
@@ -23,15 +26,22 @@ from bot.policy.trust import urls_in
 from tools import canonical_url
 
 _END = r"[^\s<>\"`|\\^]"
-_DOT = r"[.。．｡]"
+_DOT = r"[.。．｡․﹒]"
+_UNSEEN = r"\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+# What may stand in a name as phones and browsers read it, emoji and what nobody sees among it: all but white space and
+# the signs that stand around words.
+_SIGN = (
+    r"[^\s\x00-,./:-@\[-^`{-\xa1§«¶·»¿\u2000-\u200a\u2010-\u2029\u202f-\u205f\u2500-\u257f\u3000-\u3003\u3008-\u301f"
+    r"\u3030\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]"
+)
 _REST = rf"(?:(?::\d{{1,5}}(?!\d))?[/?\#]{_END}*|:\d{{1,5}}(?!\d))"
 # Names are as long as the DNS allows, so that no long line of dots takes long to look through.
-_NAME = rf"(?:[\w-]{{1,63}}{_DOT}){{1,20}}[^\W\d_][\w-]{{0,62}}"
+_NAME = rf"(?:{_SIGN}{{1,255}}{_DOT}){{1,20}}[{_UNSEEN}]*[^\W\d_]{_SIGN}{{0,62}}"
 _OTHER = "(?:mailto|tel|sms|smsto|sgnl|geo|magnet|data|javascript|xmpp|sip)"
 _ADDRESS = re.compile(
     rf"""(?P<whole>[a-z][a-z0-9+.-]{{1,20}}://{_END}+)
     |(?P<other>\b{_OTHER}:{_END}+)
-    |(?P<bare>(?<![\w-])(?:[\w.+-]{{1,64}}@)?{_NAME}{_REST}?)
+    |(?P<bare>(?<!{_SIGN})(?:[\w.+-]{{1,64}}@)?{_NAME}{_REST}?)
     |(?P<number>(?<!\w)\d{{1,3}}(?:{_DOT}\d{{1,3}}){{3}}{_REST})""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -40,19 +50,36 @@ _LINK = re.compile(
 )
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
 _SCHEME = re.compile(r"^<?[a-z][a-z0-9+.-]{1,20}://(?:[^/?#@]*@)?", re.IGNORECASE)
+_BEFORE_NAME = re.compile(r"\A\W+")
+"""An emoji, say, that stands before an address without a space between them."""
 _BEGINS_WITH_SCHEME = re.compile(rf"[a-z][a-z0-9+.-]{{1,20}}://|{_OTHER}:", re.IGNORECASE)
 _AT_THE_END = ".,;:!?'*_)]}"
 _MAX_ROUNDS = 3
 """Signs of style may hide signs of style, and so on."""
 _MIN_LABELS = 3
-"""A name with fewer, and nothing behind it, is too short to spell anything out: `report.pdf`, `example.org`."""
+"""With as many a name is an address whatever its end is, outside of code."""
 _HOST_END_WORDS = (
     "com net org info biz name pro edu gov mil int app dev page web site online tech store shop xyz top club live "
     "cloud website fun icu vip work link click help zip mov email blog news wiki art host press digital network "
-    "systems example test onion"
+    "systems example test onion aero arpa asia cat coop jobs mobi museum post tel travel xxx ink space world today "
+    "life media group agency center company services solutions support team email bank money finance one win bid loan "
+    "рф рус укр бел срб қаз орг онлайн сайт "
+    "中国 中國 公司 网络 网址 网站 在线 香港 台湾 台灣 한국 भारत ไทย مصر قطر ایران みんな"
 )
-"""How names of hosts end that stand in code, besides the ends of two letters: there, other names have dots, too."""
+"""How names of hosts end, besides the ends of countries: what phones make links of, and what is cheap to have."""
+_COUNTRY_END_WORDS = (
+    "ac ad ae af ag ai al ao ar at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bw by bz ca cd cf cg ch ci "
+    "ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm dz ec ee eg er es et eu fi fj fk fm fo fr ga gd ge gf gg gh gi gl "
+    "gm gn gp gq gr gt gu gw gy hk hm hn hr ht hu id ie il im io iq ir is it je jm jo jp ke kg kh ki km kn kp kr kw ky "
+    "kz lb lc li lk lr ls lt lu lv ly ma mc me mg mh mm mn mo mp mq mr ms mt mu mv mw mx my mz na nc ne nf ng ni nl no "
+    "np nr nu nz om pa pe pf pg ph pk pn pr pt pw qa re ro ru rw sa sb sc sd se sg si sk sl sm sn sr ss su sv sx sy sz "
+    "tc td tg th tj tk tl tm tn to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw"
+)
+"""But for those with which names of files end: as am cc do in la mk ml md pl pm ps py rs sh so st tf."""
+_CODED_HOST_ENDS = frozenset({"com", "org", "biz", "xyz", "onion"})
+"""Of names with one dot in code, where `logger.info` and `System.Net` are none."""
 _HOST_ENDS = frozenset(_HOST_END_WORDS.split())
+_COUNTRY_ENDS = frozenset(_COUNTRY_END_WORDS.split())
 
 
 def given_in(read: Sequence[Message], returning: Collection[str]) -> str:
@@ -128,10 +155,11 @@ def _shown(found: re.Match[str], given: str, known: Mapping[str, str], *, in_cod
         return found[0]
     address = found[0].rstrip(_AT_THE_END)
     behind = found[0][len(address) :]
+    before = address[: len(address) - len(_BEFORE_NAME.sub("", address))]
     for spelled, rest in ((found[0], ""), (address, behind)):
-        kept = _as_given(spelled, given, known)
+        kept = _as_given(spelled[len(before) :], given, known)
         if kept is not None:
-            return kept + rest
+            return before + kept + rest
     return (inert_host(address) if found["whole"] else _inert(address)) + behind
 
 
@@ -143,13 +171,16 @@ def _is_address(found: re.Match[str], *, in_code: bool) -> bool:
     if re.search(r"[/?#:@]", bare) or bare.lower().startswith("www."):
         return True
     labels = re.split(_DOT, bare)
-    ends_as_host = len(labels[-1]) == 2 or labels[-1].lower() in _HOST_ENDS  # noqa: PLR2004  (of countries)
-    return len(labels) >= _MIN_LABELS and (ends_as_host or not in_code)
+    seen = unicodedata.normalize("NFKC", re.sub(f"[{_UNSEEN}]", "", labels[-1])).lower()
+    end = re.split(r"[^\w-]", seen, maxsplit=1)[0]
+    if len(labels) < _MIN_LABELS:
+        return end in (_CODED_HOST_ENDS if in_code else _HOST_ENDS | _COUNTRY_ENDS)
+    return not in_code or len(end) == 2 or end in _HOST_ENDS  # noqa: PLR2004  (of countries)
 
 
 def _as_given(address: str, given: str, known: Mapping[str, str]) -> str | None:
     """The address as it was given; None: it was not."""
-    if re.search(rf"(?<![\w.@-]){re.escape(address)}(?![\w%=&-]|\.\w)", given):
+    if re.search(rf"(?<![\w.@-])(?:www\.)?{re.escape(address)}(?![\w%=&-]|\.\w)", given):
         return address
     canonical = canonical_url(address)
     # Another spelling of it: people get the one that was given.
