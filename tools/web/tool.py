@@ -42,6 +42,9 @@ _PDF_BYTES = 1_024
 _BLANK_BYTES = b"\xef\xbb\xbf\x00 \t\r\n"
 _NAMED_PDF = "application/pdf"
 _NAMED_ANYTHING = "application/octet-stream"
+_UNREADABLE_PAGE = "The page cannot be read; why stands beside this."
+_UNREADABLE_PDF = "The PDF cannot be read; why stands beside this."
+"""Why is said by what has opened it, which the page may have taken over."""
 _ACCEPTED = (
     "text/html",
     "application/xhtml+xml",
@@ -125,14 +128,14 @@ class WebFetch:
         try:
             return await self._papers.read_page(page.body, url=page.url, charset=page.charset or "", is_html=is_html)
         except BadArguments as error:
-            raise BadArguments(f"The page cannot be read: {error}.") from error
+            raise BadArguments(_UNREADABLE_PAGE, quoted=str(error)) from error
 
     async def _piece_of_paper(self, page: FetchedPage, offset: int, most: int) -> dict[str, object]:
         try:
             # One character more tells whether there is more; the pages behind are not even opened.
             paper = await self._papers.read(page.body, max_chars=offset + most + 1)
         except BadArguments as error:
-            raise BadArguments(f"The PDF cannot be read: {error}.") from error
+            raise BadArguments(_UNREADABLE_PDF, quoted=str(error)) from error
         return dict(_paper_piece(page, paper, offset, most))
 
 

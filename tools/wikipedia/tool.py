@@ -222,7 +222,9 @@ def _section(text: str, sections: Sequence[_Section], wanted: str) -> Mapping[st
         words = text[section.start : section.end].strip() or "(none)"
         return {"section": section.heading, "text": shorten(words, _MAX_TEXT_CHARS)}
     headings = "; ".join(section.heading for section in sections)
-    raise NotFound(f"The article has no section {clean_text(wanted)!r}; it has: {shorten(headings or '(none)', 1000)}")
+    told = f"The article has no section {clean_text(wanted)!r}"
+    # Anybody may write a heading: they are data like the article.
+    raise NotFound(f"{told}; those that it has stand beside this." if headings else f"{told}, nor any.", quoted=headings)
 
 
 def _sections(text: str) -> Sequence[_Section]:

@@ -245,15 +245,16 @@ async def test_a_pdf_is_read_on_without_a_gap(fetcher: Fetcher, site: Site, cont
 
 @pytest.mark.parametrize(
     ("body", "told"),
-    [(locked("key"), r"The PDF cannot be read: it is locked by a password\."), (b"%PDF-1.7 and no more", "damaged")],
+    [(locked("key"), "it is locked by a password"), (b"%PDF-1.7 and no more", "it is damaged")],
 )
 async def test_a_pdf_that_cannot_be_opened(
     fetcher: Fetcher, site: Site, context: ToolContext, body: bytes, told: str
 ) -> None:
-    """The model hears why, in our words."""
+    """The model hears why; it is said by what has opened it, so it is quoted."""
     site.pages["/"] = ("application/pdf", body)
-    with pytest.raises(BadArguments, match=told):
+    with pytest.raises(BadArguments, match="The PDF cannot be read") as caught:
         await fetched(WebFetch(PageOptions(), fetcher, Library(sandbox())), context, site.url_of("/"))
+    assert caught.value.quoted == told
 
 
 async def test_a_pdf_full_of_what_nobody_sees(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
