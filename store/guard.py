@@ -12,7 +12,7 @@ missing row would allow, a forged one forbids: that is for whoever asks. Trigger
 with Aldis's keys, so there may be none: those that are there at the start are taken out, and what would run one that
 came later fails.
 
-    opened --> first time: all rows are taken as they are, and the key file notes it
+    opened --> first time: all rows are taken as they are, and the key file notes it, in what the master key seals
            '-> looked through: what is forged, missing or older is named --> generation + 1: database, then key file
 
 The database is first, so that a crash in between leaves it ahead of the key file, which means nothing.
@@ -101,6 +101,7 @@ class Guard:
     """Keeps the guarded tables of an open store. All methods run on the store's thread."""
 
     def __init__(self, keyring: Keyring) -> None:
+        self._keyring = keyring
         self._connection = keyring.connection
         self._key = keyring.derive(b"aldis rows")
         self._suffix = secrets.token_hex(8)
@@ -120,13 +121,15 @@ class Guard:
         self._install()
         kept = self._kept_generation()
         [own] = self._connection.execute("SELECT count(*) FROM main.guard").fetchone()
-        if kept is None and not own:
+        if kept is None and not own and not self._keyring.is_guarded:
             self._begin()
         else:
             self._found = self._look(kept or 0, intruders)
             if self._found.is_older and not self._connection.execute("SELECT 1 FROM main.restored").fetchone():
                 mark(self._connection)
         self._advance()
+        if not self._keyring.is_guarded:
+            self._keyring.note_guard()
 
     def tampering(self) -> Tampering:
         """What was found when the store was opened, and in rows that were asked for since."""

@@ -38,6 +38,8 @@ from store.records import ConversationId
 KEY_BYTES = 32
 _NONCE_BYTES = 12
 _INDEX_KEY = b"index"
+_GUARDED_INDEX_KEY = b"index|guarded"
+"""What it is bound to once rows have MACs (`store.guard`): nobody without the master key can take that back."""
 
 
 class MasterKey:
@@ -100,7 +102,8 @@ class MasterKey:
         masters = (self._given,) if self._given is not None else (_read(self._path), _draft(self._next_path))
         found = connection.execute("SELECT key FROM keys.wrapped WHERE name = ?", (_INDEX_KEY,)).fetchone()
         return found is not None and any(
-            _unwrapped(AESGCM(master), _INDEX_KEY, found[0]) is not None
+            _unwrapped(AESGCM(master), name, found[0]) is not None
+            for name in (_INDEX_KEY, _GUARDED_INDEX_KEY)
             for master in (*masters, self._former)
             if master is not None
         )
@@ -222,6 +225,7 @@ class Keyring:
         self.connection = connection
         self._master = AESGCM(master)
         self._index = b""
+        self._is_guarded = False
         self._ciphers: dict[ConversationId, AESGCM] = {}
 
     def unlock(self) -> None:
@@ -232,6 +236,22 @@ class Keyring:
         """
         self.connection.execute(_TABLE)
         self._index = self._key(_INDEX_KEY) or self._make(_INDEX_KEY)
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether rows of this store have had MACs already, whatever the files say."""
+        return self._is_guarded
+
+    def note_guard(self) -> None:
+        """From here on `is_guarded` is true, in a transaction of its own.
+
+        Raises:
+            sqlite3.Error: it could not be written.
+        """
+        wrapped = _wrapped(self._master, _GUARDED_INDEX_KEY, self._index)
+        with own_transaction(self.connection):
+            self.connection.execute("UPDATE keys.wrapped SET key = ? WHERE name = ?", (wrapped, _INDEX_KEY))
+        self._is_guarded = True
 
     def handle(self, word: str) -> bytes:
         """A keyed hash of 16 bytes: the same for the same word, meaningless without the key."""
@@ -275,7 +295,7 @@ class Keyring:
             keys = {name: self._key(name) for name in _names(self.connection)}
             self.connection.executemany(
                 "UPDATE keys.wrapped SET key = ? WHERE name = ?",
-                [(_wrapped(new, name, key), name) for name, key in keys.items() if key is not None],
+                [(_wrapped(new, self._bound_to(name), key), name) for name, key in keys.items() if key is not None],
             )
         self._master = new
         return len(keys)
@@ -349,9 +369,15 @@ class Keyring:
         if row is None:
             return None
         key = _unwrapped(self._master, name, row[0])
+        if key is None and name == _INDEX_KEY:
+            key = _unwrapped(self._master, _GUARDED_INDEX_KEY, row[0])
+            self._is_guarded = key is not None
         if key is None:
             raise WrongKey("the master key does not open this store: give the one that it was sealed with")
         return key
+
+    def _bound_to(self, name: bytes) -> bytes:
+        return _GUARDED_INDEX_KEY if name == _INDEX_KEY and self._is_guarded else name
 
     def _make(self, name: bytes) -> bytes:
         key = secrets.token_bytes(KEY_BYTES)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from store import Arrival, LedgerEntry, Repositories, StoreError, Tampering, open_store, restore
 from store.guard import _TABLES, _encoded
@@ -292,6 +293,17 @@ async def test_who_takes_the_mark_out_of_the_key_file_gains_nothing(kept: Path) 
     assert (await found(kept)).forged == {"people": 1}
 
 
+async def test_who_takes_every_mark_out_of_both_files_gains_nothing(kept: Path) -> None:
+    """That rows have MACs is known by the index key itself, also after it was wrapped anew."""
+    async with open_store(kept, realm="signal") as store:
+        await store.rotate_key()
+    attack(kept, "DELETE FROM guard", "UPDATE people SET mac = NULL", "UPDATE people SET person = x'77'")
+    attack(kept.with_name(kept.name + "-keys"), "DROP TABLE generation")
+    tampering = await found(kept)
+    assert (tampering.forged, tampering.is_older, tampering.is_incomplete) == ({"people": 1}, True, True)
+    assert not await on(kept, is_in(ALICE))
+
+
 async def test_a_database_that_is_ahead_of_its_key_file_is_nothing(kept: Path) -> None:
     """A crash between the two commits leaves it so."""
     keys = kept.with_name(kept.name + "-keys")
@@ -345,8 +357,19 @@ async def test_no_schema_makes_aldis_compute_a_mac(kept: Path, lure: str) -> Non
         await on(kept, lambda repos: repos.people.allow(MALLORY, account=ACCOUNT, by=ADMIN, now=NOON))
 
 
+def unmark(path: Path) -> None:
+    """Bind the index key as before there were MACs, which nobody can without the master key."""
+    master = AESGCM(bytes.fromhex(path.with_name(path.name + "-master-key").read_text()))
+    with closing(sqlite3.connect(path.with_name(path.name + "-keys"))) as connection, connection:
+        [wrapped] = connection.execute("SELECT key FROM wrapped WHERE name = x'696e646578'").fetchone()
+        key = master.decrypt(wrapped[:12], wrapped[12:], b"key|index|guarded")
+        former = wrapped[:12] + master.encrypt(wrapped[:12], key, b"key|index")
+        connection.execute("UPDATE wrapped SET key = ? WHERE name = x'696e646578'", (former,))
+
+
 async def test_rows_from_before_are_taken_as_they_are_once(kept: Path) -> None:
     """As by the migration: the database and its key file knew nothing of a guard."""
+    unmark(kept)
     attack(kept.with_name(kept.name + "-keys"), "DROP TABLE generation")
     attack(kept, *(f"UPDATE {table} SET mac = NULL" for table in _TABLES), "DELETE FROM guard")
     assert await found(kept) == UNTOUCHED

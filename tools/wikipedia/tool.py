@@ -224,7 +224,9 @@ def _section(text: str, sections: Sequence[_Section], wanted: str) -> Mapping[st
     headings = "; ".join(section.heading for section in sections)
     told = f"The article has no section {clean_text(wanted)!r}"
     # Anybody may write a heading: they are data like the article.
-    raise NotFound(f"{told}; those that it has stand beside this." if headings else f"{told}, nor any.", quoted=headings)
+    raise NotFound(
+        f"{told}; those that it has stand beside this." if headings else f"{told}, nor any.", quoted=headings
+    )
 
 
 def _sections(text: str) -> Sequence[_Section]:
