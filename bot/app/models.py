@@ -3,7 +3,7 @@
 A vendor's SDK is imported with the provider that needs it: each costs up to a second and 75 MB.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
 
@@ -20,6 +20,7 @@ from bot.providers.lessons import ModelLessons
 from bot.providers.more_tools import MoreTools
 from bot.providers.prices import Price, Prices, published_prices, unknown_price
 from bot.settings import Settings
+from tools import ImagesOptions
 
 
 def provider(
@@ -163,12 +164,27 @@ def budgets(settings: Settings) -> Budgets:
     """What may be spent.
 
     Raises:
-        ConfigError: something is limited, and a model has no price: what it costs would use up no budget; or the
-            operator's file of prices is none.
+        ConfigError: something is limited, and a model has no price, or speech or pictures have none: what it costs
+            would use up no budget; or the operator's file of prices is none.
     """
     prices(settings)  # also where nothing is limited: the ledger counts by them
     limits = Budgets(**settings.budget.model_dump(exclude={"prices", "prices_file"}))
     if limits.limit_anything(in_group=True) and (unpriced := unpriced_models(settings)):
         named = next(name for name, limit in settings.budget if name.endswith("_usd") and limit is not None)
         raise ConfigError("; ".join(f"BUDGET__{named.upper()}: {unknown_price(model)}" for model in unpriced))
+    if limits.limit_anything(in_group=True) and (uncounted := next(_uncounted_services(settings), None)):
+        raise ConfigError(f"{uncounted}: must be set where a budget is, which else would not count it; 0 for your own")
     return limits
+
+
+def _uncounted_services(settings: Settings) -> Iterator[str]:
+    """The variables that would say what speech and pictures cost, of those that are used and of which none does."""
+    audio, images = settings.audio, settings.tools.options_by_name.get("images")
+    if audio.base_url is not None and audio.price is None:
+        yield "AUDIO__PRICE"
+    if audio.base_url is not None and audio.speak and audio.speech_price is None:
+        yield "AUDIO__SPEECH_PRICE"
+    if not (settings.tools.enabled and isinstance(images, ImagesOptions) and images.enabled) or images.missing():
+        return
+    if "cost_usd" not in images.model_fields_set:
+        yield "TOOLS__IMAGES__COST_USD"

@@ -71,7 +71,7 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
         *models,
         *check_choices(settings),
         *answers,
-        *check_budgets(settings, deps),
+        *check_budgets(deps),
         *(finding for found in others for finding in found),
         *check_approve(deps),
         *check_tools(settings, deps.tool_deps),

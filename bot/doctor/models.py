@@ -179,7 +179,7 @@ def check_choices(settings: Settings) -> list[Finding]:
     return [ok(f"models: people may choose {choice}") for choice in settings.llm.models_to_choose[1:]]
 
 
-def check_budgets(settings: Settings, deps: Deps) -> list[Finding]:
+def check_budgets(deps: Deps) -> list[Finding]:
     """Whether what is spent can be counted; nothing where nothing is limited."""
     try:
         budgets = deps.budgets()
@@ -187,23 +187,7 @@ def check_budgets(settings: Settings, deps: Deps) -> list[Finding]:
         return [problem(f"budgets: {error}")]
     if not budgets.limit_anything(in_group=True):
         return []
-    return [ok("budgets: the price of each model is known"), *_uncounted(settings)]
-
-
-def _uncounted(settings: Settings) -> Iterator[Finding]:
-    """What costs money, perhaps, and uses up no budget."""
-    audio, images = settings.audio, settings.tools.options_by_name.get("images")
-    wanted = {
-        "AUDIO__PRICE": audio.base_url is not None and audio.price is None,
-        "AUDIO__SPEECH_PRICE": audio.base_url is not None and audio.speak and audio.speech_price is None,
-        "TOOLS__IMAGES__COST_USD": isinstance(images, ImagesOptions)
-        and images.enabled
-        and images.missing() is None
-        and not images.cost_usd,
-    }
-    for variable, is_wanted in wanted.items():
-        if is_wanted:
-            yield warning(f"budgets: {variable} is not set, so what that costs uses up no budget", f"set {variable}")
+    return [ok("budgets: the price of each model is known")]
 
 
 async def _answered(provider: Provider) -> Finding:

@@ -428,7 +428,7 @@ class AudioSettings(SettingsGroup):
     language: str | None = Field(default=None, pattern="^[a-z]{2}$")
     """The language that people speak, like de; none lets the model find out."""
     price: Decimal | None = Field(default=None, ge=0, le=1000)
-    """What a minute costs, in US dollars, for the ledger; none means that nobody knows."""
+    """What a minute costs, in US dollars, for the ledger; none means that nobody knows. A budget wants it said."""
     speak: bool = False
     """Whether a voice note is answered by a voice note, besides the text."""
     speech_model: str | None = None
@@ -436,7 +436,7 @@ class AudioSettings(SettingsGroup):
     voice: str = "alloy"
     """Its voice."""
     speech_price: Decimal | None = Field(default=None, ge=0, le=100_000)
-    """What a million spoken characters cost, in US dollars, for the ledger; none means that nobody knows."""
+    """What a million spoken characters cost, in US dollars, for the ledger; none means as above."""
     timeout_seconds: float = Field(default=60, ge=1, le=600)
     """How long listening to one recording, or speaking one answer, may take."""
 

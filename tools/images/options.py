@@ -24,7 +24,8 @@ class ImagesOptions(Options):
     quality: str | None = Field(default=None, pattern=r"^[a-z]{1,20}$")
     """Such as low, medium or high, which decides what a picture costs with most services; none leaves it to them."""
     cost_usd: Decimal = Field(default=Decimal(0), ge=0, le=100)
-    """What one picture costs, in US dollars, for the ledger and the budgets; 0 means that pictures are not counted."""
+    """What one picture costs, in US dollars, for the ledger and the budgets; 0 means that pictures are not counted.
+    Where a budget is, it has to be said."""
     timeout_seconds: float = Field(default=180, gt=0, le=600)
     """For one picture in all; WORKER__TURN_TIMEOUT_SECONDS must leave room for it."""
 

@@ -19,6 +19,7 @@ from bot.clock import Clock, MachineClock, SetClock
 from bot.doctor import cells, checkup, machine
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, as_json, exit_status, format_findings, hint, ok, problem
+from bot.errors import ConfigError
 from bot.events import Account
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox, Zygote
@@ -675,6 +676,23 @@ async def test_a_bound_that_is_left_out_is_no_want(practice: Practice) -> None:
     advice = about(await practice.examine(), "tools: web_search").advice
     assert "TOOLS__WEB_SEARCH__API_KEY" in advice
     assert "PER_MONTH" not in advice
+
+
+@pytest.mark.parametrize(
+    ("used", "missing"),
+    [
+        ({"AUDIO__BASE_URL": "http://w/v1"}, "AUDIO__PRICE"),
+        ({"AUDIO__BASE_URL": "http://w/v1", "AUDIO__PRICE": "0", "AUDIO__SPEAK": "yes"}, "AUDIO__SPEECH_PRICE"),
+        ({"TOOLS__IMAGES__API_KEY": "k"}, "TOOLS__IMAGES__COST_USD"),
+    ],
+)
+def test_a_budget_counts_speech_and_pictures(used: dict[str, str], missing: str) -> None:
+    """Where nobody has said what they cost, it is refused at the start; zero can be said, too."""
+    budget = {"BUDGET__ALL_DAY_USD": "5"}
+    with pytest.raises(ConfigError, match=f"^{missing}: must be set where a budget is"):
+        models.budgets(settings.load_settings({**budget, **used}, env_file=None))
+    models.budgets(settings.load_settings({**budget, **used, missing: "0"}, env_file=None))
+    models.budgets(settings.load_settings(used, env_file=None))
 
 
 async def test_a_budget_that_cannot_count_is_a_problem(practice: Practice) -> None:
