@@ -342,9 +342,15 @@ class Outbox(Repository):
         self.reconcile(now=now)
         return bool(is_taken_back)
 
-    def postpone(self, item: OutboxId, *, due_at: datetime, now: datetime) -> None:
-        """It surely did not go out: try again then, unless it was taken back meanwhile."""
-        self._drop_attempt(item)
+    def postpone(self, item: OutboxId, *, due_at: datetime, now: datetime, is_in_doubt: bool = False) -> None:
+        """It surely did not go out: try again then, unless it was taken back meanwhile.
+
+        `is_in_doubt`: it may have, and does no harm when it goes out twice, as a removal; its first name is its own.
+        """
+        if is_in_doubt:
+            self._doubt_last(item, due_at)
+        else:
+            self._drop_attempt(item)
         self._end_attempt(item, "waiting", due_at)
         if self.rows("SELECT 1 FROM outbox WHERE replaces = ?", (item,)):
             self._pass_over(item)
@@ -532,12 +538,14 @@ class Outbox(Repository):
             (chat,),
         ):
             return None
-        # Those that nothing in doubt can be mistaken for are over.
+        # Those that no send without a name can be mistaken for are over. Settled sends count: with a name too many
+        # among them, theirs would go to one that is in doubt.
         self.execute(
-            "DELETE FROM reactions WHERE ended_at < ?1 AND ended_at < (SELECT coalesce(min(begun_at), ?1) - ?2 "
-            "FROM attempts JOIN outbox ON outbox.id = outbox_id WHERE attempts.sent_at IS NULL "
-            "AND state IN ('waiting', 'sending', 'unknown'))",
-            (millis(now), _BEHIND_MS),
+            "DELETE FROM reactions WHERE ended_at < ?1 - 2 * ?2 AND NOT EXISTS "
+            "(SELECT 1 FROM attempts INDEXED BY attempts_open JOIN outbox ON outbox.id = outbox_id "
+            "WHERE attempts.sent_at IS NULL AND attempts.begun_at - 2 * ?2 <= ended_at "
+            "AND (settled_at IS NULL OR max(settled_at, coalesce(open_until, 0)) + ?3 >= reactions.begun_at))",
+            (millis(now), _BEHIND_MS, _AHEAD_MS),
         )
         rows = self.execute(
             "INSERT INTO reactions (chat, in_group, begun_at, ahead_ms) VALUES (?, ?, ?, ?) RETURNING id",
@@ -684,7 +692,10 @@ class Outbox(Repository):
         ] + self._unnamed_reactions(now)
 
     def _unnamed_reactions(self, now: datetime) -> list[_Unnamed]:
-        """The reactions of which nobody knows the name, with ids below those of all attempts."""
+        """The reactions of which nobody knows the name, with ids below those of all attempts.
+
+        They end with the bridge's answer, whose clock may be a little ahead.
+        """
         rows = self.rows(
             "SELECT reactions.id, conversations.id, chat, in_group, begun_at, ended_at, listed_at, ahead_ms "
             "FROM reactions JOIN conversations ON handle = chat "
@@ -699,7 +710,7 @@ class Outbox(Repository):
                 handle=row[2],
                 in_group=bool(row[3]),
                 begun_at=row[4],
-                until=row[5],
+                until=None if row[5] is None else row[5] + _BEHIND_MS,
                 listed_at=row[6],
                 ahead_ms=row[7],
             )

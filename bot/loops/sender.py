@@ -320,7 +320,7 @@ class Sender:
             case NotSent():
                 return self._later(item, error)
             case _ if isinstance(outgoing, Removal):  # one that is done twice is the same as one
-                return self._later(item, error)
+                return self._later(item, error, is_in_doubt=True)
             case _:
                 return self._in_doubt(item, str(error))
 
@@ -438,7 +438,9 @@ class Sender:
             _log.warning("a message was refused (%s); it is sent without quote, mentions and styles", error)
             return await self._transport.send(plain), None
 
-    def _later(self, item: OutboxItem, error: TransportError) -> Callable[[Repositories], None]:
+    def _later(
+        self, item: OutboxItem, error: TransportError, *, is_in_doubt: bool = False
+    ) -> Callable[[Repositories], None]:
         seconds = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(item.attempts, 10), _LONGEST_PAUSE_SECONDS)
         seconds *= random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
         seconds = min(max(seconds, error.retry_after_seconds or 0), _LONGEST_WAIT_SECONDS)
@@ -447,7 +449,7 @@ class Sender:
 
         def postpone(repos: Repositories) -> None:
             now = self._clock.now()
-            repos.outbox.postpone(item.id, due_at=now + pause, now=now)
+            repos.outbox.postpone(item.id, due_at=now + pause, now=now, is_in_doubt=is_in_doubt)
 
         return postpone
 

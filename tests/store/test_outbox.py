@@ -1,5 +1,6 @@
 """The outbox: order kept in a conversation, one send under way in it, and an unknown send is proved or sent again."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
@@ -252,6 +253,44 @@ async def test_as_many_names_as_sends_prove_them_all(store: Store) -> None:
     await prove(store, "direct:b", at(1))
     assert await states(store) == [("sent", millis(at(1))), ("sent", millis(at(2)))]
     assert await receipts(store) == 0
+
+
+async def test_a_reaction_is_remembered_as_long_as_its_receipt_can_be_mistaken(store: Store) -> None:
+    """A reaction and a first attempt that was repeated: their two names are theirs, and prove nothing else in doubt."""
+
+    def react(address: str, now: datetime) -> Callable[[Repositories], int | None]:
+        return lambda repos: repos.outbox.begin_reaction(address, in_group=False, now=now, stamped_at=now)
+
+    reaction = await store.transaction(react("direct:a", at(0)))
+    assert reaction is not None
+    await say(store, "direct:a", b"answer")
+    [repeated] = await begin(store, at(0.05))
+    await store.transaction(lambda repos: repos.outbox.doubt(repeated.id, due_at=NOON + GRACE))
+    await say(store, "group:g", b"another")
+    [doubtful] = await begin(store, at(2))
+    await store.transaction(lambda repos: repos.outbox.doubt(doubtful.id, due_at=NOON + 2 * GRACE))
+    await store.transaction(lambda repos: repos.outbox.end_reaction(reaction, None, now=at(0.2)))
+    await listed(store, "group:g", "direct:a")
+    await begin(store, at(90))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(repeated.id, millis(at(90.1)), now=at(90.2)))
+    assert await store.transaction(react("direct:b", at(100))) is not None  # what is over is cleared away with each
+    assert await prove(store, "direct:a", at(0.1), at(1.5), now=at(101)) == 0
+    assert await states(store) == [("sent", millis(at(90.1))), ("unknown", None)]
+
+
+async def test_a_reaction_that_nothing_can_be_mistaken_for_is_forgotten(store: Store) -> None:
+    """However many there are, and whatever went out at other times."""
+    for second in range(0, 3600, 300):
+        now = at(second)
+
+        def react(repos: Repositories, now: datetime = now) -> None:
+            number = repos.outbox.begin_reaction("direct:a", in_group=False, now=now, stamped_at=now)
+            assert number is not None
+            repos.outbox.end_reaction(number, None, now=now)
+
+        await store.transaction(react)
+    [(count,)] = await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM reactions"))
+    assert count == 1
 
 
 async def test_a_strangers_receipt_proves_nothing_and_is_not_kept(store: Store) -> None:

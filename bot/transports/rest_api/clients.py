@@ -46,8 +46,9 @@ class BridgeRefusal(Exception):
 class _Sessions(SessionManager):
     """signalbot's sessions, but an error's body is read before signalbot throws it away.
 
-    Every request has its own connection: whether a request on a kept one that is dead arrived would be unknown. A name
-    is looked up anew after a second: a container that comes back may have another address.
+    Every request has its own connection: whether a request on a kept one that is dead arrived would be unknown. For the
+    same reason each is made once (`_once`). A name is looked up anew after a second: a container that comes back may
+    have another address.
     """
 
     def __init__(self, connect_seconds: float) -> None:
@@ -61,8 +62,25 @@ class _Sessions(SessionManager):
                 # No limit: sends that hang must not keep others, receipts and questions from the bridge.
                 connector=aiohttp.TCPConnector(limit=0, force_close=True, ttl_dns_cache=1),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_seconds),
+                middlewares=(_once,),
             )
         return self._session
+
+
+async def _once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Keep aiohttp from making a PUT or a DELETE again whose connection broke.
+
+    A deletion and a reaction are messages to Signal, each with a name of its own that phones confirm: of two, the
+    bridge would tell the name of one, and the receipt of the other would be taken for that of an answer.
+
+    Source: aiohttp 3.14, `ClientSession._request` ("retry_persistent_connection").
+    """
+    try:
+        return await handler(request)
+    except aiohttp.ClientConnectorError:
+        raise  # nothing was sent
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        raise aiohttp.ClientConnectionError(str(error)) from error
 
 
 async def _refuse(response: aiohttp.ClientResponse) -> None:

@@ -258,6 +258,25 @@ async def test_a_copy_is_removed_when_it_shows(store: Store, clock: SetClock) ->
     assert counts.all()["copies_removed"] == 1
 
 
+async def test_the_receipt_of_a_removal_in_doubt_is_its_own(store: Store, clock: SetClock) -> None:
+    """Phones confirm a removal like a message: forgotten because it may go out twice, it would prove an answer."""
+    transport = FakeTransport(sends=[SendUnknown("silence")])
+    await say(store, "one")
+    async with running(sender_of(transport, store, clock)):
+        await come_to(store, "unknown")
+        clock.move(90)
+        store.wakeups["outbox"].set()
+        await come_to(store, "sent")
+        first, removed = int(NOON.timestamp() * 1000) + 10, int(clock.now().timestamp() * 1000) + 10
+        transport.sends.append(SendUnknown("silence"))
+        await store.transaction(lambda repos: repos.outbox.prove("direct:alice", (first,), now=clock.now()))
+        await come_to(store, "sent", "waiting")
+        clock.move(0.1)
+        proved = await store.transaction(lambda repos: repos.outbox.prove("direct:alice", (removed,), now=clock.now()))
+    assert proved == 1
+    assert await states(store) == ["sent", "sent"]
+
+
 async def looked(store: Store, clock: SetClock) -> None:
     """The sender has looked what is due by now."""
     store.wakeups["outbox"].set()
