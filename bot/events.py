@@ -105,6 +105,8 @@ class Envelope:
     None: it is not known (yet)."""
     is_command: bool = False
     """Whether a message begins with a slash and a letter, after a mention or a name or not: a command to Aldis."""
+    group_revision: int | None = None
+    """In which revision its sender knows the group; who comes or goes makes another. None: it does not say."""
 
     @property
     def is_urgent(self) -> bool:

@@ -30,6 +30,52 @@ def is_group(chat: ChatId) -> bool:
     return chat.startswith("group:")
 
 
+_MAX_GROUPS = 1000
+"""Whose revisions are remembered: anybody can have Aldis in as many groups as they like."""
+
+
+class GroupSessions:
+    """In which groups signal-cli has a session with everybody, as far as anything has gone there since the start and
+    nobody has joined since.
+
+    It throws its first session with a person away a moment after it has begun it. A message to a group that comes
+    between the two misses that person and is answered with an error, after it has gone to the others; so an indicator
+    that nobody sees goes before the first one, and before the first one in another revision of the group: whoever adds
+    somebody tells the others, and every message names the revision that its sender knows.
+
+    Source: signal-cli 0.14.6, `IdentityKeyStore.saveNewIdentity` and `ManagerImpl` ("Archiving old sessions"); seen
+    with 0.13.14 (2026-11-23): 4 of 25 groups with two such people without the indicator, none of 25 with it; 2 of 35
+    when the two had joined later, none of 25 with it.
+    """
+
+    def __init__(self) -> None:
+        self._heard: dict[ChatId, int] = {}
+        self._complete: dict[ChatId, int | None] = {}
+
+    def hear(self, envelope: Envelope) -> None:
+        """Learn in which revision a group is."""
+        chat, revision = envelope.chat, envelope.group_revision
+        if chat is None or revision is None:
+            return
+        self._heard.pop(chat, None)
+        self._heard[chat] = revision
+        if len(self._heard) > _MAX_GROUPS:
+            del self._heard[next(iter(self._heard))]
+
+    def may_lack(self, chat: ChatId) -> bool:
+        """Whether the chat is a group in which there may be somebody without one."""
+        return is_group(chat) and (chat not in self._complete or self._complete[chat] != self._heard.get(chat))
+
+    def revision(self, chat: ChatId) -> int | None:
+        """In which revision a group is; None where it is none, or nobody has told."""
+        return self._heard.get(chat)
+
+    def complete(self, chat: ChatId, revision: int | None) -> None:
+        """Something has gone to everybody who was in it in this revision."""
+        if is_group(chat):
+            self._complete[chat] = revision
+
+
 class SignalBridge:
     """The part of a `Transport` to Signal that does not depend on the bridge.
 
@@ -49,15 +95,7 @@ class SignalBridge:
         self.missed = no_misses()
         self._account = account
         self._notes_of = notes_of
-        self._reached: set[ChatId] = set()
-        """The groups to everybody in which something has gone since the start.
-
-        signal-cli throws its first session with a person away a moment after it has begun it. A message to a group that
-        comes between the two misses that person and is answered with an error, after it has gone to the others; so an
-        indicator that nobody sees goes before the first one.
-
-        Source: signal-cli 0.14.6, `IdentityKeyStore.saveNewIdentity` and `ManagerImpl` ("Archiving old sessions"); seen
-        with 0.13.14: 4 of 25 groups with two such people without the indicator, none of 25 with it (2026-11-23)."""
+        self._sessions = GroupSessions()
         self._reader = FrameReader(account, name, takes_notes=notes_of is not None, is_exclusive=is_exclusive)
 
     @property
@@ -80,6 +118,11 @@ class SignalBridge:
         """To be overridden; see `Transport.discard`."""
         raise NotImplementedError
 
+    async def _heard(self, raw: str, envelope: Envelope) -> None:
+        """Take note of an envelope that has come; see `_discard_unseen`."""
+        self._sessions.hear(envelope)
+        await self._discard_unseen(raw, envelope)
+
     async def _discard_unseen(self, raw: str, envelope: Envelope) -> None:
         """What may be seen only once was left out of the envelope; the bridge's copy goes before anybody looks."""
         for file in files_in(raw) if envelope.raw != raw else ():
@@ -97,7 +140,7 @@ class SignalBridge:
             Undeliverable: it goes to where Aldis has no business, or edits what cannot be named.
         """
         self._check_target(reply.chat, reply.edits)
-        if is_group(reply.chat) and reply.chat not in self._reached:
+        if self._sessions.may_lack(reply.chat):
             await self.typing(reply.chat, started=False)
         is_odd = reply.quote is not None and reply.quote.sent_at not in _NAMED
         return replace(reply, quote=None) if is_odd else reply

@@ -105,6 +105,13 @@ def data(sent_at: int, text: str | None = None, *, group: str | None = None, **m
     return message | more
 
 
+def group_change(revision: int, *, author: Person = ALICE, group: str = GROUP) -> Frame:
+    """A person has changed a group, as by adding somebody, and tells the others; seen with signal-cli 0.13.14."""
+    at = timestamp()
+    info = {"groupId": group, "groupName": GROUP_NAME, "revision": revision, "type": "UPDATE"}
+    return envelope(author, at, dataMessage=data(at, groupInfo=info))
+
+
 def mention_of(person: Person, start: int = 0) -> Frame:
     """A native mention; `start` counts UTF-16 code units."""
     name = person.name or person.number or person.uuid

@@ -122,6 +122,7 @@ def peek_envelope(raw: str, *, own: Own, takes_notes: bool = False, is_exclusive
         waited_ms=_waited_ms(source),
         expires_in_seconds=_timer_seconds(data),
         is_command=kind is Kind.MESSAGE and is_command(_words(data)),
+        group_revision=whole_in(object_in(data, "groupInfo"), "revision"),
     )
 
 

@@ -236,7 +236,7 @@ class RestApi(SignalBridge):
     async def _envelope(self, raw: str) -> Envelope | None:
         envelope = self._reader.envelope(raw)
         if envelope is not None:
-            await self._discard_unseen(raw, envelope)
+            await self._heard(raw, envelope)
         return envelope
 
     def _posted(self, post: Post) -> None:
@@ -369,10 +369,11 @@ class RestApi(SignalBridge):
             return
         messages = self._clients.messages
         tell = messages.start_typing if started else messages.stop_typing
+        revision = self._sessions.revision(chat)
         with as_log("a typing indicator"):
             async with asyncio.timeout(self._call_seconds):
                 await tell(TypingIndicatorRequest(recipient=recipient_of(chat)))
-        self._reached.add(chat)
+            self._sessions.complete(chat, revision)
 
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool

@@ -173,7 +173,7 @@ class SignalCli(SignalBridge):
             return None
         envelope = self._reader.envelope(frame)
         if envelope is not None:
-            await self._discard_unseen(frame, envelope)
+            await self._heard(frame, envelope)
             await self._learn_stickers(envelope)
         return envelope
 
@@ -226,8 +226,9 @@ class SignalCli(SignalBridge):
         """Show or hide that Aldis is writing; see `Transport.typing`."""
         stop = {} if started else {"stop": True}
         if self._shows_typing(chat):
-            await self._tell("sendTyping", {**self._addressed_to(chat), **stop})
-            self._reached.add(chat)
+            revision = self._sessions.revision(chat)
+            if await self._tell("sendTyping", {**self._addressed_to(chat), **stop}) is not None:
+                self._sessions.complete(chat, revision)
 
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool

@@ -123,7 +123,8 @@ class Listening:
             asking.add_done_callback(self._read_on)
 
     def _read_on(self, asked: asyncio.Task[Envelope]) -> None:
-        if self._reads_on and not asked.cancelled() and asked.exception() is None:
+        is_next = all(other.done() for other in self._came)
+        if self._reads_on and is_next and not asked.cancelled() and asked.exception() is None:
             self._ask()
 
     async def __aenter__(self) -> Self:
@@ -334,6 +335,35 @@ async def test_everybody_in_a_group_gets_the_first_message(bridge: Bridge) -> No
     assert bridge.server.missed == []
     assert len(bridge.server.sent) == 4
     assert bridge.server.typing == [(IN_GROUP, False), (f"group:{other}", True)]
+
+
+async def test_who_joins_a_group_gets_the_next_message(bridge: Bridge) -> None:
+    """A change of the group makes the next message begin anew with an indicator, once; other messages make it none."""
+    transport = bridge.transport()
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(message("hi", group=GROUP))
+        await stream.next()
+        await transport.send(reply("In April.", chat=IN_GROUP))
+        await bridge.server.add_to_group(MALLORY, revision=5)
+        while (await stream.next()).group_revision != 5:
+            pass
+        for text in ("In May.", "In June."):
+            await transport.send(reply(text, chat=IN_GROUP))
+    assert bridge.server.missed == []
+    assert [sent.text for sent in bridge.server.sent] == ["In April.", "In May.", "In June."]
+    assert bridge.server.typing == [(IN_GROUP, False)] * 2
+
+
+async def test_an_indicator_that_failed_is_sent_again(bridge: Bridge) -> None:
+    """It began no sessions."""
+    transport = bridge.transport()
+    bridge.server.former_groups = (GROUP,)
+    await transport.typing(ChatId(IN_GROUP), started=True)
+    bridge.server.former_groups = ()
+    bridge.server.newcomers = {BOB.uuid}
+    await transport.send(reply("In April.", chat=IN_GROUP))
+    assert bridge.server.missed == []
 
 
 async def test_a_plain_reply_is_not_touched(bridge: Bridge) -> None:
