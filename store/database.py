@@ -1,12 +1,15 @@
 r"""The one connection to SQLite: units of work, run in order on aiosqlite's thread, their commits grouped.
 
     transaction(work) --\
-    transaction(work) ---+--> BEGIN . savepoint, work, release . savepoint, work, release . COMMIT --> all return
-    transaction(work) --/
+    transaction(work) ---+--> BEGIN . savepoint, work, release . savepoint, work, release . followers . COMMIT
+    transaction(work) --/                                                                     --> all return
 
 A commit costs an fsync of about 4 ms, a row about 50 microseconds (measured on ext4): units that wait together share
 one commit, each under a savepoint of its own, so that the failure of one leaves the others untouched (a full disk is
 everybody's failure: SQLite then rolls all of them back). Nothing returns before its commit has.
+What is always done next (a message is claimed, an answer is about to be sent) follows in the same commit (`follow`),
+as it would have in one of its own: all that is gone is the moment between the two. It never costs what it follows:
+where it fails, that is kept without it. A unit that nothing depends on may wait for the commit of another (`patience`).
 One connection only: SQLite up to 3.51.2 can corrupt a write-ahead log that several connections share.
 Source: https://sqlite.org/wal.html#walresetbug (2026-11).
 """
@@ -18,10 +21,10 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import aiosqlite
 
@@ -122,13 +125,45 @@ class _Thread(aiosqlite.Connection):
         return done
 
 
+class Follower(Protocol):
+    """What is done at the end of a commit, where one of its units gives reason to."""
+
+    def prepare(self) -> Callable[[sqlite3.Connection], Any] | None:
+        """What would be done at the end of the commit that begins now; None: nothing. Runs on the event loop."""
+        ...
+
+    def is_due(self, results: Sequence[Any]) -> bool:
+        """Whether these units, by what they gave, are reason for it. Runs on the store's thread."""
+        ...
+
+    def kept(self, result: Any) -> None:
+        """It is on the disk, and its units have not been told yet. Runs on the event loop."""
+        ...
+
+
 @dataclass
-class _Unit:
+class _Step:
+    """What runs on the store's thread, and what came of it."""
+
     work: Callable[[sqlite3.Connection], Any]
-    kept: Callable[[Any], None] | None
-    done: asyncio.Future[Any]
     result: Any = None
     error: BaseException | None = None
+
+
+@dataclass
+class _Unit(_Step):
+    kept: Callable[[Any], None] | None = None
+    done: asyncio.Future[Any] = field(kw_only=True)
+    due_at: float = 0.0
+    """When it has waited long enough for the commit of another, by the event loop's clock."""
+
+
+@dataclass
+class _Following(_Step):
+    """What a follower does at one commit."""
+
+    follower: Follower = field(kw_only=True)
+    is_kept: bool = False
 
 
 class Database:
@@ -140,8 +175,13 @@ class Database:
         self._lock = lock
         self._waiting: list[_Unit] = []
         self._is_idle = asyncio.Event()
-        """Set while nothing waits for a commit."""
+        """Set while no commit is under way, or about to be."""
         self._is_idle.set()
+        self._alarm: asyncio.TimerHandle | None = None
+        """Set while what waits is patient."""
+        self._followers: list[Follower] = []
+        self._commit: asyncio.Future[None] | None = None
+        """The last that has begun."""
         self._folding = asyncio.Lock()
         """Held while the log is folded into the file, or must not be."""
         self._is_closed = False
@@ -191,24 +231,39 @@ class Database:
         return cls(thread, lock, path)
 
     async def transaction(
-        self, work: Callable[[sqlite3.Connection], T], *, kept: Callable[[T], None] | None = None
+        self,
+        work: Callable[[sqlite3.Connection], T],
+        *,
+        kept: Callable[[T], None] | None = None,
+        patience_seconds: float = 0.0,
     ) -> T:
         """Run `work` on the store's thread, all or nothing; returns its result once it is on the disk.
 
         If the caller is cancelled meanwhile, the work has either happened whole or not at all, as after a crash; where
-        it has, `kept` is called with its result all the same, on the event loop.
+        it has, `kept` is called with its result all the same, on the event loop. It begins at once, or within
+        `patience_seconds` with the first commit of another.
 
         Raises:
             StoreError: nothing of it was kept. What `work` raises itself comes through unchanged.
         """
         self._refuse_if_closed()
-        unit = _Unit(work, kept, asyncio.get_running_loop().create_future())
+        loop = asyncio.get_running_loop()
+        due_at = loop.time() + patience_seconds if patience_seconds else 0.0
+        unit = _Unit(work, kept=kept, done=loop.create_future(), due_at=due_at)
         self._waiting.append(unit)
         if self._is_idle.is_set():
-            self._is_idle.clear()
-            # Not at once: what else is about to wait in this moment shares the commit.
-            asyncio.get_running_loop().call_soon(self._flush)
+            self._schedule()
         return await unit.done
+
+    def follow(self, follower: Follower) -> None:
+        """From now on let it follow at the end of each commit."""
+        self._followers.append(follower)
+
+    async def unfollow(self, follower: Follower) -> None:
+        """As `follow`, undone: when this returns, it has been told of all that it has done."""
+        self._followers.remove(follower)
+        if self._commit is not None and not self._commit.done():
+            await asyncio.wait([self._commit])
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work`, which must not write, on the store's thread, without waiting for a commit.
@@ -271,6 +326,8 @@ class Database:
             return
         # First of all: nobody may wait for an answer that the thread will not give.
         self._is_closed = True
+        if self._alarm is not None:
+            self._schedule()
         await self._is_idle.wait()
         async with self._folding:  # a copy that is being made must not see the log folded in
             await self._end()
@@ -283,20 +340,43 @@ class Database:
         if self._is_closed:
             raise StoreError("the store is closed")
 
+    def _schedule(self) -> None:
+        """Have what waits committed: soon, or when the first has no more patience."""
+        due_at = min(unit.due_at for unit in self._waiting)
+        loop = asyncio.get_running_loop()
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        if due_at > loop.time() and not self._is_closed:
+            self._alarm = loop.call_at(due_at, self._schedule)
+            self._is_idle.set()
+        else:
+            self._is_idle.clear()
+            # Not at once: what else is about to wait in this moment shares the commit.
+            loop.call_soon(self._flush)
+
     def _flush(self) -> None:
         """Commit what waits, and then what waits by then."""
         units, self._waiting = self._waiting, []
-        done = self._thread.submit(lambda connection: _committed(connection, units))
-        done.add_done_callback(lambda done: self._flushed(done, units))
+        following = [
+            _Following(work, follower=follower)
+            for follower in self._followers
+            if (work := follower.prepare()) is not None
+        ]
+        done = self._commit = self._thread.submit(lambda connection: _committed(connection, units, following))
+        done.add_done_callback(lambda done: self._flushed(done, units, following))
 
-    def _flushed(self, done: asyncio.Future[None], units: Sequence[_Unit]) -> None:
+    def _flushed(self, done: asyncio.Future[None], units: Sequence[_Unit], following: Sequence[_Following]) -> None:
         if (error := done.exception()) is not None:
             for unit in units:
                 unit.error = unit.error or error
+        for one in following:
+            if one.is_kept and error is None:
+                one.follower.kept(one.result)
         for unit in units:
             _settle(unit)
         if self._waiting:
-            self._flush()
+            self._schedule()
         else:
             self._is_idle.set()
 
@@ -312,7 +392,7 @@ def _settle(unit: _Unit) -> None:
         unit.done.set_exception(unit.error)
 
 
-def _committed(connection: sqlite3.Connection, units: list[_Unit]) -> None:
+def _committed(connection: sqlite3.Connection, units: Sequence[_Unit], following: Sequence[_Following] = ()) -> None:
     try:
         # Not IMMEDIATE: that would take and drop the locks of the key file each time, and nobody else may write.
         connection.execute("BEGIN")
@@ -325,15 +405,37 @@ def _committed(connection: sqlite3.Connection, units: list[_Unit]) -> None:
                 _attempted(connection, unit, undo="ROLLBACK TO unit")
                 connection.execute("RELEASE unit")
         if connection.in_transaction:
+            _followed(connection, units, following)
             connection.execute("COMMIT")
     except sqlite3.Error as error:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
+        if any(one.is_kept for one in following):
+            # Without it there may be room for them.
+            for unit in units:
+                unit.error = None
+            for one in following:
+                one.is_kept = False
+            _committed(connection, units)
+            return
         for unit in units:
             unit.error = unit.error or translate_error(error)
 
 
-def _attempted(connection: sqlite3.Connection, unit: _Unit, *, undo: str) -> None:
+def _followed(connection: sqlite3.Connection, units: Sequence[_Unit], following: Sequence[_Following]) -> None:
+    """Do at the end of a commit what its units give reason to; what fails is left undone, and nobody is told."""
+    results = [unit.result for unit in units if unit.error is None]
+    for one in following:
+        if not one.follower.is_due(results):
+            continue
+        connection.execute("SAVEPOINT unit")
+        one.is_kept = True
+        _attempted(connection, one, undo="ROLLBACK TO unit")
+        connection.execute("RELEASE unit")
+        one.is_kept = one.error is None
+
+
+def _attempted(connection: sqlite3.Connection, unit: _Step, *, undo: str) -> None:
     try:
         unit.result = unit.work(connection)
     except BaseException as error:

@@ -143,6 +143,17 @@ class Inbox(Repository):
             )
         )
 
+    def has_urgent(self) -> bool:
+        """Whether anything urgent waits."""
+        return bool(
+            self.rows(
+                "SELECT 1 FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
+                "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND urgent AND realm = ? "
+                "LIMIT 1",
+                (self.realm,),
+            )
+        )
+
     def put_off(self, turn: TurnId, *, until: datetime) -> None:
         """The turn waits for a person's word, at most until then; this was no failed try."""
         self.execute(

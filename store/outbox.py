@@ -280,10 +280,11 @@ class Outbox(Repository):
         shows `now`. `unheard` is the grace period where no receipt can come just now: what is unknown waits longer by
         the time since the last look, but no longer than that grace from now, and ten minutes in all.
         """
-        if self.rows("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1"):
-            if unheard is not None:
-                self._put_off_unknown(millis(now), millis(now + unheard))
-            self._listens(millis(now))
+        if not self.rows("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1"):
+            return ()
+        if unheard is not None:
+            self._put_off_unknown(millis(now), millis(now + unheard))
+        self._listens(millis(now))
         self.execute(
             "UPDATE outbox SET reply = NULL, state = 'dead', settled_at = ?1 "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' "

@@ -5,19 +5,20 @@ A unit of work is a plain function over the repositories:
 
     await store.transaction(lambda repositories: repositories.inbox.done(turn))
 
-It runs on the store's thread, all or nothing, and returns when it is on the disk. What concerns the files as a whole
+It runs on the store's thread, all or nothing, and returns when it is on the disk. A loop that always does the same
+when its bell rings may do it in the very commit that would ring it (`following`). What concerns the files as a whole
 (forgetting with its keys, a new master key, a backup) has a method of its own here.
 """
 
 import asyncio
 import logging
 import sqlite3
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 from store import backup
 from store.accounts import Accounts
@@ -55,6 +56,10 @@ from store.working import Working
 
 T = TypeVar("T")
 
+_Noted = tuple[T, frozenset[str]]
+"""What a unit gave, and the bells that it wants rung."""
+_Noting = Callable[[sqlite3.Connection], _Noted[T]]
+
 _log = logging.getLogger(__name__)
 
 BellName = Literal["inbox", "errands", "outbox", "members", "reminders", "feeds", "identities"]
@@ -90,6 +95,38 @@ class Repositories:
     traces: Traces
 
 
+class _Follower(Generic[T]):
+    """What a loop does when its bell is about to ring, in the same commit; then the bell need not ring."""
+
+    def __init__(
+        self,
+        bell: BellName,
+        prepare: Callable[[], Callable[[Repositories], T | None] | None],
+        done: Callable[[T], None],
+        noted: Callable[[Callable[[Repositories], T | None]], "_Noting[T | None]"],
+    ) -> None:
+        self.bell = bell
+        self.has_answered = False
+        """Whether it has done at the last commit what the bell would have it do."""
+        self._prepare = prepare
+        self._done = done
+        self._noted = noted
+
+    def prepare(self) -> "_Noting[T | None] | None":
+        self.has_answered = False
+        work = self._prepare()
+        return None if work is None else self._noted(work)
+
+    def is_due(self, results: Sequence["_Noted[Any]"]) -> bool:
+        return any(self.bell in names for _, names in results)
+
+    def kept(self, result: "_Noted[T | None]") -> None:
+        found, _ = result
+        if found is not None:
+            self.has_answered = True
+            self._done(found)
+
+
 class Store:
     """An open store. `opened` makes one."""
 
@@ -109,19 +146,43 @@ class Store:
         self.working = working
         """What is worked at now, and what was when the last process died."""
         self._notified: set[str] = set()
+        self._followers: dict[str, _Follower[Any]] = {}
+        """By their bells."""
         self._repos = _repos(self._keyring, self._notified, realm)
         self._conversations: dict[str, ConversationId] = {}
         self._forgetting = asyncio.Lock()
         self.wakeups: dict[str, asyncio.Event] = {name: asyncio.Event() for name in get_args(BellName)}
         """Set when a loop should look again; the loop that waits clears its own."""
 
-    async def transaction(self, work: Callable[[Repositories], T]) -> T:
-        """Run `work`, all or nothing, on the disk when this returns.
+    async def transaction(self, work: Callable[[Repositories], T], *, patience_seconds: float = 0.0) -> T:
+        """Run `work`, all or nothing, on the disk when this returns; within `patience_seconds` with the first commit of
+        another, where nobody waits for it.
 
         Raises:
             StoreError: nothing of it was kept. What `work` raises itself comes through unchanged.
         """
-        return await self._transaction(work, lambda _: None)
+        return await self._transaction(work, lambda _: None, patience_seconds)
+
+    @asynccontextmanager
+    async def following(
+        self,
+        bell: BellName,
+        prepare: Callable[[], Callable[[Repositories], T | None] | None],
+        done: Callable[[T], None],
+    ) -> AsyncGenerator[None]:
+        """Inside the context, what follows the ringing of this bell is done in the commit that would ring it.
+
+        `prepare` is asked as each commit begins, and gives what is done at its end; None: nothing. `done` is told what
+        that gave, once it is on the disk. The bell rings all the same where nothing was done, where it gave None, and
+        where it failed.
+        """
+        follower = self._followers[bell] = _Follower(bell, prepare, done, self._noting)
+        self._database.follow(follower)
+        try:
+            yield
+        finally:
+            await self._database.unfollow(follower)
+            del self._followers[bell]
 
     async def erase(self, work: Callable[[Repositories], T]) -> T:
         """As `transaction`, for work that only takes away: on a full disk it may use the room that the ballast took.
@@ -289,20 +350,29 @@ class Store:
             total += some
         return total
 
-    async def _transaction(self, work: Callable[[Repositories], T], kept: Callable[[T], None]) -> T:
-        def noted(_: sqlite3.Connection) -> tuple[T, frozenset[str]]:
+    async def _transaction(
+        self, work: Callable[[Repositories], T], kept: Callable[[T], None], patience_seconds: float = 0.0
+    ) -> T:
+        def ring(noted: _Noted[T]) -> None:
+            result, names = noted
+            kept(result)
+            for name in names:
+                follower = self._followers.get(name)
+                if follower is None or not follower.has_answered:
+                    self.wakeups[name].set()
+
+        # Rung by the database: a caller that is cancelled while its work is committed does not come back to do it.
+        noting = self._noting(work)
+        result, _ = await self._database.transaction(noting, kept=ring, patience_seconds=patience_seconds)
+        return result
+
+    def _noting(self, work: Callable[[Repositories], T]) -> _Noting[T]:
+        def noting(_: sqlite3.Connection) -> _Noted[T]:
             self._notified.clear()
             result = work(self._repos)
             return result, frozenset(self._notified)
 
-        def rung(noted: tuple[T, frozenset[str]]) -> None:
-            kept(noted[0])
-            for name in noted[1]:
-                self.wakeups[name].set()
-
-        # Rung by the database: a caller that is cancelled while its work is committed does not come back to do it.
-        result, _ = await self._database.transaction(noted, kept=rung)
-        return result
+        return noting
 
     async def _erased(self, work: Callable[[Repositories], T], kept: Callable[[T], None]) -> T:
         try:

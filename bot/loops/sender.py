@@ -10,6 +10,9 @@
                    |-not its long text> in several messages
                    '-never will-------> dead, the operator is told; what is refused for its form is tried once without
 
+An answer is begun in the commit that keeps it (`Sender._beginning`): the attempt stands on the disk before it is made,
+and nothing ever happened between the two. That it went out may wait a moment for the commit of something else
+(`_PATIENCE_SECONDS`), where nothing waits for it.
 Sends of different conversations run side by side, those of one conversation one after the other. So that the bridge is
 not overrun there are few places for them; a send that has not ended after a moment waits for something, and gives its
 place to others. A reply that takes the place of an earlier one edits it as long as Signal's apps allow that, and is a
@@ -50,6 +53,9 @@ _LONGEST_PAUSE_SECONDS = 300.0
 _LONGEST_WAIT_SECONDS = 86_400.0
 """However long Signal wants us to wait: once a day it is asked again."""
 _STORE_PAUSE_SECONDS = 1.0
+_PATIENCE_SECONDS = 0.05
+"""How much longer it may take until it is written down that something went out, where a receipt can prove it. A kill in
+this time leaves the send in doubt, as one during the send does: the bridge itself takes some tenths of a second."""
 _SHORTEST_WAIT_SECONDS = 0.05
 _LONGEST_NAP_SECONDS = 5.0
 """While something waits: so far the store may be behind in knowing how long receipts were listened for."""
@@ -81,6 +87,17 @@ _Begun = tuple[tuple[OutboxItem, ...], float | None]
 """What is to be sent now, and in how many seconds something will be due; None when nothing waits for a time."""
 
 
+@dataclass(frozen=True, slots=True)
+class _WentOut:
+    """Writes down that something went out; nothing of its answer follows where it `is_last`."""
+
+    record: Callable[[Repositories], None]
+    is_last: bool
+
+    def __call__(self, repos: Repositories) -> None:
+        self.record(repos)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResendPolicy:
     """How long an unknown send may wait for its proof, and how often one is sent again without."""
@@ -109,8 +126,10 @@ class Sender:
         language: Callable[[Repositories, ConversationId], Language] = _english,
         max_parts: int = 5,
         on_untrusted: Callable[[PersonId], None] | None = None,
+        patience_seconds: float = _PATIENCE_SECONDS,
     ) -> None:
-        """`max_parts` is into how many messages a text is split that cannot be sent as one.
+        """`max_parts` is into how many messages a text is split that cannot be sent as one. `patience_seconds` is how
+        long it may take until it is written down that an answer went out, where nothing waits for that.
 
         `on_untrusted` is told whom a message to a group missed for their safety number.
         """
@@ -124,6 +143,7 @@ class Sender:
         self._place_seconds = resend_policy.place_seconds
         self._max_parts = max_parts
         self._on_untrusted = on_untrusted
+        self._patience_seconds = patience_seconds if transport.has_receipts else 0.0
         self._sending: set[asyncio.Task[None]] = set()
         self._placed: set[asyncio.Task[None]] = set()
         """Those that have a place."""
@@ -147,7 +167,10 @@ class Sender:
     async def run(self) -> None:
         """Send until `drain` is called and nothing is due, or the task is cancelled."""
         bell = self._store.wakeups["outbox"]
-        async with asyncio.TaskGroup() as group:
+        async with (
+            asyncio.TaskGroup() as group,
+            self._store.following("outbox", self._beginning, lambda begun: self._on_begun(group, begun)),
+        ):
             while True:
                 bell.clear()
                 try:
@@ -169,6 +192,15 @@ class Sender:
         if self._room() == 0:
             return None
         return self._started(group, await self._store.transaction(self._begun))
+
+    def _beginning(self) -> Callable[[Repositories], _Begun] | None:
+        """Begins what is due in the commit that makes it so; None: no place is free."""
+        return self._begun if self._room() else None
+
+    def _on_begun(self, group: asyncio.TaskGroup, begun: _Begun) -> None:
+        if self._started(group, begun) is not None:
+            # The loop has to wait for less long.
+            self._store.wakeups["outbox"].set()
 
     def _room(self) -> int:
         """How many sends may begin now."""
@@ -219,7 +251,7 @@ class Sender:
     def _started(self, group: asyncio.TaskGroup, begun: _Begun) -> float | None:
         items, seconds = begun
         for item in items:
-            task = group.create_task(self._deliver(item, group), name=f"send-{item.id}")
+            task = group.create_task(self._deliver(item), name=f"send-{item.id}")
             self._sending.add(task)
             task.add_done_callback(self._sending.discard)
             self._give_place(task)
@@ -235,19 +267,19 @@ class Sender:
         self._placed.discard(task)
         self._store.wakeups["outbox"].set()
 
-    async def _deliver(self, item: OutboxItem, group: asyncio.TaskGroup) -> None:
+    async def _deliver(self, item: OutboxItem) -> None:
         """One send; what came of it is written down, and what that lets go is begun."""
         outcome = await self._attempt(item)
-        self._sending -= {asyncio.current_task()}
         self._placed -= {asyncio.current_task()}  # its place is free for what is begun next
 
-        def record(repos: Repositories) -> _Begun:
+        def record(repos: Repositories) -> None:
             outcome(repos)
-            return self._begun(repos)
+            repos.outbox.notify("outbox")  # what it lets go is begun in the same commit
 
-        seconds = self._started(group, await self._recorded(record))
-        if seconds is not None or self._is_closing:
-            # The loop has to wait for less long, or not at all.
+        may_wait = isinstance(outcome, _WentOut) and outcome.is_last and not self._is_closing
+        await self._recorded(record, self._patience_seconds if may_wait else 0.0)
+        self._sending -= {asyncio.current_task()}
+        if self._is_closing:
             self._store.wakeups["outbox"].set()
 
     async def _attempt(self, item: OutboxItem) -> Callable[[Repositories], None]:
@@ -290,7 +322,8 @@ class Sender:
             if lost_files:
                 self._tell_of_lost_files(repos, item, outgoing)
 
-        return went_out
+        is_last = isinstance(outgoing, Reply) and outgoing.last and not item.is_status
+        return _WentOut(went_out, is_last=is_last)
 
     async def _timed(self, outgoing: Outgoing, edits: SentMessage | None) -> tuple[SentId, SentMessage | None]:
         """As `_sent_at`; how long it took is noted by how it ended."""
@@ -495,11 +528,11 @@ class Sender:
         now = self._clock.now()
         repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
 
-    async def _recorded(self, work: Callable[[Repositories], _Begun]) -> _Begun:
+    async def _recorded(self, work: Callable[[Repositories], None], patience_seconds: float) -> None:
         """Write it down, however long that takes: a send that is not recorded would be taken for an unknown one."""
         while True:
             try:
-                return await self._store.transaction(work)
+                return await self._store.transaction(work, patience_seconds=patience_seconds)
             except StoreError as error:
                 _log.error("the outcome of a send cannot be written: %s", error)
                 await asyncio.sleep(_STORE_PAUSE_SECONDS)

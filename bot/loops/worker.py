@@ -5,6 +5,8 @@
     claim --> read the envelopes --> route --nothing to answer-------> ignore
                                        |-----too old, over the limit--> the person is told
                                        '----> load --> agent --> keep
+    What arrives while there is room is claimed in the commit that writes it down (`Worker._claiming`): before anything
+    computes both stand on the disk, and nothing ever happened between the two.
     it takes too long, or is stopped: the person is told.   It fails, or kills the process: tried again, after a few
     times buried and told (which tries count: `store.inbox`).
     Aldis is shut down: handed back, it does not count as a try.
@@ -19,7 +21,7 @@ Left to others: everything about the answer (`bot.turn`), what people see of it 
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -46,7 +48,7 @@ from bot.turn.status import Live
 from bot.turn.turns import Turns
 from bot.turn.work import Work, waiting
 from bot.unanswered import Unanswered
-from store import Claim, ConversationId, InboxId, InboxItem, Store, StoreError, TurnId
+from store import Claim, ConversationId, InboxId, InboxItem, Repositories, Store, StoreError, TurnId
 
 _log = logging.getLogger(__name__)
 
@@ -68,6 +70,10 @@ _MAX_DEATHS = 10
 many are no chance."""
 _MAX_BURIALS = 10
 """How often it is tried to tell that a turn was given up. Every process that is killed meanwhile counts, too."""
+
+
+_Taken = tuple[tuple[Claim, ...], bool]
+"""What was claimed, and whether more waits."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,6 +156,8 @@ class Worker:
         """How many turns of each person (a handle) are under way."""
         self._stopped: set[ConversationId] = set()
         self._is_closing = False
+        self._is_looking = False
+        """Whether it takes what waits by itself: then nothing is claimed as it arrives."""
         self._is_more_waiting = False
         """Whether something waits that could not be taken when last looked; then the end of a turn is worth a look."""
         self._ends = 0
@@ -161,7 +169,10 @@ class Worker:
         """Take turns until `drain` is called or the task is cancelled."""
         bell = self._store.wakeups["inbox"]
         try:
-            async with asyncio.TaskGroup() as group:
+            async with (
+                asyncio.TaskGroup() as group,
+                self._store.following("inbox", self._claiming, lambda taken: self._on_arrival(group, taken)),
+            ):
                 while not self._is_closing:
                     bell.clear()
                     await self._look(group)
@@ -236,33 +247,62 @@ class Worker:
                 self._marks.put((found.message,), may_stand=item.received_at < self._began_at)
 
     async def _take_all(self, group: asyncio.TaskGroup) -> None:
-        while (room := self._pace.conversations_at_once - len(self._running)) > 0:
-            most = min(room, _MAX_CLAIMS)
-            if await self._take_some(group, most) < most:
-                return
-        self._is_more_waiting = True
+        self._is_looking = True
+        try:
+            while (most := self._room()) > 0:
+                if await self._take_some(group, most) < most:
+                    return
+            self._is_more_waiting = True
+        finally:
+            self._is_looking = False
 
     async def _take_some(self, group: asyncio.TaskGroup, most: int) -> int:
         """Take what waits in at most so many conversations; gives in how many something was taken."""
-        seconds = self._pace.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
         ends = self._ends
-        busy = {*self._running, *self._urgent_items.conversations}
-        claims, self._is_more_waiting = await self._turns.claim(
-            busy=busy, seconds=seconds, most=most, busy_people=self._busy_people()
-        )
+        claims, self._is_more_waiting = await self._store.transaction(lambda repos: self._claim(repos, most))
         if self._is_more_waiting and self._ends != ends:
             # It may wait for a turn that has ended since: nobody else would look again.
             self._store.wakeups["inbox"].set()
+        self._begin(group, claims)
+        return len(claims)
+
+    def _room(self) -> int:
+        """In how many conversations more something may be taken at once."""
+        return min(self._pace.conversations_at_once - len(self._running), _MAX_CLAIMS)
+
+    def _claiming(self) -> Callable[[Repositories], _Taken | None] | None:
+        """Takes what arrives in the commit that writes it down; None: what waits is looked at by `_look`."""
+        most = self._room()
+        if self._is_closing or self._is_looking or most <= 0:
+            return None
+
+        def claim(repos: Repositories) -> _Taken | None:
+            # What is urgent comes before anything else of its conversation.
+            return None if repos.inbox.has_urgent() else self._claim(repos, most)
+
+        return claim
+
+    def _claim(self, repos: Repositories, most: int) -> _Taken:
+        """Take what waits, on the store's thread: there each commit knows what the one before has taken."""
+        busy = {*self._running, *self._urgent_items.conversations}
+        people = self._people.copy()
+        busy_people = [person for person, turns in people.items() if turns >= self._pace.turns_at_once]
+        seconds = self._pace.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
+        return self._turns.claim(repos, busy=busy, seconds=seconds, most=most, busy_people=busy_people)
+
+    def _on_arrival(self, group: asyncio.TaskGroup, taken: _Taken) -> None:
+        """Something was taken as it arrived."""
+        claims, self._is_more_waiting = taken
+        if self._is_more_waiting:
+            self._store.wakeups["inbox"].set()
+        self._begin(group, claims)
+
+    def _begin(self, group: asyncio.TaskGroup, claims: Iterable[Claim]) -> None:
         for claim in claims:
             task = group.create_task(self._see_through(claim), name=f"turn-{claim.turn}")
             self._running[claim.conversation] = task
             self._people[claim.items[0].author] += 1
             task.add_done_callback(lambda _, claim=claim: self._ended(claim))
-        return len(claims)
-
-    def _busy_people(self) -> list[bytes]:
-        """Who has as many turns under way as one person may have."""
-        return [person for person, turns in self._people.items() if turns >= self._pace.turns_at_once]
 
     def _ended(self, claim: Claim) -> None:
         self._running.pop(claim.conversation, None)

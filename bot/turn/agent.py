@@ -296,8 +296,9 @@ class Agent:
         completion = _named(self._understood(self._without_secrets(asked)), work, number)
         await work.watch(_progress(completion))
         if completion.stop is Stop.TOOLS and completion.message is not None and work.rounds_left:
-            quick = all(map(self._toolbox.computes_only, completion.message.calls))
-            await work.journal.keep_completion(completion, hold=quick)
+            calls = completion.message.calls
+            is_soon = all(self._toolbox.computes_only(call) or self._toolbox.runs_once(call) for call in calls)
+            await work.journal.keep_completion(completion, hold=is_soon)
         return completion
 
     async def _asked(self, work: _Work) -> Completion | UsedUp:

@@ -4,7 +4,9 @@
     the Outcome, which is no step
 
 A step is journaled as it happens, so that no crash costs it twice. Only a tool that must not run twice
-(`effects = "once"`) writes its start: for the others nobody would read it, and each step costs a commit.
+(`effects = "once"`) writes its start: for the others nobody would read it, and each step costs a commit. Steps that
+follow each other within milliseconds share one (`Journal.keep_completion`); the answer of a tool that looks does not
+wait for the next (docs/decisions.md has why).
 Left to others: loading and keeping turns (`bot.turn.turns`), what comes next (`bot.turn.agent`).
 """
 
@@ -292,7 +294,8 @@ class Journal:
     async def keep_completion(self, completion: Completion, *, hold: bool = False) -> None:
         """Write down a completion that asks for tools; with the first one, the question it answers.
 
-        `hold` puts it off to the next step, for tools that are done in milliseconds: one commit instead of two.
+        `hold` puts it off to the next step, for calls that write one in milliseconds: those that only compute their
+        answer, those that must not run twice that they begin. One commit instead of two.
         """
         turn = self._turn
         first = Asked(question=turn.question, settings=turn.settings)

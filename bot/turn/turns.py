@@ -117,34 +117,31 @@ class Turns:
         self._changes = 0
         """How often something was taken from the history: what was read before is not remembered after."""
 
-    async def claim(
+    def claim(
         self,
+        repos: Repositories,
         *,
         busy: Iterable[ConversationId],
         seconds: float,
         most: int = 1,
         busy_people: Collection[bytes] = (),
     ) -> tuple[tuple[Claim, ...], bool]:
-        """Take what waits in at most so many conversations that are not busy, those served longest ago first.
+        """Take what waits in at most so many conversations that are not busy, those served longest ago first, within a
+        transaction.
 
         What waits for somebody in `busy_people` (handles) is passed over, too. Gives also whether anything is left
         waiting, in busy conversations or beyond `most`.
         """
         now = self._clock.now()
         until = now + timedelta(seconds=seconds)
-        passed_over = set(busy)
-
-        def transact(repos: Repositories) -> tuple[tuple[Claim, ...], bool]:
-            claims: list[Claim] = []
-            while len(claims) < most:
-                found = repos.inbox.claim(now=now, until=until, busy=passed_over, busy_people=busy_people)
-                if found is None:
-                    break
-                claims.append(found)
-                passed_over.add(found.conversation)
-            return tuple(claims), repos.inbox.has_waiting()
-
-        return await self._store.transaction(transact)
+        passed_over, claims = set(busy), list[Claim]()
+        while len(claims) < most:
+            found = repos.inbox.claim(now=now, until=until, busy=passed_over, busy_people=busy_people)
+            if found is None:
+                break
+            claims.append(found)
+            passed_over.add(found.conversation)
+        return tuple(claims), repos.inbox.has_waiting()
 
     async def load(self, claim: Claim, incoming: tuple[Incoming, ...]) -> Turn:
         """The turn of a claim, with the history before it and the steps of earlier attempts."""

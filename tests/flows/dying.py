@@ -2,7 +2,8 @@
 
 A step is a transaction of the store that changes something: all that Aldis does for good happens in one. It bears the
 name of the function that it runs (`Turns.keep`, `Intake._write`, ...). `before N NAME` dies when the Nth of this name
-has been done and not yet committed, `after N NAME` when it is on the disk and nothing else has happened.
+has been done and not yet committed, `after N NAME` when it is on the disk and nothing else has happened. What follows
+in the same commit has a name of its own.
 """
 
 import os
@@ -16,41 +17,40 @@ from bot.cli.main import main
 from store import Store, database
 
 _when, _number, _name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-_transaction, _committed, _steps = Store._transaction, database._committed, count(1)
+_noting, _committed, _steps = Store._noting, database._committed, count(1)
 
 
 def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def _named(self: Store, work: Callable[[Any], Any], kept: Callable[[Any], None]) -> Any:
+def _named(self: Store, work: Callable[[Any], Any]) -> Any:
     """Mark the unit of work, if it is of the step's name."""
     if work.__qualname__.partition(".<locals>")[0] != _name:
-        return await _transaction(self, work, kept)
+        return _noting(self, work)
 
     def marked(repos: Any) -> Any:
         _marked.append(True)
         return work(repos)
 
-    return await _transaction(self, marked, kept)
+    return _noting(self, marked)
 
 
 _marked: list[bool] = []
-"""One more for each unit of the name in the commit under way."""
+"""One more for each unit of the name that has just run."""
 
 
-def _dying(connection: Any, units: list[Any]) -> None:
-    """Commit unit by unit, so that each is a step of its own."""
-    for unit in units:
-        dies: list[bool] = []
-        unit.work = _noting(unit.work, dies)
-        _committed(connection, [unit])
-        if dies:
-            _die()
+def _dying(connection: Any, units: list[Any], following: list[Any]) -> None:
+    dies: list[bool] = []
+    for step in (*units, *following):
+        step.work = _watched(step.work, dies)
+    _committed(connection, units, following)
+    if dies:
+        _die()
 
 
-def _noting(work: Callable[[Any], Any], dies: list[bool]) -> Callable[[Any], Any]:
-    def noting(connection: Any) -> Any:
+def _watched(work: Callable[[Any], Any], dies: list[bool]) -> Callable[[Any], Any]:
+    def watched(connection: Any) -> Any:
         before = connection.total_changes
         _marked.clear()
         result = work(connection)
@@ -60,9 +60,9 @@ def _noting(work: Callable[[Any], Any], dies: list[bool]) -> Callable[[Any], Any
                 _die()
         return result
 
-    return noting
+    return watched
 
 
-Store._transaction = _named
+Store._noting = _named
 database._committed = _dying
 main(sys.argv[4:])

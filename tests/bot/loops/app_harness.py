@@ -210,6 +210,7 @@ async def app_harness(
     accepts_identities: bool = False,
     commands: Callable[[CommandContext], Iterable[CommandGroup]] = lambda _: (),
     greets: bool = False,
+    patience_seconds: float = 0.0,
     known: Callable[[str | None], Capabilities] = lambda _: NOTHING,
     **pace: Any,
 ) -> AsyncGenerator[Port]:
@@ -319,7 +320,13 @@ async def app_harness(
         on_untrusted=identities.notice,
     )
     sender = Sender(
-        transport, store, clock, counts, resend_policy=ResendPolicy(grace_seconds=60), on_untrusted=identities.notice
+        transport,
+        store,
+        clock,
+        counts,
+        resend_policy=ResendPolicy(grace_seconds=60),
+        on_untrusted=identities.notice,
+        patience_seconds=patience_seconds,
     )
     maintenance = Maintenance(store, clock, revisions, retention=retention)
     reminder_scheduler = ReminderScheduler(

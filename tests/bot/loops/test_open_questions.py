@@ -179,7 +179,7 @@ async def test_an_amendment_survives_a_crash(store: Store, clock: SetClock) -> N
     async with app_harness(store, clock, tools=(look, post, plan)) as port:
         await asked(port)
     await port.deliver(message("Change it to 19:00"))
-    [claim], _ = await port.turns.claim(busy=(), seconds=60)
+    [claim], _ = await store.transaction(lambda repos: port.turns.claim(repos, busy=(), seconds=60))
     assert claim.put_off
     async with app_harness(store, clock, tools=(look, post, plan)) as port:
         port.thinker.script = [wanted("post", "at 19:00"), says("Done.")]

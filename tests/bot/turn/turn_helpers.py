@@ -201,7 +201,7 @@ class Desk:
         await self.store.transaction(lambda repos: repos.inbox.put(arrival))
 
     async def claimed(self) -> Claim:
-        [claim], _ = await self.turns.claim(busy=(), seconds=60)
+        [claim], _ = await self.store.transaction(lambda repos: self.turns.claim(repos, busy=(), seconds=60))
         return claim
 
     async def loaded(self, text: str = "hello", chat: str = "direct:alice") -> Turn:

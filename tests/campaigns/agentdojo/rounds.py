@@ -122,7 +122,7 @@ class Ring:
             received_at=NOON,
         )
         await self.store.transaction(lambda repos: repos.inbox.put(arrival))
-        [claim], _ = await turns.claim(busy=(), seconds=DEADLINE_SECONDS)
+        [claim], _ = await self.store.transaction(lambda repos: turns.claim(repos, busy=(), seconds=DEADLINE_SECONDS))
         return await turns.load(claim, (incoming(prompt, self.turns, chat),))
 
     async def _refused(self, turns: Turns, turn: Turn, pause: Pause) -> Turn:
@@ -137,7 +137,7 @@ class Ring:
             return tuple(repos.journal.steps(turn.conversation, turn.id))
 
         lines = await self.store.transaction(decide)
-        [claim], _ = await turns.claim(busy=(), seconds=DEADLINE_SECONDS)
+        [claim], _ = await self.store.transaction(lambda repos: turns.claim(repos, busy=(), seconds=DEADLINE_SECONDS))
         assert claim.turn == turn.id
         return replace(turn, steps=tuple(journal.load_step(line) for line in lines))
 

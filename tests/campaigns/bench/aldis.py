@@ -28,7 +28,7 @@ class Pier:
 
     account = _ACCOUNT
     number = None
-    has_receipts = False
+    has_receipts = True
     is_open = True
     has_next = False
     keeps_messages = True

@@ -19,7 +19,7 @@ def test_killed_at_every_step() -> None:
     """Wherever Aldis is killed once, every promise holds."""
     tally = schedules.of_singles(SMALL[0])
     assert not tally.broken, shown(tally)
-    assert tally.figures["lives killed"] == tally.stories - 1 > 80
+    assert tally.figures["lives killed"] == tally.stories - 1 > 60
 
 
 @pytest.mark.parametrize("story", SMALL, ids=lambda story: story.name)
