@@ -67,6 +67,7 @@ def toolbox(
         max_result_chars=settings.tools.max_result_chars,
         calls_per_minute=settings.tools.calls_per_minute,
         approve=settings.tools.approve,
+        prefixes=_prefixes(settings),
         shapes=shapes,
     )
 
@@ -78,14 +79,19 @@ def check_approve(settings: Settings, tools: Sequence[Tool]) -> None:
         ConfigError: a name is none of a tool that is switched on, nor begins like those of an MCP server.
     """
     names = {tool.spec.name for tool in tools}
-    mcp = settings.tools.options_by_name.get("mcp")
-    prefixes = tuple(prefix_of(server.name) for server in mcp.servers) if isinstance(mcp, McpOptions) else ()
+    prefixes = tuple(_prefixes(settings).values())
     for name in settings.tools.approve:
         if name not in {ALL_TOOLS, *names} and not name.startswith(prefixes) and settings.tools.enabled:
             close = difflib.get_close_matches(name.lower(), {ALL_TOOLS, *names}, n=1)
             close = close or [found for found in sorted(names) if name.lower() in found]
             hint = f"; did you mean {close[0]}?" if close else "; `python -m bot tools` lists them"
             raise ConfigError(f"TOOLS__APPROVE: no tool that is switched on is called {name}{hint}")
+
+
+def _prefixes(settings: Settings) -> dict[str, str]:
+    """How the names of the tools of each MCP server begin."""
+    mcp = settings.tools.options_by_name.get("mcp")
+    return {server.name: prefix_of(server.name) for server in mcp.servers} if isinstance(mcp, McpOptions) else {}
 
 
 def own_tools(settings: Settings, around: ToolDeps) -> tuple[Tool, ...]:

@@ -9,7 +9,9 @@ SKIN_TONES = dict.fromkeys(range(0x1F3FB, 0x1F400))
 """For `str.translate`: a thumb of any colour is a thumb."""
 
 _MAX_WORDS = 6
-_BETWEEN = re.compile(r"[\s,.!;…]+")
+_BETWEEN = re.compile(r"[\s,.!;…\ufe0f]+")
+_THUMBS = re.compile("[👍👎✅]")
+"""Nobody puts a space before one."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -50,7 +52,7 @@ _BESIDE_ALWAYS = _words("""
 
 def parse_word(text: str) -> Word | None:
     """What words mean that mean nothing else; None where they may mean more, or anything else."""
-    plain = text.lower().translate(SKIN_TONES).replace("’", "'")
+    plain = _THUMBS.sub(r" \g<0> ", text.lower().translate(SKIN_TONES).replace("’", "'"))
     words = {word for word in _BETWEEN.split(plain)[: _MAX_WORDS + 2] if word}
     if len(words) > _MAX_WORDS:
         return None

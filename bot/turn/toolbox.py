@@ -101,10 +101,13 @@ class Toolbox:
         max_result_chars: int,
         calls_per_minute: int,
         approve: Collection[str] = (),
+        prefixes: Mapping[str, str] | None = None,
         on_run: Callable[[ToolRun], None] = lambda _: None,
         shapes: Shapes | None = None,
     ) -> None:
         """`approve` names the tools of which the operator wants each call to be approved by a person; `all` is each.
+        `prefixes` tells how the names of each server's tools begin: where one is named in `approve` that the server has
+        not, all of its tools ask, for nobody knows which is meant.
 
         `on_run` is told of each run. `shapes` knows what tools of servers were before; None: nobody does.
         """
@@ -112,6 +115,9 @@ class Toolbox:
         self._shapes = shapes
         self._changed = frozenset[str]()
         self._approve = frozenset(approve)
+        self._prefixes = prefixes or {}
+        self._misnamed = frozenset[str]()
+        """Servers of which `approve` names a tool that they do not have."""
         self._has_more = any(tool.spec.seldom for tool in tools)
         more = (MoreToolsTool(self._specs),) if self._has_more else ()
         self._fixed: dict[str, Tool] = {tool.spec.name: tool for tool in (*tools, *more)}
@@ -133,11 +139,26 @@ class Toolbox:
             found = {tool.spec.name: tool for tools in reversed(given) for tool in tools}
             order = (tool.spec.name for tools in given for tool in tools)
             self._tools = self._fixed | {name: found[name] for name in order if name not in self._fixed}
+            self._note_misnamed()
             if self._shapes is not None:
                 self._changed = await self._shapes.changed_tools(
                     {spec.name: shape_of(spec) for spec in self._specs() if spec.server}
                 )
         return tuple(offer(tool.spec, in_brief=self._has_more) for tool in self._tools.values())
+
+    def _note_misnamed(self) -> None:
+        unknown = {
+            name: server
+            for name in self._approve - self._tools.keys()
+            for server, prefix in self._prefixes.items()
+            if name.startswith(prefix) and any(spec.server == server for spec in self._specs())
+        }
+        for name, server in unknown.items():
+            if server not in self._misnamed:
+                _log.warning(
+                    "TOOLS__APPROVE: the server %s has no tool %s, so that each of its tools asks", server, name
+                )
+        self._misnamed = frozenset(unknown.values())
 
     def _specs(self) -> list[ToolSpec]:
         return [tool.spec for tool in self._tools.values()]
@@ -254,7 +275,8 @@ class Toolbox:
 
     def _is_wanted(self, spec: ToolSpec) -> bool:
         """Whether its author or the operator wants each call to be agreed to, or it is another thing than before."""
-        return spec.needs_approval or spec.name in self._changed or not self._approve.isdisjoint({spec.name, ALL_TOOLS})
+        is_named = spec.server in self._misnamed or not self._approve.isdisjoint({spec.name, ALL_TOOLS})
+        return spec.needs_approval or spec.name in self._changed or is_named
 
     async def agreed(self, call: ToolCall) -> None:
         """Somebody has said yes to the call: what its tool is now is what it is from now on.

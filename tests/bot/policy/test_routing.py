@@ -122,7 +122,19 @@ def test_a_thumb_is_a_verdict(sign: str, is_yes: bool) -> None:
 
 
 YES = (
-    *("Yes!", "yes please", "ok, do it", "Okay.", "sure, go ahead", "of course", "👍", "👍🏽"),
+    *(
+        "Yes!",
+        "yes please",
+        "ok, do it",
+        "Okay.",
+        "sure, go ahead",
+        "of course",
+        "👍",
+        "👍🏽",
+        "👍👍",
+        "👍\ufe0f",
+        "ok👍",
+    ),
     *("ja", "Ja klar!", "ja, bitte mach das", "passt", "oui", "Oui, vas-y.", "d’accord", "bien sûr"),
     *("sí", "Sí, por favor", "vale, hazlo", "claro que si", "por supuesto"),
 )
@@ -131,7 +143,19 @@ NO = (
     *("Nein", "nein danke", "lieber nicht", "Non merci", "no, gracias", "mejor no"),
 )
 NEITHER = (
-    *("yes but why?", "yes?", "ok no", "no problem, do it", "ja nein", "not yes", "of course not", "please", "danke"),
+    *(
+        "yes but why?",
+        "yes?",
+        "ok no",
+        "no problem, do it",
+        "ja nein",
+        "not yes",
+        "of course not",
+        "please",
+        "danke",
+        "👍👎",
+        "😀",
+    ),
     *(
         "do it",
         "ok what is the time",

@@ -374,3 +374,23 @@ async def test_a_call_that_will_not_run_needs_no_word(clock: SetClock, approve: 
     box = toolbox(clock, Echo(effects="once"), approve=approve)
     assert box.approval(call({"word": "a"}), Labels(), ALICE, "") == ()
     assert box.approval(call({"wrod": "a"}), UNKNOWN, ALICE, "") is None
+
+
+async def test_a_misspelt_tool_of_a_server_has_all_of_its_tools_ask(
+    clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Which it has is known only while it runs, so that the start cannot refuse the name."""
+    tide = Tide([Echo(name=name, flags={"server": "crm"}) for name in ("crm_find", "crm_post")])
+    other = Tide([Echo(name="hr_find", flags={"server": "hr"})])
+    prefixes = {"crm": "crm_", "hr": "hr_", "away": "away_"}
+    for approve, asking in (("crm_pots", ["crm_find", "crm_post"]), ("crm_post", ["crm_post"]), ("away_post", [])):
+        box = toolbox(clock, Echo(), sources=(tide, other), approve=(approve,), prefixes=prefixes)
+        await box.offers()
+        names = [offer.name for offer in await box.offers()]
+        asked = [
+            name for name in names if box.approval(call({"word": "a"}, name=name), Labels(), ALICE, "") is not None
+        ]
+        assert asked == asking
+    assert [record.message for record in caplog.records] == [
+        "TOOLS__APPROVE: the server crm has no tool crm_pots, so that each of its tools asks"
+    ]
