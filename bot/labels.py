@@ -12,6 +12,7 @@ private. What is decided by them stands in `bot.policy.trust`; which content get
 Source: Costa and others, "Securing AI Agents with Information-Flow Control" (FIDES), arXiv 2505.23643, 2025.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -27,6 +28,8 @@ MAX_SOURCES = 8
 MAX_PEOPLE = 16
 """In one label; of more it is only known that there were others."""
 _MAX_NAME_CHARACTERS = 60
+_MAX_PLAIN_CHARACTERS = 30
+_PLAIN_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?(?: [^\W\d_]+(?:['’-][^\W\d_]+)*\.?)?")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,6 +102,11 @@ def shown_name(name: str | None) -> str:
     """A name as it may stand in a sentence: on one line, without signs that style or hide; perhaps empty."""
     kept = "".join(character for character in name or "" if character.isprintable() and character not in "`*~|[]<>")
     return " ".join(kept.split())[:_MAX_NAME_CHARACTERS]
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether a name that somebody chose has no room for anything else: one or two words of letters."""
+    return len(name) <= _MAX_PLAIN_CHARACTERS and _PLAIN_NAME.fullmatch(name) is not None
 
 
 def _bounded(sources: tuple[Source, ...]) -> tuple[Source, ...]:

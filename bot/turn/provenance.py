@@ -1,6 +1,7 @@
 """Pure: which labels content gets when it comes into a turn.
 
-    the question        who wrote it, whom they quote, their files; a prompt of a reminder: those it was planned with
+    the question        who wrote it, whom they quote, who has put more than a name into theirs and is mentioned, their
+                        files; a prompt of a reminder: those it was planned with
     talk in the group   whoever wrote it
     a tool's answer     the page, the search, the tool; of what people had Aldis keep, the labels that it was kept with
     what is older than  unknown where it may hold anything but the words of whoever asks
@@ -14,7 +15,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from bot.events import Incoming
-from bot.labels import UNKNOWN, Labels, Source, Writer, join_labels, load_labels, shown_name
+from bot.labels import UNKNOWN, Labels, Source, Writer, is_plain_name, join_labels, load_labels, shown_name
 from bot.messages import AssistantMessage, Message, ToolAnswer, UserMessage
 from bot.policy.chat import Persona
 from bot.policy.records import is_plain
@@ -78,7 +79,23 @@ def correct_labels(asked: UserMessage, message: Incoming) -> UserMessage:
 
 def own_words(messages: Iterable[Incoming], person: str) -> str:
     """What of the messages this person wrote themselves, just now or by a command that plans."""
-    return "\n".join(message.text for message in messages if message.author == person and not _is_scheduled(message))
+    return "\n".join(
+        without_names(message) for message in messages if message.author == person and not _is_scheduled(message)
+    )
+
+
+def without_names(message: Incoming) -> str:
+    """The words of a message without the names of others in it that may be more than names: those chose them."""
+    text = message.text
+    for name in sorted(_telling_names(message), key=len, reverse=True):
+        text = text.replace(f"@{name}", "@")
+    return text
+
+
+def _telling_names(message: Incoming) -> list[str]:
+    """What those whom it mentions call themselves, of what could be anything."""
+    others = (one.name for one in message.mentioned if one.person != message.author)
+    return [name for name in others if not is_plain_name(name)]
 
 
 def _is_scheduled(message: Incoming) -> bool:
@@ -91,6 +108,8 @@ def _of_message(message: Incoming) -> Iterable[Labels]:
         yield message.scheduled.labels
     if message.quote is not None and not message.quotes_me and message.quote.author != message.author:
         yield Labels(sources=(Source(kind="person"),))
+    for name in _telling_names(message):
+        yield Labels(sources=(Source(kind="person", name=shown_name(name)),))
     if message.extras:
         yield Labels(sources=(Source(kind="person"),))  # contacts and polls hold words of others
     for attachment in message.attachments:

@@ -14,6 +14,7 @@ from bot.labels import Labels
 from bot.messages import ToolCall
 from bot.policy.trust import Provenance, may_fetch, private
 from bot.turn.journal import ToolRun, Turn
+from bot.turn.provenance import without_names
 from tools import ToolSpec
 
 NOT_GIVEN = (
@@ -66,7 +67,7 @@ class Sources:
 def _own(message: Incoming) -> str:
     """The words in which a person gave addresses; of a prompt that Aldis wrote, the addresses that they gave then."""
     scheduled = message.scheduled
-    return message.text if scheduled is None or scheduled.is_own else "\n".join(scheduled.addresses)
+    return without_names(message) if scheduled is None or scheduled.is_own else "\n".join(scheduled.addresses)
 
 
 def urls_of(data: Mapping[str, Any], name: str) -> Iterator[str]:

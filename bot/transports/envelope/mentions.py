@@ -5,6 +5,7 @@ Left to others: everything else of a message (`envelope`).
 Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMention` (2026-11-21).
 """
 
+import re
 from dataclasses import dataclass
 
 from bot.events import NamedPerson, PersonId
@@ -12,6 +13,9 @@ from bot.transports.envelope.json import Json, name_of, person_in, text_in, whol
 
 MENTION_SIGN = "\ufffc"
 """Stands where a native mention is; its place and length (1) count UTF-16 code units."""
+
+_SCHEME = re.compile(r"\w+:/+")
+"""What makes an address of a name: whoever is mentioned chose it, and it stands among the words of somebody else."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,6 +62,7 @@ def mention_in(item: Json, own: Own) -> Mention:
     name = (
         own.name if is_me else name_of(text_in(item, "name"), number) or f"member-{person[:8] if person else 'unknown'}"
     )
+    name = _SCHEME.sub("", name)
     start, length = whole_in(item, "start"), whole_in(item, "length")
     return Mention(
         start=-1 if start is None else start, length=length or 0, written=f"@{name}", is_me=is_me, person=person

@@ -259,6 +259,9 @@ def test_the_collected_samples_read_as_the_fixtures_do(path: Path) -> None:
         pytest.param("￼ b", [mention_of(BOB) | {"name": BOB.number}], "@member-b0b00000 b", id="no name but a number"),
         pytest.param("￼ b", [{"start": 0, "length": 1}], "@member-unknown b", id="of nobody"),
         pytest.param("￼ b", [mention_of(BOB) | {"name": " B\no  b "}], "@B o b b", id="a name of several lines"),
+        pytest.param(
+            "￼ b", [mention_of(BOB) | {"name": "https://b.ob/x"}], "@b.ob/x b", id="a name that is an address"
+        ),
         pytest.param("￼ b", "￼", "￼ b", id="no list"),
     ],
 )
