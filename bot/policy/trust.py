@@ -7,9 +7,11 @@ order all the same. So the rules look at the labels of everything in the request
 2. What strangers see of a call (a search, a description) asks first when anything private is in the request (likewise).
    Neither asks about what the person's own words name, or a record that they name (`bot.policy.records`); nor the
    second about a name that the server has given itself, where no stranger could have chosen it.
-3. An address that nobody gave is shown as no link when anything untrusted or private is in the request
+3. What is private is looked up in a group only after a yes, when strangers could have led there (likewise): all of its
+   members see the answer. It asks about nothing that the person's own words name.
+4. An address that nobody gave is shown as no link when anything untrusted or private is in the request
    (`may_carry_out`).
-4. An address may be fetched only if it was not the model's to make up (`may_fetch`): an address carries words out, to
+5. An address may be fetched only if it was not the model's to make up (`may_fetch`): an address carries words out, to
    whoever owns the host.
 
                               | stands in the person's own words, or as a result of a search | fetch
@@ -83,16 +85,24 @@ def approval_causes(
     is_named: bool,
     is_asked_for: bool,
     tells_nothing: bool = False,
+    shows_group: bool = False,
 ) -> tuple[Source, ...]:
     """Because of what a person must agree before a call of a tool runs; empty: nobody need agree.
 
     `labels` are those of everything in the request; `discloses` tells whether strangers see the arguments, `is_named`
     whether the person's own words name these, `is_asked_for` whether they ask for the deed as well; `tells_nothing`
-    whether what they do not name are names that the server has given itself, in answers no stranger writes in.
+    whether what they do not name are names that the server has given itself, in answers no stranger writes in;
+    `shows_group` whether a group is about to see what is private.
     """
     causes = () if effects == "none" or (is_named and is_asked_for) else untrusted_sources(labels, person)
     shown = private(labels) if discloses and not (is_named or tells_nothing) else ()
-    return tuple(dict.fromkeys((*causes, *shown)))
+    led = filter(_may_lead, labels.sources) if shows_group and not is_named else ()
+    return tuple(dict.fromkeys((*causes, *shown, *led)))
+
+
+def _may_lead(source: Source) -> bool:
+    """Whether a stranger could have a group shown something by it: what a private tool has told it was shown."""
+    return not source.is_trusted and not (source.is_private and source.kind == "tool")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -527,7 +527,9 @@ class Agent:
     def _causes(self, work: _Work, call: ToolCall) -> tuple[Source, ...] | None:
         """Because of what somebody has to agree to a call; None: nobody has to."""
         known = self._toolbox.read_records(work.runs, work.first_labels, work.turn.person)
-        causes = self._toolbox.approval(call, work.labels, work.turn.person, work.words, known)
+        causes = self._toolbox.approval(
+            call, work.labels, work.turn.person, work.words, known, in_group=work.turn.group is not None
+        )
         # Where nobody is there nobody sees what comes of it either: there a yes for good is none.
         is_allowed = not work.turn.is_unattended and self._toolbox.allowance(call, work.labels) in work.turn.allowed
         return None if is_allowed else causes

@@ -231,7 +231,14 @@ class Toolbox:
         )
 
     def approval(
-        self, call: ToolCall, labels: Labels, person: PersonId, words: str, known: ReadRecords | None = None
+        self,
+        call: ToolCall,
+        labels: Labels,
+        person: PersonId,
+        words: str,
+        known: ReadRecords | None = None,
+        *,
+        in_group: bool = False,
     ) -> tuple[Source, ...] | None:
         """Because of what a person has to agree before the call runs, with these labels in the request, these words
         their own, and `read_records` read in the turn; empty: because its author or the operator wants it. None: nobody
@@ -241,7 +248,9 @@ class Toolbox:
         if spec is None or not _is_valid(spec.arguments, call):
             return None  # it will not run
         effects = "none" if _only_looks(spec, call.arguments) else spec.effects
-        if effects == "none" and not spec.is_disclosing and not self._is_wanted(spec) and not spec.needs_naming:
+        shows_group = in_group and spec.reads_private and not spec.own_words
+        is_asking = spec.is_disclosing or shows_group or self._is_wanted(spec) or spec.needs_naming
+        if effects == "none" and not is_asking:
             return None  # nothing of what follows could make anybody ask
         known = known or ReadRecords()
         is_named, is_asked_for = _names(words, call, spec, known), asks_for(words, spec.deeds)
@@ -253,6 +262,7 @@ class Toolbox:
             is_named=is_named,
             is_asked_for=is_asked_for,
             tells_nothing=is_named or _names(words, call, spec, known, may_pick=True),
+            shows_group=shows_group,
         )
         if causes or self._is_wanted(spec) or (spec.needs_naming and not (is_named and is_asked_for)):
             return causes

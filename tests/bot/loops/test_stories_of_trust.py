@@ -243,6 +243,28 @@ async def test_what_is_private_is_not_searched_for_without_a_yes(
         assert there.search.asked == [SECRET]
 
 
+@pytest.mark.parametrize("source", ["page", "search", "quote", "file", "feed", "weather"])
+@pytest.mark.parametrize("tool", ["db_query", "crm_find"])
+async def test_no_stranger_has_a_group_shown_what_is_private(
+    store: Store, clock: SetClock, source: str, tool: str
+) -> None:
+    """All of its members would see it. Directly nobody is asked, nor where the person's own words name it, nor after
+    what such a tool has told the group.
+    """
+    story, cause = SOURCES[source]
+    look = calls((tool, {"query": SECRET}))
+    for group in (GROUP, None):
+        async with scene(store, clock, group=group) as there:
+            await story(there)
+            heard = await there.say("go on", look)
+            assert (heard.startswith("May I "), cause in heard) == ((True, True) if group else (False, False))
+            await told(there.port, "/stop", **({"group": group} if group else {}))
+            assert await there.say(f"look up {SECRET}", look) == "Very well."
+            await told(there.port, "/new", **({"group": group} if group else {}))
+            for _ in range(2):
+                assert await there.say("go on", look) == "Very well."
+
+
 # Links
 
 
