@@ -39,6 +39,8 @@ MODULES = tuple(f"{_PACKAGE}.{name}" for name in ("pages", "pdf", "pictures", "f
 _AT_ONCE = 2
 _MAX_ANSWER_BYTES = 16_000_000
 """More than any picture or text that a cell makes; one that a file has taken over could write without end."""
+_MAX_FACTS_BYTES = 2_000_000
+"""Of that, what is read as JSON, which takes twenty times as much memory; a feed of fifty entries has a half of it."""
 _PIECE_BYTES = 262_144
 _MAX_REASON_CHARS = 200
 _KILL_SECONDS = 5.0
@@ -250,7 +252,7 @@ async def _answer(channel: socket.socket) -> bytes | None:
 
 def _read(answer: bytes, status: int) -> tuple[Facts, bytes]:
     line, _, data = answer.partition(b"\n")
-    if status != 0 or not line:
+    if status != 0 or not 0 < len(line) <= _MAX_FACTS_BYTES:
         raise FileRefused(_DAMAGED)
     try:
         facts = json.loads(line)

@@ -23,6 +23,9 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
         case ["too much", status]:
             say(b'{"ok": true}\n' + bytes(17_000_000))
             os._exit(int(status))
+        case ["bloats"]:
+            say(b'{"ok": [' + b"[]," * 5_000_000 + b"[]]}\n")
+            os._exit(0)
         case ["dies", status]:
             say(b'{"ok": true}\n')
             os._exit(int(status))

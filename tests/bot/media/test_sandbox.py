@@ -410,9 +410,9 @@ async def test_everything_ends_with_aldis() -> None:
     await eventually(lambda: not any(map(is_there, [zygote, *cells])))
 
 
-@pytest.mark.parametrize("said", ["endless", "no JSON", "7"])
+@pytest.mark.parametrize("said", ["endless", "bloats", "no JSON", "7"])
 async def test_what_a_cell_says_is_not_trusted(said: str) -> None:
-    """It could write without end, into the memory of Aldis, or nonsense."""
+    """It could write without end, what bloats where it is read, or nonsense."""
     with pytest.raises(FileRefused, match="damaged"):
         await opened(said, data=b"x" * 1_000_000)
 
