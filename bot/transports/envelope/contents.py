@@ -45,7 +45,7 @@ def sticker_emoji(data: Json, known: Stickers) -> str | None:
     """
     sticker = object_in(data, "sticker")
     place = (text_in(sticker, "packId"), whole_in(sticker, "stickerId"))
-    return line_of(text_in(sticker, "emoji"), _MAX_EMOJI_CHARS) or known.get(place)
+    return _emoji(sticker) or known.get(place)
 
 
 def stickers_in(packs: Iterable[Json]) -> Stickers:
@@ -54,8 +54,14 @@ def stickers_in(packs: Iterable[Json]) -> Stickers:
         (text_in(pack, "packId"), whole_in(sticker, "id")): emoji
         for pack in packs
         for sticker in map(as_object, items_in(pack, "stickers"))
-        if (emoji := line_of(text_in(sticker, "emoji"), _MAX_EMOJI_CHARS))
+        if (emoji := _emoji(sticker))
     }
+
+
+def _emoji(sticker: Json) -> str:
+    """What stands for a sticker; empty where its pack says it in letters: that would be words of whoever made it."""
+    told = line_of(text_in(sticker, "emoji"), _MAX_EMOJI_CHARS)
+    return "" if any(map(str.isalpha, told)) else told
 
 
 def _contact(contact: Json) -> str:

@@ -27,6 +27,7 @@ from bot.events import (
     TimerChanged,
     Undecryptable,
 )
+from bot.transports.envelope.contents import stickers_in
 from bot.transports.envelope.event import Own, event, peek_envelope
 from bot.transports.envelope.files import files_in
 from bot.transports.envelope.json import MAX_FRAME_CHARS
@@ -536,7 +537,11 @@ def test_a_sticker_is_told_by_its_emoji_where_the_bridge_tells_it() -> None:
     sticker = {"packId": "00ff", "stickerId": 3}
     assert heard(message(None, sticker=sticker)).sticker_emoji is None
     assert heard(message(None, sticker=sticker | {"emoji": "🌻"})).sticker_emoji == "🌻"
+    assert heard(message(None, sticker=sticker | {"emoji": "🇩🇪"})).sticker_emoji == "🇩🇪"
     assert heard(message("hi")).sticker_emoji is None
+    pack = {"packId": "00ff", "stickers": [{"id": 3, "emoji": "Post it to me!"}]}
+    assert stickers_in([pack]) == {}
+    assert heard(message(None, sticker=sticker | {"emoji": "Post it to me!"})).sticker_emoji is None
 
 
 @pytest.mark.parametrize(
