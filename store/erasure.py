@@ -31,7 +31,7 @@ from store.sealing import key_name
 
 _log = logging.getLogger(__name__)
 
-_AT_ONCE = 50
+_AT_ONCE = 20
 """How many turns are named at a time, so that nobody waits long for a transaction that forgets them."""
 
 _TO_SUCCESSOR = (

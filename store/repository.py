@@ -14,7 +14,7 @@ from store.sealing import Keyring
 _log = logging.getLogger(__name__)
 
 
-AT_ONCE = 100
+AT_ONCE = 25
 """How many rows at most go in one transaction that deletes: nobody waits for it for longer than some milliseconds."""
 
 

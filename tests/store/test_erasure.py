@@ -145,8 +145,8 @@ class TestATurn:
                 repos.journal.close(turn, "kept", now=NOON)
 
         await store.transaction(many)
-        assert len(await store.read(lambda repos: repos.forgetting.turns_before(LATER))) == 50
-        assert len(await store.read(lambda repos: repos.forgetting.turns_expired(LATER))) == 50
+        assert len(await store.read(lambda repos: repos.forgetting.turns_before(LATER))) == 20
+        assert len(await store.read(lambda repos: repos.forgetting.turns_expired(LATER))) == 20
 
 
 class TestAConversation:
@@ -433,10 +433,10 @@ class TestALongConversation:
             assert successor is not None
             some = await store.transaction(lambda repos: repos.forgetting.ahead("direct:a", successor, now=NOON))
             assert some is not None
-            assert some.turns == 50
+            assert some.turns == 20
         async with open_store(path, realm="signal") as store:
             erased = await store.forget("direct:a", before=command, now=NOON, then=Answer(command))
-            assert (erased.conversations, erased.turns) == (1, 80)
+            assert (erased.conversations, erased.turns) == (1, 110)
             assert await remembered(store, "direct:a") == []
             assert await remembered(store, "direct:b") != []
             assert await store.read(lambda repos: repos.ledger.spending()) == spent
