@@ -554,9 +554,9 @@ class Outbox(Repository):
         ).fetchall()
         return int(rows[0][0])
 
-    def end_reaction(self, number: int, name: int | None, *, now: datetime) -> None:
-        """The bridge has sent it under this name, or has told none, or has failed."""
-        self.execute("UPDATE reactions SET ended_at = ?, name = ? WHERE id = ?", (millis(now), name, number))
+    def end_reaction(self, number: int, name: int | None, *, now: datetime, until: datetime | None = None) -> None:
+        """The bridge has sent it under this name, or has told none, or has failed: then it may go out `until` then."""
+        self.execute("UPDATE reactions SET ended_at = ?, name = ? WHERE id = ?", (millis(until or now), name, number))
         self.reconcile(now=now)
 
     def keep_removal(self, item: OutboxId, removal: bytes) -> None:

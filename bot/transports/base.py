@@ -240,9 +240,12 @@ class Transport(Protocol):
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
-        """Put an emoji on a message of somebody, or take it off; failures are swallowed (and logged).
+        """Put an emoji on a message of somebody, or take it off; a refusal is swallowed (and logged).
 
         Gives Signal's name for the reaction, which phones confirm like a message; None: the bridge does not tell it.
+
+        Raises:
+            SendUnknown: it may still go out.
         """
         ...
 

@@ -13,8 +13,10 @@ Left to others: which messages are answered (`bot.loops.worker`), the reaction i
 import asyncio
 import logging
 from collections.abc import Iterable
+from datetime import timedelta
 
 from bot.clock import Clock
+from bot.errors import SendUnknown
 from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.transports.base import Transport
 from store import Repositories, Store, StoreError
@@ -27,6 +29,8 @@ AFTER_SECONDS = 3.0
 _LONGEST_SECONDS = 3600.0
 """A mark goes by itself after so long: its message may have been taken back while it waited."""
 _REACT_SECONDS = 30.0
+_LATE = timedelta(seconds=90)
+"""How long after its failure a reaction may still go out: as long as an answer in doubt waits for its receipt."""
 _LAST_SECONDS = 1.0
 """How long the last marks may take to go when Aldis ends."""
 
@@ -122,13 +126,20 @@ class Marks:
 
     async def _sent(self, number: int, place: _Place, emoji: str, *, removed: bool) -> None:
         name: SentId | None = None
+        may_come = _LATE
         try:
             async with asyncio.timeout(_REACT_SECONDS):
                 name = await self._transport.react(*place, emoji, removed=removed)
-        except TimeoutError:
-            return
-        finally:
-            await self._store.transaction(lambda repos: repos.outbox.end_reaction(number, name, now=self._clock.now()))
+            may_come = timedelta(0)
+        except (TimeoutError, SendUnknown) as error:
+            _log.info("nobody knows whether a message was marked: %s", error or "no answer in time")
+        finally:  # also of one that is cancelled: the bridge may have taken it
+
+            def end(repos: Repositories) -> None:
+                now = self._clock.now()
+                repos.outbox.end_reaction(number, name, now=now, until=now + may_come)
+
+            await self._store.transaction(end)
 
 
 async def _set_within(event: asyncio.Event, seconds: float) -> bool:

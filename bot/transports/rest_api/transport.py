@@ -28,7 +28,7 @@ from signalbot._generated.api.receipt_type import ReceiptType
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
-from bot.errors import CallRefused, ConfigError, Disconnected, SentUnnamed, TransportError
+from bot.errors import CallRefused, ConfigError, Disconnected, SendUnknown, SentUnnamed, TransportError
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId, Styled
 from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, MissedRecipient
 from bot.transports.bridge_versions import Release
@@ -382,12 +382,17 @@ class RestApi(SignalBridge):
         if not self._may_mark(chat, sent_at):
             return None
         clients, target = self._clients, (self._recipient(chat), author, sent_at, emoji)
-        with as_log("a reaction"):
-            async with asyncio.timeout(self._call_seconds):
-                if removed:
-                    await clients.plain.take_off(self._name, removed_reaction_of(*target))
-                else:
-                    await clients.reactions.react(reaction_of(*target))
+        try:
+            with as_outcome(is_group=is_group(chat)):
+                async with asyncio.timeout(self._call_seconds):
+                    if removed:
+                        await clients.plain.take_off(self._name, removed_reaction_of(*target))
+                    else:
+                        await clients.reactions.react(reaction_of(*target))
+        except SendUnknown:
+            raise
+        except TransportError as error:
+            _log.info("a reaction failed: %s", error)
         return None
 
     async def receipt(self, envelope: Envelope) -> None:

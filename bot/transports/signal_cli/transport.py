@@ -237,9 +237,16 @@ class SignalCli(SignalBridge):
         if not self._may_mark(chat, sent_at):
             return None
         target = {"emoji": emoji, "targetAuthor": author, "targetTimestamp": sent_at}
-        told = await self._tell(
-            "sendReaction", {**self._addressed_to(chat), **target, **({"remove": True} if removed else {})}
-        )
+        params = {"account": self._account.name, **self._addressed_to(chat), **target}
+        try:
+            told = await self._rpc.call(
+                "sendReaction", params | ({"remove": True} if removed else {}), timeout_seconds=self._call_seconds
+            )
+        except SendUnknown:
+            raise
+        except TransportError as error:
+            _log.info("a reaction failed: %s", error)
+            return None
         name = whole_in(as_object(told), "timestamp")
         return None if name is None else SentId(name)
 

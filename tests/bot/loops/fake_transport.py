@@ -71,6 +71,7 @@ class FakeTransport:
         default_factory=list[tuple[ChatId, PersonId, SentId, str, bool]]
     )
     """Chat, author and time of the message, the emoji, and whether it was taken off."""
+    reacting_fails: Exception | None = None
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
     """What the bridge has, by the id of the attachment."""
     discarded: list[str] = field(default_factory=list[str])
@@ -208,6 +209,8 @@ class FakeTransport:
     ) -> SentId | None:
         self.reactions.append((chat, author, sent_at, emoji, removed))
         await self._note()
+        if self.reacting_fails is not None:
+            raise self.reacting_fails
         return None
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:

@@ -1,15 +1,18 @@
 """The emoji on messages that are being answered, and the cross that stops an answer."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from bot.clock import SetClock
+from bot.errors import SendUnknown
 from bot.events import ChatId, PersonId, SentId
 from bot.i18n import phrases
 from bot.turn.reactions import EMOJI
 from store import Store
+from store.repository import millis
 from tests.bot.loops.app_harness import FIRST, Berth, Port, app_harness
 from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, edit, message, reaction, timer
@@ -36,6 +39,19 @@ async def test_a_message_is_marked_until_it_is_answered(store: Store, clock: Set
         port.thinker.gates["slow"].set()
         await port.transport.until(lambda: len(port.transport.reactions) == 2)
         assert marks(port) == [(asked, False), (asked, True)]
+
+
+async def test_a_mark_that_may_still_come_is_reckoned_with(store: Store, clock: SetClock) -> None:
+    """The bridge did not answer: the receipt of the mark that it sends later is not taken for that of an answer."""
+
+    async def is_open_for_long() -> bool:
+        rows = await store.read(lambda repos: repos.outbox.rows("SELECT ended_at FROM reactions"))
+        return rows == [(millis(clock.now() + timedelta(seconds=90)),)]
+
+    async with app_harness(store, clock, mark_seconds=0) as port:
+        port.transport.reacting_fails = SendUnknown("silence")
+        await gated(port)
+        await eventually_found(is_open_for_long)
 
 
 async def test_messages_that_wait_behind_others_are_marked_too(store: Store, clock: SetClock) -> None:

@@ -94,7 +94,7 @@ def _ends(evidence: Evidence) -> Finding:
     return Finding("envelopes committed, each with one end", len(evidence.remains.inbox), told, tuple(broken))
 
 
-_GOOD_ENDS = {"answered", "failed with notice", "nothing to answer"}
+_GOOD_ENDS = {"answered", "failed with notice", "nothing to answer", "given up, and nobody waits for it"}
 
 
 def _end(letter: Letter, state: str, turn: str | None, *, has_notice: bool) -> str:
@@ -102,6 +102,8 @@ def _end(letter: Letter, state: str, turn: str | None, *, has_notice: bool) -> s
         return f"left {state}"
     if letter.sort != "question":
         # What was taken up together with a question shares its end, although nobody waits for a word about it.
+        if letter.sort == "reaction" and state == "dead" and turn is None:
+            return "given up, and nobody waits for it"  # several lives were killed over it
         shares = turn == "failed" and has_notice
         return "nothing to answer" if state == "done" or shares else "dead"
     if turn == "kept":
