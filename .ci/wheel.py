@@ -4,7 +4,8 @@
     python .ci/wheel.py [FOLDER]      FOLDER is where the wheel is left; none: it is only tried
 
 It is built from a copy of what belongs into it, so that nothing of an earlier build gets in, by the setuptools that
-docker/build.lock pins; twice, and both have to be the same to the byte. Then, for each Python: a fresh environment with
+docker/build.lock pins; twice, the second time from files with other rights and times, as another clone has them, and
+both have to be the same to the byte. Then, for each Python: a fresh environment with
 what requirements.lock pins and the wheel, an empty folder, no variables, and the command `aldis` has to tell its
 version with the digest of this source, to answer, and to open a file in its sandbox.
 """
@@ -41,8 +42,9 @@ def main() -> int:
     version = _run(sys.executable, "-m", "bot", "--version").strip()  # with a digest of the source
     with tempfile.TemporaryDirectory(prefix="aldis-wheel-") as name:
         folder = Path(name)
-        wheel = _built(folder / "first")
-        if wheel.read_bytes() != _built(folder / "second").read_bytes():
+        wheel = _built(folder / "first", ROOT)
+        _change_rights(folder / "first" / "source")
+        if wheel.read_bytes() != _built(folder / "second", folder / "first" / "source").read_bytes():
             print("wheel: built twice, it is not the same file")
             return 1
         missing = _source() - set(zipfile.ZipFile(wheel).namelist())
@@ -59,14 +61,16 @@ def main() -> int:
         return 0 if found else 1
 
 
-def _built(folder: Path) -> Path:
-    """The wheel, in that folder, which is made."""
+def _built(folder: Path, source: Path) -> Path:
+    """The wheel of that source, in that folder, which is made; its files have the same rights, whoever cloned them."""
+    os.umask(0o022)
     folder.mkdir()
     copy = folder / "source"
     for name in SOURCE:
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source / name, copy / name, ignore=ignored, copy_function=shutil.copyfile)
     for name in _BESIDE:
-        shutil.copy(ROOT / name, copy)
+        shutil.copyfile(source / name, copy / name)
     builder = _environment(folder / "builder", sys.executable, ROOT / "docker" / "build.lock")
     fixed = {**os.environ, "SOURCE_DATE_EPOCH": _TIME}
     fixed.pop("PYTHONPATH", None)
@@ -74,6 +78,13 @@ def _built(folder: Path) -> Path:
     _run(builder, *wheeling, env=fixed)
     [wheel] = folder.glob("*.whl")
     return wheel
+
+
+def _change_rights(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        if path.is_file():
+            path.chmod(0o600)
+            os.utime(path, (0, 0))
 
 
 def _source() -> set[str]:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import platform
+import sys
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -14,6 +15,8 @@ _PACKAGES = ("bot", "store", "tools")
 _SHOWN_DIGITS = 16
 _PROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 """There in a working copy, which need not be installed; no package has it."""
+_IMAGE = Path(sys.prefix) / "image-digest"
+"""There in an image: a digest over every file of its environment, as docker/Dockerfile made it."""
 
 
 def current_version() -> str:
@@ -27,27 +30,30 @@ def current_version() -> str:
 
 @cache
 def build() -> Mapping[str, str]:
-    """What this Aldis was built from: `version`, `revision` (empty where nobody said it), `source` and `python`.
+    """What this Aldis was built from: `version`, `revision` (empty where nobody said it), `source`, `image`, `python`.
 
     The revision is that of the working copy from which an image was built; whoever builds it names it. The source is a
     digest of every file of the three packages: the same in a working copy, a wheel and an image that were made of it.
+    The image is that of everything that an image has besides the system: Aldis, its libraries, their bytecode; empty
+    outside of one.
     """
     return {
         "version": current_version(),
         "revision": os.environ.get("ALDIS_REVISION", "").strip(),
         "source": source_digest()[:_SHOWN_DIGITS],
+        "image": _image_digest()[:_SHOWN_DIGITS],
         "python": platform.python_version(),
     }
 
 
 def described_build() -> str:
-    """Such as `0.1.0 (source 1a2b3c4d5e6f7a8b)`, with the revision where it is known."""
+    """Such as `0.1.0 (source 1a2b3c4d5e6f7a8b)`, with the revision and the image where they are known."""
     return describe_build(build())
 
 
 def describe_build(built: Mapping[str, str]) -> str:
     """The same of what `build` gave, here or in another process."""
-    more = ", ".join(f"{name} {built[name]}" for name in ("revision", "source") if built.get(name))
+    more = ", ".join(f"{name} {built[name]}" for name in ("revision", "source", "image") if built.get(name))
     return f"{built.get('version', '')} ({more})"
 
 
@@ -55,6 +61,13 @@ def describe_build(built: Mapping[str, str]) -> str:
 def source_digest() -> str:
     """The SHA-256 over the names and contents of all files of the three packages, in hexadecimal digits."""
     return _digest_of(Path(__file__).resolve().parents[1])
+
+
+def _image_digest() -> str:
+    try:
+        return _IMAGE.read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def _digest_of(folder: Path) -> str:
