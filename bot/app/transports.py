@@ -26,6 +26,11 @@ UNLINKED = "no account is linked yet; link one with: python -m bot link"
 
 _PAUSE_SECONDS = 1.0
 """At most, between one look for the bridge and the next: some drop what comes until Aldis has found them."""
+_MANY_LOOKS = 60
+_LONG_PAUSE_SECONDS = 5.0
+"""Between one look for an account and the next, once so many were in vain: nobody is just about to link one, and each
+is a connection of its own.
+"""
 _MAX_UNNAMED = 3
 """How often a bridge that answers may fail to tell the account's id before it is taken without."""
 
@@ -181,12 +186,14 @@ async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait) -> Accou
     """
     link = linking_over(settings, bridge)
     try:
-        unnamed = 0
+        unnamed = looks = 0
         while True:
             with _told(on_wait):
                 account = _only(await choice_of(link, settings.signal.account))
                 if account is None:
                     on_wait(UNLINKED)
+                    if (looks := looks + 1) > _MANY_LOOKS:
+                        await asyncio.sleep(_LONG_PAUSE_SECONDS)
                 elif (found := await link.identify(account)).id is not None:
                     return found
                 elif (unnamed := unnamed + 1) == _MAX_UNNAMED:

@@ -8,6 +8,7 @@ Left to others: making providers (`bot.app` hands over how).
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from bot.doctor.capabilities import ask_capabilities
 from bot.doctor.deps import Deps
@@ -16,7 +17,7 @@ from bot.doctor.servers import CheckedServer, ServerProbe, look_at, look_for, ne
 from bot.errors import ConfigError, ProviderError
 from bot.messages import UserMessage
 from bot.providers.base import Provider, Request
-from bot.providers.capabilities import Capabilities
+from bot.providers.capabilities import NOTHING, Capabilities
 from bot.settings import Settings
 from tools import ImagesOptions
 
@@ -30,6 +31,8 @@ ANTHROPIC_URL = "https://api.anthropic.com"
 _ANTHROPIC_VERSION = "2026-10-21"
 """As the SDK of Anthropic 2.12.0 sends it (2026-11-22)."""
 OPENAI_URL = "https://api.openai.com/v1"
+_MAX_ASKED = 8
+"""Of how many models a server is asked about each; people choose among the first, and each takes five questions."""
 
 
 async def check_models(settings: Settings, deps: Deps) -> list[Finding]:
@@ -94,8 +97,19 @@ def _figures(server: CheckedServer, model: str, told: Capabilities, settings: Se
 
 
 async def list_models(vendor: str, settings: Settings, deps: Deps) -> ServerProbe:
-    """What a vendor's server lists, as things are set; costs nothing."""
-    return await look_at(checked_server(vendor, settings), deps.tool_deps.http, is_contained=deps.is_contained)
+    """What a vendor's server lists, as things are set; costs nothing.
+
+    Servers at home whose list says nothing of windows are asked besides, for the model that is set and for some more.
+    """
+    server, http = checked_server(vendor, settings), deps.tool_deps.http
+    looked = await look_at(server, http, is_contained=deps.is_contained)
+    if server.is_vendor or server.path or looked.names is None:
+        return looked
+    names = dict.fromkeys([*(name for name in _models_of(vendor, settings) if name in looked.names), *looked.names])
+    unknown = [name for name in names if looked.told.get(name, NOTHING).window_tokens is None][:_MAX_ASKED]
+    found = await asyncio.gather(*(ask_capabilities(server, name, http) for name in unknown))
+    more = {name: looked.told.get(name, NOTHING).or_else(one) for name, (_, one) in zip(unknown, found, strict=True)}
+    return replace(looked, told={**looked.told, **more})
 
 
 async def find_servers(deps: Deps, addresses: Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:

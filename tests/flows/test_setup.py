@@ -1,7 +1,9 @@
 """Set-up in a browser, as a real process: the link is printed, opens once, and the pages outlast what they mend."""
 
 import io
+import json
 import re
+import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +16,7 @@ from bot.web.admin.audit import audit_path
 from tests.bot.web.test_health import free_port
 from tests.flows.consoles import Console, watched
 from tests.flows.processes import started
+from tests.servers import mcp_server
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, MALLORY, Person, delete, message
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
@@ -118,9 +121,18 @@ async def test_who_is_let_in_is_answered_what_they_wrote_while_they_waited(
 
 
 async def test_tools_are_tried_on_a_page(tmp_path: Path) -> None:
-    """One that looks, by the running Aldis and into the usage; one that acts is refused; no word of it is kept."""
+    """One that looks, also one of an MCP server, by the running Aldis and into the usage; one that acts is refused, and
+    so is one whose server people's things may stand on; no word of it is kept.
+    """
+    lamps = {"command": sys.executable, "args": [mcp_server.__file__], "private": False}
+    servers = json.dumps({"lamps": lamps, "shed": {**lamps, "private": True}})
     async with SignalCli() as server:
-        settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port()), "TOOLS__APPROVE": "convert"}
+        settings = {
+            "SIGNAL__URL": server.url,
+            "WEB__ADMIN_PORT": str(free_port()),
+            "TOOLS__APPROVE": "convert",
+            "TOOLS__MCP__SERVERS": servers,
+        }
         async with (
             watched("setup", settings=settings, folder=tmp_path) as console,
             entered(await link_in(console)) as (http, origin, token),
@@ -136,6 +148,15 @@ async def test_tools_are_tried_on_a_page(tmp_path: Path) -> None:
             async with http.get(f"{origin}/setup/tools") as response:
                 assert 'href="/setup/tools/try/calculate"' in (page := await response.text())
                 assert "try/remind" not in page
+
+            async def lists(words: str) -> bool:
+                async with http.get(f"{origin}/setup/tools") as response:
+                    return words in await response.text()
+
+            await eventually_found(lambda: lists('href="/setup/tools/try/lamps_add"'))
+            assert not await lists("try/shed_")
+            assert "42" in await tried("lamps_add", a0="2", a1="40")
+            assert "cannot be tried here" in await tried("shed_add", a0="2", a1="40")
             assert "391" in await tried("calculate", a0="17 * 23")
             async with http.get(f"{origin}/setup/tools/try/calculate") as response:
                 assert "391" not in await response.text()  # it is shown once
@@ -150,7 +171,8 @@ async def test_tools_are_tried_on_a_page(tmp_path: Path) -> None:
             async with http.get(f"{origin}/usage") as response:
                 assert "calculate" in await response.text()
         audit = (tmp_path / "aldis.db-audit.jsonl").read_text()
-        assert ['"about": "calculate"' in line for line in audit.splitlines() if "tool.tried" in line] == [True, False]
+        tried_at_all = [json.loads(line)["about"] for line in audit.splitlines() if "tool.tried" in line]
+        assert tried_at_all == ["lamps_add", "calculate", "current_time"]
         assert "17 * 23" not in audit + console.err.text
 
 

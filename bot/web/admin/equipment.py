@@ -3,6 +3,7 @@
 Left to others: what there is to list (`bot.doctor.tools`), trying keys (`bot.doctor.search`).
 """
 
+import asyncio
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -18,6 +19,8 @@ from bot.web.admin.pages import words
 from bot.web.admin.trial import may_be_tried
 
 _TOOLS = "/setup/tools"
+_SERVERS_SECONDS = 5.0
+"""For servers that give tools of theirs; a page without these is better than none."""
 SEARCHES = {
     "TOOLS__WEB_SEARCH__API_KEY": "Brave Search",
     "TOOLS__WEB_SEARCH__TAVILY_API_KEY": "Tavily",
@@ -60,18 +63,32 @@ class ToolRoom:
     async def _show(self, request: web.Request) -> web.Response:
         settings = self._desk.world.settings
         groups = inventory(settings, self._desk.world.deps(settings).tool_deps)
+        asked = await self._asked() if any(group.state == "on" and not group.tools for group in groups) else ()
         search = settings.tools.options_by_name["web_search"]
         fields = {name: name.rpartition("__")[2].lower() for name in SEARCHES}
         return self._desk.page(
             request,
             "tools",
-            rows=[_row(group) for group in groups],
+            rows=[_row(group, asked) for group in groups],
             searches=[
                 {"name": name, "service": SEARCHES[name], "is_set": getattr(search, field, None) is not None}
                 for name, field in fields.items()
             ],
             retention=settings.history.retention_days,
         )
+
+    async def _asked(self) -> tuple[str, ...]:
+        """The tools that are known only when their servers are asked, as far as they may be tried."""
+        running = self._desk.world.running
+        if running is None:
+            return ()
+        try:
+            async with asyncio.timeout(_SERVERS_SECONDS):
+                offers = await running.toolbox.offers()
+        except TimeoutError:
+            return ()
+        specs = (running.toolbox.spec(offer.name) for offer in offers)
+        return tuple(spec.name for spec in specs if spec is not None and spec.server and may_be_tried(spec))
 
     async def _switch(self, request: web.Request) -> web.Response:
         form, settings = form_of(request), self._desk.world.settings
@@ -105,7 +122,8 @@ class ToolRoom:
         return await self._desk.save(request, _TOOLS, {"HISTORY__RETENTION_DAYS": days})
 
 
-def _row(group: ToolGroup) -> Row:
+def _row(group: ToolGroup, asked: tuple[str, ...]) -> Row:
+    """`asked` are the tools of a group whose tools are known only when servers are asked."""
     first = group.tools[0].spec if group.tools else None
     about = first.description.partition(". ")[0].rstrip(".") + "." if first else ""
     return Row(
@@ -113,5 +131,11 @@ def _row(group: ToolGroup) -> Row:
         about=about,
         cost_usd=max((tool.spec.cost_usd for tool in group.tools), default=Decimal(0)),
         asks=any(tool.spec.effects != "none" for tool in group.tools),
-        trials=tuple(tool.spec.name for tool in group.tools if group.state == "on" and may_be_tried(tool.spec)),
+        trials=_trials(group, asked),
     )
+
+
+def _trials(group: ToolGroup, asked: tuple[str, ...]) -> tuple[str, ...]:
+    if group.state != "on":
+        return ()
+    return tuple(tool.spec.name for tool in group.tools if may_be_tried(tool.spec)) if group.tools else asked

@@ -95,8 +95,7 @@ class FactorRoom:
         if refusal is not None:
             return self._desk.wrong(request, _FACTOR, refusal)
         self._factor.adopt(secret, factor)
-        session.new_secret = None
-        self._sessions.ask_others(session)
+        session.new_secret, session.confirmed_by = None, factor
         return self._desk.done(request, _FACTOR, "FACTOR_SET")
 
     async def _switch_off(self, request: web.Request) -> web.Response:

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from aiohttp import BodyPartReader, web
 from aiohttp.typedefs import Handler, Middleware
 
-from bot.web.admin.sessions import BrowserSession, Sessions, is_same
+from bot.web.admin.sessions import BrowserSession, CurrentFactor, Sessions, is_same
 
 Form = Mapping[str, str]
 
@@ -110,9 +110,10 @@ _HTTP_PORT = 80
 class RequestGuard:
     """Stands before every page. `signed_out` and `wants_code` answer for the pages that may not be shown."""
 
-    def __init__(self, place: PagesAddress, sessions: Sessions) -> None:
+    def __init__(self, place: PagesAddress, sessions: Sessions, factor: CurrentFactor) -> None:
         self._place = place
         self._sessions = sessions
+        self._factor = factor
         # The prefix has browsers refuse it unless it came by https, for this host alone and for all of it.
         self.cookie_name = "__Host-aldis" if place.is_secure else "aldis-session"
 
@@ -164,6 +165,7 @@ class RequestGuard:
     async def _who(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         session = self._sessions.find(self._cookie(request))
         if session is not None:
+            self._factor.check(session)
             request[SESSION] = session
         if request.method == "POST":
             is_in = session is not None and session.is_confirmed

@@ -52,6 +52,8 @@ class BrowserSession:
     seen_at: float
     is_confirmed: bool
     """Whether the second factor was given, or none is needed."""
+    confirmed_by: "SecondFactor | None" = field(default=None, repr=False)
+    """Which one was given; another one that counts since is still to be given."""
     tries: int = 0
     new_secret: bytes | None = field(default=None, repr=False)
     """The secret of a second factor that is being set up on it."""
@@ -104,6 +106,12 @@ class CurrentFactor:
         if (secret := self._secret()) != self._known:
             self.adopt(secret, None if secret is None else SecondFactor(secret))
         return self._factor
+
+    def check(self, session: BrowserSession) -> None:
+        """Have a session give a code that was confirmed before this second factor counted, wherever that was set."""
+        factor = self()
+        if factor is not None and session.confirmed_by is not factor:
+            session.is_confirmed = False
 
     def adopt(self, secret: bytes | None, factor: SecondFactor | None) -> None:
         """Go on with the factor that was just tried with this secret."""
@@ -161,18 +169,12 @@ class Sessions:
     def confirm(self, session: BrowserSession, factor: SecondFactor, code: str) -> bool:
         """Whether the code opens the session; after some wrong ones it is closed."""
         if factor.takes(code):
-            session.is_confirmed = True
+            session.is_confirmed, session.confirmed_by = True, factor
             return True
         session.tries += 1
         if session.tries >= _MAX_TRIES:
             self.leave(session)
         return False
-
-    def ask_others(self, session: BrowserSession) -> None:
-        """Have every other session give a code before it may do anything more."""
-        for one in self._sessions.values():
-            if one is not session:
-                one.is_confirmed = False
 
     def leave(self, session: BrowserSession) -> None:
         """Close a session."""

@@ -61,10 +61,10 @@ class Site:
         self._place = place
         self._sessions = sessions or Sessions()
         self._pages = PageTemplates(timezone=world.settings.locale.timezone)
-        self._guard = RequestGuard(place, self._sessions)
+        factor = factor or CurrentFactor(lambda: secret_of(world.settings))
+        self._guard = RequestGuard(place, self._sessions, factor)
         self._desk = AdminContext(world, self._pages, audit)
         self._account = AccountRoom(self._desk)
-        factor = factor or CurrentFactor(lambda: secret_of(world.settings))
         self.log = LogTail()
         upkeep = UpkeepRoom(self._desk, self.log)
         self._check = upkeep.check

@@ -168,3 +168,21 @@ def test_secrets_that_will_not_do(more: dict[str, str], words: str, tmp_path: Pa
     """No start, and no restart, with them."""
     with pytest.raises(ConfigError, match=words):
         secret_of(settings_of(tmp_path, **more))
+
+
+async def test_one_that_is_set_at_the_shell_is_asked_for_in_open_sessions(tmp_path: Path) -> None:
+    """From the restart on that this means; taken out there, no code is wanted; another one is asked for anew."""
+    async with visited(tmp_path) as visitor:
+        world = visitor.site.world
+        await visitor.enter()
+        for secret in ("JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", "KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU"):
+            assert (await visitor.get("/upkeep")).status == 200
+            world.file.write({SETTING: secret})
+            await world.restart()
+            assert (await visitor.get("/upkeep")).headers["Location"] == "/code"
+            assert (await visitor.post("/upkeep/backup")).headers["Location"] == "/code"
+            await visitor.post("/code", {"code": code_of(secret)})
+        assert (await visitor.get("/upkeep")).status == 200
+        world.file.write({SETTING: None})
+        await world.restart()
+        assert (await visitor.get("/upkeep")).status == 200

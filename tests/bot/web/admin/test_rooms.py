@@ -1,6 +1,7 @@
 """What the pages do to settings: all of it or nothing, never over the environment, and never a key on a page."""
 
 import asyncio
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from bot.errors import ConfigError
 from bot.settings.file import SettingsFile
 from bot.web.admin.plots import by_day, largest
 from tests.bot.loops.fake_transport import envelope
-from tests.bot.web.admin.browsers import visited
+from tests.bot.web.admin.browsers import settings_of, visited
+from tests.servers.model_hosts import ModelHost, Software
+from tests.servers.openai import OpenAIServer
 
 KEY = "sk-ant-very-secret-0123456789"
 
@@ -136,3 +139,25 @@ def test_plots_say_what_was_spent() -> None:
     assert by_day({}).is_empty
     assert by_day({"2026-11-21": Decimal(0)}).is_empty
     assert largest({"a": Decimal(1), "b": Decimal(4)}) == [("b", Decimal(4), 100.0), ("a", Decimal(1), 25.0)]
+
+
+@pytest.mark.parametrize("software", ["ollama", "lm_studio"])
+async def test_models_at_home_are_listed_with_their_windows(software: Software, tmp_path: Path) -> None:
+    """Also where the server's list does not have them, so that it is asked about each."""
+    async with OpenAIServer(local=True, models=("embed-1", "home-8b"), host=ModelHost(software)) as server:
+        given = {"LLM__OPENAI__BASE_URL": server.base_url, "LLM__OPENAI__MODEL": "home-8b", "LLM__PROVIDERS": "openai"}
+        async with visited(tmp_path, settings=settings_of(tmp_path, **given)) as visitor:
+            await visitor.enter()
+            page = await visitor.get("/setup/model")
+    assert re.search(r'<option value="home-8b" selected>home-8b · 8\s192\s*</option>', page.text)
+
+
+async def test_the_last_step_is_marked_where_somebody_has_been(tmp_path: Path) -> None:
+    """It is nothing but a look: until then it is not done, however much else is."""
+    settings = settings_of(tmp_path, LLM__PROVIDERS="offline", ACCESS__ADMINS="0d6f2f4e-1111-4222-8333-444455556666")
+    async with visited(tmp_path, settings=settings) as visitor:
+        visitor.site.world.has_account = True
+        await visitor.enter()
+        assert 'href="/setup/done" class="is-done"' not in (await visitor.get("/setup/you")).text
+        assert 'href="/setup/you" class="is-done"' in (await visitor.get("/setup/you")).text
+        assert 'href="/setup/done" class="is-done"' in (await visitor.get("/setup/done")).text
