@@ -44,15 +44,20 @@ def log_waits() -> OnWait:
     return RepeatedWarning(_log).tell
 
 
-async def signal_transport(settings: Settings, on_wait: OnWait | None = None) -> Transport:
+async def signal_transport(
+    settings: Settings, on_wait: OnWait | None = None, *, is_being_set_up: bool = False
+) -> Transport:
     """The transport to Signal; waits until the bridge answers and has an account.
+
+    While Aldis `is_being_set_up`, it also waits for somebody to say which account is meant, where that is not clear.
 
     Raises:
         ConfigError: what answers at `SIGNAL__URL` is no bridge, or none that works.
     """
     on_wait = on_wait or log_waits()
     bridge = await _bridge(settings, on_wait)
-    return transport(settings, bridge, await _account(settings, bridge, on_wait))
+    account = await _account(settings, bridge, on_wait, is_being_set_up=is_being_set_up)
+    return transport(settings, bridge, account)
 
 
 async def profile_client(settings: Settings, on_wait: OnWait) -> ProfileClient:
@@ -178,18 +183,26 @@ def _check_address(settings: Settings) -> None:
         raise ConfigError("SIGNAL__URL: signal-cli-rest-api is reached by http://host:port, not by a socket")
 
 
-async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait) -> Account:
+async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_being_set_up: bool = False) -> Account:
     """The account to answer for: the one that is set, else the only one; waits until there is one.
 
     Raises:
-        ConfigError: the bridge has others than the one that is set, or several.
+        ConfigError: the bridge has others than the one that is set, or several, and nobody is asked which is meant.
     """
     link = linking_over(settings, bridge)
     try:
         unnamed = looks = 0
         while True:
             with _told(on_wait):
-                account = _only(await choice_of(link, settings.signal.account))
+                choice = await choice_of(link, settings.signal.account)
+                try:
+                    account = _only(choice)
+                except ConfigError as error:
+                    if not is_being_set_up:
+                        raise
+                    on_wait(str(error))
+                    await _pause()
+                    continue
                 if account is None:
                     on_wait(UNLINKED)
                     if (looks := looks + 1) > _MANY_LOOKS:

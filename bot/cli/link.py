@@ -18,7 +18,7 @@ from bot import app, logs
 from bot.errors import Disconnected, LinkRefused
 from bot.settings import Settings
 from bot.transports.base import Linking
-from bot.transports.envelope.accounts import UNNAMED
+from bot.transports.envelope.accounts import UNNAMED, takes_numberless
 
 MAX_CODES = 15
 """Each is good for about a minute: whoever has not scanned one by then has gone away."""
@@ -84,6 +84,8 @@ def show_code(uri: str) -> None:
 def _show(uri: str, *, is_first: bool) -> None:
     show_code(uri)
     sys.stdout.flush()  # in a pipe the code would else be seen when nobody waits for it any more
+    if is_first and not takes_numberless(uri):
+        print("An account without a phone number cannot scan it: this bridge does not offer that.", file=sys.stderr)
     print(_HOW if is_first else "This is a new code; the one before is not good any more.", file=sys.stderr)
 
 

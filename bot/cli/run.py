@@ -116,7 +116,9 @@ class _Runs:
             world.wait_for(what)
 
         async with serve(pages, given.web.host, given.web.port):
-            transport = await unless(stop.requested, app.signal_transport(given, on_wait))
+            # Where the account is not clear a page asks for it; a choice that was wrong is taken back, as any setting.
+            asks = given.web.admin_port > 0 and self._former is None
+            transport = await unless(stop.requested, app.signal_transport(given, on_wait, is_being_set_up=asks))
             if transport is None:
                 return
             async with app.build_aldis(

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import aiohttp
@@ -17,7 +18,7 @@ from tests.bot.web.test_health import free_port
 from tests.flows.consoles import Console, watched
 from tests.flows.processes import started
 from tests.servers import mcp_server
-from tests.servers.envelopes import ACCOUNT, ALICE, BOB, MALLORY, Person, delete, message
+from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, MALLORY, Person, delete, message
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import SignalServer
@@ -68,6 +69,57 @@ async def test_an_account_is_linked_in_the_browser(bridge: type[SignalServer], t
             async with http.get(f"{origin}/setup/account/code-1.svg") as response:
                 assert (response.status, response.content_type) == (200, "image/svg+xml")
             await server.scan(ACCOUNT)
+            await eventually_found(lambda: shows(f"Aldis answers for {ACCOUNT}"))
+
+
+@pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])
+async def test_an_account_without_a_number_is_linked_in_the_browser(bridge: type[SignalServer], tmp_path: Path) -> None:
+    """Whether such an account can scan the code is said by the bridge; one that does not name it is helped out."""
+    async with bridge(accounts=[], own=replace(ALDIS, number=None), links_numberless=False) as server:
+        settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port())}
+        async with (
+            watched("setup", settings=settings, folder=tmp_path) as console,
+            entered(await link_in(console)) as (http, origin, token),
+        ):
+
+            async def shows(words: str) -> bool:
+                async with http.get(f"{origin}/setup/account") as response:
+                    return words in await response.text()
+
+            async def push(path: str, **given: str) -> None:
+                async with http.post(f"{origin}/setup/account/{path}", data={"token": token, **given}) as response:
+                    assert response.status == 200
+
+            await push("link")
+            await eventually_found(lambda: shows("cannot scan this code"))
+            await push("stop")
+            server.links_numberless = True
+            await push("link")
+            await eventually_found(lambda: shows("can scan this code as well"))
+            await server.scan(ALDIS.uuid)
+            if bridge is SignalRestApi:
+                await eventually_found(lambda: shows("Id of the account"))
+                await push("choose", account=ALDIS.uuid)
+            await eventually_found(lambda: shows(f"Aldis answers for {ALDIS.uuid}"))
+
+
+async def test_one_of_several_accounts_is_chosen(tmp_path: Path) -> None:
+    """Aldis waits for the choice, and the page asks for it."""
+    async with SignalCli(accounts=["+15550100077", ACCOUNT]) as server:
+        settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port())}
+        async with (
+            watched("setup", settings=settings, folder=tmp_path) as console,
+            entered(await link_in(console)) as (http, origin, token),
+        ):
+
+            async def shows(words: str) -> bool:
+                async with http.get(f"{origin}/setup/account") as response:
+                    return words in await response.text()
+
+            await eventually_found(lambda: shows("name the one that Aldis answers for"))
+            chosen = {"token": token, "account": ACCOUNT}
+            async with http.post(f"{origin}/setup/account/choose", data=chosen) as response:
+                assert response.status == 200
             await eventually_found(lambda: shows(f"Aldis answers for {ACCOUNT}"))
 
 

@@ -4,6 +4,7 @@ Left to others: what to do where none or several are meant (`bot.app.transports`
 """
 
 from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
 
 from bot.events import Account
 from bot.transports.base import Linking
@@ -13,6 +14,15 @@ UNNAMED = (
     "the bridge has an account without a phone number and does not tell its uuid; put that there (`signal-cli -o json"
     " listAccounts` tells it), or let Aldis talk to signal-cli's own daemon"
 )
+
+
+def takes_numberless(uri: str) -> bool:
+    """Whether a code for linking can be scanned by an account without a phone number: the bridge says so in it.
+
+    Source: https://github.com/AsamK/signal-cli/issues/2122 (2026-09-17); other programs write `nopni2` besides.
+    """
+    told = parse_qs(urlsplit(uri).query).get("capabilities", [""])[0]
+    return "nopni" in told.split(",")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

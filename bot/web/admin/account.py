@@ -27,6 +27,7 @@ from bot.settings import Settings
 from bot.transports.base import NOT_SCANNED, Linking
 from bot.transports.bridge_versions import Bridge
 from bot.transports.detect import bridge_at
+from bot.transports.envelope.accounts import takes_numberless
 from bot.turn.captchas import solution_in
 from bot.web.admin.desk import AdminContext, go_to
 from bot.web.admin.guard import form_of
@@ -185,13 +186,19 @@ class AccountRoom:
             live=await self._desk.fragment(request, "account"),
             bridge=bridge,
             accounts=[account for account in accounts if account.name],
+            is_unnamed=self._own() is None and any(not account.name for account in accounts),
             elsewhere=elsewhere,
             registering=self._registering,
             captcha_page=_REGISTRATION_PAGE,
         )
 
     async def _live(self) -> tuple[str, dict[str, object]]:
-        return "part_account", {"link": self.link.state, "account": self._own()}
+        state = self.link.state
+        return "part_account", {
+            "link": state,
+            "account": self._own(),
+            "takes_numberless": takes_numberless(state.uri),
+        }
 
     async def _look(self) -> tuple[Bridge | None, tuple[Account, ...]]:
         """The bridge at `SIGNAL__URL` and what it has; None: none answers there."""

@@ -523,3 +523,20 @@ PAGE_USERNAME_DROPPED = Sentence(
     "PAGE_USERNAME_DROPPED", "The account has no user name any more, and its link leads nowhere."
 )
 PAGE_FOUND_BY = Sentence("PAGE_FOUND_BY", "How others find it")
+PAGE_NUMBERLESS_MAKE = Sentence(
+    "PAGE_NUMBERLESS_MAKE",
+    "No bridge can make an account without a phone number; Signal’s app on a phone can, and then you link it here.",
+)
+PAGE_NUMBERLESS_TAKEN = Sentence(
+    "PAGE_NUMBERLESS_TAKEN", "An account without a phone number can scan this code as well."
+)
+PAGE_NUMBERLESS_NOT_TAKEN = Sentence(
+    "PAGE_NUMBERLESS_NOT_TAKEN",
+    "An account without a phone number cannot scan this code: the bridge does not offer that. A newer signal-cli may.",
+)
+PAGE_ACCOUNT_UNNAMED = Sentence("PAGE_ACCOUNT_UNNAMED", "Which account is it?")
+PAGE_ACCOUNT_UNNAMED_WHY = Sentence(
+    "PAGE_ACCOUNT_UNNAMED_WHY",
+    "The bridge has an account without a phone number and does not tell its id. Where the bridge runs, this shows it:",
+)
+PAGE_ACCOUNT_ID = Sentence("PAGE_ACCOUNT_ID", "Id of the account (UUID)")
