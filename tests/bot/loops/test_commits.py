@@ -63,6 +63,8 @@ async def test_a_turn_with_a_tool_is_three_commits(
     echo = Echo(**flags)
     async with app_harness(store, clock, tools=(echo,), patience_seconds=LONG_SECONDS) as port:
         await asked(port, 1)
+        # The turn is over, and that its answer went out waits for the next commit.
+        await port.until(lambda: not port.worker.running_turns() and len(store._database._waiting) == 1)
         seen = await Commits().watch(store)
         port.thinker.script = [calls(("echo", {"word": "hi"})), says("It said hi.")]
         await asked(port, 2)
@@ -74,6 +76,7 @@ async def test_what_is_urgent_comes_before_what_arrives_with_it(store: Store, cl
     """A question that is taken back in the same breath is not claimed in the commit that writes both down."""
     async with app_harness(store, clock) as port:
         await asked(port, 1)
+        await port.quiet()
         await port.until(lambda: not port.worker.running_turns())
         question = message("never mind", sent_at=1_795_000_000_500)
         taken_back = delete(1_795_000_000_500)
@@ -88,6 +91,7 @@ async def test_one_turn_at_a_time_however_they_are_claimed(store: Store, clock: 
     """What arrives while the worker looks by itself is not claimed beside what it takes from the same conversation."""
     async with app_harness(store, clock) as port:
         await asked(port, 1)
+        await port.quiet()
         await port.until(lambda: not port.worker.running_turns())
         gate = port.thinker.gates["held"] = asyncio.Event()
         is_free = threading.Event()
