@@ -24,6 +24,7 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from store.restored import mark
 from store.sealing import Keyring, own_transaction
@@ -57,6 +58,8 @@ _MAC_BYTES = 32
 _WRONG = b"\xff" * _MAC_BYTES
 """The sum of no MACs: it stands where the rows are others than they were, so that this is named until it is decided."""
 _MODULUS = 1 << (8 * _MAC_BYTES)
+_MAX_KNOWN_MACS = 256
+"""A row's MAC is wanted again when it is looked at, and when it is changed: one over these values is made once."""
 
 _KIND_NAMES = {kind: kind.__name__.encode() for kind in (str, int, float, bytes, type(None))}
 
@@ -104,6 +107,7 @@ class Guard:
         self._keyring = keyring
         self._connection = keyring.connection
         self._key = keyring.derive(b"aldis rows")
+        self._known_macs = lru_cache(_MAX_KNOWN_MACS, typed=True)(self._made_mac)
         self._suffix = secrets.token_hex(8)
         """Behind the names of what makes MACs: no schema, index or trigger in the file can call it."""
         self._found = Tampering()
@@ -272,9 +276,11 @@ class Guard:
         return isinstance(mac, bytes) and hmac.compare_digest(mac, expected)
 
     def _mac(self, name: str, values: Iterable[Value]) -> bytes:
-        """Over the name and the values, each with its kind and length, so that none can pass for another."""
-        whole = b"".join(map(_encoded, (name, *values)))
-        return hmac.digest(self._key, whole, "sha256")
+        return self._known_macs(name, *values)
+
+    def _made_mac(self, *values: Value) -> bytes:
+        """Over the values, each with its kind and length, so that none can pass for another."""
+        return hmac.digest(self._key, b"".join(map(_encoded, values)), "sha256")
 
 
 def _encoded(value: Value | float) -> bytes:

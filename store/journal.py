@@ -16,11 +16,16 @@ from store.repository import Repository, millis
 class Journal(Repository):
     """The repository of running turns. All methods run inside a transaction."""
 
-    def add(self, conversation: ConversationId, turn: TurnId, position: int, step: bytes) -> None:
-        """Write one step, sealed; positions count from 0 without a gap. Nothing when the turn was taken back."""
+    def add(self, conversation: ConversationId, turn: TurnId, first: int, *steps: bytes) -> None:
+        """Write steps, sealed, from this position on; they count from 0 without a gap. Nothing when the turn was taken
+        back.
+        """
         if self.is_running(turn):
-            sealed = self.keyring.seal(conversation, _place(turn, position), step)
-            self.execute("INSERT INTO journal (turn_id, position, step) VALUES (?, ?, ?)", (turn, position, sealed))
+            rows = [
+                (turn, position, self.keyring.seal(conversation, _place(turn, position), step))
+                for position, step in enumerate(steps, first)
+            ]
+            self.execute_many("INSERT INTO journal (turn_id, position, step) VALUES (?, ?, ?)", rows)
 
     def is_running(self, turn: TurnId) -> bool:
         """Whether the turn is still to be answered: its question may have been taken back, or forgotten."""

@@ -270,6 +270,10 @@ class Outbox(Repository):
             self.keyring.open(conversation, _place(TurnId(turn), position), reply) for turn, position, reply in rows
         )
 
+    def has_open(self) -> bool:
+        """Whether anything is still to be sent, or to be found out about."""
+        return bool(self.rows("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1"))
+
     def begin(
         self, *, now: datetime, most: int, stamped_at: datetime | None = None, unheard: timedelta | None = None
     ) -> tuple[OutboxItem, ...]:
@@ -280,8 +284,6 @@ class Outbox(Repository):
         shows `now`. `unheard` is the grace period where no receipt can come just now: what is unknown waits longer by
         the time since the last look, but no longer than that grace from now, and ten minutes in all.
         """
-        if not self.rows("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1"):
-            return ()
         if unheard is not None:
             self._put_off_unknown(millis(now), millis(now + unheard))
         self._listens(millis(now))
@@ -321,7 +323,8 @@ class Outbox(Repository):
 
         Gives whether it has to be removed: a status that was taken back while it was being sent.
         """
-        possible = set(self._possible_names(item, now)) - {sent_at}
+        may_have_copies = bool(self._sent_again((item,)))
+        possible = set(self._possible_names(item, now)) - {sent_at} if may_have_copies else set[int]()
         self._name_last(item, sent_at)
         rows = self.rows(
             "SELECT position < 0 AND state = 'sending' AND reply IS NULL, state = 'sent' AND sent_at IN "
@@ -339,8 +342,10 @@ class Outbox(Repository):
         if edited is not None or not is_there_already:
             # A receipt may have proved it before: the bridge knows better than we which name it has.
             self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent'", (sent_at, item))
-        self._note_copies(item, possible)
-        self.reconcile(now=now)
+        if may_have_copies:
+            self._note_copies(item, possible)
+        if self.rows("SELECT 1 FROM receipts LIMIT 1"):
+            self.reconcile(now=now)
         return bool(is_taken_back)
 
     def postpone(self, item: OutboxId, *, due_at: datetime, now: datetime, is_in_doubt: bool = False) -> None:
@@ -616,7 +621,7 @@ class Outbox(Repository):
 
     def _possible_names(self, item: int, now: datetime) -> tuple[int, ...]:
         """The names under which something was received that may be a copy of this item, or is in another chat."""
-        receipts = self._receipts() if self._sent_again((item,)) else ()
+        receipts = self._receipts()
         return self._meant(item, self._proofs(receipts, now).open_names) if receipts else ()
 
     def _sent_again(self, items: Collection[int]) -> list[int]:
@@ -903,6 +908,8 @@ class Outbox(Repository):
 
     def _standing(self, item: int | None, turn: int) -> SentMessage | None:
         """What is in the chat of a status of this turn, or of the nearest one before it; None where nothing is."""
+        if item is None:
+            return None
         rows = self.rows(
             "SELECT sent_at, original_at, revision, replaces FROM outbox WHERE id = ? AND turn_id = ? AND position < 0",
             (item, turn),
@@ -922,6 +929,8 @@ class Outbox(Repository):
         self.execute("DELETE FROM outbox WHERE id = ? AND position < 0 AND state = 'waiting'", (status,))
 
     def _in_place_of(self, replaces: int | None) -> SentMessage | None:
+        if replaces is None:
+            return None
         rows = self.rows("SELECT sent_at, original_at, revision FROM outbox WHERE id = ?", (replaces,))
         return _in_chat(*rows[0]) if rows else None
 

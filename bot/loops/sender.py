@@ -210,6 +210,8 @@ class Sender:
         """What is to be sent now, within a transaction; a repetition is noted in the ledger."""
         now = self._clock.now()
         self._remove_copies(repos, now)
+        if not repos.outbox.has_open():
+            return (), None
         # While the stream is away no receipt can come: that is no time in which it could have.
         unheard = self._grace if self._transport.has_receipts and not self._transport.is_open else None
         items = repos.outbox.begin(now=now, most=self._room(), stamped_at=self._clock.wall(), unheard=unheard)

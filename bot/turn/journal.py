@@ -347,8 +347,7 @@ class Journal:
         lines = [dump_step(step) for step in steps]
 
         def write(repos: Repositories) -> None:
-            for position, line in enumerate(lines, first):
-                repos.journal.add(self._turn.conversation, self._turn.id, position, line)
+            repos.journal.add(self._turn.conversation, self._turn.id, first, *lines)
 
         await self._store.transaction(write)
 

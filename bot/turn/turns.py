@@ -141,6 +141,8 @@ class Turns:
                 break
             claims.append(found)
             passed_over.add(found.conversation)
+            if not repos.inbox.has_waiting():
+                return tuple(claims), False
         return tuple(claims), repos.inbox.has_waiting()
 
     async def load(self, claim: Claim, incoming: tuple[Incoming, ...]) -> Turn:
@@ -313,6 +315,8 @@ class Turns:
         """End what this turn takes the place of, within a transaction: open questions about these tools; gives whether
         there was one.
         """
+        if not turn.open_questions:
+            return False
         waiting = repos.inbox.put_off_turns(turn.conversation)
         over = [one for one in turn.open_questions if one.turn in waiting and one.is_about(tools)]
         for one in over:
