@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from store.records import ConversationId, InboxId, TurnId, TurnState
-from store.repository import Repository, millis, moment
+from store.repository import Repository, millis, millis_if, moment_if
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +36,7 @@ class Chats(Repository):
             (
                 conversation,
                 self.keyring.seal(conversation, _place(conversation), settings),
-                None if expires_at is None else millis(expires_at),
+                millis_if(expires_at),
             ),
         )
 
@@ -68,9 +68,7 @@ class Chats(Repository):
         )
         return next(
             (
-                LastQuestion(
-                    turn=TurnId(turn), state=state, expires_at=None if expires_at is None else moment(expires_at)
-                )
+                LastQuestion(turn=TurnId(turn), state=state, expires_at=moment_if(expires_at))
                 for turn, state, expires_at in rows
             ),
             None,
@@ -102,13 +100,12 @@ class Chats(Repository):
 
     def at(self, address: str) -> ConversationId | None:
         """The conversation at this address; None where there has never been one."""
-        rows = self.rows("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(address),))
-        return ConversationId(rows[0][0]) if rows else None
+        return self.value("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(address),))
 
     def is_answering(self, conversation: ConversationId) -> bool:
         """Whether a question of the conversation is being answered."""
         return bool(
-            self.rows(
+            self.value(
                 "SELECT 1 FROM inbox WHERE conversation_id = ? AND state IN ('waiting', 'claimed') "
                 "AND state = 'claimed' LIMIT 1",
                 (conversation,),

@@ -148,14 +148,13 @@ class Forgetting(Repository):
         None where there is none, or where it is forgotten in one step. One that is left behind by a crash has the names
         of some messages, which go as all names do.
         """
-        rows = self.rows(
+        return self.value(
             "INSERT INTO conversations (realm, handle, created_at, served_at, key_generation) "
             "SELECT realm, randomblob(16), ?2, served_at, key_generation + 1 FROM conversations WHERE handle = ?1 "
             "AND EXISTS (SELECT 1 FROM turns WHERE conversation_id = conversations.id AND state = 'kept' "
             "LIMIT 1 OFFSET ?3) RETURNING id",
             (self.chat_handle(address), millis(now), 2 * _AT_ONCE),
         )
-        return ConversationId(rows[0][0]) if rows else None
 
     def ahead(self, address: str, successor: ConversationId, *, now: datetime) -> Erasure | None:
         """Beforehand, the words of some turns of this conversation go that are over; None when there are no more.

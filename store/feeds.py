@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from store.repository import Repository, millis, moment
+from store.repository import Repository, millis, millis_if, moment, moment_if
 
 MAX_FEEDS = 50
 """How many feeds there may be, unless the settings name more: one after the other is read, and each may take its time.
@@ -158,8 +158,7 @@ class Feeds(Repository):
 
     def next_due_at(self) -> datetime | None:
         """When a feed is due at the earliest; None where none is ever."""
-        [(due_at,)] = self.rows("SELECT min(due_at) FROM feeds")
-        return None if due_at is None else moment(due_at)
+        return moment_if(self.value("SELECT min(due_at) FROM feeds"))
 
     def pull_in(self, *, until: datetime) -> None:
         """No feed is due later than then."""
@@ -172,8 +171,8 @@ class Feeds(Repository):
                 "UPDATE feeds SET url = ?, title = ?, etag = ?, last_modified = ?, digest = ?, due_at = ?, "
                 "read_at = ?, failures = ?, trouble = ? WHERE id = ?",
                 (
-                    *(feed.url, feed.title, feed.etag, feed.last_modified, feed.digest, _millis(feed.due_at)),
-                    *(_millis(feed.read_at), feed.failures, feed.trouble, feed.id),
+                    *(feed.url, feed.title, feed.etag, feed.last_modified, feed.digest, millis_if(feed.due_at)),
+                    *(millis_if(feed.read_at), feed.failures, feed.trouble, feed.id),
                 ),
             ).rowcount
         )
@@ -309,14 +308,6 @@ def _words(query: str) -> list[str]:
     return [f'"{word}"' for word in readable[:MAX_WORDS]]
 
 
-def _millis(at: datetime | None) -> int | None:
-    return None if at is None else millis(at)
-
-
-def _moment(at: int | None) -> datetime | None:
-    return None if at is None else moment(at)
-
-
 def _feed(row: tuple[Any, ...]) -> Feed:
     number, given, is_set, url, title, etag, last_modified, digest, due_at, read_at, failures, trouble = row
     return Feed(
@@ -328,8 +319,8 @@ def _feed(row: tuple[Any, ...]) -> Feed:
         etag=etag,
         last_modified=last_modified,
         digest=digest,
-        due_at=_moment(due_at),
-        read_at=_moment(read_at),
+        due_at=moment_if(due_at),
+        read_at=moment_if(read_at),
         failures=failures,
         trouble=trouble,
     )

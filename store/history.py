@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 
 from store.records import ConversationId, StoredMessage, TurnId
-from store.repository import Repository, moment
+from store.repository import Repository, moment_if
 
 LAST_TURNS = (
     "SELECT turn_id, position, role, call_id, message, expires_at FROM history "
@@ -43,7 +43,7 @@ class History(Repository):
                 role=role,
                 call_id=call_id,
                 message=self.keyring.open(conversation, _place(TurnId(turn), position), message),
-                expires_at=None if expires_at is None else moment(expires_at),
+                expires_at=moment_if(expires_at),
             )
             for turn, position, role, call_id, message, expires_at in rows
         )
@@ -71,13 +71,12 @@ class History(Repository):
 
     def count(self, turns: Collection[TurnId], *, conversation: ConversationId | None) -> int:
         """Of how many of these turns something is kept, in this realm; `conversation` set: and was said there."""
-        [(count,)] = self.rows(
+        return self.value(
             "SELECT count(DISTINCT turn_id) FROM history JOIN conversations ON conversations.id = conversation_id "
             "WHERE turn_id IN (SELECT value FROM json_each(?1)) AND realm = ?2 "
             "AND (?3 IS NULL OR conversation_id = ?3)",
             (json.dumps(list(turns)), self.realm, conversation),
         )
-        return count
 
     def of_turns(
         self, turns: Collection[TurnId], *, conversation: ConversationId | None
@@ -98,7 +97,7 @@ class History(Repository):
                     role=row[3],
                     call_id=row[4],
                     message=self.keyring.open(ConversationId(row[0]), _place(TurnId(row[1]), row[2]), row[5]),
-                    expires_at=None if row[6] is None else moment(row[6]),
+                    expires_at=moment_if(row[6]),
                 ),
             )
             for row in rows

@@ -33,7 +33,7 @@ from typing import Any
 
 from store.errors import Damaged
 from store.records import Arrival, Claim, ConversationId, InboxId, InboxItem, KnownMessage, TurnId, UrgentItem, Waiting
-from store.repository import AT_ONCE, Repository, millis, moment
+from store.repository import AT_ONCE, Repository, millis, millis_if, moment, moment_if
 
 _log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class Inbox(Repository):
                 self.keyring.seal(arrival.conversation, place, arrival.envelope),
                 millis(arrival.received_at),
                 arrival.urgent,
-                None if arrival.expires_at is None else millis(arrival.expires_at),
+                millis_if(arrival.expires_at),
                 arrival.refusal,
             ),
         ).fetchone()
@@ -125,17 +125,18 @@ class Inbox(Repository):
         replaces: TurnId | None = None,
     ) -> TurnId:
         """A new turn of the conversation, running."""
-        [(turn,)] = self.rows(
-            "INSERT INTO turns (conversation_id, state, started_at, expires_at, replaces) "
-            "VALUES (?, 'running', ?, ?, ?) RETURNING id",
-            (conversation, millis(now), None if expires_at is None else millis(expires_at), replaces),
+        return TurnId(
+            self.value(
+                "INSERT INTO turns (conversation_id, state, started_at, expires_at, replaces) "
+                "VALUES (?, 'running', ?, ?, ?) RETURNING id",
+                (conversation, millis(now), millis_if(expires_at), replaces),
+            )
         )
-        return TurnId(turn)
 
     def has_waiting(self) -> bool:
         """Whether anything waits to be claimed now, in busy conversations too."""
         return bool(
-            self.rows(
+            self.value(
                 "SELECT 1 FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
                 "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND NOT urgent "
                 "AND put_off_until IS NULL AND realm = ? LIMIT 1",
@@ -201,7 +202,7 @@ class Inbox(Repository):
         rows = self.rows(
             "SELECT turn_id FROM inbox WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') "
             "AND put_off_until IS NOT NULL GROUP BY turn_id HAVING ?2 IS NULL OR coalesce(min(expires_at) > ?2, TRUE)",
-            (conversation, None if now is None else millis(now)),
+            (conversation, millis_if(now)),
         )
         return tuple(TurnId(turn) for (turn,) in rows)
 
@@ -212,10 +213,9 @@ class Inbox(Repository):
 
     def waiting(self, conversation: ConversationId) -> int:
         """How many messages of the conversation are under way."""
-        [(count,)] = self.rows(
+        return self.value(
             "SELECT count(*) FROM inbox WHERE conversation_id = ? AND state IN ('waiting', 'claimed')", (conversation,)
         )
-        return count
 
     def urgent_items(self, *, besides: Collection[ConversationId] = (), most: int = 50) -> tuple[UrgentItem, ...]:
         """The urgent items that wait, oldest first, whatever runs in their conversations; at most so many.
@@ -335,7 +335,7 @@ class Inbox(Repository):
         count = self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL "
             "WHERE state IN ('waiting', 'claimed') AND state = 'claimed' AND (?1 IS NULL OR claimed_until < ?1)",
-            (None if now is None else millis(now),),
+            (millis_if(now),),
         ).rowcount
         if count:
             self.notify("inbox")
@@ -389,12 +389,12 @@ class Inbox(Repository):
             "WHERE state = 'dead' AND realm = ?",
             (self.realm,),
         )
-        return Waiting(items=open_items, oldest_at=None if oldest is None else moment(oldest), dead=dead)
+        return Waiting(items=open_items, oldest_at=moment_if(oldest), dead=dead)
 
     def _next_conversation(
         self, busy: Collection[ConversationId], busy_people: Collection[bytes], now: datetime
     ) -> ConversationId | None:
-        rows = self.rows(
+        return self.value(
             "SELECT inbox.conversation_id FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
             "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND NOT inbox.urgent "
             "AND coalesce(put_off_until, 0) <= ? AND conversations.realm = ? "
@@ -408,7 +408,6 @@ class Inbox(Repository):
                 json.dumps([person.hex().upper() for person in busy_people]),
             ),
         )
-        return ConversationId(rows[0][0]) if rows else None
 
     def _waiting(self, conversation: ConversationId, most: int, now: datetime) -> list[tuple[Any, ...]]:
         rows = self.rows(
@@ -444,7 +443,7 @@ class Inbox(Repository):
             envelope=opened,
             received_at=moment(received_at),
             attempts=attempts + 1,
-            expires_at=None if expires_at is None else moment(expires_at),
+            expires_at=moment_if(expires_at),
             refusal=refusal,
         )
 

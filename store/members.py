@@ -8,7 +8,7 @@ receipt (`store.outbox`).
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from store.repository import Repository, millis, moment
+from store.repository import Repository, millis, moment_if
 
 MAX_MEMBERS = 5000
 """More are taken for an error of the bridge. Signal's groups have 1,000 members at most. Source: Signal Support,
@@ -53,21 +53,21 @@ class Members(Repository):
 
         Something does where a receipt is kept that may mean a send to a group of which no list came since.
         """
-        [(at,)] = self.rows(
-            "SELECT min(begun_at + CASE WHEN state = 'sending' THEN ?1 ELSE 0 END) "
-            "FROM outbox JOIN conversations ON conversations.id = outbox.conversation_id "
-            "JOIN attempts ON outbox_id = outbox.id LEFT JOIN rosters USING (conversation_id) "
-            "WHERE (settled_at IS NULL OR open_until >= (SELECT max(target + ahead_ms) FROM receipts)) "
-            "AND in_group AND realm = ?2 AND attempts.sent_at IS NULL "
-            "AND coalesce(listed_at, -1) < (SELECT max(target + ahead_ms) FROM receipts)",
-            (int(_PATIENCE.total_seconds() * 1000), self.realm),
+        return moment_if(
+            self.value(
+                "SELECT min(begun_at + CASE WHEN state = 'sending' THEN ?1 ELSE 0 END) "
+                "FROM outbox JOIN conversations ON conversations.id = outbox.conversation_id "
+                "JOIN attempts ON outbox_id = outbox.id LEFT JOIN rosters USING (conversation_id) "
+                "WHERE (settled_at IS NULL OR open_until >= (SELECT max(target + ahead_ms) FROM receipts)) "
+                "AND in_group AND realm = ?2 AND attempts.sent_at IS NULL "
+                "AND coalesce(listed_at, -1) < (SELECT max(target + ahead_ms) FROM receipts)",
+                (int(_PATIENCE.total_seconds() * 1000), self.realm),
+            )
         )
-        return None if at is None else moment(at)
 
     def listed_at(self) -> datetime | None:
         """When the bridge last told who is in its groups; None: it never did."""
-        [(at,)] = self.rows("SELECT max(listed_at) FROM rosters")
-        return None if at is None else moment(at)
+        return moment_if(self.value("SELECT max(listed_at) FROM rosters"))
 
     def prune(self, *, before: datetime) -> None:
         """Forget who had left a group before then."""

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from store.errors import Damaged
 from store.records import ConversationId, TurnId
-from store.repository import Repository, millis, moment
+from store.repository import Repository, millis, moment_if
 
 _log = logging.getLogger(__name__)
 
@@ -114,7 +114,7 @@ class Facts(Repository):
         except Damaged as error:
             _log.error("fact %d of conversation %d is lost: %s", number, conversation, error)
             return None
-        until = None if expires_at is None else moment(expires_at)
+        until = moment_if(expires_at)
         return Fact(number=number, fact=words, expires_at=until, labels=source)
 
 

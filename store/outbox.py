@@ -42,7 +42,7 @@ from datetime import datetime, timedelta
 from store.errors import Damaged
 from store.proofs import Proofs, ReceiptReach, SendAttempt, prove
 from store.records import ConversationId, Copy, InboxId, OutboxId, OutboxItem, SentMessage, TurnId, Waiting
-from store.repository import AT_ONCE, Repository, millis, moment
+from store.repository import AT_ONCE, Repository, millis, moment, moment_if
 
 _log = logging.getLogger(__name__)
 
@@ -202,22 +202,20 @@ class Outbox(Repository):
 
     def next_position(self, turn: TurnId) -> int:
         """Where the next item of the turn stands."""
-        [(position,)] = self.rows("SELECT coalesce(max(position) + 1, 0) FROM outbox WHERE turn_id = ?", (turn,))
-        return position
+        return self.value("SELECT coalesce(max(position) + 1, 0) FROM outbox WHERE turn_id = ?", (turn,))
 
     def turn_of(self, conversation: ConversationId, sent_at: int) -> TurnId | None:
         """The turn that a message of ours in this conversation belongs to; None where it is not known."""
-        rows = self.rows(
+        return self.value(
             "SELECT turn_id FROM outbox WHERE sent_at = ? AND conversation_id = ?", (sent_at, conversation)
         )
-        return TurnId(rows[0][0]) if rows else None
 
     def was_last_before(self, turn: TurnId, item: InboxId) -> bool:
         """Whether all that a turn has said went out, as far as is known, before this message came, and nothing of any
         other turn of the conversation between the two.
         """
         return bool(
-            self.rows(
+            self.value(
                 "SELECT 1 FROM inbox, (SELECT max(attempted_at) AS asked_at FROM outbox "
                 "WHERE turn_id = ?1 AND position >= 0 AND state IN ('sent', 'unknown')) WHERE id = ?2 "
                 "AND received_at > asked_at AND NOT EXISTS "
@@ -251,7 +249,7 @@ class Outbox(Repository):
     def is_ours(self, conversation: ConversationId, sent_at: int) -> bool:
         """Whether something went out to the conversation under this time, in whichever of its attempts."""
         return bool(
-            self.rows(
+            self.value(
                 "SELECT 1 FROM attempts JOIN outbox ON outbox.id = outbox_id "
                 "WHERE attempts.sent_at = ? AND conversation_id = ?",
                 (sent_at, conversation),
@@ -308,15 +306,16 @@ class Outbox(Repository):
 
     def next_due_at(self) -> datetime | None:
         """When `begin` will have something at the earliest; None when nothing waits for a time."""
-        [(due_at,)] = self.rows(
-            "SELECT min(due_at) FROM outbox JOIN conversations ON conversations.id = outbox.conversation_id "
-            "WHERE outbox.id IN ("
-            "SELECT min(id) FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') GROUP BY conversation_id"
-            ") AND state <> 'sending' AND realm = ? "
-            "AND outbox.conversation_id NOT IN (SELECT conversation_id FROM holds)",
-            (self.realm,),
+        return moment_if(
+            self.value(
+                "SELECT min(due_at) FROM outbox JOIN conversations ON conversations.id = outbox.conversation_id "
+                "WHERE outbox.id IN ("
+                "SELECT min(id) FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') GROUP BY conversation_id"
+                ") AND state <> 'sending' AND realm = ? "
+                "AND outbox.conversation_id NOT IN (SELECT conversation_id FROM holds)",
+                (self.realm,),
+            )
         )
-        return None if due_at is None else moment(due_at)
 
     def mark_sent(self, item: OutboxId, sent_at: int, *, now: datetime, edited: SentMessage | None = None) -> bool:
         """It went out under this timestamp, as an edit of `edited` if set; its words go.
@@ -773,8 +772,7 @@ class Outbox(Repository):
 
     def conversation_of(self, item: OutboxId) -> ConversationId | None:
         """The conversation that an item is in by now: its own may have been forgotten. None when it is not there."""
-        rows = self.rows("SELECT conversation_id FROM outbox WHERE id = ?", (item,))
-        return ConversationId(rows[0][0]) if rows else None
+        return self.value("SELECT conversation_id FROM outbox WHERE id = ?", (item,))
 
     def hold(self, conversation: ConversationId, *, now: datetime) -> None:
         """Send nothing to the conversation any more: nobody in it has a safety number that is trusted."""
@@ -839,7 +837,7 @@ class Outbox(Repository):
             "WHERE state = 'dead' AND realm = ?",
             (self.realm,),
         )
-        return Waiting(items=items, oldest_at=None if oldest is None else moment(oldest), dead=dead)
+        return Waiting(items=items, oldest_at=moment_if(oldest), dead=dead)
 
     def _drop_attempt(self, item: OutboxId) -> None:
         """The last attempt surely did not go out: no receipt can mean it."""

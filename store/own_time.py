@@ -7,7 +7,7 @@ from dataclasses import astuple
 from datetime import datetime
 
 from store.records import KeptTime
-from store.repository import Repository, moment
+from store.repository import Repository, moment_if
 
 
 class OwnTime(Repository):
@@ -29,8 +29,9 @@ class OwnTime(Repository):
 
     def latest(self) -> datetime | None:
         """The latest time at which something was sent or had come, as far as is known; None: nothing has."""
-        [(at,)] = self.rows(
-            "SELECT max(at) FROM (SELECT max(until) AS at FROM listening UNION ALL SELECT max(started_at) FROM ("
-            "SELECT started_at FROM turns ORDER BY id DESC LIMIT 1))"
+        return moment_if(
+            self.value(
+                "SELECT max(at) FROM (SELECT max(until) AS at FROM listening UNION ALL SELECT max(started_at) FROM ("
+                "SELECT started_at FROM turns ORDER BY id DESC LIMIT 1))"
+            )
         )
-        return None if at is None else moment(at)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from store.repository import Repository, millis, moment
+from store.repository import Repository, millis, moment, moment_if
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,7 +114,7 @@ class People(Repository):
                 Pin(
                     is_theirs=holder == self.keyring.handle(person),
                     since=moment(since),
-                    refused_at=None if refused_at is None else moment(refused_at),
+                    refused_at=moment_if(refused_at),
                 )
                 for holder, since, refused_at in rows
             ),

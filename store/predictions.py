@@ -16,7 +16,7 @@ from typing import Any
 
 from store.errors import Damaged
 from store.records import ConversationId, TurnId
-from store.repository import Repository, millis, moment
+from store.repository import Repository, millis, moment_if
 
 _log = logging.getLogger(__name__)
 
@@ -79,10 +79,9 @@ class Predictions(Repository):
 
     def count(self, person: str) -> int:
         """How many of the person's are kept, everywhere."""
-        [(count,)] = self.rows(
+        return self.value(
             "SELECT count(*) FROM predictions WHERE person = ? AND words IS NOT NULL", (self.keyring.handle(person),)
         )
-        return count
 
     def all(self, conversation: ConversationId, person: str | None, *, now: datetime) -> tuple[PredictionRow, ...]:
         """What this person has predicted in the conversation, None: everybody, the oldest first."""
@@ -148,12 +147,11 @@ class Predictions(Repository):
 
     def _origin(self, conversation: ConversationId, person: str, number: int, now: datetime) -> str | None:
         """The call that recorded the person's prediction of this number; None where there is none any more."""
-        rows = self.rows(
+        return self.value(
             "SELECT origin FROM predictions WHERE conversation_id = ? AND person = ? AND number = ? "
             "AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE)",
             (conversation, self.keyring.handle(person), number, millis(now)),
         )
-        return rows[0][0] if rows else None
 
     def _read(
         self, conversation: ConversationId, condition: str, values: tuple[object, ...]
@@ -174,8 +172,8 @@ class Predictions(Repository):
             number=number,
             words=None if words is None else self.keyring.open(conversation, _words_of(origin), words),
             outcome=None if outcome is None else self.keyring.open(conversation, _outcome_of(origin), outcome),
-            settled_at=None if settled_at is None else moment(settled_at),
-            expires_at=None if expires_at is None else moment(expires_at),
+            settled_at=moment_if(settled_at),
+            expires_at=moment_if(expires_at),
         )
 
 

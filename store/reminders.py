@@ -16,7 +16,7 @@ from typing import Any
 
 from store.errors import Damaged
 from store.records import ConversationId, TurnId
-from store.repository import Repository, millis, moment
+from store.repository import Repository, millis, millis_if, moment, moment_if
 
 _log = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ class Reminders(Repository):
                 self.keyring.seal(conversation, f"reminders.plan|{origin}", plan),
                 self.keyring.seal(conversation, f"reminders.words|{origin}", words),
                 millis(due_at),
-                None if expires_at is None else millis(expires_at),
+                millis_if(expires_at),
                 0 if is_delay else None,
             ),
         )
@@ -97,10 +97,9 @@ class Reminders(Repository):
 
     def count(self, person: str) -> int:
         """How many the person has planned, everywhere."""
-        [(count,)] = self.rows(
+        return self.value(
             "SELECT count(*) FROM reminders WHERE person = ? AND settled_at IS NULL", (self.keyring.handle(person),)
         )
-        return count
 
     def of_person(self, person: str, conversation: ConversationId) -> tuple[Reminder, ...]:
         """What the person has planned in this conversation, the next one first."""
@@ -129,12 +128,13 @@ class Reminders(Repository):
 
     def next_due_at(self) -> datetime | None:
         """When something is due at the earliest; None when nothing is planned."""
-        [(due_at,)] = self.rows(
-            "SELECT min(due_at) FROM reminders WHERE settled_at IS NULL AND EXISTS (SELECT 1 FROM conversations "
-            "WHERE conversations.id = conversation_id AND realm = ?)",
-            (self.realm,),
+        return moment_if(
+            self.value(
+                "SELECT min(due_at) FROM reminders WHERE settled_at IS NULL AND EXISTS (SELECT 1 FROM conversations "
+                "WHERE conversations.id = conversation_id AND realm = ?)",
+                (self.realm,),
+            )
         )
-        return None if due_at is None else moment(due_at)
 
     def again(self, reminder: int, due_at: datetime) -> None:
         """It has come, and comes again then."""
@@ -224,6 +224,6 @@ class Reminders(Repository):
             plan=b"" if plan is None else self.keyring.open(place, f"reminders.plan|{origin}", plan),
             words=None if words is None else self.keyring.open(place, f"reminders.words|{origin}", words),
             due_at=moment(due_at),
-            expires_at=None if expires_at is None else moment(expires_at),
+            expires_at=moment_if(expires_at),
             is_planned=settled_at is None,
         )

@@ -63,6 +63,11 @@ class Repository:
         """All rows of one query, as tuples in the order of its columns."""
         return self._connection.execute(statement, values).fetchall()
 
+    def value(self, statement: str, values: Sequence[object] = ()) -> Any:
+        """The first column of a query's first row; None where it has no row."""
+        row = self._connection.execute(statement, values).fetchone()
+        return None if row is None else row[0]
+
     def notify(self, name: str) -> None:
         """Let those who wait for `name` look again once this is committed."""
         self._notified.add(name)
@@ -76,6 +81,16 @@ def millis(at: datetime) -> int:
 def moment(at: int) -> datetime:
     """Milliseconds since 1970 as an aware datetime in UTC."""
     return datetime.fromtimestamp(at / 1000, UTC)
+
+
+def millis_if(at: datetime | None) -> int | None:
+    """As `millis`; None stays None."""
+    return None if at is None else millis(at)
+
+
+def moment_if(at: int | None) -> datetime | None:
+    """As `moment`; None stays None."""
+    return None if at is None else moment(at)
 
 
 def account_place(id_: bytes) -> str:

@@ -15,7 +15,7 @@ from datetime import datetime
 from importlib.resources import files
 
 from store.records import Waiting
-from store.repository import Repository, millis, moment
+from store.repository import Repository, millis, millis_if, moment_if
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,7 +34,7 @@ class Restored(Repository):
     def restoration(self) -> Restoration | None:
         """Where the store comes from, while it is undecided; None: it is a store like any other."""
         rows = self.rows("SELECT copied_at, restored_at FROM restored")
-        return Restoration(copied_at=_moment(rows[0][0]), restored_at=_moment(rows[0][1])) if rows else None
+        return Restoration(copied_at=moment_if(rows[0][0]), restored_at=moment_if(rows[0][1])) if rows else None
 
     def messages(self, *, besides: Collection[str]) -> Waiting:
         """The messages that would be answered; those of the kinds `besides` are not meant."""
@@ -43,7 +43,7 @@ class Restored(Repository):
             "AND kind NOT IN (SELECT value FROM json_each(?))",
             (json.dumps(list(besides)),),
         )
-        return Waiting(items=items, oldest_at=_moment(oldest), dead=0)
+        return Waiting(items=items, oldest_at=moment_if(oldest), dead=0)
 
     def replies(self) -> Waiting:
         """What would be sent; how old it is tells the turn that it belongs to."""
@@ -51,7 +51,7 @@ class Restored(Repository):
             "SELECT count(*), min(started_at) FROM outbox JOIN turns ON turns.id = turn_id "
             "WHERE outbox.state IN ('waiting', 'sending', 'unknown')"
         )
-        return Waiting(items=items, oldest_at=_moment(oldest), dead=0)
+        return Waiting(items=items, oldest_at=moment_if(oldest), dead=0)
 
     def close(self, *, besides: Collection[str], now: datetime) -> None:
         """None of these messages is answered, nothing that waited is sent: their words go, with the steps of their
@@ -90,11 +90,7 @@ def mark(
         "INSERT INTO restored (id, copied_at, restored_at) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE "
         "SET copied_at = coalesce(excluded.copied_at, copied_at), restored_at = excluded.restored_at",
         (
-            None if copied_at is None else millis(copied_at),
-            None if restored_at is None else millis(restored_at),
+            millis_if(copied_at),
+            millis_if(restored_at),
         ),
     )
-
-
-def _moment(at: int | None) -> datetime | None:
-    return None if at is None else moment(at)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from store.errors import Damaged
 from store.records import ConversationId, TurnId
-from store.repository import Repository, millis, moment
+from store.repository import Repository, millis, millis_if, moment_if
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class Summaries(Repository):
                         first=TurnId(first),
                         last=TurnId(last),
                         summary=self.keyring.open(conversation, _place(last), summary),
-                        expires_at=None if expires_at is None else moment(expires_at),
+                        expires_at=moment_if(expires_at),
                         labels=None if labels is None else self.keyring.open(conversation, _labels_of(last), labels),
                     )
                     for first, last, summary, expires_at, labels in rows
@@ -71,7 +71,7 @@ class Summaries(Repository):
                 summary.first,
                 summary.last,
                 self.keyring.seal(conversation, _place(summary.last), summary.summary),
-                None if summary.expires_at is None else millis(summary.expires_at),
+                millis_if(summary.expires_at),
                 None if labels is None else self.keyring.seal(conversation, _labels_of(summary.last), labels),
             ),
         )

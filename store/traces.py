@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from store.records import ConversationId, LedgerEntry, TurnId
-from store.repository import Repository, moment
+from store.repository import Repository, moment, moment_if
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,8 +91,8 @@ class Traces(Repository):
             realm=realm,
             state=state,
             started_at=moment(started_at),
-            ended_at=_moment(ended_at),
-            expires_at=_moment(expires_at),
+            ended_at=moment_if(ended_at),
+            expires_at=moment_if(expires_at),
             replaces=None if replaces is None else TurnId(replaces),
             deaths=deaths,
             messages=self._messages(turn),
@@ -164,12 +164,8 @@ class Traces(Repository):
                 state=state,
                 attempts=attempts,
                 revision=revision,
-                attempted_at=_moment(attempted_at),
-                settled_at=_moment(settled_at),
+                attempted_at=moment_if(attempted_at),
+                settled_at=moment_if(settled_at),
             )
             for position, state, attempts, revision, attempted_at, settled_at in rows
         )
-
-
-def _moment(at: int | None) -> datetime | None:
-    return None if at is None else moment(at)
