@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 
 from tools.base import Options, Tool, ToolSource
 from tools.catalog import CATALOG
@@ -26,15 +25,6 @@ class ToolDeps:
     quotas: Quotas
     papers: Papers
     judge: Judge
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BuildContext(ToolDeps):
-    """What tools are made with: their surroundings, and what several of them share among themselves."""
-
-    search: SearchService
-    """Where every tool searches, so that they share the services, the months, the minutes and the numbers. It is there
-    whether or not the tool `web_search` is switched on, whose settings it goes by."""
 
 
 def build(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> tuple[Tool, ...]:
@@ -63,8 +53,13 @@ def _options(name: str, options_by_name: Mapping[str, Options]) -> Options:
     return options_by_name.get(name) or CATALOG[name].options()
 
 
-def _workshop(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> BuildContext:
+def _workshop(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> Mapping[str, object]:
+    """What tools are made with, by name: their surroundings, and `search`, where all of them search.
+
+    So they share the services, the months, the minutes and the numbers. It is there whether or not the tool
+    `web_search` is switched on, whose settings it goes by.
+    """
     given = options_by_name.get("web_search")
     options = given if isinstance(given, SearchOptions) else SearchOptions()
-    shared: dict[str, Any] = {field.name: getattr(tool_deps, field.name) for field in fields(tool_deps)}
-    return BuildContext(**shared, search=SearchService(options, tool_deps.http, tool_deps.quotas))
+    shared = {field.name: getattr(tool_deps, field.name) for field in fields(tool_deps)}
+    return shared | {"search": SearchService(options, tool_deps.http, tool_deps.quotas)}

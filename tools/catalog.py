@@ -37,19 +37,19 @@ class CatalogEntry:
     options: type[Options]
     maker: str = ""
     """`module:name` of a class, or of a function that gives a tool or a tuple of tools. It is handed what its
-    parameters are called: `options`, or what a `tools.building.BuildContext` holds. Empty: there is only a source."""
+    parameters are called: `options`, `search`, a field of `tools.building.ToolDeps`. Empty: there is only a source."""
     has_stand_in: bool = False
     """Whether it is made even where its options lack something, for it can do its work by another service then."""
     source: Callable[[Any, Collection[str]], ToolSource] | None = None
     """What gives tools that are known only while Aldis runs, made with the names that are taken; None: nothing does."""
 
-    def build(self, options: Options, around: Any) -> tuple[Tool, ...]:
-        """The tools of the line, made with the `BuildContext` around them; none where the options lack something."""
+    def build(self, options: Options, around: Mapping[str, object]) -> tuple[Tool, ...]:
+        """The tools of the line, made with what is `around` them by name; none where the options lack something."""
         if not self.maker or (options.missing() is not None and not self.has_stand_in):
             return ()
         make: Callable[..., Tool | tuple[Tool, ...]] = resolve_name(self.maker)
         wanted = inspect.signature(make).parameters
-        made = make(**{name: options if name == "options" else getattr(around, name) for name in wanted})
+        made = make(**{name: options if name == "options" else around[name] for name in wanted})
         return made if isinstance(made, tuple) else (made,)
 
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tools.evidence.claims import CheckedClaim, language
 from tools.evidence.dates import parse_age
 from tools.evidence.independence import reports
+from tools.evidence.options import VerifyNewsOptions
 from tools.evidence.publishers import kind, publisher, registrable
-from tools.evidence.scoring import MAX_INCOMPLETE, Evidence, EvidenceSource, Rules, confidence, sources, weigh
+from tools.evidence.scoring import MAX_INCOMPLETE, Evidence, EvidenceSource, confidence, sources, weigh
 from tools.evidence.search_plan import SEARCHES_PER_ROUND, Inquiry, Step
 from tools.evidence.word_lists import CREDITS, fold
 from tools.ports import Judgement, Stance
@@ -218,7 +219,7 @@ def hit_at(number: int, words: str = "Larkhaven bridge collapse: 43 people dead 
     return page(f"paper{number}.example", f"{words} {number}{number}", f"Told by the paper of number {number}.")
 
 
-PLAIN = Rules()
+PLAIN = VerifyNewsOptions()
 
 
 def judged(*hits: Hit) -> dict[Hit, Judgement]:
@@ -230,7 +231,7 @@ def judged(*hits: Hit) -> dict[Hit, Judgement]:
     return {hit: Judgement(stance=stance(hit), tone="neutral", cites_official="Police" in hit.title) for hit in hits}
 
 
-def evidence_of(*hits: Hit, rules: Rules = PLAIN) -> Evidence:
+def evidence_of(*hits: Hit, rules: VerifyNewsOptions = PLAIN) -> Evidence:
     return weigh(sources(hits, rules, NOW, judgements=judged(*hits)))
 
 
@@ -264,12 +265,12 @@ def test_an_official_word_is_one_by_its_site_and_its_wording() -> None:
     assert (evidence_of(citing).official_is_cited, evidence_of(citing).official_confirms) == (True, False)
     assert evidence_of(checked).fact_check_contradicts
     denial = page("town.example", "The collapse of the Larkhaven bridge and 43 people: a hoax")
-    assert evidence_of(denial, rules=Rules(official_sites=("town.example",))).official_contradicts
+    assert evidence_of(denial, rules=VerifyNewsOptions(official_sites=("town.example",))).official_contradicts
 
 
 def test_sources_come_with_the_weightiest_first() -> None:
     """What contradicts, then what the operator prefers, then authorities; days are those of pages that may agree."""
-    rules = Rules(preferred_sites=("paper2.example",))
+    rules = VerifyNewsOptions(preferred_sites=("paper2.example",))
     denial = page("d.example", "Larkhaven bridge collapse is a hoax", "No 43 people died.", "2026-11-20")
     hits = [hit_at(1), replace(hit_at(2), age="2 days ago"), replace(hit_at(3), age="2026-11-01"), denial]
     found = sources(hits, rules, NOW, judgements=judged(*hits))
@@ -332,7 +333,9 @@ def inquiry(**more: Any) -> Inquiry:
     return Inquiry(**({"claim": BRIDGE, "needed": 3} | more))
 
 
-def steps(asked: Inquiry, tried: tuple[Step, ...] = (), *hits: Hit, rules: Rules = PLAIN) -> tuple[Step, ...]:
+def steps(
+    asked: Inquiry, tried: tuple[Step, ...] = (), *hits: Hit, rules: VerifyNewsOptions = PLAIN
+) -> tuple[Step, ...]:
     about = [hit for hit in hits if asked.claim.is_told_by(hit.title, hit.snippet)]
     found: tuple[EvidenceSource, ...] = sources(about, rules, NOW)
     return asked.following(found, weigh(found), tried)

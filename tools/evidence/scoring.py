@@ -21,6 +21,7 @@ from datetime import date, datetime
 
 from tools.evidence.dates import parse_age
 from tools.evidence.independence import reports
+from tools.evidence.options import VerifyNewsOptions
 from tools.evidence.publishers import Kind, kind
 from tools.ports import Judgement, Stance, Tone
 from tools.search.base import Hit, lies_in
@@ -65,17 +66,6 @@ class EvidenceSource:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rules:
-    """What the operator wants of evidence."""
-
-    needed: int = 3
-    """How many independent reports are several."""
-    preferred_sites: tuple[str, ...] = ()
-    official_sites: tuple[str, ...] = ()
-    """Authorities besides those that are known."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
     """What the sources say together."""
 
@@ -108,7 +98,7 @@ class Evidence:
 
 def sources(
     hits: Sequence[Hit],
-    rules: Rules,
+    options: VerifyNewsOptions,
     now: datetime,
     *,
     articles: Collection[str] = (),
@@ -123,11 +113,11 @@ def sources(
     told = [
         EvidenceSource(
             hit=hit,
-            kind="reference" if hit.url in articles else kind(hit.site, official_sites=rules.official_sites),
+            kind="reference" if hit.url in articles else kind(hit.site, official_sites=options.official_sites),
             judgement=(judgements or {}).get(hit),
             report=number,
             day=parse_age(hit.age, now),
-            is_preferred=lies_in(hit.site, rules.preferred_sites),
+            is_preferred=lies_in(hit.site, options.preferred_sites),
         )
         for hit, number in zip(hits, numbers, strict=True)
     ]

@@ -23,7 +23,7 @@ from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import RateLimited, ToolError
 from tools.evidence.claims import CheckedClaim
 from tools.evidence.options import VerifyNewsOptions
-from tools.evidence.scoring import Evidence, EvidenceSource, Rules, confidence, sources, weigh
+from tools.evidence.scoring import Evidence, EvidenceSource, confidence, sources, weigh
 from tools.evidence.search_plan import Inquiry, Step
 from tools.ports import Excerpt, Judge, Judgement
 from tools.search.base import Hit, lies_in
@@ -106,11 +106,6 @@ class VerifyNews:
         self._options = options
         self._desk = desk
         self._judge = judge
-        self._rules = Rules(
-            needed=options.independent_sources,
-            preferred_sites=options.preferred_sites,
-            official_sites=options.official_sites,
-        )
         self.spec = ToolSpec(
             name="verify_news",
             seldom="evidence whether a claim in the news is true",
@@ -198,7 +193,7 @@ class VerifyNews:
         hits = (hit for hit in _each_once(case.found) if not lies_in(hit.site, self._options.excluded_sites))
         about = [hit for hit in hits if case.claim.is_told_by(hit.title, hit.snippet)]
         articles = {hit.url for found in case.found if found.source == WikipediaBackend.name for hit in found.hits}
-        return sources(about, self._rules, now, articles=articles, judgements=case.judgements)
+        return sources(about, self._options, now, articles=articles, judgements=case.judgements)
 
     def _told(self, inquiry: Inquiry, case: _Case, now: datetime) -> Mapping[str, Any]:
         found = self._sources(case, now)

@@ -25,8 +25,8 @@ from signalbot._client.receipts import ReceiptsClient, ReceiptsURIs
 from signalbot._generated import RemoteDeleteRequest, RemoveReactionRequest, SendMessageV2
 from websockets.exceptions import WebSocketException
 
-from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Unfetchable
-from bot.transports.rest_api.errors import refusal
+from bot.errors import CallRefused, ConfigError, Disconnected, NotSent, SendUnknown, Unfetchable
+from bot.transports.rest_api.errors import refusal, words_in
 
 _log = logging.getLogger(__name__)
 
@@ -181,6 +181,42 @@ class Clients:
         self.reactions = ReactionsClient(ReactionsURIs(uris), None, self.sessions)
         self.plain = _Plain(_AnyURI(uris), None, self.sessions)
         self.receive_uri = MessagesURIs(uris).receive_ws_uri()
+
+    async def ask(self, path: str, *, timeout_seconds: float) -> object:
+        """The JSON of an answer to a question.
+
+        Raises:
+            Disconnected, ConfigError: as `as_disconnected`.
+        """
+        with as_disconnected():
+            async with asyncio.timeout(timeout_seconds):
+                return await self.plain.get(path)
+
+    async def do(
+        self, method: Literal["put", "post"], path: str, body: Mapping[str, object], *, timeout_seconds: float
+    ) -> None:
+        """Have the bridge do something for the operator, who hears what it says.
+
+        Raises:
+            CallRefused: the bridge refuses it, and why.
+            Disconnected, ConfigError: as `as_disconnected`.
+        """
+        try:
+            with as_disconnected():
+                async with asyncio.timeout(timeout_seconds):
+                    await self.plain.do(method, path, body)
+        except Disconnected as error:
+            if (words := refusal_words(error)) is not None:
+                raise CallRefused(words) from error
+            raise
+
+
+def refusal_words(error: Disconnected) -> str | None:
+    """What the bridge says where it refused the request itself; None where it did not."""
+    cause = error.__cause__
+    if isinstance(cause, BridgeRefusal) and cause.status == HTTPStatus.BAD_REQUEST:
+        return words_in(cause.body)
+    return None
 
 
 @contextmanager

@@ -19,7 +19,6 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
 from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Literal
 from urllib.parse import quote
 
@@ -38,8 +37,16 @@ from bot.transports.envelope.json import as_object, items_in, parse_frame, perso
 from bot.transports.envelope.send_errors import NO_CHALLENGE, failure, missed_recipient
 from bot.transports.rest_api.about import check_about
 from bot.transports.rest_api.arrivals import Arrivals
-from bot.transports.rest_api.clients import BridgeRefusal, Clients, as_disconnected, as_fetched, as_log, as_outcome
-from bot.transports.rest_api.errors import challenge_in, words_in
+from bot.transports.rest_api.clients import (
+    BridgeRefusal,
+    Clients,
+    as_disconnected,
+    as_fetched,
+    as_log,
+    as_outcome,
+    refusal_words,
+)
+from bot.transports.rest_api.errors import challenge_in
 from bot.transports.rest_api.requests import message_of, reaction_of, recipient_of, removed_reaction_of
 from bot.transports.rest_api.webhook import Post, Webhook
 from bot.transports.signal_bridge import SignalBridge, is_group
@@ -282,9 +289,7 @@ class RestApi(SignalBridge):
             await self._learn_own_device(self._ask(f"/v1/devices/{self._name}"))
 
     async def _ask(self, path: str) -> object:
-        with as_disconnected():
-            async with asyncio.timeout(self._call_seconds):
-                return await self._clients.plain.get(path)
+        return await self._clients.ask(path, timeout_seconds=self._call_seconds)
 
     async def _told(self, path: str) -> object:
         """As `_ask`, where the stream has shown already that the bridge is one: what it refuses may pass.
@@ -458,14 +463,9 @@ class RestApi(SignalBridge):
         self.challenge = None
 
     async def _do(self, method: Literal["put", "post"], path: str, body: Mapping[str, object]) -> None:
-        """Have the bridge do something for the operator, who hears what it says."""
         try:
-            with as_disconnected():
-                async with asyncio.timeout(self._send_seconds):
-                    await self._clients.plain.do(method, path, body)
-        except (Disconnected, ConfigError) as error:
-            if isinstance(error.__cause__, BridgeRefusal) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
-                raise CallRefused(words_in(error.__cause__.body)) from error
+            await self._clients.do(method, path, body, timeout_seconds=self._send_seconds)
+        except ConfigError as error:
             raise Disconnected(str(error)) from error
 
     async def aclose(self) -> None:
@@ -501,8 +501,8 @@ class RestApiLinking:
         try:
             return with_id(account, await self._ask(f"/v1/contacts/{account.name}?all_recipients=true"))
         except Disconnected as error:
-            if isinstance(error.__cause__, BridgeRefusal) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
-                raise Disconnected(f"{error}: {words_in(error.__cause__.body)}") from error
+            if (words := refusal_words(error)) is not None:
+                raise Disconnected(f"{error}: {words}") from error
             raise
 
     async def start_link(self, device_name: str) -> str:
@@ -533,31 +533,21 @@ class RestApiLinking:
     async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
         """Have a code sent to a number; see `Linking.register`."""
         body = {"use_voice": by_call, **({"captcha": captcha} if captcha else {})}
-        await self._do(f"/v1/register/{quote(number, safe='')}", body)
+        path = f"/v1/register/{quote(number, safe='')}"
+        await self._clients.do("post", path, body, timeout_seconds=self._scan_seconds)
 
     async def verify(self, number: str, code: str, *, pin: str | None) -> None:
         """Make the number an account; see `Linking.verify`."""
         path = f"/v1/register/{quote(number, safe='')}/verify/{quote(code, safe='')}"
-        await self._do(path, {"pin": pin} if pin else {})
+        await self._clients.do("post", path, {"pin": pin} if pin else {}, timeout_seconds=self._scan_seconds)
 
     async def aclose(self) -> None:
         """Close connections."""
         await self._clients.sessions.close()
 
-    async def _do(self, path: str, body: Mapping[str, object]) -> None:
-        try:
-            with as_disconnected():
-                async with asyncio.timeout(self._scan_seconds):
-                    await self._clients.plain.do("post", path, body)
-        except Disconnected as error:
-            if isinstance(error.__cause__, BridgeRefusal) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
-                raise CallRefused(words_in(error.__cause__.body)) from error
-            raise
-
     async def _ask(self, path: str, *, max_seconds: float | None = None) -> object:
-        with as_disconnected():
-            async with asyncio.timeout(min(self._call_seconds, max_seconds or self._call_seconds)):
-                return await self._clients.plain.get(path)
+        seconds = min(self._call_seconds, max_seconds or self._call_seconds)
+        return await self._clients.ask(path, timeout_seconds=seconds)
 
 
 # What comes in

@@ -18,7 +18,7 @@ from typing import Protocol
 
 import httpx
 
-from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, TransportError, Unfetchable
+from bot.errors import CallRefused, ConfigError, Disconnected, NotSent, SendUnknown, TransportError, Unfetchable
 from bot.events import Account
 from bot.transports.envelope.directory import accounts_in
 from bot.transports.envelope.json import Json, as_object, object_in, text_in
@@ -85,6 +85,20 @@ class Rpc:
         """
         try:
             return await self.call(method, params, timeout_seconds=timeout_seconds)
+        except TransportError as error:
+            raise Disconnected(f"{method} did not succeed ({error}); try again") from error
+
+    async def do(self, method: str, params: Mapping[str, object], *, timeout_seconds: float) -> None:
+        """Have the daemon do something for the operator, who hears what it says.
+
+        Raises:
+            CallRefused: the daemon refuses it, and why.
+            Disconnected: it did not succeed otherwise; try again.
+        """
+        try:
+            await self.call(method, params, timeout_seconds=timeout_seconds)
+        except RpcError as error:
+            raise CallRefused(" ".join(error.words.split()) or str(error)) from error
         except TransportError as error:
             raise Disconnected(f"{method} did not succeed ({error}); try again") from error
 

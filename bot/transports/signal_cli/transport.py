@@ -320,14 +320,8 @@ class SignalCli(SignalBridge):
         self.challenge = None
 
     async def _do(self, method: str, params: Mapping[str, object]) -> None:
-        """Have the daemon do something for the operator, who hears what it says."""
         given = {"account": self._account.name, **params}
-        try:
-            await self._rpc.call(method, given, timeout_seconds=self._send_seconds)
-        except RpcError as error:
-            raise CallRefused(error.words or str(error)) from error
-        except TransportError as error:
-            raise Disconnected(f"{method} did not succeed ({error}); try again") from error
+        await self._rpc.do(method, given, timeout_seconds=self._send_seconds)
 
     async def _ask(self, method: str, params: Mapping[str, object]) -> object:
         return await self._rpc.ask(
@@ -393,23 +387,16 @@ class SignalCliLinking:
     async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
         """Have a code sent to a number; see `Linking.register`."""
         given = {"account": number, "voice": by_call, **({"captcha": captcha} if captcha else {})}
-        await self._do("register", given)
+        await self._rpc.do("register", given, timeout_seconds=self._scan_seconds)
 
     async def verify(self, number: str, code: str, *, pin: str | None) -> None:
         """Make the number an account; see `Linking.verify`."""
-        await self._do("verify", {"account": number, "verificationCode": code, **({"pin": pin} if pin else {})})
+        given = {"account": number, "verificationCode": code, **({"pin": pin} if pin else {})}
+        await self._rpc.do("verify", given, timeout_seconds=self._scan_seconds)
 
     async def aclose(self) -> None:
         """Close connections."""
         await self._rpc.aclose()
-
-    async def _do(self, method: str, params: Mapping[str, object]) -> None:
-        try:
-            await self._rpc.call(method, params, timeout_seconds=self._scan_seconds)
-        except RpcError as error:
-            raise CallRefused(" ".join(error.words.split()) or str(error)) from error
-        except TransportError as error:
-            raise Disconnected(f"{method} did not succeed ({error}); try again") from error
 
 
 def _not_linked(error: RpcError) -> TransportError:

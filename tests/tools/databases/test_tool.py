@@ -365,12 +365,12 @@ async def test_a_database_whose_library_is_not_installed_does_not_hide_the_other
     with pytest.raises(Disabled, match="has to install the package asyncpg"):
         await querying.run(DbQueryArguments(database="far", table="t"), CONTEXT)
     assert options({"far": far}).missing() == "the package asyncpg (the extra `postgres`)"
-    assert CATALOG["db_query"].build(options({"far": far}), None) == ()
+    assert CATALOG["db_query"].build(options({"far": far}), {}) == ()
 
 
 def test_without_a_database_nothing_is_offered() -> None:
     """And what is missing is said."""
     given = DbQueryOptions()
-    assert CATALOG["db_query"].build(given, None) == ()
+    assert CATALOG["db_query"].build(given, {}) == ()
     assert given.missing() == "DATABASES"
     assert given.seen_by() == ()

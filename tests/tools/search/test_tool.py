@@ -6,7 +6,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -852,7 +851,7 @@ def test_a_desk_with_nobody_to_ask_is_closed(given: dict[str, Any], is_open: boo
     """Then no tool that searches is offered; the catalogue asks for it."""
     options = WebSearchOptions(**given)
     desk = SearchService(options, Http(USER_AGENT), Plenty())
-    around: Any = SimpleNamespace(search=desk, judge=None)
+    around = {"search": desk, "judge": None}
     built = (CATALOG[name].build(CATALOG[name].options(), around) for name in ("web_search", "verify_news"))
     assert [tool != () for tool in built] == [is_open, is_open]
     assert desk.is_open is is_open
