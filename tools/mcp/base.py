@@ -43,10 +43,8 @@ class AnswerLost(Exception):
 class McpSession(Protocol):
     """An open connection."""
 
-    @property
-    def ended(self) -> asyncio.Event:
-        """Set as soon as the server has gone."""
-        ...
+    ended: asyncio.Event
+    """Set as soon as the server has gone."""
 
     async def listing(self, wanted: tuple[str, ...] | None) -> Listing:
         """The tools that the server has and the operator wants (None: all), in the server's order."""
@@ -56,7 +54,7 @@ class McpSession(Protocol):
         """What the tool found; `shown_as` is its name here. The waiting is bounded by the caller.
 
         Raises:
-            Lost: the connection ended before or in the call, or the answer cannot be read.
+            AnswerLost: the connection ended before or in the call, or the answer cannot be read.
             ToolError: the server refuses the call, or says that it failed.
         """
         ...

@@ -76,7 +76,7 @@ class McpServer:
         """What its tool found. The waiting for an answer is bounded by the caller.
 
         Raises:
-            Lost: the connection ended before or in the call, or the answer cannot be read.
+            AnswerLost: the connection ended before or in the call, or the answer cannot be read.
             ToolError: it is down, it refuses the call, or it says that it failed.
         """
         if not self._is_over:
@@ -152,7 +152,7 @@ async def _way_in() -> Opened:
     """What opens connections; loaded here, beside the loop, for the SDK takes a second and 57 MB.
 
     Raises:
-        Failed: the SDK is damaged, or one that we do not know.
+        SessionFailed: the SDK is damaged, or one that we do not know.
     """
     try:
         return (await asyncio.to_thread(importlib.import_module, "tools.mcp.session")).open_session

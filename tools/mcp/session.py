@@ -49,12 +49,7 @@ class _Session:
 
     def __init__(self, client: Client, ended: asyncio.Event) -> None:
         self._client = client
-        self._ended = ended
-
-    @property
-    def ended(self) -> asyncio.Event:
-        """Set as soon as the server has gone."""
-        return self._ended
+        self.ended = ended
 
     async def listing(self, wanted: tuple[str, ...] | None) -> Listing:
         """The tools that can be offered; what the SDK raises becomes `SessionFailed` where the session is left."""
@@ -95,7 +90,7 @@ class _Session:
     def _meant(self, error: MCPError) -> Exception:
         """What becomes of an error instead of an answer: which of them leave open whether the call has happened."""
         if error.error.code == types.CONNECTION_CLOSED or error.error.message in _SESSION_IS_OVER:
-            self._ended.set()
+            self.ended.set()
             return AnswerLost("the server went away meanwhile")
         if error.error.code in {types.INTERNAL_ERROR, types.PARSE_ERROR}:
             return AnswerLost("the server failed meanwhile")
@@ -111,7 +106,7 @@ async def open_session(server: ServerOptions) -> AsyncGenerator[McpSession]:
     Enter and leave it in the same task, inside a cancel scope that bounds the opening.
 
     Raises:
-        Failed: it could not be opened, or broke.
+        SessionFailed: it could not be opened, or broke.
     """
     ended = asyncio.Event()
     try:
