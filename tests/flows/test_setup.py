@@ -370,7 +370,10 @@ async def test_the_profile_is_given_on_a_page(bridge: type[SignalServer], tmp_pa
                 ({"name": "Aldis"}, photograph()[:900], "cannot be used as a picture"),
                 ({"name": "Aldis", "token": "another"}, photograph(), "not of this session"),
             ):
-                assert words in await page("/setup/profile", form, picture)
+                answer = await page("/setup/profile", form, picture)
+                assert words in answer
+                assert "token" in form or f'value="{form["name"].strip()}"' in answer  # nothing is typed twice
+            assert 'value="Aldis Lamp"' in await page("/setup/profile")
             assert (profile.given_name, profile.about) == ("Aldis Lamp", "at home")
             assert "cannot be a user name" in await page("/setup/profile/username", {"username": "al"})
             assert "Somebody else has" in await page("/setup/profile/username", {"username": "taken.42"})

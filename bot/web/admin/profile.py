@@ -29,12 +29,13 @@ from bot.transports.profiles import (
 )
 from bot.web.admin.account import bridge_of, qr_svg
 from bot.web.admin.desk import AdminContext
-from bot.web.admin.guard import form_of, upload_of
+from bot.web.admin.guard import SESSION, form_of, upload_of
 from bot.web.admin.pages import words
 from bot.web.admin.world import RunningParts
 
 _PAGE = "/setup/profile"
 _ANSWER_SECONDS = 10.0
+_MAX_DRAFT_CHARS = 1000
 _SHOWN_TYPES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
 """What browsers show of what may have been set elsewhere."""
 
@@ -58,6 +59,8 @@ class ProfileRoom:
 
     async def _show(self, request: web.Request) -> web.Response:
         profile, running = None, self._desk.world.running
+        session = request[SESSION]
+        draft, session.draft = session.draft, {}
         if running is not None:
             try:
                 async with asyncio.timeout(_ANSWER_SECONDS), self._client(running) as client:
@@ -70,6 +73,7 @@ class ProfileRoom:
             profile=profile,
             is_running=running is not None,
             listed=self._listed(profile),
+            draft=draft,
             max_name=MAX_NAME_BYTES,
             max_about=MAX_ABOUT_BYTES,
         )
@@ -118,6 +122,7 @@ class ProfileRoom:
     async def _change(self, request: web.Request) -> web.Response:
         form, running = form_of(request), self._desk.world.running
         name, about = " ".join(form.get("name", "").split()), form.get("about", "").strip()
+        request[SESSION].draft = {"name": name[:_MAX_DRAFT_CHARS], "about": about[:_MAX_DRAFT_CHARS]}
         if running is None:
             return self._desk.wrong(request, _PAGE, words("NOT_RUNNING"))
         if not name or not name.isprintable() or len(name.encode()) > MAX_NAME_BYTES:
@@ -137,6 +142,7 @@ class ProfileRoom:
                 await client.change(change)
         except (CallRefused, Disconnected, ConfigError) as error:
             return self._desk.wrong(request, _PAGE, words("REFUSED", words=str(error)))
+        request[SESSION].draft = {}
         return self._desk.done(request, _PAGE, "PROFILE_SAVED")
 
     async def _opened(self, data: bytes) -> ProfilePicture | None:
@@ -161,6 +167,7 @@ class ProfileRoom:
         running, wanted = self._desk.world.running, form_of(request).get("username", "").strip().removeprefix("@")
         if running is None:
             return self._desk.wrong(request, _PAGE, words("NOT_RUNNING"))
+        request[SESSION].draft = {"username": wanted[:_MAX_DRAFT_CHARS]}
         if not USERNAME.fullmatch(wanted):
             return self._desk.wrong(request, _PAGE, words("USERNAME_WRONG"))
         self._desk.write_down(request, "username.taken")
@@ -171,6 +178,7 @@ class ProfileRoom:
             return self._desk.wrong(request, _PAGE, words("USERNAME_TAKEN", name=wanted))
         except (CallRefused, Disconnected, ConfigError) as error:
             return self._desk.wrong(request, _PAGE, words("REFUSED", words=str(error)))
+        request[SESSION].draft = {}
         self._desk.world.remember_username(username)
         return self._desk.done(request, _PAGE, "USERNAME_SET", name=username.name)
 

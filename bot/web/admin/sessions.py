@@ -59,6 +59,8 @@ class BrowserSession:
     """The secret of a second factor that is being set up on it."""
     answer: object = field(default=None, repr=False)
     """What its last trial call gave, until a page has shown it."""
+    draft: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    """What was typed into a form that was refused, until the form has been shown with it."""
     remarks: list[Remark] = field(default_factory=list[Remark])
 
 

@@ -18,7 +18,7 @@ from bot.doctor.checkup import examine
 from bot.doctor.findings import Finding
 from bot.errors import Disconnected
 from bot.logs import escaped_line
-from bot.version import current_version
+from bot.version import described_build
 from bot.web.admin.desk import AdminContext, go_to
 from bot.web.admin.guard import form_of
 from bot.web.admin.pages import words
@@ -108,7 +108,7 @@ class UpkeepRoom:
             feeds=feeds,
             reminders=reminders,
             release=release.name if release else None,
-            version=current_version(),
+            version=described_build(),
             python=sys.version.partition(" ")[0],
             findings=self._findings,
             has_key=self._key_path().is_file(),
