@@ -136,7 +136,7 @@ class Follower(Protocol):
         """Whether these units, by what they gave, are reason for it. Runs on the store's thread."""
         ...
 
-    def kept(self, result: Any) -> None:
+    def on_kept(self, result: Any) -> None:
         """It is on the disk, and its units have not been told yet. Runs on the event loop."""
         ...
 
@@ -372,7 +372,7 @@ class Database:
                 unit.error = unit.error or error
         for one in following:
             if one.is_kept and error is None:
-                one.follower.kept(one.result)
+                one.follower.on_kept(one.result)
         for unit in units:
             _settle(unit)
         if self._waiting:

@@ -120,7 +120,7 @@ class _Follower(Generic[T]):
     def is_due(self, results: Sequence["_Noted[Any]"]) -> bool:
         return any(self.bell in names for _, names in results)
 
-    def kept(self, result: "_Noted[T | None]") -> None:
+    def on_kept(self, result: "_Noted[T | None]") -> None:
         found, _ = result
         if found is not None:
             self.has_answered = True
