@@ -48,13 +48,9 @@ def access_list(settings: Settings, realm: str) -> AccessList:
 
 def doors(settings: Settings, pairing: Pairing, callers: Callers | None) -> Doors:
     """How much is too much, and whether strangers are given codes."""
-    limits = settings.limits
-    quota = Quota(
-        messages_per_minute=limits.messages_per_minute,
-        conversation_messages_per_minute=limits.conversation_messages_per_minute,
-        max_waiting=limits.max_waiting,
+    return Doors(
+        quota=Quota(settings.limits), pairing=pairing if settings.access.strangers == "pair" else None, callers=callers
     )
-    return Doors(quota=quota, pairing=pairing if settings.access.strangers == "pair" else None, callers=callers)
 
 
 def pace(settings: Settings) -> WorkerLimits:

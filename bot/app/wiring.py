@@ -28,7 +28,7 @@ from bot.features.attestation.commands import AttestationCommands
 from bot.features.attestation.service import Attestation
 from bot.features.evidence.judge import ReportJudge
 from bot.features.feeds.commands import FeedCommands
-from bot.features.feeds.poller import FeedPoller, FeedSubscription
+from bot.features.feeds.poller import FeedPoller
 from bot.features.feeds.service import Feeds
 from bot.features.memory.commands import MemoryCommands
 from bot.features.memory.service import Memory
@@ -38,14 +38,14 @@ from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers.commands import TrustCommands
 from bot.features.safety_numbers.service import Identities
 from bot.features.safety_numbers.watcher import IdentityWatch
-from bot.features.summaries.service import Summaries, Window
+from bot.features.summaries.service import Summaries
 from bot.features.summaries.worker import SummaryWorker
 from bot.i18n import phrases
 from bot.loops.checkups import Checkups
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.membership import Membership
-from bot.loops.sender import ResendPolicy, Sender
+from bot.loops.sender import Sender
 from bot.loops.watchdog import Watchdog
 from bot.loops.worker import Worker
 from bot.media.attachments import AttachmentReader
@@ -164,7 +164,6 @@ class Parts:
         minutes = settings.signal.round_trip_minutes
         self._counts.allow("tool_call_seconds", "tool", (*(tool.spec.name for tool in tools), "unknown"))
         watchdog = Watchdog(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
-        resend_policy = ResendPolicy(grace_seconds=settings.signal.unknown_grace_seconds)
         checkups = self._checkups(watchdog, lambda: intake.access)
         budget = self._budget
         health = HealthPage(
@@ -202,7 +201,7 @@ class Parts:
                 self._store,
                 self._clock,
                 self._counts,
-                resend_policy=resend_policy,
+                grace_seconds=settings.signal.unknown_grace_seconds,
                 language=self._turns.language,
                 max_parts=settings.signal.max_parts,
                 on_untrusted=identities.notice,
@@ -377,7 +376,7 @@ class Parts:
             self._clock,
             self._turns,
             provider,
-            window=Window(max_turns=history.max_turns, max_tokens=history.max_tokens),
+            window=history,
             timeout_seconds=self._settings.llm.timeout_seconds,
             budget=budget,
         )
@@ -390,12 +389,7 @@ class Parts:
             self._clock,
             self._counts,
             self._reader if news.enabled else None,
-            subscription=FeedSubscription(
-                urls=news.feeds,
-                every_seconds=60.0 * news.poll_minutes,
-                kept=timedelta(days=news.kept_days),
-                most=news.most_entries,
-            ),
+            news=news,
         )
 
     def _reminder_scheduler(self, intake: Intake) -> ReminderScheduler:

@@ -64,6 +64,9 @@ _MAX_UPLOADS = 3
 """How often files are tried that may be taken the next time; the words do not wait for them any longer."""
 
 _MAX_EDITS = 10
+MAX_RESENDS = 3
+_PLACE_SECONDS = 2.0
+"""After which a send gives its place away: a bridge that is well takes less for one."""
 _PLAIN_FROM = 2
 """After how many tries of which nobody knows what became of them what stands around the words is left out."""
 
@@ -98,16 +101,6 @@ class _WentOut:
         self.record(repos)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ResendPolicy:
-    """How long an unknown send may wait for its proof, and how often one is sent again without."""
-
-    grace_seconds: float
-    max_resends: int = 3
-    place_seconds: float = 2.0
-    """After which a send gives its place away: a bridge that is well takes less for one."""
-
-
 def _english(_: Repositories, __: ConversationId) -> Language:
     return "en"
 
@@ -122,14 +115,18 @@ class Sender:
         clock: Clock,
         counts: Counts,
         *,
-        resend_policy: ResendPolicy,
+        grace_seconds: float,
+        max_resends: int = MAX_RESENDS,
+        place_seconds: float = _PLACE_SECONDS,
         language: Callable[[Repositories, ConversationId], Language] = _english,
         max_parts: int = 5,
         on_untrusted: Callable[[PersonId], None] | None = None,
         patience_seconds: float = _PATIENCE_SECONDS,
     ) -> None:
-        """`max_parts` is into how many messages a text is split that cannot be sent as one. `patience_seconds` is how
-        long it may take until it is written down that an answer went out, where nothing waits for that.
+        """`grace_seconds` is how long an unknown send may wait for its proof; without one it is sent again, up to
+        `max_resends` times. `max_parts` is into how many messages a text is split that cannot be sent as one.
+        `patience_seconds` is how long it may take until it is written down that an answer went out, where nothing waits
+        for that.
 
         `on_untrusted` is told whom a message to a group missed for their safety number.
         """
@@ -137,10 +134,10 @@ class Sender:
         self._store = store
         self._clock = clock
         self._counts = counts
-        self._grace = timedelta(seconds=resend_policy.grace_seconds if transport.has_receipts else 0)
-        self._max_resends = resend_policy.max_resends
+        self._grace = timedelta(seconds=grace_seconds if transport.has_receipts else 0)
+        self._max_resends = max_resends
         self._language = language
-        self._place_seconds = resend_policy.place_seconds
+        self._place_seconds = place_seconds
         self._max_parts = max_parts
         self._on_untrusted = on_untrusted
         self._patience_seconds = patience_seconds if transport.has_receipts else 0.0

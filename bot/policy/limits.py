@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from bot.events import Envelope, Kind
+from bot.settings import LimitsSettings
 
 Refusal = Literal["too_many", "queue_full"]
 """Why a message is refused instead of answered: it came too fast, or too much waits in its conversation already."""
@@ -56,17 +57,11 @@ class Quota:
     Looking and counting are separate, so that only what was written down counts.
     """
 
-    def __init__(
-        self,
-        *,
-        messages_per_minute: int = 60,
-        conversation_messages_per_minute: int = 120,
-        max_waiting: int = 200,
-    ) -> None:
-        self._max_waiting = max_waiting
-        self._persons = CallRate(messages_per_minute)
-        self._conversations = CallRate(conversation_messages_per_minute)
-        self._notes = CallRate(_NOTES_FOR_EACH * messages_per_minute)
+    def __init__(self, limits: LimitsSettings) -> None:
+        self._max_waiting = limits.max_waiting
+        self._persons = CallRate(limits.messages_per_minute)
+        self._conversations = CallRate(limits.conversation_messages_per_minute)
+        self._notes = CallRate(_NOTES_FOR_EACH * limits.messages_per_minute)
         self._tellings = CallRate(1)
 
     def has_room(self, envelope: Envelope, now: datetime, *, beside: int = 0) -> bool:

@@ -1,7 +1,7 @@
 """Gathering: reads one feed after the other, each when it is due, and keeps what it tells. Nothing waits for it.
 
     due --> read (`bot.media.feeds`) --> how it stands, and its articles, in one transaction --> the next
-                                    '--> trouble: later and later (`bot.features.feeds.polling`)
+                                    '--> trouble: later and later (`pause_seconds`)
 
 All that has to last stands in the store: after a crash a feed is due that was due, and is asked with its marks again.
 Left to others: what is made of the articles (`bot.features.feeds.service`), which feeds there are
@@ -12,15 +12,15 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot.clock import Clock
-from bot.features.feeds.polling import longest_pause_seconds, pause_seconds
 from bot.logs import describe_error
 from bot.media.feeds import FeedNews, FeedReader, FeedValidators, Gone, Piece, Reading, Trouble, Unchanged
 from bot.metrics import Counts
 from store import Article, Feed, Repositories, Store, StoreError
+from tools import NewsOptions
 
 _log = logging.getLogger(__name__)
 
@@ -29,19 +29,9 @@ _LONGEST_NAP_SECONDS = 60.0
 _SHORTEST_NAP_SECONDS = 0.05
 _PAUSE_SECONDS = 30.0
 _TIDIED_EVERY = timedelta(hours=1)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FeedSubscription:
-    """What the operator wants to be read and kept."""
-
-    urls: Sequence[str]
-    """The feeds that the settings name; admins may have added others."""
-    every_seconds: float
-    kept: timedelta
-    """How long articles are kept."""
-    most: int
-    """How many of them."""
+LONGEST_SECONDS = 86_400.0
+"""However long a feed asks for, or fails: it is looked at once a day."""
+_CHANCE = 0.1
 
 
 class FeedPoller:
@@ -54,14 +44,16 @@ class FeedPoller:
         counts: Counts,
         reader: FeedReader | None,
         *,
-        subscription: FeedSubscription,
+        news: NewsOptions,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._store = store
         self._clock = clock
         self._counts = counts
         self._reader = reader
-        self._subscription = subscription
+        self._news = news
+        self._every_seconds = 60.0 * news.poll_minutes
+        self._kept = timedelta(days=news.kept_days)
         self._chance = chance
         self._is_settled = False
         self._tidied_at: datetime | None = None
@@ -131,9 +123,9 @@ class FeedPoller:
             if not repos.feeds.can_search():
                 return False
             now = self._clock.now()
-            longest = timedelta(seconds=longest_pause_seconds(self._subscription.every_seconds))
+            longest = timedelta(seconds=longest_pause_seconds(self._every_seconds))
             repos.feeds.pull_in(until=now + longest)
-            repos.feeds.settle_set(self._subscription.urls, now=now)
+            repos.feeds.settle_set(self._news.feeds, now=now)
             return True
 
         self._is_settled = await self._store.transaction(settle)
@@ -179,7 +171,7 @@ class FeedPoller:
 
     def _note(self, repos: Repositories, feed: Feed, wanted_seconds: float) -> bool:
         seconds = pause_seconds(
-            every_seconds=self._subscription.every_seconds,
+            every_seconds=self._every_seconds,
             wanted_seconds=wanted_seconds,
             failures=feed.failures,
             chance=self._chance(),
@@ -199,13 +191,32 @@ class FeedPoller:
             )
             for piece in pieces
         ]
-        return [article for article in articles if article.published_at >= now - self._subscription.kept]
+        return [article for article in articles if article.published_at >= now - self._kept]
 
     def _prune(self, repos: Repositories) -> int:
-        return repos.feeds.prune(
-            before=self._clock.settled_now() - self._subscription.kept, most=self._subscription.most
-        )
+        return repos.feeds.prune(before=self._clock.settled_now() - self._kept, most=self._news.most_entries)
 
     def _count(self, name: str, feed: Feed, word: str) -> None:
         self._counts.add(name)
         _log.warning("feed %d cannot be read (%s)", feed.id, word)
+
+
+def pause_seconds(*, every_seconds: float, wanted_seconds: float, failures: int, chance: float) -> float:
+    """In how many seconds a feed is asked again: what the operator wants, what the feed wants, and failures each only
+    make it later.
+
+    A feed that fails is asked half as often with every failure, down to once a day: most come back, and the others cost
+    nobody anything. A little chance is added, so that feeds do not come due together, nor at the full hour with the
+    world.
+
+    `every_seconds` is the operator's wish, `wanted_seconds` the feed's (0: none), `failures` how often it failed since
+    it was read last, `chance` a number from 0 to 1.
+    """
+    doublings = min(max(failures - 1, 0), 10)
+    patient = max(every_seconds * 2**doublings, wanted_seconds)
+    return min(patient, max(LONGEST_SECONDS, every_seconds)) * (1 + _CHANCE * chance)
+
+
+def longest_pause_seconds(every_seconds: float) -> float:
+    """More than `pause_seconds` never gives, whatever a feed wants and however often it fails."""
+    return max(LONGEST_SECONDS, every_seconds) * (1 + _CHANCE)

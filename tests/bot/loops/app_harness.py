@@ -39,12 +39,12 @@ from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers.commands import TrustCommands
 from bot.features.safety_numbers.service import Identities
-from bot.features.summaries.service import Summaries, Window
+from bot.features.summaries.service import Summaries
 from bot.features.summaries.worker import SummaryWorker
 from bot.i18n import phrases
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
-from bot.loops.sender import ResendPolicy, Sender
+from bot.loops.sender import Sender
 from bot.loops.worker import Worker, WorkerLimits
 from bot.media.attachments import AttachmentReader
 from bot.media.speech import Speech
@@ -54,7 +54,7 @@ from bot.policy.budgets import Budgets
 from bot.policy.pairing import Pairing
 from bot.providers.base import Completion, Request, Told
 from bot.providers.capabilities import NOTHING, Capabilities
-from bot.settings import MediaSettings
+from bot.settings import HistorySettings, MediaSettings
 from bot.transports.envelope.frames import FrameReader
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
@@ -195,7 +195,7 @@ async def app_harness(
     ported: tuple[Callable[[Reminders], Tool], ...] = (),
     sources: tuple[ToolSource, ...] = (),
     remembers: bool = False,
-    window: Window | None = None,
+    window: HistorySettings | None = None,
     deletes_answers: bool = False,
     admins: frozenset[str] = frozenset(),
     retention: timedelta | None = None,
@@ -324,7 +324,7 @@ async def app_harness(
         store,
         clock,
         counts,
-        resend_policy=ResendPolicy(grace_seconds=60),
+        grace_seconds=60,
         on_untrusted=identities.notice,
         patience_seconds=patience_seconds,
     )

@@ -10,6 +10,7 @@ from bot.clock import STANDS_AFTER, SetClock
 from bot.errors import NotSent, SendUnknown
 from bot.i18n import phrases
 from bot.policy.limits import Quota
+from bot.settings import LimitsSettings
 from store import Store
 from tests.bot.commands.test_commands import told
 from tests.bot.features.reminders.test_reminders import come, texts
@@ -135,7 +136,7 @@ async def test_a_word_is_waited_for_as_long_as_was_told(store: Store, clock: Set
 @pytest.mark.parametrize("seconds", STEPS)
 async def test_limits_are_those_of_a_minute(store: Store, clock: SetClock, seconds: float) -> None:
     """Who wrote much is taken in again when a minute has passed."""
-    door = Door(store, clock, quota=Quota(messages_per_minute=1))
+    door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=1)))
     await door.take(envelope("one", 1))
     clock.step(seconds)
     await door.take(envelope("two", 2))

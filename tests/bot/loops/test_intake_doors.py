@@ -19,6 +19,7 @@ from bot.policy.access import AccessList
 from bot.policy.callers import Callers
 from bot.policy.limits import Quota
 from bot.policy.pairing import Pairing
+from bot.settings import LimitsSettings
 from bot.transports.base import Group
 from bot.unanswered import REASONS
 from store import ConversationId, Repositories, Store, StoreError
@@ -62,7 +63,7 @@ class Door:
     clock: SetClock
     transport: Harbour = field(default_factory=Harbour)
     allowed: AccessList = field(default_factory=lambda: access("alice"))
-    quota: Quota = field(default_factory=Quota)
+    quota: Quota = field(default_factory=lambda: Quota(LimitsSettings()))
     pairing: Pairing | None = None
     callers: Callers | None = None
     counts: Counts = field(default_factory=Counts)
@@ -387,7 +388,7 @@ async def test_a_flood_leaves_a_bounded_number_of_rows_and_one_refusal(
     store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The first beyond the limit is kept to be refused, the others are gone; a minute later there is room again."""
-    door = Door(store, clock, quota=Quota(messages_per_minute=5))
+    door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=5)))
     await door.take(*(envelope("hi", n) for n in range(100)))
     assert await door.refusals() == [None] * 5 + ["too_many"]
     assert door.counts.all()["unanswered_too_many"] == 95
@@ -415,7 +416,7 @@ async def test_the_order_of_a_chat_is_kept(store: Store, clock: SetClock) -> Non
 
 async def test_what_is_refused_gets_no_read_receipt(store: Store, clock: SetClock) -> None:
     """Read means that it will be answered."""
-    door = Door(store, clock, quota=Quota(messages_per_minute=1))
+    door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=1)))
     await door.take(envelope("hi", 1), envelope("hi", 2), envelope("hi", 3))
     await finished(door.intake)
     assert door.transport.read == [1]
@@ -423,7 +424,7 @@ async def test_what_is_refused_gets_no_read_receipt(store: Store, clock: SetCloc
 
 async def test_deletions_come_in_when_messages_do_not(store: Store, clock: SetClock) -> None:
     """What must be gone is gone; they are urgent, and bounded as well."""
-    door = Door(store, clock, quota=Quota(messages_per_minute=2))
+    door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=2)))
     await door.take(*(envelope("hi", n) for n in range(5)))
     await door.take(*(envelope("hi", n, kind=Kind.DELETE) for n in range(50)))
     kinds = [(kind, urgent) for kind, _, urgent, _ in await door.rows()]
@@ -432,7 +433,7 @@ async def test_deletions_come_in_when_messages_do_not(store: Store, clock: SetCl
 
 async def test_group_talk_is_no_reason_to_say_anything(store: Store, clock: SetClock) -> None:
     """Of what is too much in a group only what was meant for Aldis is refused aloud."""
-    door = Door(store, clock, quota=Quota(conversation_messages_per_minute=3))
+    door = Door(store, clock, quota=Quota(LimitsSettings(conversation_messages_per_minute=3)))
     await door.take(*(envelope("among us", n, author=f"p{n}", chat="group:G") for n in range(50)))
     assert await door.refusals() == [None] * 3
     await door.take(*(envelope("Aldis, you?", n, author=f"p{n}", chat="group:G") for n in range(50, 60)))
@@ -441,7 +442,7 @@ async def test_group_talk_is_no_reason_to_say_anything(store: Store, clock: SetC
 
 async def test_a_full_queue_is_told_once_and_takes_nothing_more(store: Store, clock: SetClock) -> None:
     """However slowly they come; what is urgent goes past it, and another conversation does not wait for it."""
-    door = Door(store, clock, allowed=access("alice", "bob"), quota=Quota(max_waiting=3))
+    door = Door(store, clock, allowed=access("alice", "bob"), quota=Quota(LimitsSettings(max_waiting=3)))
     for n in range(10):
         await door.take(envelope("hi", n))
         clock.move(1)
@@ -453,21 +454,21 @@ async def test_a_full_queue_is_told_once_and_takes_nothing_more(store: Store, cl
 
 async def test_a_command_that_is_refused_is_not_carried_out(store: Store, clock: SetClock) -> None:
     """It waits its turn like a message, to be refused; urgent, it would be done at once."""
-    door = Door(store, clock, quota=Quota(messages_per_minute=1))
+    door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=1)))
     await door.take(*(replace(envelope("/new", n), is_command=True) for n in range(3)))
     assert [(refusal, urgent) for _, refusal, urgent, _ in await door.rows()] == [(None, 1), ("too_many", 0)]
 
 
 async def test_what_is_urgent_does_not_wait_without_end_either(store: Store, clock: SetClock) -> None:
     """While nobody works it off, ten times as many notes as messages are kept."""
-    door = Door(store, clock, quota=Quota(max_waiting=2))
+    door = Door(store, clock, quota=Quota(LimitsSettings(max_waiting=2)))
     await door.take(*(envelope("hi", n, kind=Kind.REACTION) for n in range(30)))
     assert await door.count() == 20
 
 
 async def test_a_backlog_is_taken_whole(store: Store, clock: SetClock) -> None:
     """What people wrote over an afternoon while Aldis was down comes in at once, and is no flood."""
-    door = Door(store, clock, quota=Quota(messages_per_minute=2, max_waiting=1000))
+    door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=2, max_waiting=1000)))
     start = int((NOON - timedelta(hours=5)).timestamp() * 1000)
     await door.take(*(replace(envelope("hi", n), server_at=start + n * 60_000) for n in range(100)))
     assert await door.refusals() == [None] * 100
@@ -477,7 +478,7 @@ async def test_a_message_that_could_not_be_written_is_not_refused_when_it_is_tri
     store: Store, clock: SetClock
 ) -> None:
     """Only what was written down counts: a full disk does not use up anybody's minute."""
-    door = Door(store, clock, quota=Quota(messages_per_minute=1))
+    door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=1)))
     await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
     for _ in range(3):
         with pytest.raises(StoreError):

@@ -19,6 +19,7 @@ from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.policy.limits import Quota
 from bot.policy.pairing import Pairing
+from bot.settings import LimitsSettings
 from bot.transports.envelope.frames import FrameReader
 from store import OutboxItem, Store, open_store
 from tests.bot.loops.fake_transport import FakeTransport
@@ -60,7 +61,7 @@ class Owner:
             self.counts,
             allowed=OWN,
             name="Aldis",
-            doors=Doors(quota=Quota(), pairing=Pairing()),
+            doors=Doors(quota=Quota(LimitsSettings()), pairing=Pairing()),
             noticed=self.noticed.append,
         )
 

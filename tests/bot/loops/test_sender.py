@@ -13,7 +13,7 @@ from bot.errors import NotSent, NotUploaded, SendUnknown, SentUnnamed, Undeliver
 from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.i18n import phrases
 from bot.i18n.language import Language, speaking
-from bot.loops.sender import _PLACES, ResendPolicy, Sender
+from bot.loops.sender import _PLACES, Sender
 from bot.metrics import Counts
 from bot.transports.base import MissedRecipient
 from store import Repositories, Store, TurnId
@@ -32,10 +32,8 @@ def sender_of(
     max_parts: int = 5,
     **changes: Any,
 ) -> Sender:
-    resend_policy = ResendPolicy(**{"grace_seconds": 90.0, **changes})
-    return Sender(
-        transport, store, clock, counts or Counts(), resend_policy=resend_policy, language=language, max_parts=max_parts
-    )
+    changes = {"grace_seconds": 90.0, **changes}
+    return Sender(transport, store, clock, counts or Counts(), language=language, max_parts=max_parts, **changes)
 
 
 def phrase(name: str, language: Language) -> str:
@@ -594,9 +592,7 @@ async def test_whom_a_message_to_a_group_missed_is_counted_and_not_sent_to_again
             MissedRecipient(person=bob, reason="network"),
         ]
     )
-    sender = Sender(
-        transport, store, clock, counts, resend_policy=ResendPolicy(grace_seconds=90), on_untrusted=untrusted.append
-    )
+    sender = Sender(transport, store, clock, counts, grace_seconds=90, on_untrusted=untrusted.append)
     await say(store, "one", chat="group:g")
     async with running(sender):
         await come_to(store, "sent")

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.features.summaries.service import Window
 from bot.formatting.split import visible
 from bot.messages import CallId, Text, ToolCall
+from bot.settings import HistorySettings
 from bot.turn.predictions import Predictions
 from store import Store
 from tests.bot.commands.test_commands import told
@@ -430,7 +430,7 @@ async def test_a_fact_keeps_where_it_comes_from(store: Store, clock: SetClock) -
 
 async def test_a_summary_keeps_where_it_comes_from(store: Store, clock: SetClock) -> None:
     """Long after the page has left the window."""
-    async with scene(store, clock, window=Window(max_turns=2, max_tokens=10_000)) as there:
+    async with scene(store, clock, window=HistorySettings(max_turns=2, max_tokens=10_000)) as there:
         await page(there)
         for text in ("one", "two", "three"):
             await there.say(text)
@@ -450,7 +450,7 @@ async def test_a_summary_keeps_where_it_comes_from(store: Store, clock: SetClock
 
 async def test_an_answer_keeps_what_it_was_made_of(store: Store, clock: SetClock) -> None:
     """Also when the page has left the window, and nothing was summed up: the model may have told itself what to do."""
-    async with scene(store, clock, window=Window(max_turns=2, max_tokens=10_000)) as there:
+    async with scene(store, clock, window=HistorySettings(max_turns=2, max_tokens=10_000)) as there:
         await page(there)
         for text in ("one", "two", "three"):
             await there.say(text)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bot.events import Envelope, Kind
 from bot.policy.limits import CallRate, Quota
+from bot.settings import LimitsSettings
 from tests.bot.loops.fake_transport import envelope
 from tests.conftest import NOON
 
@@ -107,7 +108,7 @@ def admitted(quota: Quota, *envelopes: Envelope) -> int:
 
 def test_one_person_has_a_limit_over_all_chats() -> None:
     """Writing in two places at once gives no more room; another person has their own."""
-    quota = Quota(messages_per_minute=3, conversation_messages_per_minute=100)
+    quota = Quota(LimitsSettings(messages_per_minute=3, conversation_messages_per_minute=100))
     both = [sent(n, chat="group:G" if n % 2 else None) for n in range(10)]
     assert admitted(quota, *both) == 3
     assert admitted(quota, sent(author="ben", chat="group:G")) == 1
@@ -115,23 +116,26 @@ def test_one_person_has_a_limit_over_all_chats() -> None:
 
 def test_one_conversation_has_a_limit_over_all_people() -> None:
     """A group of many who each write little is limited, too, and nobody's own chat with it."""
-    quota = Quota(messages_per_minute=2, conversation_messages_per_minute=5)
+    quota = Quota(LimitsSettings(messages_per_minute=2, conversation_messages_per_minute=5))
     assert admitted(quota, *(sent(n, author=str(n), chat="group:G") for n in range(10))) == 5
     assert admitted(quota, sent(author="0")) == 1
 
 
 def test_a_backlog_is_no_burst() -> None:
     """What piled up over hours while Aldis was down counts at the time when Signal's server took it."""
-    quota = Quota(messages_per_minute=2)
+    quota = Quota(LimitsSettings(messages_per_minute=2))
     start = int((NOON - timedelta(hours=3)).timestamp() * 1000)
     backlog = [replace(sent(n), server_at=start + n * 60_000) for n in range(180)]
     assert admitted(quota, *backlog) == 180
-    assert admitted(Quota(messages_per_minute=2), *(replace(each, server_at=start) for each in backlog)) == 2
+    assert (
+        admitted(Quota(LimitsSettings(messages_per_minute=2)), *(replace(each, server_at=start) for each in backlog))
+        == 2
+    )
 
 
 def test_a_server_from_the_future_does_not_close_the_door() -> None:
     """A time that is later than ours counts as now: a minute later there is room again."""
-    quota = Quota(messages_per_minute=1)
+    quota = Quota(LimitsSettings(messages_per_minute=1))
     assert admitted(quota, replace(sent(1), server_at=2**53)) == 1
     assert not quota.has_room(sent(2), NOON)
     assert quota.has_room(sent(2), NOON + timedelta(minutes=1))
@@ -140,7 +144,7 @@ def test_a_server_from_the_future_does_not_close_the_door() -> None:
 @pytest.mark.parametrize("kind", [Kind.DELETE, Kind.EDIT, Kind.REACTION, Kind.TIMER])
 def test_notes_about_messages_have_room_when_messages_have_none(kind: Kind) -> None:
     """What must be gone is not kept because its author wrote too much; ten times as many, but not without end."""
-    quota = Quota(messages_per_minute=3)
+    quota = Quota(LimitsSettings(messages_per_minute=3))
     assert admitted(quota, *map(sent, range(10))) == 3
     assert admitted(quota, *(sent(n, kind=kind) for n in range(100))) == 30
     assert quota.max_waiting(sent(kind=kind)) == 10 * quota.max_waiting(sent())
@@ -148,7 +152,7 @@ def test_notes_about_messages_have_room_when_messages_have_none(kind: Kind) -> N
 
 def test_a_command_goes_past_a_full_queue() -> None:
     """Who wants to stop what runs must not stand in line behind it; but commands count as messages."""
-    quota = Quota(messages_per_minute=3, max_waiting=7)
+    quota = Quota(LimitsSettings(messages_per_minute=3, max_waiting=7))
     command = replace(sent(), is_command=True)
     assert (quota.max_waiting(sent()), quota.max_waiting(command)) == (7, 70)
     assert admitted(quota, *(replace(command) for _ in range(10))) == 3
@@ -156,7 +160,7 @@ def test_a_command_goes_past_a_full_queue() -> None:
 
 def test_a_refusal_is_told_once_a_minute_in_a_conversation() -> None:
     """Whoever wrote what was refused; another conversation is told for itself, notes are never answered."""
-    quota = Quota()
+    quota = Quota(LimitsSettings())
     assert quota.may_tell(sent(chat="group:G"), NOON)
     quota.on_refusal(sent(chat="group:G"), NOON)
     assert not quota.may_tell(sent(author="ben", chat="group:G"), NOON + 59 * SECOND)
@@ -169,7 +173,7 @@ def test_a_refusal_is_told_once_a_minute_in_a_conversation() -> None:
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 200)), max_size=120))
 def test_no_minute_holds_more_than_its_limit(story: list[tuple[int, int]]) -> None:
     """Whoever writes whenever, in any minute of any order at most so many are admitted."""
-    quota = Quota(messages_per_minute=4, conversation_messages_per_minute=7)
+    quota = Quota(LimitsSettings(messages_per_minute=4, conversation_messages_per_minute=7))
     kept: list[tuple[int, int]] = []
     for person, second in sorted(story, key=lambda pair: pair[1]):
         each, at = sent(author=str(person), chat="group:G"), NOON + second * SECOND

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
+from bot.loops.sender import MAX_RESENDS
 from bot.turn import phrases
-from tests.campaigns.simulation.house import PATIENCE
+from tests.campaigns.simulation.house import GRACE_SECONDS
 from tests.campaigns.simulation.instruments import SPECS
 from tests.campaigns.simulation.record import Attempt, Confirmation, Inheritance, Utterance, Visible
 from tests.campaigns.simulation.scenario import WORD, Said, words_in
@@ -127,7 +128,7 @@ def _is_given_up(audit: _Audit, number: int, turn: int | None) -> bool:
     tried = [attempts for said, attempts in audit.attempts().items() if number in said.answers]
     is_refused = any(attempts[-1].fate == "undeliverable" for attempts in tried)
     dead = [times for _, of, state, _, times in audit.remains.outbox if of == turn and state == "dead"]
-    return any(is_refused or times > PATIENCE.max_resends for times in dead)
+    return any(is_refused or times > MAX_RESENDS for times in dead)
 
 
 def _nothing_answered_twice(audit: _Audit) -> None:
@@ -165,7 +166,7 @@ def _is_doubted_to_the_end(audit: _Audit, status: Utterance) -> bool:
     """
     ends = [one for one in audit.record.attempts if one.said.answers == status.answers]
     tried = [one for one in ends if one.said.role != "status"]
-    return len(tried) > PATIENCE.max_resends and tried[-1].fate.startswith("unknown")
+    return len(tried) > MAX_RESENDS and tried[-1].fate.startswith("unknown")
 
 
 def _is_sure(audit: _Audit, attempt: Attempt) -> bool:
@@ -186,7 +187,7 @@ def _no_needless_repetition(audit: _Audit) -> None:
             doubt_at = _doubt_at(audit, first, again)
             if doubt_at is None:
                 continue
-            grace_over_at = doubt_at + PATIENCE.grace_seconds - _MARGIN_SECONDS
+            grace_over_at = doubt_at + GRACE_SECONDS - _MARGIN_SECONDS
             waited = again is None or again.began_at_seconds >= grace_over_at
             audit.check("a send in doubt is not repeated within the grace period", waited, first)
             # What was begun before the clock was set and named after it is not known by its time any more.

@@ -5,7 +5,6 @@ from functools import lru_cache
 
 from bot.app import own_clock
 from bot.app.wiring import Parts
-from bot.loops.sender import ResendPolicy
 from bot.media.sandbox import Sandbox
 from bot.providers.fallback import Fallback
 from bot.service import Aldis
@@ -19,7 +18,7 @@ from tests.campaigns.simulation.network import SEND_SECONDS, Line, Network
 from tests.campaigns.simulation.scenario import Scenario
 from tests.campaigns.simulation.timeline import machine_clock
 
-PATIENCE = ResendPolicy(grace_seconds=90)
+GRACE_SECONDS = 90
 
 
 async def assembled(store: Store, network: Network, life: Life) -> Aldis:
@@ -47,7 +46,7 @@ def settings(scenario: Scenario) -> Settings:
         "LOCALE__TIMEZONE": "UTC",
         "SIGNAL__LIVE": "status" if scenario.shows_status else "off",
         "SIGNAL__SEND_TIMEOUT_SECONDS": f"{SEND_SECONDS:g}",
-        "SIGNAL__UNKNOWN_GRACE_SECONDS": f"{PATIENCE.grace_seconds:g}",
+        "SIGNAL__UNKNOWN_GRACE_SECONDS": str(GRACE_SECONDS),
         "WORKER__CONVERSATIONS_AT_ONCE": str(scenario.conversations_at_once),
     }
     return load_settings({name: value for name, value in environ.items() if value}, None)

@@ -15,7 +15,7 @@ from aiohttp import web
 from bot import app
 from bot.clock import SetClock
 from bot.features.feeds import phrases
-from bot.features.feeds.poller import FeedPoller, FeedSubscription
+from bot.features.feeds.poller import FeedPoller
 from bot.features.feeds.service import Feeds, FeedService
 from bot.media.feeds import FeedReader, FeedValidators, Reading
 from bot.metrics import Counts
@@ -32,7 +32,7 @@ from tests.servers.feeds import FeedSite, Item, rss
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import only_here
 from tests.waiting import WAIT_SECONDS, eventually_found
-from tools import Disabled, Fetcher, NotFound
+from tools import Disabled, Fetcher, NewsOptions, NotFound
 from tools.news.tool import IntelRecent, IntelSearch
 
 HOUR = 3600
@@ -50,10 +50,11 @@ class Newsroom:
     counts: Counts = field(default_factory=Counts)
 
     def feed_poller(self, store: Store, *paths: str, is_on: bool = True, most: int = 100) -> FeedPoller:
-        urls = [self.site.url + path for path in paths]
-        subscription = FeedSubscription(urls=urls, every_seconds=HOUR, kept=timedelta(days=30), most=most)
+        # Unchecked: a feed of the settings is never one of this machine.
+        urls = tuple(self.site.url + path for path in paths)
+        news = NewsOptions.model_construct(feeds=urls, poll_minutes=60, kept_days=30, most_entries=most)
         reader = FeedReader(self.fetcher, sandbox()) if is_on else None
-        return FeedPoller(store, self.clock, self.counts, reader, subscription=subscription, chance=lambda: 0.5)
+        return FeedPoller(store, self.clock, self.counts, reader, news=news, chance=lambda: 0.5)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.features.feeds.polling import LONGEST_SECONDS, pause_seconds
+from bot.features.feeds.poller import LONGEST_SECONDS, pause_seconds
 
 HOUR = 3600.0
 

@@ -9,8 +9,8 @@ import pytest
 
 from bot.clock import SetClock
 from bot.errors import Unavailable
-from bot.features.summaries.service import Window
 from bot.providers.base import Stop
+from bot.settings import HistorySettings
 from store import Store
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Port, app_harness
@@ -19,7 +19,7 @@ from tests.bot.turn.turn_helpers import says
 from tests.invariants import is_sendable
 from tests.servers.envelopes import BOB, GROUP, delete, edit, message
 
-SMALL = Window(max_turns=4, max_tokens=10_000)
+SMALL = HistorySettings(max_turns=4, max_tokens=10_000)
 
 
 async def talk(port: Port, *words: str, **more: Any) -> list[int]:
@@ -207,7 +207,7 @@ async def test_a_group_has_its_own(store: Store, clock: SetClock) -> None:
 
 async def test_many_tokens_are_cut_as_well(store: Store, clock: SetClock) -> None:
     """The window has two bounds; what one long message costs is estimated."""
-    async with app_harness(store, clock, window=Window(max_turns=20, max_tokens=1000)) as port:
+    async with app_harness(store, clock, window=HistorySettings(max_turns=20, max_tokens=1000)) as port:
         await talk(port, "one " + "apple " * 300, "two " + "pear " * 40)
         shown = await sum_up(port)
         assert "one apple" in shown
