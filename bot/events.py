@@ -9,9 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Any, Literal, NewType, TypeVar
+from typing import Any, Literal, NewType, Self, TypeVar
 
-from pydantic import Base64Bytes, TypeAdapter
+from pydantic import Base64Bytes, GetCoreSchemaHandler, TypeAdapter
+from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function, str_schema
 
 from bot.labels import Labels
 
@@ -51,8 +52,30 @@ class Account:
         return Account(id=self.id, number=number)
 
 
-ChatId = NewType("ChatId", str)
-"""Where a conversation takes place: `direct:<PersonId>` or `group:<base64 id, exact case>`."""
+class ChatId(str):
+    """Where a conversation takes place, as the store writes it: `direct:PERSON` or `group:ID`, its case exact."""
+
+    __slots__ = ()
+
+    @classmethod
+    def direct(cls, person: str) -> Self:
+        """The chat that a person has with Aldis alone."""
+        return cls(f"direct:{person}")
+
+    @classmethod
+    def group(cls, group: str) -> Self:
+        """The chat of a group, by its id in base64."""
+        return cls(f"group:{group}")
+
+    @property
+    def is_group(self) -> bool:
+        """Whether others read what is said there."""
+        return self.startswith("group:")
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: object, __: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_after_validator_function(cls, str_schema())
+
 
 SentId = NewType("SentId", int)
 """What Signal calls a message: its sender's timestamp in milliseconds since 1970."""

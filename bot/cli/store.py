@@ -244,7 +244,7 @@ def hand_over(given: Settings, options: argparse.Namespace) -> int:
         raise ConfigError("export: name the person by uuid; `python -m bot doctor` shows that of everybody on the list")
 
     async def answered(store: Store) -> Mapping[str, Any]:
-        direct = ChatId(f"direct:{person}")
+        direct = ChatId.direct(person)
         now = (await app.own_clock(store)).now()
         found = await gather_export(store, PersonId(person), direct, now=now)
         return {"json": found.as_json()}

@@ -72,7 +72,7 @@ class Call:
     @property
     def is_in_group(self) -> bool:
         """Whether others read it and its answer."""
-        return self.message.chat.startswith("group:")
+        return self.message.chat.is_group
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

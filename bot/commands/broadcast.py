@@ -28,7 +28,6 @@ from store import Repositories
 
 _GOOD_FOR = timedelta(minutes=10)
 _BRIDGE_SECONDS = 5.0
-_GROUP = "group:"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,13 +118,13 @@ class BroadcastCommands(CommandGroup):
             return
 
         def plan(repos: Repositories) -> tuple[ChatId, ...]:
-            people = [f"direct:{one.person}" for one in contacts if self._audience.may_write(repos, one)]
-            places = [*people, *(f"{_GROUP}{group}" for group, _, may in groups if may)]
-            known = [ChatId(place) for place in places if repos.chats.at(place) is not None]
+            people = [ChatId.direct(one.person) for one in contacts if self._audience.may_write(repos, one)]
+            places = [*people, *(ChatId.group(group) for group, _, may in groups if may)]
+            known = (place for place in places if repos.chats.at(place) is not None)
             return tuple(chat for chat in known if chat != call.message.chat)
 
         chats = await self._desk.store.read(plan)
-        in_groups = sum(chat.startswith(_GROUP) for chat in chats)
+        in_groups = sum(chat.is_group for chat in chats)
         if chats:
             self._planned[call.message.author] = _Planned(text=text, chats=chats, at=self._desk.clock.now())
             await self._desk.answer(
@@ -160,5 +159,5 @@ class BroadcastCommands(CommandGroup):
         if content is None:
             return False
         reply = events.dump_value(Reply(chat=chat, content=content))
-        repos.outbox.put(conversation, turn, 0, reply, in_group=chat.startswith(_GROUP), now=now)
+        repos.outbox.put(conversation, turn, 0, reply, in_group=chat.is_group, now=now)
         return True

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, CommandReply, WrongForm, command
-from bot.events import File
+from bot.events import ChatId, File
 from bot.formatting.split import parts
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
@@ -83,7 +83,7 @@ class ChatCommands(CommandGroup):
         store, message, item = self._desk.store, call.message, call.urgent_item.item.id
         call.running.halt(call.conversation)
         if is_everything:
-            direct = f"direct:{message.author}"
+            direct = ChatId.direct(message.author)
             await store.forget_person(
                 message.author, direct_address=direct, before=item, now=self._desk.clock.now(), then=then
             )

@@ -16,6 +16,7 @@ from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.commands.broadcast import Audience
 from bot.commands.names import fold
+from bot.events import ChatId
 from bot.i18n.catalogues import say
 from bot.turn import chats
 from bot.turn.approvals import Approvals
@@ -68,7 +69,7 @@ class TakeoverCommands(CommandGroup):
         def find(repos: Repositories) -> ConversationId | None:
             people = (one.person for one in contacts if label in {one.person, self._audience.label(repos, one.person)})
             person = next(people, None)
-            return None if person is None else repos.chats.at(f"direct:{person}")
+            return None if person is None else repos.chats.at(ChatId.direct(person))
 
         conversation = await self._desk.store.read(find)
         if conversation is None:

@@ -123,7 +123,7 @@ def split(content: Styled, *, max_parts: int, cut_mark: str) -> tuple[Styled, ..
 
 def quoting(message: Incoming) -> QuoteTarget | None:
     """The quote with which an answer shows in a group what it answers; None in a direct conversation."""
-    if not message.chat.startswith("group:"):
+    if not message.chat.is_group:
         return None
     return QuoteTarget(author=message.author, sent_at=message.sent_at, text=message.text[:_QUOTE_CHARACTERS])
 

@@ -328,7 +328,7 @@ class Intake:
         if self._on_untrusted is None or not isinstance(event, Undecryptable) or event.reason != UNTRUSTED_IDENTITY:
             return
         if envelope.author is not None and not envelope.from_self:
-            known, is_approved = await self._recognized(replace(envelope, chat=ChatId(f"direct:{envelope.author}")))
+            known, is_approved = await self._recognized(replace(envelope, chat=ChatId.direct(envelope.author)))
             if may_write(known, self._allowed, is_approved=is_approved):
                 self._do_aside(self._tell_untrusted(envelope, envelope.author, self._on_untrusted), "key-probe")
 
@@ -625,7 +625,7 @@ class Intake:
 
     async def _prove_shown(self, confirmed: Receipt) -> None:
         """What the owner's phone has shown in the account's own chat went out, unless the owner wrote it."""
-        chat = f"direct:{confirmed.author}"
+        chat = ChatId.direct(confirmed.author)
         conversation = await self._store.conversation(chat, now=self._clock.now())
 
         def unwritten(repos: Repositories) -> list[SentId]:
@@ -641,7 +641,7 @@ class Intake:
         if not isinstance(receipt, Receipt):
             return
         if self._receipts.admits(receipt.author, taken_at(envelope, self._clock.now())):
-            await self._prove_all(f"direct:{receipt.author}", receipt.targets)
+            await self._prove_all(ChatId.direct(receipt.author), receipt.targets)
         else:
             self._counts.add("receipts_too_many")
 

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 from bot.clock import Clock
 from bot.errors import ConfigError, TransportError
+from bot.events import ChatId
 from bot.logs import describe_error
 from bot.transports.base import Group, Transport
 from store import Repositories, Store
@@ -67,8 +68,8 @@ class Membership:
                 await self._store.transaction(lambda repos, group=group: self._keep(repos, group, asked_at))
 
     def _keep(self, repos: Repositories, group: Group, asked_at: datetime) -> None:
-        people = [f"direct:{person}" for person in group.members]
-        if repos.members.keep(f"group:{group.id}", people, listed_at=asked_at):
+        people = [ChatId.direct(person) for person in group.members]
+        if repos.members.keep(ChatId.group(group.id), people, listed_at=asked_at):
             repos.outbox.reconcile(now=self._clock.now())
 
     async def _seconds_to_wait(self) -> float:

@@ -235,7 +235,7 @@ class Sender:
         for copy in repos.outbox.take_copies():
             kept = events.outgoing(copy.removal)
             removal = Removal(chat=kept.chat, target=SentId(copy.name))
-            position, in_group = repos.outbox.next_position(copy.turn), kept.chat.startswith("group:")
+            position, in_group = repos.outbox.next_position(copy.turn), kept.chat.is_group
             repos.outbox.put(
                 copy.conversation,
                 copy.turn,
@@ -404,7 +404,7 @@ class Sender:
             ]
             if not repos.outbox.rewrite(item.id, events.dump_value(parts[0]), now=now):
                 return
-            in_group, position = reply.chat.startswith("group:"), repos.outbox.next_position(item.turn)
+            in_group, position = reply.chat.is_group, repos.outbox.next_position(item.turn)
             for place, part in enumerate(parts[1:], position):
                 dumped = events.dump_value(part)
                 repos.outbox.put(conversation, item.turn, place, dumped, in_group=in_group, now=now)
@@ -421,7 +421,7 @@ class Sender:
         with speaking(self._language(repos, conversation)):
             content = Styled(text=say(phrases.FILES_NOT_SENT))
         sentence = events.dump_value(Reply(chat=outgoing.chat, content=content, ok=False))
-        position, in_group = repos.outbox.next_position(item.turn), outgoing.chat.startswith("group:")
+        position, in_group = repos.outbox.next_position(item.turn), outgoing.chat.is_group
         repos.outbox.put(conversation, item.turn, position, sentence, in_group=in_group, now=self._clock.now())
 
     def _went_out(
@@ -441,7 +441,7 @@ class Sender:
         conversation = repos.outbox.conversation_of(item.id)
         if conversation is None:
             return
-        now, in_group = self._clock.now(), chat.startswith("group:")
+        now, in_group = self._clock.now(), chat.is_group
         for target in targets:
             position = repos.outbox.next_position(item.turn)
             removal = events.dump_value(Removal(chat=chat, target=target))

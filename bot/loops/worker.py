@@ -454,7 +454,7 @@ class Worker:
 
     async def _may_ask(self, claim: Claim, envelope: Envelope, message: Incoming) -> bool:
         """Whether the author may ask in this group, as it is set there; the first who may not is told so."""
-        if not message.chat.startswith("group:"):
+        if not message.chat.is_group:
             return True
         askers, account = (await self._turns.settings(claim.conversation)).askers, envelope.account
         if may_ask(envelope, self._authority.allowed, askers):
@@ -468,7 +468,7 @@ class Worker:
         return False
 
     async def _route(self, conversation: ConversationId, envelope: Envelope) -> Route:
-        in_group = envelope.chat is not None and envelope.chat.startswith("group:")
+        in_group = envelope.chat is not None and envelope.chat.is_group
         always = in_group and (await self._turns.settings(conversation)).answers_always
         event = events.read(envelope, self._transport.event)
         return route(event, name=self._authority.name, answers_always=always)

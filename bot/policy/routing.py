@@ -145,7 +145,7 @@ def _message(message: Incoming, name: str, answers_always: bool) -> Question | C
         return Question(message=message, is_bare=True)
     if not (message.text.strip() or message.attachments or message.sticker or message.extras or message.view_once):
         return Ignore(reason="empty")
-    is_addressed = not message.chat.startswith("group:") or _addressed(message, name)
+    is_addressed = not message.chat.is_group or _addressed(message, name)
     command = _COMMAND.fullmatch(_without_name(message.text, name))
     if command is not None:
         word, rest = command.group(1).lower(), (command.group(2) or "").strip()
@@ -168,7 +168,7 @@ def _is_bare(message: Incoming, name: str) -> bool:
         return False
     is_called = message.mentions_me or re.search(r"\w", message.text) is not None
     only_name = re.fullmatch(rf"\W*(?:@?{re.escape(name)}\W*)*", message.text, re.IGNORECASE) is not None
-    return message.chat.startswith("group:") and is_called and only_name
+    return message.chat.is_group and is_called and only_name
 
 
 def _addressed(message: Incoming, name: str) -> bool:

@@ -25,11 +25,6 @@ _NAMED = range(2**31, 253_402_300_800_000)
 never set, to the end of the year 9999; later ones are no dates for many programs, Python among them."""
 
 
-def is_group(chat: ChatId) -> bool:
-    """Whether it is a group's chat."""
-    return chat.startswith("group:")
-
-
 _MAX_GROUPS = 1000
 """Whose revisions are remembered: anybody can have Aldis in as many groups as they like."""
 
@@ -64,7 +59,7 @@ class GroupSessions:
 
     def may_lack(self, chat: ChatId) -> bool:
         """Whether the chat is a group in which there may be somebody without one."""
-        return is_group(chat) and (chat not in self._complete or self._complete[chat] != self._heard.get(chat))
+        return chat.is_group and (chat not in self._complete or self._complete[chat] != self._heard.get(chat))
 
     def revision(self, chat: ChatId) -> int | None:
         """In which revision a group is; None where it is none, or nobody has told."""
@@ -72,7 +67,7 @@ class GroupSessions:
 
     def complete(self, chat: ChatId, revision: int | None) -> None:
         """Something has gone to everybody who was in it in this revision."""
-        if is_group(chat):
+        if chat.is_group:
             self._complete[chat] = revision
 
 

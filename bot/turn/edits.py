@@ -221,7 +221,7 @@ class Revisions:
                 turn,
                 position,
                 events.dump_value(Removal(chat=deletion.chat, target=target)),
-                in_group=deletion.chat.startswith("group:"),
+                in_group=deletion.chat.is_group,
                 now=self._clock.now(),
                 removes=True,
             )
@@ -241,7 +241,7 @@ class Revisions:
             turn,
             repos.outbox.next_position(turn),
             events.dump_value(notice),
-            in_group=notice.chat.startswith("group:"),
+            in_group=notice.chat.is_group,
             now=now,
             replaces=repos.outbox.status(turn),
         )

@@ -222,7 +222,7 @@ class Turn:
     @property
     def group(self) -> ChatId | None:
         """The group that it was asked in; None in a direct conversation."""
-        return self.chat if self.chat.startswith("group:") else None
+        return self.chat if self.chat.is_group else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -350,11 +350,6 @@ class Journal:
             repos.journal.add(self._turn.conversation, self._turn.id, first, *lines)
 
         await self._store.transaction(write)
-
-
-def in_group(chat: str) -> bool:
-    """Whether others read what is said in the chat."""
-    return chat.startswith("group:")
 
 
 def origin_of(item: InboxId) -> str:

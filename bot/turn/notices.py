@@ -82,7 +82,7 @@ class Admins:
         `contacts` are the people whom the bridge knows: who is listed by a number is who is known to have it.
         """
         held, now = repos.outbox.held_conversations(), self._clock.now()
-        chats = {ChatId(f"direct:{admin}") for admin in self._known(repos, contacts) - set(besides)}
+        chats = {ChatId.direct(admin) for admin in self._known(repos, contacts) - set(besides)}
         told = False
         for chat in sorted(chats):
             conversation = repos.chats.at(chat)

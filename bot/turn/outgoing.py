@@ -35,7 +35,7 @@ def replies_to(
     if content is None:
         return []
     newest = answered[-1]
-    people = _people((*talk, *answered)) if newest.chat.startswith("group:") else ()
+    people = _people((*talk, *answered)) if newest.chat.is_group else ()
     mentions = find_mentions(content, people)[:MAX_RANGES]
     return [
         Reply(
@@ -88,7 +88,7 @@ def clear(repos: Repositories, turn: TurnId, chat: ChatId, now: datetime) -> Non
     conversation = None if status is None else repos.outbox.conversation_of(status)
     if sent is not None and conversation is not None:
         removal = events.dump_value(Removal(chat=chat, target=SentId(sent.sent_at)))
-        position, in_group = repos.outbox.next_position(turn), chat.startswith("group:")
+        position, in_group = repos.outbox.next_position(turn), chat.is_group
         repos.outbox.put(
             conversation, turn, position, removal, in_group=in_group, now=now, replaces=status, removes=True
         )

@@ -276,7 +276,7 @@ def _without_media(turn: Whole) -> Whole:
 
 def _worded(message: Incoming, stamp: str, clipped: Sequence[str]) -> str:
     """A message as the model reads it; `clipped` are the lines about what came with it."""
-    sender = f" · {_name(message.name)}" if message.group_name is not None or message.chat.startswith("group:") else ""
+    sender = f" · {_name(message.name)}" if message.group_name is not None or message.chat.is_group else ""
     # A line that a person begins with a bracket must not pass for the beginning of somebody else's message, nor one
     # that they begin with a clip for what Aldis found in a file.
     text = f"{message.preface}\n{message.text}" if message.preface else message.text

@@ -14,12 +14,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from bot.events import Incoming
+from bot.events import ChatId, Incoming
 from bot.labels import UNKNOWN, Labels, Source, Writer, is_plain_name, join_labels, load_labels, shown_name
 from bot.messages import AssistantMessage, Message, ToolAnswer, UserMessage
 from bot.policy.chat import Persona
 from bot.policy.records import is_plain
-from bot.turn.journal import in_group
 from tools import ToolSpec
 
 _CLIP = "\n📎"
@@ -61,7 +60,7 @@ def of_persona(persona: Persona | None) -> Labels:
     return Labels() if persona is None else Labels(people=(Writer(id=persona.author),))
 
 
-def of_stored(message: Message, chat: str, spec_of: Callable[[str], ToolSpec | None]) -> Labels:
+def of_stored(message: Message, chat: ChatId, spec_of: Callable[[str], ToolSpec | None]) -> Labels:
     """Of a message of the history, which may be older than labels; `spec_of` gives what a tool says of itself now."""
     if isinstance(message, UserMessage):
         return message.labels or _of_old_question(message, chat)
@@ -126,8 +125,8 @@ def _of_old_answer(answer: ToolAnswer, spec: ToolSpec | None) -> Labels:
     return of_answer(answer, spec, address=None, origins=())
 
 
-def _of_old_question(message: UserMessage, chat: str) -> Labels:
-    may_be_others = in_group(chat) or _CLIP in message.text or _QUOTE in message.text or bool(message.media)
+def _of_old_question(message: UserMessage, chat: ChatId) -> Labels:
+    may_be_others = chat.is_group or _CLIP in message.text or _QUOTE in message.text or bool(message.media)
     return UNKNOWN if may_be_others else Labels()
 
 

@@ -119,7 +119,7 @@ class Marks:
     async def _begun(self, chat: ChatId) -> int | None:
         def begin(repos: Repositories) -> int | None:
             now, stamped_at = self._clock.now(), self._clock.wall()
-            in_group = chat.startswith("group:")
+            in_group = chat.is_group
             return repos.outbox.begin_reaction(chat, in_group=in_group, now=now, stamped_at=stamped_at)
 
         return await self._store.transaction(begin)

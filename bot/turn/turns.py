@@ -202,7 +202,7 @@ class Turns:
         return _Known(
             settings=settings,
             answers={sent_at: answer for sent_at, answer in answers.items() if answer is not None},
-            zone=repos.reminders.zone(f"direct:{incoming[-1].author}"),
+            zone=repos.reminders.zone(ChatId.direct(incoming[-1].author)),
             allowed=_allowed(repos, conversation, incoming),
             open_questions=open_questions,
             quoted=join_labels(_of_quoted(repos, conversation, message, open_questions) for message in incoming),
@@ -478,7 +478,7 @@ class Turns:
         now = self._clock.now()
         turn = repos.inbox.begin_turn(conversation, now=now, expires_at=expires_at)
         repos.journal.close(turn, "ignored", now=now)
-        in_group = message.chat.startswith("group:")
+        in_group = message.chat.is_group
         with speaking(self.language(repos, conversation)):
             replies = outgoing.replies_to(text if isinstance(text, str) else say(text), (message,), ok=True)
         outcome = Outcome(text="", ok=True, files=files)
@@ -501,7 +501,7 @@ class Turns:
         `warned` are the budgets, by scope and period, of which people were told that they are nearly used up.
         """
         now = self._clock.settled_now()
-        group = chat if chat.startswith("group:") else None
+        group = chat if chat.is_group else None
         periods = budgets.periods(now, self._timezone)
         repos.ledger.add(conversation, turn, person, entries, now=now, group=group, periods=periods, warned=warned)
 

@@ -179,7 +179,7 @@ class Control:
             wanted = _Export.model_validate_json(await request.read())
         except ValidationError:
             return _refused('an export is asked for with {"person": ...} and nothing else', status=400)
-        person, direct = PersonId(wanted.person), ChatId(f"direct:{wanted.person}")
+        person, direct = PersonId(wanted.person), ChatId.direct(wanted.person)
         try:
             found = await gather_export(self._store, person, direct, now=self._clock.now())
         except StoreError as error:

@@ -104,6 +104,13 @@ def test_a_reply_comes_back_as_it_went_in(reply: Reply) -> None:
     assert load_value(Reply, dump_value(reply)) == reply
 
 
+def test_a_chat_is_a_chat_again() -> None:
+    """Out of the store as out of a frame: it knows whether others read what is said there."""
+    for chat, is_group in ((ChatId.direct("alice"), False), (ChatId.group("direct:"), True)):
+        read_again = outgoing(dump_value(Removal(chat=chat, target=SentId(1)))).chat
+        assert (read_again, read_again.is_group) == (chat, is_group)
+
+
 def test_the_stored_forms_are_what_they_are() -> None:
     """What an older Aldis wrote is read by this one: the forms change only together with their version."""
     assert dump_value(ENVELOPE) == STORED_ENVELOPE

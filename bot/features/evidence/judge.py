@@ -127,7 +127,7 @@ class ReportJudge:
         if self._budget is None:
             return False
         turn, person, chat = TurnId(context.turn), PersonId(context.person), ChatId(context.chat)
-        group = chat if chat.startswith("group:") else None
+        group = chat if chat.is_group else None
         return await self._budget.used_up_in(turn, person=person, group=group) is not None
 
     async def _request(self, sheet: "Sheet", context: ToolContext) -> Request:

@@ -7,7 +7,7 @@ read what strangers wrote (`bot.policy.trust`).
 """
 
 from bot.clock import Clock
-from bot.turn.journal import in_group
+from bot.events import ChatId
 from store import ConversationId, Fact, Repositories, Store, TurnId
 from tools import Denied, NotFound, RateLimited, RememberedFact, ToolContext
 
@@ -63,7 +63,7 @@ class Memory:
         Raises:
             Denied: they ask somewhere else.
         """
-        if in_group(context.chat):
+        if ChatId(context.chat).is_group:
             raise Denied("nothing is remembered in a group; the person can tell it in their own chat with you")
         return await self._store.conversation(context.chat, now=self._clock.now())
 

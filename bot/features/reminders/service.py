@@ -171,13 +171,13 @@ class Reminders:
         """The person lives in this zone from now on; False: there is no such zone, and nothing has changed."""
         if not is_zone(zone):
             return False
-        direct = await self._store.conversation(f"direct:{person}", now=self._clock.now())
+        direct = await self._store.conversation(ChatId.direct(person), now=self._clock.now())
         await self._store.transaction(lambda repos: repos.reminders.keep_zone(direct, zone))
         return True
 
     def zone(self, repos: Repositories, person: PersonId) -> str:
         """Where the person lives, as far as they have told, within a transaction."""
-        return repos.reminders.zone(f"direct:{person}") or self._timezone
+        return repos.reminders.zone(ChatId.direct(person)) or self._timezone
 
     def plan(self, repos: Repositories, wish: Wish, asker: Asker) -> PlannedReminder:
         """Plan a reminder within a transaction; what the same origin has planned before is given as it is.
@@ -312,7 +312,7 @@ class Reminders:
 
     def _shown(self, repos: Repositories, person: PersonId, reminder: Reminder) -> PlannedReminder:
         """The reminder as people and models see it."""
-        own = repos.reminders.zone(f"direct:{person}")
+        own = repos.reminders.zone(ChatId.direct(person))
         plan = _places.validate_json(reminder.plan).plan if reminder.plan else None
         words = _words.validate_json(reminder.words) if reminder.words is not None else None
         zone = plan.zone if plan else own or self._timezone

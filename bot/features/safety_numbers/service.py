@@ -187,7 +187,7 @@ class Identities:
             keys={one.person: one for one in identities},
             untrusted=untrusted,
             contacts={contact.person: contact for contact in contacts},
-            members={ChatId(f"group:{group.id}"): group.members for group in groups},
+            members={ChatId.group(group.id): group.members for group in groups},
         )
 
     def _all(self, repos: Repositories, known: _Known) -> tuple[Suspect, ...]:
@@ -211,7 +211,7 @@ class Identities:
         )
 
     def _writes(self, repos: Repositories, known: _Known, person: PersonId) -> bool:
-        conversation = repos.chats.at(f"direct:{person}")
+        conversation = repos.chats.at(ChatId.direct(person))
         if conversation is None:
             return False
         contact = known.contacts.get(person) or Contact(person=person, number=None, name=None)
@@ -264,13 +264,13 @@ class Identities:
     def _release(self, repos: Repositories, trusted: Collection[PersonId], others: Collection[PersonId]) -> None:
         """Let go what is held for these people, and what may be: groups hold it for somebody."""
         if trusted:
-            theirs = {repos.chats.at(f"direct:{person}") for person in others}
+            theirs = {repos.chats.at(ChatId.direct(person)) for person in others}
             for conversation in repos.outbox.held_conversations().keys() - theirs:
                 repos.outbox.release(conversation)
 
     def _release_stale(self, repos: Repositories, known: _Known, now: datetime) -> None:
         """Let go what is held for nobody, as the bridge sees it: keys may be trusted without us, groups change."""
-        chats = [f"direct:{person}" for person in known.untrusted]
+        chats = [ChatId.direct(person) for person in known.untrusted]
         # The account itself is a member, too, and nobody's suspect.
         chats += [chat for chat, members in known.members.items() if len(members - known.untrusted.keys()) <= 1]
         rightly = {repos.chats.at(chat) for chat in chats}

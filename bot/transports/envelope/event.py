@@ -229,7 +229,7 @@ def _group(source: Json) -> str | None:
 def _chat(group: str, author: PersonId | None) -> ChatId | None:
     if author is None:
         return None
-    return ChatId(f"group:{group}" if group else f"direct:{author}")
+    return ChatId.group(group) if group else ChatId.direct(author)
 
 
 # What it says
@@ -240,7 +240,7 @@ def _message(opened: _Opened) -> Incoming:
     text = _words(data)
     mentions = [mention_in(as_object(item), own) for item in items_in(data, "mentions")]
     # Signal-cli 0.13.22 to 0.13.24 lost the list of mentions (https://github.com/AsamK/signal-cli/issues/1940).
-    lost = not mentions and opened.chat.startswith("group:") and text.startswith(MENTION_SIGN)
+    lost = not mentions and opened.chat.is_group and text.startswith(MENTION_SIGN)
     view_once = data.get("viewOnce") is True
     quote = object_in(data, "quote")
     return Incoming(

@@ -49,7 +49,7 @@ from bot.transports.rest_api.clients import (
 from bot.transports.rest_api.errors import challenge_in
 from bot.transports.rest_api.requests import message_of, reaction_of, recipient_of, removed_reaction_of
 from bot.transports.rest_api.webhook import Post, Webhook
-from bot.transports.signal_bridge import SignalBridge, is_group
+from bot.transports.signal_bridge import SignalBridge
 
 _log = logging.getLogger(__name__)
 
@@ -333,7 +333,7 @@ class RestApi(SignalBridge):
         """Send one message; see `Transport.send`."""
         ready = await self._ready(reply)
         message = message_of(ready, account=self._name, recipient=self._recipient(reply.chat))
-        in_group = is_group(reply.chat)
+        in_group = reply.chat.is_group
         async with self._sending(in_group=in_group):
             sent_id = _sent(await self._clients.plain.send(message), self.missed, in_group=in_group)
         self._reader.remember(sent_id)
@@ -343,14 +343,14 @@ class RestApi(SignalBridge):
         """Delete one of our own messages for everybody; see `Transport.remove`."""
         self._check_target(removal.chat, removal.target)
         request = RemoteDeleteRequest(recipient=self._recipient(removal.chat), timestamp=removal.target)
-        async with self._sending(in_group=is_group(removal.chat)):
+        async with self._sending(in_group=removal.chat.is_group):
             sent_id = _sent(await self._clients.plain.remove(self._name, request), self.missed, in_group=True)
         self._reader.remember(sent_id)
         return sent_id
 
     async def note_to_self(self, text: str) -> SentId:
         """Send a message to the account itself; see `Transport.note_to_self`."""
-        return await self.send(Reply(chat=ChatId(f"direct:{self.account}"), content=Styled(text=text)))
+        return await self.send(Reply(chat=ChatId.direct(self.account), content=Styled(text=text)))
 
     def _recipient(self, chat: ChatId) -> str:
         return self._name if self._reader.is_own_chat(chat) else recipient_of(chat)
@@ -388,7 +388,7 @@ class RestApi(SignalBridge):
             return None
         clients, target = self._clients, (self._recipient(chat), author, sent_at, emoji)
         try:
-            with as_outcome(is_group=is_group(chat)):
+            with as_outcome(is_group=chat.is_group):
                 async with asyncio.timeout(self._call_seconds):
                     if removed:
                         await clients.plain.take_off(self._name, removed_reaction_of(*target))

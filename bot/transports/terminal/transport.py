@@ -72,7 +72,7 @@ class Terminal(PlainTransport):
         verbosity: int = 0,
         clock: Clock | None = None,
     ) -> None:
-        self._chat = ChatId(f"direct:{conversation}")
+        self._chat = ChatId.direct(conversation)
         self._verbosity = verbosity
         self._clock = clock or MachineClock()
         self._interactive = once is None and stdin.isatty() and stderr.isatty()
