@@ -24,7 +24,7 @@ import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import aiohttp
 from aiohttp import web
@@ -60,64 +60,41 @@ _NOT_TRUSTED = {
     "changed_again": "the safety number has changed since you were told; look at the newest one, then repeat this",
 }
 
-_METHODS = {
-    "backup": "POST",
-    "rotate-key": "POST",
-    "export": "POST",
-    "trust": "POST",
-    "captcha": "POST",
-    "trace": "POST",
-    "restart": "POST",
-    "state": "GET",
-    "admin-link": "POST",
-}
 
-
-class _Backup(BaseModel):
-    """The body of `POST /backup`."""
+class _Body(BaseModel):
+    """What a verb is asked for with; nothing else may stand beside it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+
+class _Backup(_Body):
     folder: Path
     """Absolute: the running Aldis stands in another folder than whoever asks it."""
 
 
-class _Export(BaseModel):
-    """The body of `POST /export`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Export(_Body):
     person: str
     """The uuid."""
 
 
-class _Trust(BaseModel):
-    """The body of `POST /trust`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Trust(_Body):
     name: str | None = None
     """A label or a uuid; None asks who there is."""
     safety_number: str | None = None
     """The one that was compared; None where none was."""
 
 
-class _Captcha(BaseModel):
-    """The body of `POST /captcha`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Captcha(_Body):
     captcha: str
     """As it was pasted."""
 
 
-class _Trace(BaseModel):
-    """The body of `POST /trace`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Trace(_Body):
     turn: int | None = None
     """None: the newest are listed."""
+
+
+B = TypeVar("B", bound=_Body)
 
 
 class Control:
@@ -145,91 +122,65 @@ class Control:
     def app(self) -> web.Application:
         """All paths."""
         app = web.Application()
-        app.router.add_post("/backup", self._backup)
-        app.router.add_post("/rotate-key", self._rotate_key)
-        app.router.add_post("/export", self._export)
-        app.router.add_post("/trust", self._trust)
-        app.router.add_post("/captcha", self._solve)
-        app.router.add_post("/trace", self._trace)
-        app.router.add_post("/restart", self._restart)
-        app.router.add_get("/state", self._tell)
+        app.add_routes(
+            [
+                web.post("/backup", _verb(_Backup, self._backup)),
+                web.post("/rotate-key", _verb(_Body, self._rotate_key)),
+                web.post("/export", _verb(_Export, self._export)),
+                web.post("/trust", _verb(_Trust, self._trust)),
+                web.post("/captcha", _verb(_Captcha, self._solve)),
+                web.post("/trace", _verb(_Trace, self._trace)),
+                web.post("/restart", _verb(_Body, self._restart)),
+                web.get("/state", _verb(_Body, lambda _: self._state())),
+            ]
+        )
         return app
 
-    async def _backup(self, request: web.Request) -> web.Response:
-        try:
-            wanted = _Backup.model_validate_json(await request.read())
-        except ValidationError:
-            return _refused('a backup is asked for with {"folder": ...} and nothing else', status=400)
+    async def _backup(self, wanted: _Backup) -> Mapping[str, Any]:
         if not wanted.folder.is_absolute():
-            return _refused(f"the folder of a backup has to be a whole path, not {wanted.folder}", status=400)
-        try:
-            copy = await self._store.backup(wanted.folder, now=self._clock.wall())
-        except StoreError as error:
-            return _refused(str(error))
-        return web.json_response({"file": str(copy), "note": NOT_INCLUDED})
+            raise ConfigError(f"the folder of a backup has to be a whole path, not {wanted.folder}")
+        copy = await self._store.backup(wanted.folder, now=self._clock.wall())
+        return {"file": str(copy), "note": NOT_INCLUDED}
 
-    async def _rotate_key(self, _: web.Request) -> web.Response:
-        try:
-            return web.json_response({"keys": await self._store.rotate_key()})
-        except StoreError as error:
-            return _refused(str(error))
+    async def _rotate_key(self, _: _Body) -> Mapping[str, Any]:
+        return {"keys": await self._store.rotate_key()}
 
-    async def _export(self, request: web.Request) -> web.Response:
-        try:
-            wanted = _Export.model_validate_json(await request.read())
-        except ValidationError:
-            return _refused('an export is asked for with {"person": ...} and nothing else', status=400)
+    async def _export(self, wanted: _Export) -> Mapping[str, Any]:
         person, direct = PersonId(wanted.person), ChatId.direct(wanted.person)
-        try:
-            found = await gather_export(self._store, person, direct, now=self._clock.now())
-        except StoreError as error:
-            return _refused(str(error))
-        return web.json_response({"json": await asyncio.to_thread(found.as_json)})
+        found = await gather_export(self._store, person, direct, now=self._clock.now())
+        return {"json": await asyncio.to_thread(found.as_json)}
 
-    async def _trust(self, request: web.Request) -> web.Response:
-        try:
-            wanted = _Trust.model_validate_json(await request.read())
-        except ValidationError:
-            return _refused('a new safety number is trusted with {"name": ...} and nothing else', status=400)
-        try:
-            return web.json_response(await trust_answer(self._identities, wanted.name, wanted.safety_number))
-        except (StoreError, CallRefused, Disconnected) as error:
-            return _refused(str(error))
+    async def _trust(self, wanted: _Trust) -> Mapping[str, Any]:
+        return await trust_answer(self._identities, wanted.name, wanted.safety_number)
 
-    async def _solve(self, request: web.Request) -> web.Response:
-        try:
-            wanted = _Captcha.model_validate_json(await request.read())
-        except ValidationError:
-            return _refused('a captcha is handed in with {"captcha": ...} and nothing else', status=400)
-        try:
-            await self._captchas.solve(wanted.captcha)
-        except (StoreError, CallRefused, Disconnected) as error:
-            return _refused(str(error))
-        return web.json_response({})
+    async def _solve(self, wanted: _Captcha) -> Mapping[str, Any]:
+        await self._captchas.solve(wanted.captcha)
+        return {}
 
-    async def _trace(self, request: web.Request) -> web.Response:
-        try:
-            wanted = _Trace.model_validate_json(await request.read())
-        except ValidationError:
-            return _refused('a trace is asked for with {"turn": ...} and nothing else', status=400)
-        try:
-            return web.json_response({"text": await trace_text(self._store, wanted.turn)})
-        except (StoreError, CallRefused) as error:
-            return _refused(str(error))
+    async def _trace(self, wanted: _Trace) -> Mapping[str, Any]:
+        return {"text": await trace_text(self._store, wanted.turn)}
 
-    async def _restart(self, _: web.Request) -> web.Response:
+    async def _restart(self, _: _Body) -> Mapping[str, Any]:
         if self._restarts is None:
-            return _refused("what runs here is no Aldis that can be restarted")
+            raise ConfigError("what runs here is no Aldis that can be restarted")
+        return {"run": await self._restarts.request()}
+
+
+def _verb(
+    kind: type[B], answer: Callable[[B], Awaitable[Mapping[str, Any]]]
+) -> Callable[[web.Request], Awaitable[web.Response]]:
+    """The handler of a verb: reads what it is asked for with, and says in a sentence why it was refused."""
+
+    async def handle(request: web.Request) -> web.Response:
         try:
-            return web.json_response({"run": await self._restarts.request()})
-        except ConfigError as error:
+            return web.json_response(await answer(kind.model_validate_json(await request.read() or b"{}")))
+        except ValidationError:
+            names = ", ".join(f'"{name}": ...' for name in kind.model_fields)
+            return _refused(f"{request.path} is asked for with {{{names}}} and nothing else")
+        except (StoreError, CallRefused, Disconnected, ConfigError) as error:
             return _refused(str(error))
 
-    async def _tell(self, _: web.Request) -> web.Response:
-        try:
-            return web.json_response(await self._state())
-        except StoreError as error:
-            return _refused(str(error))
+    return handle
 
 
 async def trust_answer(identities: Identities, name: str | None, safety_number: str | None) -> dict[str, Any]:
@@ -325,7 +276,7 @@ async def _answer(path: Path, verb: str, body: Mapping[str, object] | None) -> d
     with _short(path) as name:
         async with (
             aiohttp.ClientSession(connector=aiohttp.UnixConnector(name), timeout=_UNTIMED) as http,
-            http.request(_METHODS[verb], f"http://aldis/{verb}", json=body) as response,
+            http.request("GET" if verb == "state" else "POST", f"http://aldis/{verb}", json=body) as response,
         ):
             answer = await response.json()
     if not isinstance(answer, dict):
@@ -379,5 +330,5 @@ def _short(path: Path) -> Generator[str]:
         os.close(folder)
 
 
-def _refused(sentence: str, *, status: int = 409) -> web.Response:
-    return web.json_response({"error": sentence}, status=status)
+def _refused(sentence: str) -> web.Response:
+    return web.json_response({"error": sentence}, status=409)
