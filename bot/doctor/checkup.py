@@ -36,8 +36,7 @@ from bot.doctor.models import ask_models, check_audio, check_budgets, check_choi
 from bot.doctor.pages import check_pages
 from bot.doctor.running import check_running
 from bot.doctor.search import check_search
-from bot.doctor.tool_sources import check_tool_sources
-from bot.doctor.tools import check_approve, check_tools
+from bot.doctor.tools import check_approve, check_tool_sources, check_tools
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings, unread_names
 

@@ -1,7 +1,8 @@
 """The tools as an operator sees them: which are on, what the others lack, and what those of other people are worth.
 
-Tools are made for it and never called. Left to others: which tools there are (`tools`), what they may do in a
-conversation (`bot.turn`), how they are shown (`checkup`, `bot.cli.tools`).
+Tools are made for it and never called; servers that give some while Aldis runs are asked which, and ended. Left to
+others: which tools there are (`tools`), what they may do in a conversation (`bot.turn`), how they are shown (`checkup`,
+`bot.cli.tools`).
 """
 
 import re
@@ -13,7 +14,7 @@ from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, hint, ok, problem, warning
 from bot.errors import ConfigError
 from bot.settings import Settings
-from tools import CATALOG, ExtensionTools, Options, Tool, ToolDeps, build_extensions, build_tools
+from tools import CATALOG, ExtensionTools, Options, Tool, ToolDeps, build_extensions, build_tools, sources
 
 State = Literal["on", "off", "missing", "failed"]
 """Offered to models; switched off; without something that it needs; broken."""
@@ -91,6 +92,22 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
             "tools: Wikipedia does not know how to reach you, and answers 10 requests a minute",
             "200 with TOOLS__CONTACT, an e-mail address or a page of yours",
         )
+
+
+async def check_tool_sources(settings: Settings) -> list[Finding]:
+    """How many tools the servers of `TOOLS__MCP__SERVERS` give, and which of them do not answer; empty without any."""
+    found: list[Finding] = []
+    for source in sources(settings.tools.options_by_name, taken=()) if settings.tools.enabled else ():
+        try:
+            tools = await source.tools()
+            found.append(ok(f"tools: the servers of mcp give {len(tools)} tools"))
+            found += [
+                problem(f"tools: the server {name} of mcp does not answer", "check it in TOOLS__MCP__SERVERS")
+                for name in source.absent
+            ]
+        finally:
+            await source.aclose()
+    return found
 
 
 def _own(settings: Settings, around: ToolDeps) -> Iterator[ToolGroup]:

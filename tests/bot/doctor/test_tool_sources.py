@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.doctor.tool_sources import check_tool_sources
+from bot.doctor.tools import check_tool_sources
 from bot.settings import Settings, load_settings
 from tests.servers import mcp_bad_server
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.events import NamedPerson, PersonId, Style, Styled, StyleRange
-from bot.turn.mentions import find_mentions
+from bot.turn.outgoing import find_mentions
 
 
 def people(*names: str) -> tuple[NamedPerson, ...]:
