@@ -26,6 +26,7 @@ Left to others: believing a step that stands, and keeping own time (`bot.loops.m
 Aldis has put off too far (the loops, at the start).
 """
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable
@@ -191,6 +192,14 @@ class SetClock(MachineClock):
     def step(self, seconds: float) -> None:
         """Set the clock ahead by so many seconds (back where negative), in no time."""
         self._hands.at_ns += round(seconds * 1e9)
+
+
+async def is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
+    """Wait for an event, at most so many seconds, None: for ever; gives whether it is set."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()
 
 
 def _machine_counted_ns() -> int:

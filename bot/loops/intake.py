@@ -21,20 +21,23 @@ import logging
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Iterable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from bot import events
-from bot.clock import Clock
+from bot.clock import Clock, is_set_within
 from bot.errors import ConfigError, Disconnected, TransportError
 from bot.events import (
     Attachment,
     ChatId,
     Deleted,
+    Edited,
     Envelope,
+    Event,
+    Incoming,
     Kind,
     PersonId,
     Receipt,
@@ -42,6 +45,7 @@ from bot.events import (
     SentId,
     Styled,
     Undecryptable,
+    UnreadableEvent,
 )
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
@@ -49,7 +53,6 @@ from bot.logs import RepeatedWarning, describe_error
 from bot.metrics import Counts
 from bot.policy.access import AccessList, is_direct, may_write, members_of
 from bot.policy.callers import Callers
-from bot.policy.echoes import is_echo
 from bot.policy.limits import CallRate, Quota, Refusal, taken_at
 from bot.policy.pairing import GOOD_FOR, Pairing
 from bot.policy.routing import Command, Correction, Question, Verdict, route
@@ -203,9 +206,7 @@ class Intake:
     async def _pause(self, seconds: float) -> None:
         self._woken.clear()
         self.pauses = True
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._woken.wait()
+        await is_set_within(self._woken, seconds)
         self.pauses = False
 
     async def read_once(self) -> None:
@@ -538,7 +539,7 @@ class Intake:
         """
         if repos.outbox.is_ours(arrival.conversation, envelope.sent_at):
             return True
-        if not is_echo(self._transport.event(envelope), repos.outbox.doubtful(arrival.conversation)):
+        if not _is_underway(self._transport.event(envelope), repos.outbox.doubtful(arrival.conversation)):
             return False
         repos.outbox.prove(
             str(envelope.chat), (envelope.sent_at,), now=arrival.received_at, stamped_at=self._clock.wall()
@@ -658,3 +659,18 @@ class Intake:
 
 def _passed_over(error: Exception) -> None:
     _log.error("an envelope was passed over, for it failed: %s", describe_error(error))
+
+
+def _is_underway(event: Event | None, doubtful: Iterable[bytes]) -> bool:
+    """Whether the event says what one of the messages says that may be on their way, as the outbox keeps them."""
+    message = event.message if isinstance(event, Edited) else event
+    return isinstance(message, Incoming) and message.text.strip() in map(_words, doubtful)
+
+
+def _words(stored: bytes) -> str | None:
+    """What a message in the outbox says; None where it is none, or cannot be read."""
+    try:
+        outgoing = events.outgoing(stored)
+    except UnreadableEvent:
+        return None
+    return outgoing.content.text.strip() if isinstance(outgoing, Reply) else None

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from datetime import datetime, timedelta
 
-from bot.clock import Clock
+from bot.clock import Clock, is_set_within
 from bot.errors import ConfigError, TransportError
 from bot.events import ChatId
 from bot.logs import describe_error
@@ -52,7 +52,7 @@ class Membership:
                 seconds = _MIN_PAUSE_SECONDS
             else:
                 looks = 0
-            await _rung(bell, seconds)
+            await is_set_within(bell, seconds)
 
     async def look(self) -> None:
         """Ask the bridge who is in its groups, and write down what it tells of those that were written in.
@@ -84,12 +84,3 @@ class Membership:
     def _tell(self, error: Exception) -> None:
         words = str(error) if isinstance(error, TransportError | ConfigError) else describe_error(error)
         _log.warning("who is in the groups is not known (%s); receipts of their members prove nothing for now", words)
-
-
-async def _rung(bell: asyncio.Event, seconds: float) -> None:
-    """Wait for the bell, at most so long."""
-    try:
-        async with asyncio.timeout(seconds):
-            await bell.wait()
-    except TimeoutError:
-        return

@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from bot import events
-from bot.clock import Clock
+from bot.clock import Clock, is_set_within
 from bot.errors import NotSent, NotUploaded, SentUnnamed, TransportError, Undeliverable, Untrusted
 from bot.events import ChatId, Outgoing, PersonId, Removal, Reply, SentId, Styled, UnreadableEvent
 from bot.formatting.split import is_long, split
@@ -177,7 +177,7 @@ class Sender:
                     seconds = _STORE_PAUSE_SECONDS
                 if self._is_closing and not self._sending:
                     return
-                await _rung(bell, seconds)
+                await is_set_within(bell, seconds)
 
     def drain(self) -> None:
         """Send what is due now; `run` returns after it. What is due later is sent after the next start."""
@@ -554,12 +554,3 @@ def _editable(item: OutboxItem, wall: datetime) -> SentMessage | None:
         return None
     age = wall - datetime.fromtimestamp(old.original_at / 1000, UTC)
     return old if age < _EDITABLE else None
-
-
-async def _rung(bell: asyncio.Event, seconds: float | None) -> None:
-    """Wait for the bell, at most so long."""
-    try:
-        async with asyncio.timeout(seconds):
-            await bell.wait()
-    except TimeoutError:
-        return

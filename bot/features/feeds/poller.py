@@ -8,14 +8,13 @@ Left to others: what is made of the articles (`bot.features.feeds.service`), whi
 (`bot.features.feeds.commands`).
 """
 
-import asyncio
 import logging
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.clock import Clock
+from bot.clock import Clock, is_set_within
 from bot.logs import describe_error
 from bot.media.feeds import FeedNews, FeedReader, FeedValidators, Gone, Piece, Reading, Trouble, Unchanged
 from bot.metrics import Counts
@@ -70,11 +69,7 @@ class FeedPoller:
                 seconds = _PAUSE_SECONDS
             if seconds is None:
                 return
-            try:
-                async with asyncio.timeout(seconds):
-                    await bell.wait()
-            except TimeoutError:
-                continue
+            await is_set_within(bell, seconds)
 
     async def attend_all(self) -> float | None:
         """Read every feed that is due now; gives in how many seconds to look again, None: never.

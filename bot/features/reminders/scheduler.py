@@ -9,11 +9,10 @@ Left to others: what coming means (`bot.features.reminders.service`), sending an
 `bot.loops.worker`).
 """
 
-import asyncio
 import logging
 from collections.abc import Callable
 
-from bot.clock import Clock
+from bot.clock import Clock, is_set_within
 from bot.events import ChatId, Envelope, Kind, PersonId, SentId
 from bot.features.reminders.service import Reminders
 from bot.logs import describe_error
@@ -60,11 +59,7 @@ class ReminderScheduler:
             except Exception as error:  # noqa: BLE001  (it is tried again)
                 _log.error("reminding failed: %s", describe_error(error))
                 seconds = _PAUSE_SECONDS
-            try:
-                async with asyncio.timeout(seconds):
-                    await bell.wait()
-            except TimeoutError:
-                continue
+            await is_set_within(bell, seconds)
 
     async def attend_all(self) -> float:
         """Let everything come that is due now; gives in how many seconds to look again.

@@ -6,6 +6,7 @@ Left to others: what is looked at and what comes of it (`bot.features.safety_num
 import asyncio
 import logging
 
+from bot.clock import is_set_within
 from bot.errors import Disconnected
 from bot.features.safety_numbers.service import Identities
 from bot.logs import describe_error
@@ -35,11 +36,7 @@ class IdentityWatch:
             self._bell.clear()
             seconds = await self._look()
             await asyncio.sleep(self._pause_seconds)
-            try:
-                async with asyncio.timeout(seconds):
-                    await self._bell.wait()
-            except TimeoutError:
-                continue
+            await is_set_within(self._bell, seconds)
 
     async def _look(self) -> float | None:
         """Look once; gives the seconds until the next look, None where nothing is to be looked at before the bell."""

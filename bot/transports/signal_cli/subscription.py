@@ -27,6 +27,7 @@ import time
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 
+from bot.clock import is_set_within
 from bot.errors import ConfigError, Disconnected, TransportError
 from bot.transports.envelope.json import Json, object_in
 from bot.transports.signal_cli.lines import LineParser, LineSocket, connect
@@ -189,7 +190,7 @@ class Subscription:
     async def _tend(self, conversation: "_Conversation") -> None:
         """Ask for signs of life until it is to stop; then unsubscribe, at a good moment."""
         with suppress(OSError):  # whoever reads finds out by itself
-            while not await _within(self._silence_seconds / 3, self._stopping):
+            while not await is_set_within(self._stopping, self._silence_seconds / 3):
                 await conversation.ask("version", {})
             await self._unsubscribe(conversation)
 
@@ -375,14 +376,6 @@ class _Conversation:
             self.unsubscribed.set()
         elif isinstance(number, int) and number in self._answers:
             self._answers[number] = answer
-
-
-async def _within(seconds: float, event: asyncio.Event) -> bool:
-    """Wait for an event no longer than that; gives whether it is set."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    return event.is_set()
 
 
 # Foreign errors
