@@ -77,7 +77,7 @@ class TestSystem:
         assert {"help", "forget", "new", "export", "remind", "memory"} <= named
         sources = "".join(path.read_text() for path in Path("bot").glob("**/commands/*.py"))
         sources += "".join(path.read_text() for path in Path("bot/features").glob("*/commands.py"))
-        assert named <= set(re.findall(r'name="([a-z]+)"', sources))
+        assert named <= set(re.findall(r'@command\(\s*f?"/([a-z]+)', sources))
         assert len(system("Lamp", None)) < 3500
 
     def test_the_place_is_told_where_it_is_set(self) -> None:
