@@ -4,7 +4,7 @@ Left to others: the table (`bot.commands.base`), what the operator's people may 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from bot.commands import phrases
@@ -16,14 +16,17 @@ from bot.i18n.catalogues import say
 from bot.i18n.language import speaking
 from bot.policy import budgets
 from bot.policy.budgets import Budgets
-from bot.turn import chats, outgoing, spending
+from bot.turn import chats, outgoing
 from bot.turn.approvals import Approvals
 from bot.turn.export import MAX_FILE_BYTES, gather_export
 from store import ConversationId, Erasure, Repositories, Total
+from tools import PNG, Panel, bar_chart
 
 _CACHE_DAYS = timedelta(days=30)
 _FEWEST_PARTS = 2
 """An export in so many messages is sent as a file instead."""
+_FEWEST_DAYS = 2
+"""With money spent on one day only, the sentence says as much as a picture."""
 _MAX_BYTES_IN_WORDS = 100_000
 """Of its file: one that is larger fits no message, and is not tried."""
 
@@ -145,7 +148,7 @@ class ChatCommands(CommandGroup):
         days = budgets.days(month)
         totals = await self._desk.store.read(lambda repos: _shown_totals(repos, call, days))
         with speaking(await self._desk.language(call)):
-            return await asyncio.to_thread(spending.chart, totals, days)
+            return await asyncio.to_thread(spending_chart, totals, days)
 
 
 def _shown_totals(repos: Repositories, call: Call, periods: Sequence[str]) -> list[Total]:
@@ -153,3 +156,24 @@ def _shown_totals(repos: Repositories, call: Call, periods: Sequence[str]) -> li
     group = call.message.chat if call.is_in_group else None
     totals = repos.ledger.totals(call.message.author, group, periods)
     return [total for total in totals if call.is_admin or total.scope != "all"]
+
+
+def spending_chart(totals: Iterable[Total], days: Sequence[str]) -> tuple[File, ...]:
+    """The sums of these days (all of one month, `2026-11-01` and so on), with bars for each scope that spent anything.
+
+    Empty where there is too little to show, or the machine cannot draw.
+    """
+    spent: dict[str, dict[str, float]] = {}
+    for total in totals:
+        if total.spending.cost_usd:
+            spent.setdefault(total.scope, {})[total.period] = float(total.spending.cost_usd)
+    if len({day for sums in spent.values() for day in sums}) < _FEWEST_DAYS:
+        return ()
+    panels = [
+        Panel(name=say(phrases.SPENDERS[scope]), values=[sums.get(day, 0.0) for day in days])
+        for scope, sums in spent.items()
+    ]
+    month = days[0].rpartition("-")[0]
+    labels = {place: str(place + 1) for place in range(len(days))}
+    picture = bar_chart(say(phrases.SPENT_BY_DAY, month=month), labels, panels)
+    return (File(name=f"spent-{month}.png", content_type=PNG, data=picture),) if picture else ()

@@ -143,6 +143,10 @@ _SPENT_GROUP_DAY = Sentence("SPENT_GROUP_DAY", "This group, today: {amount}")
 _SPENT_GROUP_MONTH = Sentence("SPENT_GROUP_MONTH", "This group, this month: {amount}")
 _SPENT_ALL_DAY = Sentence("SPENT_ALL_DAY", "Everybody, today: {amount}")
 _SPENT_ALL_MONTH = Sentence("SPENT_ALL_MONTH", "Everybody, this month: {amount}")
+SPENT_BY_DAY = Sentence("SPENT_BY_DAY", "Spent by day, {month} (USD)")
+_SPENT_PERSON = Sentence("SPENT_PERSON", "You")
+_SPENT_GROUP = Sentence("SPENT_GROUP", "This group")
+_SPENT_ALL = Sentence("SPENT_ALL", "Everybody")
 _SPENT_FREELY = Sentence("SPENT_FREELY", "{cost} USD")
 _SPENT_OF = Sentence("SPENT_OF", "{cost} of {limit} USD, {left} left")
 _AMOUNT_ALL_DAY = Sentence("AMOUNT_ALL_DAY", "All together, today: {amount}")
@@ -202,6 +206,8 @@ _HELP_SECTIONS: Mapping[str, Sentence] = {
     "data": _HELP_DATA,
     "admins": _HELP_ADMINS,
 }
+SPENDERS: Mapping[str, Sentence] = {"person": _SPENT_PERSON, "group": _SPENT_GROUP, "all": _SPENT_ALL}
+"""Whose spending a part of the chart of `/usage` shows."""
 _SPENT: Mapping[tuple[str, str], Sentence] = {
     ("person", "day"): _SPENT_PERSON_DAY,
     ("person", "month"): _SPENT_PERSON_MONTH,

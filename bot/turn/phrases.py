@@ -122,10 +122,6 @@ _NEARLY_ALL_DAY = Sentence("NEARLY_ALL_DAY", "(I've used {percent} % of today's 
 _NEARLY_ALL_MONTH = Sentence("NEARLY_ALL_MONTH", "(I've used {percent} % of this month's budget.)")
 _ANSWERS = Sentence("ANSWERS", "{count} question and its answer", "{count} questions and their answers")
 PERSONA_NOW = Sentence("PERSONA_NOW", "My persona here: {text}")
-SPENT_BY_DAY = Sentence("SPENT_BY_DAY", "Spent by day, {month} (USD)")
-_SPENT_PERSON = Sentence("SPENT_PERSON", "You")
-_SPENT_GROUP = Sentence("SPENT_GROUP", "This group")
-_SPENT_ALL = Sentence("SPENT_ALL", "Everybody")
 _PREDICTION_CAME_TRUE = Sentence("PREDICTION_CAME_TRUE", "It came true.")
 _PREDICTION_DID_NOT = Sentence("PREDICTION_DID_NOT", "It did not come true.")
 _PREDICTION_VOID = Sentence("PREDICTION_VOID", "Nobody can tell.")
@@ -335,7 +331,6 @@ _NEARLY: Mapping[tuple[str, str], Sentence] = {
     ("all", "day"): _NEARLY_ALL_DAY,
     ("all", "month"): _NEARLY_ALL_MONTH,
 }
-_SPENDERS: Mapping[str, Sentence] = {"person": _SPENT_PERSON, "group": _SPENT_GROUP, "all": _SPENT_ALL}
 _OUTCOMES: Mapping[str, Sentence] = {
     "came_true": _PREDICTION_CAME_TRUE,
     "did_not": _PREDICTION_DID_NOT,
@@ -431,11 +426,6 @@ def kept_prediction(statement: str, probability: float, due: date, outcome: str 
     percent = number((Decimal(str(probability)) * 100).normalize())
     told = say(_KEPT_PREDICTION, percent=percent, day=day(due), statement=statement)
     return told if outcome is None else f"{told} ({say(_OUTCOMES[outcome])})"
-
-
-def spender(scope: str) -> str:
-    """Whose spending a part of that chart shows."""
-    return say(_SPENDERS[scope])
 
 
 def repeats(every: str, interval: int, weekdays: Sequence[int]) -> str:
