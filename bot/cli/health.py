@@ -21,9 +21,8 @@ def health(given: Settings, _: argparse.Namespace) -> int:
     if web.port == 0:
         print("aldis: the health page is switched off (WEB__PORT=0)", file=sys.stderr)
         return 2
-    place = f"[{web.host}]" if ":" in web.host else web.host
     try:
-        state, _date = asyncio.run(fetch_json(f"http://{place}:{web.port}/healthz", seconds=_HEALTH_SECONDS))
+        state, _date = asyncio.run(fetch_json(f"http://{web.address}/healthz", seconds=_HEALTH_SECONDS))
     except Disconnected as error:
         print(f"aldis: no answer from the health page: {error}", file=sys.stderr)
         return 1

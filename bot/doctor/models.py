@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from pydantic import SecretStr
+
 from bot.doctor.capabilities import ask_capabilities
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, hint, ok, problem, warning
@@ -168,11 +170,10 @@ def checked_server(vendor: str, settings: Settings) -> CheckedServer:
             is_vendor=given.base_url in {None, ANTHROPIC_URL},
         )
     given = settings.llm.openai
-    key = given.api_key.get_secret_value() if given.api_key else ""
     return CheckedServer(
         what="models: openai",
         base_url=given.base_url or OPENAI_URL,
-        key_headers={"Authorization": f"Bearer {key}"} if key else {},
+        key_headers=_bearer(given.api_key),
         address_variable=with_other_name("LLM__OPENAI__BASE_URL"),
         key_variable=key_variable,
         model_variable="LLM__OPENAI__MODEL",
@@ -238,11 +239,10 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
         return [hint("audio: voice notes are not understood", "AUDIO__BASE_URL switches that on")]
     if audio.is_openai_itself and settings.audio_key is None:
         return [problem("audio: OpenAI wants a key", "set AUDIO__API_KEY")]
-    key = settings.audio_key.get_secret_value() if settings.audio_key else ""
     server = CheckedServer(
         what="audio",
         base_url=audio.base_url,
-        key_headers={"Authorization": f"Bearer {key}"} if key else {},
+        key_headers=_bearer(settings.audio_key),
         address_variable="AUDIO__BASE_URL",
         key_variable="AUDIO__API_KEY",
         model_variable="AUDIO__MODEL",
@@ -262,17 +262,20 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
     options = settings.tools.options_by_name.get("images")
     if not (isinstance(options, ImagesOptions) and options.enabled and settings.tools.enabled) or options.missing():
         return []
-    key = options.api_key.get_secret_value() if options.api_key else ""
     server = CheckedServer(
         what="images",
         base_url=options.base_url or OPENAI_URL,
-        key_headers={"Authorization": f"Bearer {key}"} if key else {},
+        key_headers=_bearer(options.api_key),
         address_variable="TOOLS__IMAGES__BASE_URL",
         key_variable="TOOLS__IMAGES__API_KEY",
         model_variable="TOOLS__IMAGES__MODEL",
         is_vendor=options.base_url is None,
     )
     return await _check_server(server, {"TOOLS__IMAGES__MODEL": options.model} if options.model else {}, deps)
+
+
+def _bearer(key: SecretStr | None) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
 
 
 async def _check_server(server: CheckedServer, models: dict[str, str], deps: Deps) -> list[Finding]:

@@ -49,12 +49,11 @@ async def check_running(settings: Settings, *, is_expected: bool) -> list[Findin
     web = settings.web
     if web.port == 0:
         return [hint("running: the health page is switched off, so nothing is known of a running Aldis")]
-    place = f"[{web.host}]" if ":" in web.host else web.host
     try:
-        state, _ = await fetch_json(f"http://{place}:{web.port}/healthz")
+        state, _ = await fetch_json(f"http://{web.address}/healthz")
     except Disconnected:
         if is_expected:
-            return [warning(f"running: no health page answers at {place}:{web.port}", "look into the log of Aldis")]
+            return [warning(f"running: no health page answers at {web.address}", "look into the log of Aldis")]
         return [ok("running: Aldis is not running, or not here")]
     told = [words for words in items_in(state, "problems") if isinstance(words, str)]
     well = [] if told else [ok("running: Aldis is well")]

@@ -493,6 +493,11 @@ class WebSettings(SettingsGroup):
     admin_totp: SecretStr | None = None
     """The secret of that app in base32, 26 letters or more; `head -c 20 /dev/urandom | base32` makes one."""
 
+    @property
+    def address(self) -> str:
+        """Where the health page is, as an address has it."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
 
 class AttestationSettings(SettingsGroup):
     """What vouches for Aldis where it runs in a trusted execution environment (docs/attestation.md)."""
