@@ -63,11 +63,6 @@ STATUS_PAUSED = Sentence("STATUS_PAUSED", "I'm paused here.")
 STATUS_ALWAYS = Sentence("STATUS_ALWAYS", "I answer every message here.")
 STATUS_PERSONA = Sentence("STATUS_PERSONA", "A persona is set.")
 ABOUT_HELP = Sentence("ABOUT_HELP", "lists the commands, or explains one.")
-_HELP_CHAT = Sentence("HELP_CHAT", "**Answers:** {names}")
-_HELP_LATER = Sentence("HELP_LATER", "**Reminders and memory:** {names}")
-_HELP_SETTINGS = Sentence("HELP_SETTINGS", "**This chat:** {names}")
-_HELP_DATA = Sentence("HELP_DATA", "**You and your data:** {names}")
-_HELP_ADMINS = Sentence("HELP_ADMINS", "**Admins:** {names}")
 ABOUT_STOP = Sentence("ABOUT_STOP", "stops the answer I'm working on.")
 ABOUT_FORGET = Sentence("ABOUT_FORGET", "deletes what was said here, or everything of yours everywhere, for good.")
 ABOUT_EXPORT = Sentence("ABOUT_EXPORT", "shows what I keep about you.")
@@ -137,16 +132,7 @@ _NO_LIMIT = Sentence("NO_LIMIT", "{spent} USD, no limit")
 _PERSONA_SET = Sentence("PERSONA_SET", "Done. From your next message on I'll be like that. `/persona off` ends it.")
 _PERSONA_TIMED = Sentence("PERSONA_TIMED", "Done, until your message disappears. `/persona off` ends it sooner.")
 SHUT_OUT = Sentence("SHUT_OUT", "Done, {label} can't write to me anymore.")
-_SPENT_PERSON_DAY = Sentence("SPENT_PERSON_DAY", "You, today: {amount}")
-_SPENT_PERSON_MONTH = Sentence("SPENT_PERSON_MONTH", "You, this month: {amount}")
-_SPENT_GROUP_DAY = Sentence("SPENT_GROUP_DAY", "This group, today: {amount}")
-_SPENT_GROUP_MONTH = Sentence("SPENT_GROUP_MONTH", "This group, this month: {amount}")
-_SPENT_ALL_DAY = Sentence("SPENT_ALL_DAY", "Everybody, today: {amount}")
-_SPENT_ALL_MONTH = Sentence("SPENT_ALL_MONTH", "Everybody, this month: {amount}")
 SPENT_BY_DAY = Sentence("SPENT_BY_DAY", "Spent by day, {month} (USD)")
-_SPENT_PERSON = Sentence("SPENT_PERSON", "You")
-_SPENT_GROUP = Sentence("SPENT_GROUP", "This group")
-_SPENT_ALL = Sentence("SPENT_ALL", "Everybody")
 _SPENT_FREELY = Sentence("SPENT_FREELY", "{cost} USD")
 _SPENT_OF = Sentence("SPENT_OF", "{cost} of {limit} USD, {left} left")
 _AMOUNT_ALL_DAY = Sentence("AMOUNT_ALL_DAY", "All together, today: {amount}")
@@ -200,21 +186,25 @@ WRONG_FORM = Sentence("WRONG_FORM", "Please write it like this: `{form}`")
 NO_LONGER_ALLOWED = Sentence("NO_LONGER_ALLOWED", "I'll ask you about {tool} again.")
 NOT_ALLOWED = Sentence("NOT_ALLOWED", "You haven't allowed any tool of that name here.")
 _HELP_SECTIONS: Mapping[str, Sentence] = {
-    "chat": _HELP_CHAT,
-    "later": _HELP_LATER,
-    "settings": _HELP_SETTINGS,
-    "data": _HELP_DATA,
-    "admins": _HELP_ADMINS,
+    "chat": Sentence("HELP_CHAT", "**Answers:** {names}"),
+    "later": Sentence("HELP_LATER", "**Reminders and memory:** {names}"),
+    "settings": Sentence("HELP_SETTINGS", "**This chat:** {names}"),
+    "data": Sentence("HELP_DATA", "**You and your data:** {names}"),
+    "admins": Sentence("HELP_ADMINS", "**Admins:** {names}"),
 }
-SPENDERS: Mapping[str, Sentence] = {"person": _SPENT_PERSON, "group": _SPENT_GROUP, "all": _SPENT_ALL}
+SPENDERS: Mapping[str, Sentence] = {
+    "person": Sentence("SPENT_PERSON", "You"),
+    "group": Sentence("SPENT_GROUP", "This group"),
+    "all": Sentence("SPENT_ALL", "Everybody"),
+}
 """Whose spending a part of the chart of `/usage` shows."""
 _SPENT: Mapping[tuple[str, str], Sentence] = {
-    ("person", "day"): _SPENT_PERSON_DAY,
-    ("person", "month"): _SPENT_PERSON_MONTH,
-    ("group", "day"): _SPENT_GROUP_DAY,
-    ("group", "month"): _SPENT_GROUP_MONTH,
-    ("all", "day"): _SPENT_ALL_DAY,
-    ("all", "month"): _SPENT_ALL_MONTH,
+    ("person", "day"): Sentence("SPENT_PERSON_DAY", "You, today: {amount}"),
+    ("person", "month"): Sentence("SPENT_PERSON_MONTH", "You, this month: {amount}"),
+    ("group", "day"): Sentence("SPENT_GROUP_DAY", "This group, today: {amount}"),
+    ("group", "month"): Sentence("SPENT_GROUP_MONTH", "This group, this month: {amount}"),
+    ("all", "day"): Sentence("SPENT_ALL_DAY", "Everybody, today: {amount}"),
+    ("all", "month"): Sentence("SPENT_ALL_MONTH", "Everybody, this month: {amount}"),
 }
 
 

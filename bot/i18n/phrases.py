@@ -44,14 +44,6 @@ _GREETING = Sentence(
 )
 _GREETING_TRY = Sentence("GREETING_TRY", "Try {examples}")
 GREETING_MORE = Sentence("GREETING_MORE", "`/help` shows what else I can do, and `/forget` deletes what we said.")
-_TRY_WEATHER = Sentence("TRY_WEATHER", "Will it rain in Paris tomorrow?")
-_TRY_REMIND = Sentence("TRY_REMIND", "Remind me in 10 minutes to turn off the oven")
-_TRY_SEARCH = Sentence("TRY_SEARCH", "Search for lighthouses")
-_TRY_CONVERT = Sentence("TRY_CONVERT", "How many km are 26 miles?")
-_TRY_CALCULATE = Sentence("TRY_CALCULATE", "What is 17*23?")
-_TRY_TIME = Sentence("TRY_TIME", "What time is it in Tokyo?")
-_TRY_REMEMBER = Sentence("TRY_REMEMBER", "Remember that I live in Lyon")
-_TRY_IMAGE = Sentence("TRY_IMAGE", "Draw a lighthouse in the fog")
 INVITATION = Sentence(
     "INVITATION",
     "To use me, ask the person who runs this bot to confirm this code: {code}. It's good for an hour.",
@@ -62,14 +54,14 @@ REMINDER_SET = Sentence("REMINDER_SET", "I'll remind you on {when}: {text}\n\n`/
 NO_REMINDERS = Sentence("NO_REMINDERS", "You have no reminders here.")
 
 EXAMPLES: Mapping[str, Sentence] = {
-    "get_weather": _TRY_WEATHER,
-    "remind": _TRY_REMIND,
-    "web_search": _TRY_SEARCH,
-    "convert": _TRY_CONVERT,
-    "calculate": _TRY_CALCULATE,
-    "current_time": _TRY_TIME,
-    "remember": _TRY_REMEMBER,
-    "image_generate": _TRY_IMAGE,
+    "get_weather": Sentence("TRY_WEATHER", "Will it rain in Paris tomorrow?"),
+    "remind": Sentence("TRY_REMIND", "Remind me in 10 minutes to turn off the oven"),
+    "web_search": Sentence("TRY_SEARCH", "Search for lighthouses"),
+    "convert": Sentence("TRY_CONVERT", "How many km are 26 miles?"),
+    "calculate": Sentence("TRY_CALCULATE", "What is 17*23?"),
+    "current_time": Sentence("TRY_TIME", "What time is it in Tokyo?"),
+    "remember": Sentence("TRY_REMEMBER", "Remember that I live in Lyon"),
+    "image_generate": Sentence("TRY_IMAGE", "Draw a lighthouse in the fog"),
 }
 """What can be asked of a tool, the most useful first."""
 

@@ -114,17 +114,8 @@ _FROM_VOICE = Sentence("FROM_VOICE", "from a voice message")
 _FROM_OTHERS = Sentence("FROM_OTHERS", "from what others wrote")
 _FROM_TOOL = Sentence("FROM_TOOL", "from {name}")
 _FROM_UNKNOWN = Sentence("FROM_UNKNOWN", "source no longer known")
-_NEARLY_PERSON_DAY = Sentence("NEARLY_PERSON_DAY", "(You've used {percent} % of today's budget.)")
-_NEARLY_PERSON_MONTH = Sentence("NEARLY_PERSON_MONTH", "(You've used {percent} % of this month's budget.)")
-_NEARLY_GROUP_DAY = Sentence("NEARLY_GROUP_DAY", "(This group has used {percent} % of today's budget.)")
-_NEARLY_GROUP_MONTH = Sentence("NEARLY_GROUP_MONTH", "(This group has used {percent} % of this month's budget.)")
-_NEARLY_ALL_DAY = Sentence("NEARLY_ALL_DAY", "(I've used {percent} % of today's budget.)")
-_NEARLY_ALL_MONTH = Sentence("NEARLY_ALL_MONTH", "(I've used {percent} % of this month's budget.)")
 _ANSWERS = Sentence("ANSWERS", "{count} question and its answer", "{count} questions and their answers")
 PERSONA_NOW = Sentence("PERSONA_NOW", "My persona here: {text}")
-_PREDICTION_CAME_TRUE = Sentence("PREDICTION_CAME_TRUE", "It came true.")
-_PREDICTION_DID_NOT = Sentence("PREDICTION_DID_NOT", "It did not come true.")
-_PREDICTION_VOID = Sentence("PREDICTION_VOID", "Nobody can tell.")
 EVERY_HOUR = Sentence("EVERY_HOUR", "every hour", "every {count} hours")
 EVERY_DAY = Sentence("EVERY_DAY", "every day", "every {count} days")
 EVERY_WEEK = Sentence("EVERY_WEEK", "every week", "every {count} weeks")
@@ -208,31 +199,27 @@ STATUS_NEWS = Sentence("STATUS_NEWS", "Looking through the news …")
 STATUS_REMIND = Sentence("STATUS_REMIND", "Setting a reminder …")
 STATUS_REMEMBER = Sentence("STATUS_REMEMBER", "Making a note …")
 STATUS_TOOL = Sentence("STATUS_TOOL", "Using a tool …")
-_NOTICE_KEY = Sentence(
-    "NOTICE_KEY",
-    "{subject} no longer accepts the key I was given, or the account is out of credit. Please check "
-    "both; `python -m bot doctor` says which setting it is.",
-)
-_NOTICE_MODEL = Sentence(
-    "NOTICE_MODEL",
-    "The model “{subject}” that I am set up to use does not exist at its service. Please correct its "
-    "name; `python -m bot doctor` says what there is.",
-)
-_NOTICE_DISK = Sentence(
-    "NOTICE_DISK",
-    "My disk is nearly full. Please make room: once it is full, I can no longer take in messages. "
-    "`python -m bot doctor` says how much is left.",
-)
-_NOTICE_DEAF = Sentence(
-    "NOTICE_DEAF",
-    "I have not received any messages for ten minutes, although the bridge to Signal is running. If "
-    "people write to me now, I may not see it. Please look at the bridge; `python -m bot doctor` helps.",
-)
 _NOTICES: Mapping[str, Sentence] = {
-    "key": _NOTICE_KEY,
-    "model": _NOTICE_MODEL,
-    "disk": _NOTICE_DISK,
-    "deaf": _NOTICE_DEAF,
+    "key": Sentence(
+        "NOTICE_KEY",
+        "{subject} no longer accepts the key I was given, or the account is out of credit. Please check "
+        "both; `python -m bot doctor` says which setting it is.",
+    ),
+    "model": Sentence(
+        "NOTICE_MODEL",
+        "The model “{subject}” that I am set up to use does not exist at its service. Please correct its "
+        "name; `python -m bot doctor` says what there is.",
+    ),
+    "disk": Sentence(
+        "NOTICE_DISK",
+        "My disk is nearly full. Please make room: once it is full, I can no longer take in messages. "
+        "`python -m bot doctor` says how much is left.",
+    ),
+    "deaf": Sentence(
+        "NOTICE_DEAF",
+        "I have not received any messages for ten minutes, although the bridge to Signal is running. If "
+        "people write to me now, I may not see it. Please look at the bridge; `python -m bot doctor` helps.",
+    ),
 }
 
 
@@ -324,17 +311,17 @@ _BUDGETS: Mapping[tuple[str, str], Sentence] = {
     ("all", "none"): BUDGET_ALL_NONE,
 }
 _NEARLY: Mapping[tuple[str, str], Sentence] = {
-    ("person", "day"): _NEARLY_PERSON_DAY,
-    ("person", "month"): _NEARLY_PERSON_MONTH,
-    ("group", "day"): _NEARLY_GROUP_DAY,
-    ("group", "month"): _NEARLY_GROUP_MONTH,
-    ("all", "day"): _NEARLY_ALL_DAY,
-    ("all", "month"): _NEARLY_ALL_MONTH,
+    ("person", "day"): Sentence("NEARLY_PERSON_DAY", "(You've used {percent} % of today's budget.)"),
+    ("person", "month"): Sentence("NEARLY_PERSON_MONTH", "(You've used {percent} % of this month's budget.)"),
+    ("group", "day"): Sentence("NEARLY_GROUP_DAY", "(This group has used {percent} % of today's budget.)"),
+    ("group", "month"): Sentence("NEARLY_GROUP_MONTH", "(This group has used {percent} % of this month's budget.)"),
+    ("all", "day"): Sentence("NEARLY_ALL_DAY", "(I've used {percent} % of today's budget.)"),
+    ("all", "month"): Sentence("NEARLY_ALL_MONTH", "(I've used {percent} % of this month's budget.)"),
 }
 _OUTCOMES: Mapping[str, Sentence] = {
-    "came_true": _PREDICTION_CAME_TRUE,
-    "did_not": _PREDICTION_DID_NOT,
-    "void": _PREDICTION_VOID,
+    "came_true": Sentence("PREDICTION_CAME_TRUE", "It came true."),
+    "did_not": Sentence("PREDICTION_DID_NOT", "It did not come true."),
+    "void": Sentence("PREDICTION_VOID", "Nobody can tell."),
 }
 
 
