@@ -12,7 +12,8 @@ from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings
 from bot.turn.journal import ToolRun
-from bot.turn.toolbox import ALL_TOOLS, Shapes, Toolbox
+from bot.turn.tool_shapes import ToolShapes
+from bot.turn.toolbox import ALL_TOOLS, Toolbox
 from bot.version import current_version
 from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, build, build_extensions, sources
 from tools.mcp.names import prefix_of
@@ -50,7 +51,7 @@ def toolbox(
     more: Sequence[ToolSource] = (),
     *,
     on_run: Callable[[ToolRun], None] = lambda _: None,
-    shapes: Shapes | None = None,
+    shapes: ToolShapes | None = None,
 ) -> Toolbox:
     """How these tools are run, within the bounds of the settings; `more` are those known only while Aldis runs, and
     `shapes` knows what they were before.

@@ -14,6 +14,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+from bot.clock import is_set_within
 from bot.doctor.findings import Finding
 from bot.logs import describe_error
 from bot.transports.base import Contact
@@ -44,7 +45,6 @@ class Checkups:
         ask: Callable[[], Awaitable[Sequence[Finding]]],
         contacts: Callable[[], Awaitable[Sequence[Contact] | None]],
         first_seconds: float = FIRST_SECONDS,
-        look_seconds: float = LOOK_SECONDS,
         ask_seconds: float = ASK_SECONDS,
     ) -> None:
         """`look` is quick and asks nobody, `ask` asks servers; `contacts` gives None where the bridge is silent."""
@@ -53,7 +53,6 @@ class Checkups:
         self._ask = ask
         self._contacts = contacts
         self._first_seconds = first_seconds
-        self._look_seconds = look_seconds
         self._ask_seconds = ask_seconds
         self._asked: tuple[Finding, ...] = ()
         self._changed = asyncio.Event()
@@ -109,11 +108,7 @@ class Checkups:
 
     async def _telling(self) -> None:
         while True:
-            try:
-                async with asyncio.timeout(self._look_seconds):
-                    await self._changed.wait()
+            if await is_set_within(self._changed, LOOK_SECONDS):
                 await asyncio.sleep(AFTER_CHANGE_SECONDS)
-            except TimeoutError:
-                pass
             self._changed.clear()
             await self.tell()

@@ -282,14 +282,10 @@ class Spelling:
         return meant or next(iter(difflib.get_close_matches(name, self.names, n=1)), None)
 
 
-def slips(names: Iterable[str], known: Sequence[Variable], passed_over: Sequence[str] = ()) -> dict[str, str]:
+def slips(names: Iterable[str], known: Sequence[Variable]) -> dict[str, str]:
     """Returns the names in a file of ours that no setting has, each with the one that it was surely meant to be."""
     spelling = Spelling(name for variable in known for name in variable.names)
-    unknown = [
-        name
-        for name in map(str.upper, names)
-        if name not in spelling.names and not name.startswith(tuple(passed_over)) and not _ELSEWHERE.fullmatch(name)
-    ]
+    unknown = [name for name in map(str.upper, names) if name not in spelling.names and not _ELSEWHERE.fullmatch(name)]
     return {name: meant for name in unknown if (meant := spelling.slip_in_file(name)) is not None}
 
 

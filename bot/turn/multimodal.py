@@ -65,14 +65,13 @@ class MultimodalAgent:
         timezone: str,
         voice: VoiceReplies | None = None,
         budget: Budget | None = None,
-        room_bytes: int = _ROOM_BYTES,
     ) -> None:
         self._agent = agent
         self._attachments = attachments
         self._timezone = timezone
         self._voice = voice
         self._budget = budget
-        self._room = MemoryRoom(room_bytes)
+        self._room = MemoryRoom(_ROOM_BYTES)
 
     async def answer(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None = None) -> Outcome | Pause:
         """What the agent answers to the question with all that came with it.

@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Protocol
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -39,6 +38,7 @@ from bot.turn.journal import Allowance, ToolRun
 from bot.turn.offers import MoreToolsTool, offer
 from bot.turn.phrases import Deed
 from bot.turn.redaction import outline
+from bot.turn.tool_shapes import ToolShapes
 from tools import (
     Arguments,
     BadArguments,
@@ -67,26 +67,6 @@ _MAX_MESSAGE_CHARS = 500
 _PERHAPS_DONE = "it may have happened, so do not repeat it unasked"
 
 
-class Shapes(Protocol):
-    """Remembers what tools of servers are."""
-
-    async def changed_tools(self, shapes: Mapping[str, str]) -> frozenset[str]:
-        """Which of these tools are not what they were; one that is new is remembered.
-
-        Raises:
-            StoreError: it could not be read or kept.
-        """
-        ...
-
-    async def accept(self, tool: str, shape: str) -> None:
-        """From now on the tool is this.
-
-        Raises:
-            StoreError: it could not be kept.
-        """
-        ...
-
-
 class Toolbox:
     """The tools that are switched on: those that are always there, and those that sources give as it runs."""
 
@@ -103,7 +83,7 @@ class Toolbox:
         approve: Collection[str] = (),
         prefixes: Mapping[str, str] | None = None,
         on_run: Callable[[ToolRun], None] = lambda _: None,
-        shapes: Shapes | None = None,
+        shapes: ToolShapes | None = None,
     ) -> None:
         """`approve` names the tools of which the operator wants each call to be approved by a person; `all` is each.
         `prefixes` tells how the names of each server's tools begin: where one is named in `approve` that the server has

@@ -25,17 +25,16 @@ _PAUSE_SECONDS = 2.0
 class IdentityWatch:
     """Looks until it is cancelled."""
 
-    def __init__(self, identities: Identities, store: Store, *, pause_seconds: float = _PAUSE_SECONDS) -> None:
+    def __init__(self, identities: Identities, store: Store) -> None:
         self._identities = identities
         self._bell = store.wakeups["identities"]
-        self._pause_seconds = pause_seconds
 
     async def run(self) -> None:
         """Look again and again; ends only by cancellation."""
         while True:
             self._bell.clear()
             seconds = await self._look()
-            await asyncio.sleep(self._pause_seconds)
+            await asyncio.sleep(_PAUSE_SECONDS)
             await is_set_within(self._bell, seconds)
 
     async def _look(self) -> float | None:
