@@ -7,7 +7,6 @@
 
 Everything that is declared here has its HELP and stands at zero before the first event. A label has one of the values
 that are declared for it; any other is told as `other`, so that no word, name or number of a person can become one.
-Left to others: gathering the gauges (`bot.web.health`), what is noted from where (`bot.app.metering`).
 
 Source: Prometheus, "Metric and label naming", "Exposition formats" 0.0.4; prometheus-client 0.26.0 (2026-11-22).
 """

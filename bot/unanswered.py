@@ -2,7 +2,6 @@
 
 The doctor, the health page and the metrics show the counts as `unanswered_<reason>`. Anybody on Signal can cause such a
 line in the log, so each reason has one a minute at most.
-Left to others: deciding that something is not answered (whoever notes it here).
 """
 
 import logging

@@ -86,3 +86,23 @@ def test_one_name_is_one_class() -> None:
                 places[node.name].append(path)
     assert {name: where for name, where in places.items() if len(where) > 1 and name not in SHARED} == {}
     assert [name for name in SHARED if len(places[name]) < 2] == []
+
+
+REFERENCE = re.compile(r"`((?:bot|store|tools)(?:\.\w+)+)`")
+
+
+@pytest.mark.parametrize("path", TREES)
+def test_what_is_pointed_at_is_there(path: str) -> None:
+    """A module, or what its text names: a pointer that outlived a move sends people astray."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    assert not [name for name in REFERENCE.findall(text) if not is_there(name.split("."))]
+
+
+def is_there(names: list[str]) -> bool:
+    for end in range(len(names), 0, -1):
+        folder = ROOT.joinpath(*names[:end])
+        found = [file for file in (folder.with_suffix(".py"), *folder.glob("__init__.py*")) if file.is_file()]
+        if found:
+            texts = "".join(file.read_text(encoding="utf-8") for file in found)
+            return all(re.search(rf"\b{name}\b", texts) for name in names[end:])
+    return False

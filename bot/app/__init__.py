@@ -2,9 +2,9 @@
 
     settings --> store, providers, tools, transport --> the loops --> Aldis
 
-bridges     transports, by the bridge that is there    models      providers, their prices
-equipment   tools                                      rules       settings as the parts take them
-parts       the loops over an open store               machine     what the process may have
+transports  by the bridge that is there                models      providers, their prices
+tools       those that are switched on                 policies    settings as the parts take them
+wiring      the loops over an open store               machine     what the process may have
 this        all of it, opened and closed
 
 Left to others: the verbs of the command line (`bot.cli.main`).

@@ -3,8 +3,7 @@
     start           --> every model that may be asked -----> lessons --> the adapters, the room of a turn, /status
     first answer    --> that model again: a server at home loads it then, and knows its real window only from there on
 
-No turn waits for it, and what is known from before counts until there is an answer. Left to others: asking
-(`bot.doctor.capabilities`), what follows from it.
+No turn waits for it, and what is known from before counts until there is an answer.
 """
 
 import asyncio

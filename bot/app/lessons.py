@@ -1,7 +1,4 @@
-"""What was learnt of models, in the store: read at the start, written beside the turns.
-
-Left to others: what is learnt (`bot.providers.lessons`), the table (`store`).
-"""
+"""What was learnt of models, in the store: read at the start, written beside the turns."""
 
 import asyncio
 import json

@@ -1,7 +1,4 @@
-"""What of answers, failures and runs of tools becomes figures, and under which labels.
-
-Left to others: the figures (`bot.metrics`), turns and sends, which note their own (`bot.loops`).
-"""
+"""What of answers, failures and runs of tools becomes figures, and under which labels."""
 
 from decimal import Decimal
 

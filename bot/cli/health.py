@@ -1,7 +1,4 @@
-"""The verb `health`: how the running Aldis is, by its health page.
-
-Left to others: the page (`bot.web.health`), the command line (`bot.cli.main`).
-"""
+"""The verb `health`: how the running Aldis is, by its health page."""
 
 import argparse
 import asyncio

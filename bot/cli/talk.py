@@ -1,7 +1,4 @@
-"""The second half of the verb `chat`: Aldis over the terminal, from when it is put together until the input ends.
-
-Left to others: the prompt, which comes before all this is imported (`bot.cli.chat`).
-"""
+"""The second half of the verb `chat`: Aldis over the terminal, from when it is put together until the input ends."""
 
 import asyncio
 import signal

@@ -1,8 +1,7 @@
 """The operator's verbs for tools: `tools` lists them all, `tools call` runs one by hand with the real settings.
 
 Nothing of Aldis need run for it, and no store is opened: who stands behind a conversation is not there, and what a call
-costs is in no ledger. Left to others: what there is to list (`bot.doctor.tools`), running a call
-(`bot.turn.toolbox`), the command line (`bot.cli.main`).
+costs is in no ledger.
 """
 
 import argparse
@@ -250,7 +249,7 @@ def _told(spec: ToolSpec, run: ToolRun, folder: Path | None) -> int:
             raise ConfigError(f"{line}; {_allowed(spec)}")
         print(f"aldis: {line}", file=sys.stderr)
         return 1
-    # Every text in it was cleaned of what a terminal would obey: `tools.fitted`.
+    # Every text in it was cleaned of what a terminal would obey: `tools.text`.
     print(json.dumps(answer["untrusted_data"], indent=2, ensure_ascii=False))
     for file in run.files:
         print(_kept(file, folder), file=sys.stderr)

@@ -6,7 +6,6 @@
 What waits for the second word lives in memory, as the text and the chats that were counted: nothing of it is on the
 disk before it is certain, and no more is sent than was told. It goes to people and groups who have written before and
 may still write; the store keeps no addresses, so they come from the bridge: its contacts and groups.
-Left to others: how fast it goes out (`bot.loops.sender`), who may write (`bot.policy.access`).
 """
 
 import asyncio

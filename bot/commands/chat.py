@@ -1,7 +1,4 @@
-"""The commands for everybody: stopping, forgetting, and what Aldis knows of the person who asks.
-
-Left to others: the table (`bot.commands.base`), what the operator's people may do besides (`bot.commands.admin`).
-"""
+"""The commands for everybody: stopping, forgetting, and what Aldis knows of the person who asks."""
 
 import asyncio
 from collections.abc import Iterable, Sequence

@@ -3,7 +3,6 @@ it speaks up, and whether it speaks at all.
 
 In a group everybody may set the first four, as everybody in it may write: what they set holds for all, and everybody
 sees who did it. When Aldis speaks up is for admins, where there are any.
-Left to others: what the settings do (`bot.turn`), where they are kept (`bot.turn.chats`).
 """
 
 import asyncio

@@ -6,8 +6,6 @@ They are about the last question of whoever gives them: in a group nobody repeat
     /undo  --answered-------------> its turn goes, its answer is deleted in the chat
            '-being answered-------> stopped without a word, its turn goes
     /new   -----------------------> nothing that was begun before is read again
-
-Left to others: what becomes of a turn that goes (`store.erasure`), answering (`bot.turn`).
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""The commands that tell where things stand: what is under way in a conversation, and who asks.
-
-Left to others: what is set (`bot.commands.preferences`), what was spent (`bot.commands.chat`).
-"""
+"""The commands that tell where things stand: what is under way in a conversation, and who asks."""
 
 import asyncio
 from collections.abc import Callable

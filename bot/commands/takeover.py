@@ -5,7 +5,6 @@ made is not sent.
                   '-- the turn under way is stopped, and a turn that ends in that moment says nothing
 
 In a group it is that group; directly it is the chat of whoever has the label, and without one the admin's own.
-Left to others: that nothing is said (`bot.turn.turns`), what an admin writes meanwhile (their own Signal).
 """
 
 import re

@@ -2,8 +2,7 @@
 
 They may be about the very turn that runs in their conversation, so they do not wait for it. Those of one conversation
 are carried out one after the other, those of different ones side by side: a command may ask the bridge, or draw a
-picture. Each is settled in the transaction that carries it out. Left to others: what each does (`bot.turn.edits`,
-`bot.turn.approvals`, `bot.commands`), when they are looked for (`bot.loops.worker`).
+picture. Each is settled in the transaction that carries it out.
 """
 
 import asyncio

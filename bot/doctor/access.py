@@ -1,7 +1,4 @@
-"""Who may write: the lists of the settings, looked up at the bridge, and the numbers that have changed hands.
-
-Left to others: the decision itself (`bot.policy.access`).
-"""
+"""Who may write: the lists of the settings, looked up at the bridge, and the numbers that have changed hands."""
 
 from collections.abc import Iterator
 

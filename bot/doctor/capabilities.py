@@ -5,8 +5,7 @@
     all others       /models; where that says nothing of window or pictures, side by side what llama.cpp, LM Studio and
                      Ollama know besides
 
-Nothing that anybody wrote is sent, and no model is asked. Left to others: reading the answers
-(`bot.providers.capabilities`), when to ask (`bot.app.learning`).
+Nothing that anybody wrote is sent, and no model is asked.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""The cells in which files and pages of strangers are opened: what holds them on this machine.
-
-Left to others: what each layer keeps (`bot.media.confinement`).
-"""
+"""The cells in which files and pages of strangers are opened: what holds them on this machine."""
 
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.media.cell import FileRefused

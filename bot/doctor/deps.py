@@ -1,7 +1,4 @@
-"""How the parts are made that only `bot.app` names, so that the doctor can look at them.
-
-Left to others: making them (`bot.app`), closing them (whoever had them made).
-"""
+"""How the parts are made that only `bot.app` names, so that the doctor can look at them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""The feeds that the settings name: each is read once, as a running Aldis would, and nothing of it is kept.
-
-Left to others: feeds that admins have added (the running Aldis reads those).
-"""
+"""The feeds that the settings name: each is read once, as a running Aldis would, and nothing of it is kept."""
 
 import asyncio
 from datetime import UTC, datetime

@@ -1,7 +1,4 @@
-"""What was found where something was looked at, and how an operator reads it.
-
-Left to others: looking (the other checks), the order of it (`checkup`), telling the admins (`bot.turn.notices`).
-"""
+"""What was found where something was looked at, and how an operator reads it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""The addresses close by that one asks, the bridge's and the health page: JSON over HTTP.
-
-Left to others: what the answers mean (`bridge`, `running`, `bot.cli.main`).
-"""
+"""The addresses close by that one asks, the bridge's and the health page: JSON over HTTP."""
 
 import asyncio
 import json

@@ -6,7 +6,6 @@
     what a killed Aldis left beside its store ----------------> taken away, while nobody runs
 
 It follows no link, leaves each file its owner, and leaves everything else to the person who runs it.
-Left to others: finding what is wrong (`bot.doctor.checkup`), what a name was meant to be (`bot.settings.env`).
 """
 
 import fcntl

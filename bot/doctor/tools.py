@@ -44,7 +44,7 @@ class ToolGroup:
 def inventory(settings: Settings, around: ToolDeps) -> tuple[ToolGroup, ...]:
     """Every tool of Aldis itself in the catalogue's order, then those of other distributions.
 
-    A group that gets its tools only while Aldis runs is on, without any; see `tools.Entry.source`.
+    A group that gets its tools only while Aldis runs is on, without any; see `tools.catalog.CatalogEntry`.
     """
     own = tuple(_own(settings, around))
     names = {tool.spec.name for group in own if group.state == "on" for tool in group.tools}

@@ -1,7 +1,7 @@
 """Characters as people see them: what may stand in a message, and where a text may be cut without breaking one. The
 only home of wcwidth.
 
-Pure. Left to others: styles over a text (`bot.formatting.spans`), where an answer is cut (`bot.formatting.split`).
+Pure.
 """
 
 import re

@@ -6,7 +6,7 @@ is "text (address)", or the address alone where the text says no more; line brea
 A table that is narrow and plain is aligned in monospace; any other becomes a block of "Header: value" lines for each
 row, for columns do not line up in a proportional font and wrapped lines cannot be read.
 
-Pure. Left to others: what a marker is (`bot.formatting.markdown`), cutting into messages (`bot.formatting.split`).
+Pure.
 """
 
 import re

@@ -10,8 +10,6 @@ departs from CommonMark where models write for people rather than for browsers:
 - `*`, `~~` and `||` open nothing inside a word or after a closing bracket (`5*3*2`, `x**2 + y**2`, `a||b||c`), and
   work beside Chinese, Japanese and Korean characters, which have no spaces around their words.
 - Indented lines are no code, `+` is no bullet, `===` or `---` below a line makes no heading, line breaks stay.
-
-Left to others: what the tokens look like in Signal (`bot.formatting.layout`).
 """
 
 import re

@@ -8,8 +8,7 @@ with what follows. What is longer than the last part ends with a visible mark.
 
 Source: ServiceConfig.java of github.com/AsamK/signal-cli (0.14.6); MessageUtil.kt and DataMessageProcessor.kt of
 github.com/signalapp/Signal-Android (2026-11-22).
-Pure. Left to others: Markdown and its look (`bot.formatting.markdown`, `bot.formatting.layout`), writing the outbox
-(`turns`).
+Pure.
 """
 
 import re

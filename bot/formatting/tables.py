@@ -2,7 +2,7 @@
 
 Columns do not line up in a proportional font, and a monospace line that wraps cannot be read: so a table of more than
 28 columns of characters, or with characters of another width (emoji, Chinese), becomes blocks of "Header: value"
-lines. Pure. Left to others: what a cell says (`bot.formatting.layout`).
+lines. Pure.
 """
 
 import re

@@ -1,8 +1,7 @@
 """Which language Aldis speaks now.
 
 It belongs to whoever is answered, not to a sentence: it is set where an answer begins (`speak`, `speaking`), and every
-sentence said from there on is in it (`bot.i18n.catalogues`). Left to others: which language that is (`bot.turn.chats`,
-`bot.i18n.detect`), how dates and numbers are written in it (`bot.i18n.locale`).
+sentence said from there on is in it (`bot.i18n.catalogues`).
 """
 
 from collections.abc import Generator

@@ -7,7 +7,6 @@
 The parts of a time stand in any order, and case does not matter. A bare hour needs its `at`, `Uhr` or `pm`: other
 numbers belong to the text. A `TEXT` that begins with `ask:` is asked at that time instead of being told. The same in
 German, French and Spanish: "in 10 Minuten an den Tee", "demain à 9h", "cada día a las 8".
-Left to others: which instant that is (`bot.policy.schedules`).
 """
 
 import re

@@ -2,7 +2,6 @@
 
 A limit is for one person, for one group, or for everybody together; for a day or for a month of the people's own
 calendar. One that is not set limits nothing; one of 0 is used up before anything was spent.
-Left to others: what was spent (`store`, `bot.turn.budget`), what people hear of it (`bot.i18n.phrases`).
 """
 
 from calendar import monthrange

@@ -1,7 +1,4 @@
-"""Pure: what people have set for their conversation, and its JSON.
-
-Left to others: where it is kept (`store.chats`, `bot.turn.chats`), the commands that set it (`bot.commands`).
-"""
+"""Pure: what people have set for their conversation, and its JSON."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace

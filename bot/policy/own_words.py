@@ -9,8 +9,6 @@ deed must be named as well: a message that only mentions a file deletes none. Wh
 address, an account, a name of a file, a password) must stand there as a whole: it is not put together from parts of
 others. Days and times may be spelled otherwise, and a flag is named by its name. What a server knows a record
 by is named by what people call it; a value of a catalogue may fill a gap in the words.
-Left to others: where such a yes is needed at all (`bot.policy.trust`), how times are said (`bot.policy.spoken_times`),
-what may be taken out of answers (`bot.policy.records`).
 """
 
 import math

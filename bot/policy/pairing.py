@@ -8,7 +8,6 @@ let in, and gone when the code is. Both outlast a restart of Aldis within its pr
 the disk. One stranger gets one code an hour, and
 all strangers together twenty, so that neither a stubborn one nor a crowd costs more than twenty short messages an hour.
 A code opens nothing by itself; only an admin can use it, so that it need not withstand guessing, only mistakes.
-Left to others: sending the code (`bot.loops.intake`), the command (`bot.commands`), keeping who was let in.
 """
 
 import secrets

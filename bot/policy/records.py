@@ -9,8 +9,7 @@
 A record is only ever found by words of the person. Where two could be meant nobody guesses: a stranger who invites to
 an event of the same title brings about a question. So that nobody is led past the one that is meant, what was looked up
 after words of strangers were read counts only where all were asked for, or those of that very name. What was read after
-something was done counts for nothing: it may be what was done. Left to others: comparing with words
-(`bot.policy.own_words`), what a tool's answers are (its spec).
+something was done counts for nothing: it may be what was done.
 
 Source: Debenedetti and others, "Defeating Prompt Injections by Design" (CaMeL), arXiv 2503.18813, 2025, for values that
 keep where they are from; Costa and others (FIDES), arXiv 2505.23643, for what cannot hold an order.

@@ -4,9 +4,6 @@
     delay ---------------> instant     elapsed time, whatever the clocks do
     repetition ----------> instants    reckoned on the wall clock of the zone, each turned into an instant by itself
 
-Left to others: how people write a time (`bot.i18n.whens`), what is kept and what happens then
-(`bot.features.reminders.service`).
-
 Source: how a skipped or doubled local time is meant: RFC 5545, 3.3.5 (2009).
 """
 

@@ -4,8 +4,7 @@
                                                     does not name 2026-01-11, nor 2025-01-11T12:00
 
 A day counts with its year alone: which one is meant would be a guess. Between two days that belong together the year
-may stand once ("from January 11th to January 15th 2025"). Left to others: times that are counted from now
-(`bot.i18n.whens`), everything else that words may name (`bot.policy.own_words`).
+may stand once ("from January 11th to January 15th 2025").
 """
 
 import re

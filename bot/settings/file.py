@@ -11,7 +11,7 @@ file is.
     write: lock --> read --> change --> check the whole --> a new file, synced --> put in the place of the old one
 
 Left to others: what a setting means and reading them all (`bot.settings`), the form of the file
-(`bot.settings.env_file`), making a running Aldis take it up (`bot.app.restart`).
+(`bot.settings.env_file`), making a running Aldis take it up (`bot.cli.run`).
 """
 
 import fcntl

@@ -7,7 +7,6 @@
 What a turn costs reaches the ledger when it is kept. Until then it stands on the turn's bill here, so that turns side
 by side do not spend the same money; the bill is dropped in the same read that finds the turn over, so that no cost
 counts twice or not at all. What the calls under way will cost nobody knows: by so much a limit can be overrun.
-Left to others: the decision (`bot.policy.budgets`), what people hear (`bot.i18n.phrases`), keeping (`bot.turn.turns`).
 """
 
 import logging

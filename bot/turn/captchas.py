@@ -1,7 +1,4 @@
-"""A captcha that Signal wants solved: handed in as people paste it, and what waited for it goes out at once.
-
-Left to others: that one is wanted (`Transport.challenge`, told by `bot.loops.watchdog`).
-"""
+"""A captcha that Signal wants solved: handed in as people paste it, and what waited for it goes out at once."""
 
 import re
 

@@ -1,7 +1,4 @@
-"""The settings of conversations, read and kept within a transaction, and the language that follows from them.
-
-Left to others: what can be set (`bot.policy.chat`), where it stands (`store.chats`), the commands.
-"""
+"""The settings of conversations, read and kept within a transaction, and the language that follows from them."""
 
 import logging
 from collections.abc import Callable, Iterable

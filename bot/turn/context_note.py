@@ -2,7 +2,6 @@
 
 Both stand in a note in front of the first message of the request: the system prompt stays the same for everybody, and
 so does the beginning of the conversation as long as nothing new is remembered or summed up.
-Left to others: keeping facts (`bot.features.memory.service`), making summaries (`bot.features.summaries.service`).
 """
 
 import json

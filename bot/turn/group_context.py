@@ -5,7 +5,7 @@
 Nothing of it is written down: not with the question, not in the journal, not in the history, and a restart forgets it.
 The last message of a group is remembered in any case, for whoever mentions Aldis without a word: that means it.
 It goes with its message's timer, its deletion, an edit of it, and when somebody wants it forgotten. For the model it is
-data that others wrote, whatever it says. Left to others: what is talk and what a question (`bot.policy.routing`).
+data that others wrote, whatever it says.
 """
 
 from collections import defaultdict, deque

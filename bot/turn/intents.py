@@ -7,7 +7,6 @@
 Whatever a model fills in, a stranger may have written: it stands between quotation marks, on one line, with no signs
 that style or hide anything and no links, cut where it is long. So it can look like nothing but a quotation.
 What is cut goes along as a file, whole.
-Left to others: when somebody is asked (`bot.policy.trust`), the question around it (`bot.i18n.phrases`).
 """
 
 import json

@@ -4,7 +4,6 @@
     the agent has answered a voice note --> the answer is journaled, spoken, journaled --> its outcome
 
 What was opened or spoken is journaled at once: after a crash nothing is fetched, listened to or paid again.
-Left to others: what is in a file (`bot.media.attachments`), the words about it (`bot.turn.prompt`).
 """
 
 import asyncio

@@ -3,7 +3,6 @@
 They belong to the conversation in which they were made: those of a person's own chat stay there, those of a group stay
 in the group, each with who made it. Only its maker sees one listed and says what came of it; of all together a group
 sees sums. They live as long as the message that made them, and no longer than the one that told what came of them.
-Left to others: the scores (the tool), asking first when the turn has read what strangers wrote (`bot.policy.trust`).
 """
 
 from collections.abc import Callable

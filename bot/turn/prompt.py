@@ -2,7 +2,6 @@
 
 The system prompt and the tools stay the same between turns, so that vendors can cache them and thinking blocks stay
 bound to what they were written after; what changes (date, sender) stands in the user message.
-Left to others: where history comes from (`bot.turn.turns`), the vendors' wire shapes (`bot.providers`).
 """
 
 import re

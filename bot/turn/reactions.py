@@ -7,7 +7,6 @@ has none. What stands there is known to this process alone; a mark that an earli
 the others (`may_stand`).
 People's phones confirm a mark like a message. So that its receipt is not taken for that of an answer in doubt, a mark
 waits while something is sent to its chat, and the store knows of each for a while (`store.outbox`).
-Left to others: which messages are answered (`bot.loops.worker`), the reaction itself (`bot.transports`).
 """
 
 import asyncio

@@ -6,7 +6,6 @@
 
 The window of each model outlasts the process (`bot.providers.lessons`), the size for each conversation not.
 A turn that failed makes the next one begin smaller; some turns without a refusal, and one size more is tried again.
-Left to others: asking (`bot.turn.agent`), what a refusal means and says (the adapters), estimates (`bot.turn.prompt`).
 """
 
 import json

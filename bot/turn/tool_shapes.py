@@ -4,7 +4,7 @@
                     '--> something else -----> asks before each call, until somebody has agreed to one: kept anew
 
 A server that was harmless when the operator set it up may later describe a tool so that models call it for something
-else, or change what it takes. Left to others: what belongs to a shape, and asking (`bot.turn.toolbox`).
+else, or change what it takes.
 
 Source: Invariant Labs, "MCP Security Notification: Tool Poisoning Attacks", 2025-04 (rug pulls).
 """

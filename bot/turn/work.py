@@ -6,7 +6,7 @@
             ...
 
 A turn that may have killed a process before is alone among its kind while it computes, so that the next death says
-which of them it was; they wait side by side like all others. Left to others: what follows from it (`store.inbox`).
+which of them it was; they wait side by side like all others.
 """
 
 import asyncio

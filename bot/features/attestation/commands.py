@@ -1,7 +1,4 @@
-"""The command about attestation: what vouches for the Aldis that answers.
-
-Left to others: the table (`bot.commands.base`), what is shown (`bot.features.attestation.service`).
-"""
+"""The command about attestation: what vouches for the Aldis that answers."""
 
 import asyncio
 import logging

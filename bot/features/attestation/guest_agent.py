@@ -1,7 +1,6 @@
 """The guest agent of dstack: JSON over HTTP on a unix socket, from which a container gets quotes of its machine.
 
 The same socket also hands out the keys of the application; nothing here asks for one.
-Left to others: what a quote is made for (`service`).
 
 Source: Dstack-TEE/dstack at 312dc60 (2026-08-07): `dstack/guest-agent/rpc/proto/agent_rpc.proto`, `src/rpc_service.rs`,
 `dstack/cc-eventlog`, `sdk/curl/api.md`; the places in a quote from Intel's "TDX DCAP Quoting Library API", version 4,

@@ -4,7 +4,6 @@
 
 The word is new each time and the asker's own, so that no older quote can be shown in its place. The file is checked by
 whoever asked, on a machine that they trust: docs/attestation.md has the way, and what is not proved by it.
-Left to others: the guest agent (`guest_agent`), who asks and what they are told (`commands`, `bot.cli.verify`).
 """
 
 import asyncio

@@ -1,8 +1,4 @@
-"""The command about the news feeds that are read: everybody sees which, admins add and remove them.
-
-Left to others: the table (`bot.commands.base`), reading them (`bot.features.feeds.poller`), searching in them
-(`bot.features.feeds.service`).
-"""
+"""The command about the news feeds that are read: everybody sees which, admins add and remove them."""
 
 import re
 from collections.abc import Mapping

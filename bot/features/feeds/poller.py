@@ -4,8 +4,6 @@
                                     '--> trouble: later and later (`pause_seconds`)
 
 All that has to last stands in the store: after a crash a feed is due that was due, and is asked with its marks again.
-Left to others: what is made of the articles (`bot.features.feeds.service`), which feeds there are
-(`bot.features.feeds.commands`).
 """
 
 import logging

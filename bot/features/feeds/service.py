@@ -1,8 +1,7 @@
 """Behind the port of the tools for news: the store, in which what the feeds told is kept and searched.
 
 The tools are offered as long as there is a feed, whoever chose it, the settings or an admin: `FeedService` is asked
-anew for every turn. Left to others: reading the feeds (`bot.features.feeds.poller`), adding them
-(`bot.features.feeds.commands`).
+anew for every turn.
 """
 
 import logging

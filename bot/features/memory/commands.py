@@ -1,7 +1,4 @@
-"""The command about memory: what Aldis remembers about the person, and how it is forgotten.
-
-Left to others: the table (`bot.commands.base`), how something gets remembered (`bot.features.memory.service`).
-"""
+"""The command about memory: what Aldis remembers about the person, and how it is forgotten."""
 
 import re
 

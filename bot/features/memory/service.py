@@ -2,8 +2,7 @@
 
 They are told, kept and used in the conversation that a person has with Aldis alone, and nowhere else: what somebody
 says in a group is remembered about nobody, and no group learns what somebody said in private. They live as long as the
-message that told them. Left to others: the note for the model (`bot.turn.context_note`), asking first when the turn has
-read what strangers wrote (`bot.policy.trust`).
+message that told them.
 """
 
 from bot.clock import Clock

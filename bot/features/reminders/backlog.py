@@ -4,7 +4,7 @@
                          '-replay--> left as it is: everything is done now, perhaps for the second time
 
 What people deleted, and the timers of their chats, are no part of it: they are carried out in any case, without a word.
-Only counts and times are told, never words. Left to others: asking (`bot.cli.store`), the rows (`store.restored`).
+Only counts and times are told, never words.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""The commands about time: what the person wants to be reminded of, and the time zone that they live in.
-
-Left to others: the table (`bot.commands.base`), how a time is written (`bot.i18n.whens`), what becomes of it
-(`bot.features.reminders.service`).
-"""
+"""The commands about time: what the person wants to be reminded of, and the time zone that they live in."""
 
 import re
 from collections.abc import Mapping

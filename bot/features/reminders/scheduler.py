@@ -5,8 +5,6 @@
 
 A reminder belongs to a calendar, so it goes by the machine's clock; but one that was set ahead by mistake, and soon
 back, would let everything come at once that never comes again, so a step of it has to stand first (`bot.clock`).
-Left to others: what coming means (`bot.features.reminders.service`), sending and answering (`bot.loops.sender`,
-`bot.loops.worker`).
 """
 
 import logging

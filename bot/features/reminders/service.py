@@ -6,8 +6,7 @@
 
 Coming, and what it comes again, are one transaction: it comes once, whatever dies. What was due while Aldis was away
 comes late, says so, and a repeating one comes once for all the times that it missed. Its words live as long as the
-message that they came from. Left to others: when that is in the world (`bot.policy.schedules`), looking at the clock
-(`bot.features.reminders.scheduler`), who may still be answered (`bot.policy.access`).
+message that they came from.
 """
 
 from dataclasses import dataclass, field

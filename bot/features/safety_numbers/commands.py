@@ -1,8 +1,4 @@
-"""The command that trusts a new safety number, after somebody has asked its owner.
-
-Left to others: what trusting does (`bot.features.safety_numbers.service`), the same on the command line
-(`bot.repairs`).
-"""
+"""The command that trusts a new safety number, after somebody has asked its owner."""
 
 import asyncio
 from collections.abc import Callable, Iterable

@@ -9,8 +9,6 @@
 
 signal-cli trusts the first key of a person and no other: it then neither sends to them nor hands on what they write. A
 new key is a new phone, or somebody who has taken over the number; no program can tell the two apart.
-Left to others: holding (`bot.loops.sender`, `store.outbox`), when to look (`bot.features.safety_numbers.watcher`), the
-words of the commands.
 """
 
 import logging

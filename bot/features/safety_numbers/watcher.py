@@ -1,7 +1,4 @@
-"""The loop that looks after safety numbers: at the start, when something was noticed, and while something is held.
-
-Left to others: what is looked at and what comes of it (`bot.features.safety_numbers.service`).
-"""
+"""The loop that looks after safety numbers: at the start, when something was noticed, and while something is held."""
 
 import asyncio
 import logging

@@ -7,8 +7,7 @@ Only what is cut off is summed up, down to a third of a window, so that two thir
 call, and the beginning of the requests in between stays the same: no cache is written anew more often. What was taken
 back, edited or forgotten while the model wrote makes what it wrote worthless: it is paid and dropped. What cannot be
 used (cut off, empty) is paid, too, so the model is asked again only half a window later; until then the oldest turns
-are not read, as without summaries. Left to others: when (`bot.features.summaries.worker`), telling the model
-(`bot.turn.context_note`).
+are not read, as without summaries.
 """
 
 import logging

@@ -1,7 +1,6 @@
 """Summarising: one conversation after the other, in the background, after a turn of it has been kept.
 
 What waits here is forgotten by a restart: the next turn of the conversation shows again that it is due.
-Left to others: whether there is anything to sum up, and how (`bot.features.summaries.service`).
 """
 
 import asyncio

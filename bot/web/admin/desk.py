@@ -1,7 +1,4 @@
-"""What all rooms of the pages share: showing a page, going back to one, writing down what was done.
-
-Left to others: what the rooms show and do (`overview`, `account`, ...), what is served where (`site`).
-"""
+"""What all rooms of the pages share: showing a page, going back to one, writing down what was done."""
 
 import asyncio
 import json

@@ -5,8 +5,7 @@
      '------------------- switched off with a code, or at the shell ------------------------'
 
 When it comes on, every other session has to give a code. Where others than this machine reach the pages, it cannot be
-switched off. Left to others: the secret in the settings (`bot.doctor.pages`), checking codes
-(`bot.web.admin.sessions`), asking for them (`bot.web.admin.door`).
+switched off.
 """
 
 import asyncio

@@ -7,7 +7,7 @@
                         '-- a form: is its token the session's? --no--> 403
                               '-- the handler
 
-Every answer, refusals included, has the same headers. Left to others: sessions (`bot.web.admin.sessions`), pages.
+Every answer, refusals included, has the same headers.
 """
 
 import asyncio

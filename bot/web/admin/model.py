@@ -1,6 +1,6 @@
 """The model that answers: a key, a server close by, or none for now; its list with prices, and a question to try it.
 
-Keys are tried before they are kept, by what servers tell for nothing. Left to others: looking (`bot.doctor.models`).
+Keys are tried before they are kept, by what servers tell for nothing.
 """
 
 from collections.abc import AsyncGenerator

@@ -1,6 +1,6 @@
 """The pages as HTML: templates, filled in and in the language of whoever looks, and the files that go with them.
 
-Everything is escaped but what a template itself says. Left to others: what is shown (the rooms beside this module).
+Everything is escaped but what a template itself says.
 """
 
 import hashlib

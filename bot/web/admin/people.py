@@ -1,8 +1,7 @@
 """The people: who is the admin, who else may write, who waits to be let in, and which groups are answered.
 
 Somebody becomes the admin by writing to Aldis while the page waits: then their name stands on it, and none of their
-words. Left to others: who may write (`bot.policy.access`), codes (`bot.policy.pairing`), answering what they wrote
-while they waited (`bot.loops.intake`).
+words.
 """
 
 from collections.abc import Iterable

@@ -3,8 +3,7 @@
     new_link --within ten minutes, once--> enter --no second factor--> a session
                                              '-- a session that may do nothing but give its code --confirm--> a session
 
-Everything lives in memory, and of secrets only their digests: a restart signs everybody out. Left to others: cookies
-and forms (`bot.web.admin.guard`), where a link is asked for (`bot.web.admin.door`).
+Everything lives in memory, and of secrets only their digests: a restart signs everybody out.
 """
 
 import hashlib

@@ -4,7 +4,6 @@
                                                '--else, or too long--> failed
 
 The check is that of the program as it lies on this machine: after an upgrade that is not in use yet, the new one.
-Left to others: what is checked (`bot.cli.upgrade`).
 """
 
 import asyncio
