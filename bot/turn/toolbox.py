@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any, cast
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -37,7 +38,6 @@ from bot.turn.intents import deed
 from bot.turn.journal import Allowance, ToolRun
 from bot.turn.offers import MoreToolsTool, offer
 from bot.turn.phrases import Deed
-from bot.turn.redaction import outline
 from bot.turn.tool_shapes import ToolShapes
 from tools import (
     Arguments,
@@ -396,7 +396,7 @@ class Toolbox:
     ) -> ToolRun:
         tool = call.name if call.name in self._tools else "unknown"
         spec = self.spec(call.name)
-        given = outline(call.arguments, spec.parameters.get("properties", ()) if spec else ())
+        given = _outline(call.arguments, spec.parameters.get("properties", ()) if spec else ())
         _log.debug("tool %s (%s): %s in %.3f s, %d characters", tool, given, outcome, seconds, len(content))
         answer = ToolAnswer(call_id=call.id, name=call.name, content=content, ok=outcome == "ok")
         address = call.arguments.get(spec.fetches) if spec is not None and spec.fetches is not None else None
@@ -454,3 +454,28 @@ def _validated(model: type[Arguments], call: ToolCall) -> Arguments:
 def _problem(problem: ErrorDetails) -> str:
     place = ".".join(map(str, problem["loc"]))
     return f"{place}: {problem['msg']}" if place else problem["msg"]
+
+
+def _outline(arguments: Mapping[str, object], known: Collection[str]) -> str:
+    """The arguments for the log: which they are and how large, never what they hold. Of those that are not `known` only
+    how many, for a model made up their names.
+    """
+    told = [f"{name}: {_kind_of(value)}" for name, value in arguments.items() if name in known]
+    unknown = len(arguments) - len(told)
+    return ", ".join([*told, *([f"{unknown} unknown"] if unknown else [])]) or "no arguments"
+
+
+def _kind_of(value: object) -> str:
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "yes or no"
+        case int() | float():
+            return "number"
+        case str():
+            return f"text of {len(value)}"
+        case list():
+            return f"list of {len(cast('list[Any]', value))}"
+        case _:
+            return "object"
