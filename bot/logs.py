@@ -96,6 +96,11 @@ def _escaped(text: str) -> str:
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
 
 
+def one_line(text: str) -> str:
+    """The text without what a terminal would obey, and without line breaks: names are chosen by strangers."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)
+
+
 class RepeatedWarning:
     """Writes a sentence that would come again and again into a log: once, and again each minute."""
 

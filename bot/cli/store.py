@@ -14,6 +14,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -152,9 +153,20 @@ def _decided(given: Settings, decision: Decision | None) -> bool:
     return True
 
 
-async def _over_store(given: Settings, work: Callable[[Repositories], T]) -> T:
+def _opened(given: Settings) -> AbstractAsyncContextManager[Store]:
+    """The store, which nobody else has open.
+
+    Raises:
+        ConfigError: there is none.
+    """
     kept = given.store
-    async with open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
+    if not kept.path.exists():
+        raise ConfigError(f"STORE__PATH: there is no store at {kept.path}")
+    return open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key)
+
+
+async def _over_store(given: Settings, work: Callable[[Repositories], T]) -> T:
+    async with _opened(given) as store:
         return await store.transaction(work)
 
 
@@ -220,12 +232,9 @@ def reseal(given: Settings, _: argparse.Namespace) -> int:
     """`reseal`: what somebody has changed in the database is struck out, and the rest is taken as it is; Aldis is
     stopped.
     """
-    kept = given.store
-    if not kept.path.exists():
-        raise ConfigError(f"STORE__PATH: there is no store at {kept.path}")
 
     async def resealed() -> Tampering:
-        async with open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
+        async with _opened(given) as store:
             return await store.reseal()
 
     found = asyncio.run(resealed())
@@ -310,11 +319,8 @@ async def _done(
     work: Callable[[Store], Awaitable[Mapping[str, Any]]],
 ) -> Mapping[str, Any]:
     """What the running Aldis answers, or what `work` gives over the store that nobody else has open."""
-    kept = given.store
-    answer = await ask_running(kept.path, verb, body)
+    answer = await ask_running(given.store.path, verb, body)
     if answer is not None:
         return answer
-    if not kept.path.exists():
-        raise ConfigError(f"STORE__PATH: there is no store at {kept.path}")
-    async with open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
+    async with _opened(given) as store:
         return await work(store)

@@ -20,6 +20,7 @@ from bot.doctor.tools import ToolGroup, inventory
 from bot.errors import ConfigError
 from bot.events import TERMINAL_PERSON, File
 from bot.labels import Labels
+from bot.logs import one_line
 from bot.messages import CallId, ToolCall
 from bot.settings import Settings
 from bot.turn.journal import ToolRun
@@ -153,7 +154,7 @@ def _table(rows: Iterable[_Row]) -> str:
 
 def _columns(cells: Sequence[str]) -> Iterator[str]:
     """The cells side by side; of the last one as many lines as it needs; a first one that is too long stands alone."""
-    *before, last = map(_plain, cells)
+    *before, last = map(one_line, cells)
     if len(before[0]) > _COLUMNS[0][1]:
         yield before[0][:WIDTH]
         before[0] = ""
@@ -165,7 +166,11 @@ def _columns(cells: Sequence[str]) -> Iterator[str]:
 
 def _below(text: str) -> list[str]:
     return textwrap.wrap(
-        _plain(text), WIDTH, initial_indent=f"{_INDENT}-> ", subsequent_indent=f"{_INDENT}   ", break_on_hyphens=False
+        one_line(text),
+        WIDTH,
+        initial_indent=f"{_INDENT}-> ",
+        subsequent_indent=f"{_INDENT}   ",
+        break_on_hyphens=False,
     )
 
 
@@ -205,7 +210,7 @@ def _named(name: str, groups: Sequence[ToolGroup]) -> Tool:
         if tool is not None or (name == group.name and group.state != "on"):
             raise ConfigError(f"tools: {name} is {group.state}: {group.why or _in_words(group)}")
     names = [tool.spec.name for group in groups if group.state == "on" for tool in group.tools]
-    raise ConfigError(f"tools: there is no tool {_plain(name)!r}; there are {', '.join(names) or 'none'}")
+    raise ConfigError(f"tools: there is no tool {one_line(name)!r}; there are {', '.join(names) or 'none'}")
 
 
 def _arguments(spec: ToolSpec, text: str) -> Mapping[str, object]:
@@ -244,7 +249,7 @@ def _told(spec: ToolSpec, run: ToolRun, folder: Path | None) -> int:
     answer = json.loads(run.answer.content)
     if not run.answer.ok:
         said: str = answer.get("untrusted_data", {}).get("said", "")
-        line = f"tools: {spec.name}: {_plain(answer['message'])}" + (f" It says: {_plain(said)}" if said else "")
+        line = f"tools: {spec.name}: {one_line(answer['message'])}" + (f" It says: {one_line(said)}" if said else "")
         if run.outcome == BadArguments.code:
             raise ConfigError(f"{line}; {_allowed(spec)}")
         print(f"aldis: {line}", file=sys.stderr)
@@ -271,8 +276,3 @@ def _kept(file: File, folder: Path | None) -> str:
         why = (isinstance(error, OSError) and error.strerror) or "there are too many of that name"
         raise ConfigError(f"--files: {file.name} cannot be written there: {why}") from error
     return str(path)
-
-
-def _plain(text: str) -> str:
-    """On one line, without what a terminal would obey."""
-    return "".join(sign if sign.isprintable() else " " for sign in text)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from bot.logs import one_line
 from bot.turn.notices import Notice
 
 Level = Literal["ok", "hint", "warning", "problem"]
@@ -32,16 +33,16 @@ def format_findings(findings: Iterable[Finding], *, is_verbose: bool = True) -> 
     for finding in findings:
         if finding.level == "hint" and not is_verbose:
             continue
-        lines.append(f"{finding.level:<8} {_plain(finding.what)}")
+        lines.append(f"{finding.level:<8} {one_line(finding.what)}")
         if finding.advice and (is_verbose or finding.level != "ok"):
-            lines.append(f"{'':<8} -> {_plain(finding.advice)}")
+            lines.append(f"{'':<8} -> {one_line(finding.advice)}")
     return "\n".join(lines)
 
 
 def as_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
     """What is wrong, as the health page shows it: `level`, `what` and `advice` of each."""
     wrong = [finding for finding in findings if finding.level in {"warning", "problem"}]
-    return [{"level": one.level, "what": _plain(one.what), "advice": _plain(one.advice)} for one in wrong]
+    return [{"level": one.level, "what": one_line(one.what), "advice": one_line(one.advice)} for one in wrong]
 
 
 def exit_status(findings: Iterable[Finding]) -> int:
@@ -67,8 +68,3 @@ def warning(what: str, advice: str = "", *, topic: str = "", notice: Notice | No
 def problem(what: str, advice: str = "", *, topic: str = "", notice: Notice | None = None) -> Finding:
     """Something without which Aldis does not work as it is meant to."""
     return Finding(level="problem", what=what, advice=advice, topic=topic, notice=notice)
-
-
-def _plain(text: str) -> str:
-    """On one line, and without what a terminal would obey: names are chosen by strangers."""
-    return "".join(character if character.isprintable() else " " for character in text)

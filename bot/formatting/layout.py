@@ -86,7 +86,7 @@ class _Page:
                 case "blockquote_open":
                     self.containers.append(_Container("> ", "> "))
                 case "list_item_open":
-                    marker = _list_marker(block)
+                    marker = f"{block.info}{block.markup} " if block.info else _BULLET
                     self.containers.append(_Container(marker, " " * len(marker)))
                 case "blockquote_close" | "list_item_close":
                     self._close_container()
@@ -177,10 +177,6 @@ class _Page:
         if text:
             self.pieces.append((text, styles))
             self.room_chars -= len(text)
-
-
-def _list_marker(item: Token) -> str:
-    return f"{item.info}{item.markup} " if item.info else _BULLET
 
 
 def _code(fence: Token) -> str:

@@ -61,7 +61,7 @@ def deed(call: ToolCall, spec: ToolSpec | None) -> Deed:
     """What a valid call would do; `spec` None: there is no such tool now."""
     told = _told(call, spec)
     is_shortened = len(told.details) > MAX_VALUES or any(
-        len(_on_one_line(text)) > MAX_VALUE_CHARACTERS for text in _texts(call)
+        len(_on_one_line(text)) > MAX_VALUE_CHARACTERS for _, text in _raw("", dict(call.arguments))
     )
     return replace(told, whole=_whole(call)) if is_shortened else told
 
@@ -86,10 +86,6 @@ def _whole(call: ToolCall) -> str:
     return "\n\n".join([call.name, *(f"{path}:\n{clean_text(value)}" for path, value in leaves)])[
         :_MAX_WHOLE_CHARACTERS
     ]
-
-
-def _texts(call: ToolCall) -> Iterator[str]:
-    return (value for _, value in _raw("", dict(call.arguments)))
 
 
 def _raw(path: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]]:

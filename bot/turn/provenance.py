@@ -102,7 +102,7 @@ def _is_scheduled(message: Incoming) -> bool:
 
 
 def _of_message(message: Incoming) -> Iterable[Labels]:
-    yield Labels(people=(_writer(message),))
+    yield Labels(people=(Writer(id=message.author, name=shown_name(message.name)),))
     if message.scheduled is not None:
         yield message.scheduled.labels
     if message.quote is not None and not message.quotes_me and message.quote.author != message.author:
@@ -128,10 +128,6 @@ def _of_old_answer(answer: ToolAnswer, spec: ToolSpec | None) -> Labels:
 def _of_old_question(message: UserMessage, chat: ChatId) -> Labels:
     may_be_others = chat.is_group or _CLIP in message.text or _QUOTE in message.text or bool(message.media)
     return UNKNOWN if may_be_others else Labels()
-
-
-def _writer(message: Incoming) -> Writer:
-    return Writer(id=message.author, name=shown_name(message.name))
 
 
 def _source(name: str, spec: ToolSpec | None, address: str | None, *, is_trusted: bool) -> Source:

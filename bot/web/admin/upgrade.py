@@ -13,7 +13,7 @@ from collections import deque
 from contextlib import suppress
 from typing import Literal
 
-from bot.logs import describe_error
+from bot.logs import describe_error, one_line
 
 _log = logging.getLogger(__name__)
 
@@ -86,6 +86,6 @@ class UpgradeCheck:
                 await process.wait()
 
     def _note(self, line: bytes) -> None:
-        text = "".join(sign if sign.isprintable() else " " for sign in line.decode("utf-8", "replace"))
+        text = one_line(line.decode("utf-8", "replace"))
         if text.strip():
             self.lines.append(text[:_MAX_LINE_CHARS])
