@@ -77,7 +77,8 @@ OLD_REPLY = (
     b'"quote":null,"ok":true,"last":true,"answers":[1]}'
 )
 STORED_ENVELOPE = (
-    OLD_ENVELOPE.removesuffix(b"}") + b',"server_at":null,"expires_in_seconds":0,"waited_ms":null,"is_command":false}'
+    OLD_ENVELOPE.removesuffix(b"}")
+    + b',"server_at":null,"expires_in_seconds":0,"waited_ms":null,"is_command":false,"group_revision":null}'
 )
 STORED_REPLY = (
     OLD_REPLY.removesuffix(b"}").replace(b'"ok":', b'"mentions":[],"files":[],"is_voice_note":false,"ok":', 1)
