@@ -106,8 +106,8 @@ class Chats(Repository):
         """Whether a question of the conversation is being answered."""
         return bool(
             self.value(
-                "SELECT 1 FROM inbox WHERE conversation_id = ? AND state IN ('waiting', 'claimed') "
-                "AND state = 'claimed' LIMIT 1",
+                "SELECT 1 FROM inbox INDEXED BY inbox_open "
+                "WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed' LIMIT 1",
                 (conversation,),
             )
         )

@@ -21,7 +21,8 @@ time is over; other messages of the conversation do not wait for it.
 Urgent items (deletions, edits, commands) are not claimed: they are read, and settled in the transaction that does what
 they ask for. An edit may become a question of its own then (`as_question`).
 Queries for open items say so in the words of their partial index (`state IN ('waiting', 'claimed')`) before they say
-which of them: SQLite would not use it otherwise, and read every settled item each time.
+which of them: SQLite would not use it otherwise, and read every settled item each time. Where they name a conversation
+they name that index, too, for SQLite would take the one of all of the conversation's items.
 Left to others: what an envelope means, and what to tell the person when an item is dead.
 """
 
@@ -200,8 +201,9 @@ class Inbox(Repository):
         disappeared by then.
         """
         rows = self.rows(
-            "SELECT turn_id FROM inbox WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') "
-            "AND put_off_until IS NOT NULL GROUP BY turn_id HAVING ?2 IS NULL OR coalesce(min(expires_at) > ?2, TRUE)",
+            "SELECT turn_id FROM inbox INDEXED BY inbox_open "
+            "WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') AND put_off_until IS NOT NULL "
+            "GROUP BY turn_id HAVING ?2 IS NULL OR coalesce(min(expires_at) > ?2, TRUE)",
             (conversation, millis_if(now)),
         )
         return tuple(TurnId(turn) for (turn,) in rows)
@@ -214,7 +216,9 @@ class Inbox(Repository):
     def waiting(self, conversation: ConversationId) -> int:
         """How many messages of the conversation are under way."""
         return self.value(
-            "SELECT count(*) FROM inbox WHERE conversation_id = ? AND state IN ('waiting', 'claimed')", (conversation,)
+            "SELECT count(*) FROM inbox INDEXED BY inbox_open "
+            "WHERE conversation_id = ? AND state IN ('waiting', 'claimed')",
+            (conversation,),
         )
 
     def urgent_items(self, *, besides: Collection[ConversationId] = (), most: int = 50) -> tuple[UrgentItem, ...]:
@@ -304,8 +308,9 @@ class Inbox(Repository):
         later = self.rows(
             "SELECT 1 FROM turns AS this JOIN turns AS later ON later.conversation_id = this.conversation_id "
             "AND later.id > this.id AND later.state <> 'ignored' WHERE this.id = ?1 "
-            "UNION ALL SELECT 1 FROM turns AS this JOIN inbox ON inbox.conversation_id = this.conversation_id "
-            "AND inbox.state IN ('waiting', 'claimed') AND NOT urgent WHERE this.id = ?1 LIMIT 1",
+            "UNION ALL SELECT 1 FROM turns AS this JOIN inbox INDEXED BY inbox_open "
+            "ON inbox.conversation_id = this.conversation_id AND inbox.state IN ('waiting', 'claimed') AND NOT urgent "
+            "WHERE this.id = ?1 LIMIT 1",
             (turn,),
         )
         return not later
@@ -412,8 +417,9 @@ class Inbox(Repository):
     def _waiting(self, conversation: ConversationId, most: int, now: datetime) -> list[tuple[Any, ...]]:
         rows = self.rows(
             "SELECT turn_id, id, account, author, device, sent_at, kind, envelope, received_at, attempts, expires_at, "
-            "refusal FROM inbox WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'waiting' "
-            "AND NOT urgent AND coalesce(put_off_until, 0) <= ? ORDER BY turn_id IS NULL, turn_id, id LIMIT ?",
+            "refusal FROM inbox INDEXED BY inbox_open "
+            "WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'waiting' AND NOT urgent "
+            "AND coalesce(put_off_until, 0) <= ? ORDER BY turn_id IS NULL, turn_id, id LIMIT ?",
             (conversation, millis(now), most),
         )
         return [row for row in rows if row[0] == rows[0][0]]

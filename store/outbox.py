@@ -30,7 +30,8 @@ short time for its receipt: proved, it can be edited like any other; else it is 
 A conversation may be held: nobody in it can be written to before somebody's new safety number is trusted. Its items
 wait and are not due, for weather does not change that; each until it is too old.
 Queries for open items say so in the words of their partial index (`state IN ('waiting', 'sending', 'unknown')`) before
-they say which of them: SQLite would not use it otherwise, and read every settled item each time.
+they say which of them: SQLite would not use it otherwise, and read every settled item each time. Where they name a
+conversation they name that index, too.
 """
 
 import json
@@ -259,7 +260,7 @@ class Outbox(Repository):
     def doubtful(self, conversation: ConversationId) -> tuple[bytes, ...]:
         """What is being sent to the conversation or may have been: nobody knows yet under which time."""
         rows = self.rows(
-            "SELECT turn_id, position, reply FROM outbox "
+            "SELECT turn_id, position, reply FROM outbox INDEXED BY outbox_open "
             "WHERE conversation_id = ? AND state IN ('waiting', 'sending', 'unknown') "
             "AND state IN ('sending', 'unknown') AND reply IS NOT NULL ORDER BY id",
             (conversation,),
@@ -538,7 +539,7 @@ class Outbox(Repository):
         """
         chat = self.chat_handle(address)
         if self.rows(
-            "SELECT 1 FROM outbox JOIN conversations ON conversations.id = conversation_id "
+            "SELECT 1 FROM outbox INDEXED BY outbox_open JOIN conversations ON conversations.id = conversation_id "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state <> 'waiting' AND handle = ?",
             (chat,),
         ):
