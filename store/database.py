@@ -48,7 +48,7 @@ _BUSY_SECONDS = 5.0
 _FOLDED_PAGES = 1000
 """As soon as the log has so many pages, SQLite folds them into the file with the next commit; its own default."""
 
-_RESTORE = "restore a backup with: python -m bot restore FILE"
+_RESTORE = "restore a backup with `aldis restore FILE`"
 
 _NO_ROOM = "no room is left on the disk: what was kept is safe, nothing new is taken in until there is room"
 

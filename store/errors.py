@@ -40,7 +40,7 @@ class Undecided(StoreError):
 
 UNDECIDED = (
     "the store was restored from a backup or is an older copy, and nobody has decided what becomes of what was open in "
-    "it: `python -m bot restore` lists it; with --settle it is closed, with --replay all of it is done"
+    "it: `aldis restore` lists it; with --settle it is closed, with --replay all of it is done"
 )
 """What whoever starts such a store has to know."""
 
@@ -50,7 +50,7 @@ class KeyGiven(StoreError):
 
 
 class Damaged(StoreError):
-    """What was read is not what was written: restore a backup (`python -m bot restore FILE`)."""
+    """What was read is not what was written: restore a backup (`aldis restore FILE`)."""
 
 
 class StoreFull(StoreError):

@@ -427,7 +427,7 @@ async def open_store(
 def _gone(path: Path, keys_path: Path) -> str:
     return (
         f"the database {path} is gone, and its keys are still there ({keys_path}): put a backup in its place with "
-        f"`python -m bot restore FILE`; to begin anew with nothing, rename or delete {keys_path.name}"
+        f"`aldis restore FILE`; to begin anew with nothing, rename or delete {keys_path.name}"
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from bot.clock import MachineClock
 from bot.errors import ConfigError
+from bot.invocation import command_line
 from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings
@@ -85,7 +86,7 @@ def check_approve(settings: Settings, tools: Sequence[Tool]) -> None:
         if name not in {ALL_TOOLS, *names} and not name.startswith(prefixes) and settings.tools.enabled:
             close = difflib.get_close_matches(name.lower(), {ALL_TOOLS, *names}, n=1)
             close = close or [found for found in sorted(names) if name.lower() in found]
-            hint = f"; did you mean {close[0]}?" if close else "; `python -m bot tools` lists them"
+            hint = f"; did you mean {close[0]}?" if close else f"; `{command_line('tools')}` lists them"
             raise ConfigError(f"TOOLS__APPROVE: no tool that is switched on is called {name}{hint}")
 
 

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
+from bot.invocation import command_line
 from bot.logs import RepeatedWarning
 from bot.settings import Settings
 from bot.transports.base import Linking, Transport
@@ -22,7 +23,7 @@ from bot.transports.signal_cli.lines import is_socket
 
 _log = logging.getLogger(__name__)
 
-UNLINKED = "no account is linked yet; link one with: python -m bot link"
+UNLINKED = f"no account is linked yet; link one with: {command_line('link')}"
 
 _PAUSE_SECONDS = 1.0
 """At most, between one look for the bridge and the next: some drop what comes until Aldis has found them."""

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from bot import app
 from bot.doctor.pages import secret_of
 from bot.errors import ConfigError
+from bot.invocation import command_line
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
 from bot.web.admin.audit import Audit, audit_path
@@ -31,7 +32,7 @@ USUAL_PORT = 8789
 
 _ASKING_SECONDS = 10.0
 
-_FIRST = "Set Aldis up in a browser: {url}\nThis link works once and for ten minutes; `aldis admin` prints another."
+_FIRST = "Set Aldis up in a browser: {url}\nThis link works once and for ten minutes; `{command}` prints another."
 
 
 def show_link(given: Settings, _: argparse.Namespace) -> int:
@@ -39,7 +40,8 @@ def show_link(given: Settings, _: argparse.Namespace) -> int:
     url = asyncio.run(_link(given))
     if url is None:
         print(
-            f"aldis: no Aldis with pages runs here; set WEB__ADMIN_PORT={USUAL_PORT} and start it, or: aldis setup",
+            f"aldis: no Aldis with pages runs here; set WEB__ADMIN_PORT={USUAL_PORT} and start it, or:"
+            f" {command_line('setup')}",
             file=sys.stderr,
         )
         return 1
@@ -80,7 +82,7 @@ async def serve_admin_pages(given: Settings, restart: Callable[[], Awaitable[obj
     site = Site(world, place, audit)
     async with serving(site, place, audit):
         if not given.access.admins:
-            print(_FIRST.format(url=site.new_link()), file=sys.stderr, flush=True)
+            print(_FIRST.format(url=site.new_link(), command=command_line("admin")), file=sys.stderr, flush=True)
         yield world
 
 

@@ -16,6 +16,7 @@ import segno
 
 from bot import app, logs
 from bot.errors import Disconnected, LinkRefused
+from bot.invocation import command_line
 from bot.settings import Settings
 from bot.transports.base import Linking
 from bot.transports.envelope.accounts import UNNAMED, takes_numberless
@@ -46,7 +47,7 @@ def link(given: Settings, _: argparse.Namespace) -> int:
     if not account:
         print(f"Linked. SIGNAL__ACCOUNT: {UNNAMED}", file=sys.stderr)
         return 0
-    print(f"Linked as a device of {account}. Start Aldis with: python -m bot run", file=sys.stderr)
+    print(f"Linked as a device of {account}. Start Aldis with: {command_line('run')}", file=sys.stderr)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The command line: `aldis VERB`, or `python -m bot VERB` in a working copy; without a verb it lists them.
+"""The command line: `aldis VERB`, or `python -m bot VERB` in a working copy; alone and by `help` it lists them.
 
 Exit status: 0 all went well, 1 something was not answered or is not healthy, 2 it cannot start: a setting, an argument,
 the store or the bridge to Signal is not as it has to be.
@@ -7,28 +7,37 @@ What a verb stands on is imported when it is the one that was given. Left to oth
 """
 
 import argparse
+import difflib
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from bot import logs
 from bot.errors import CallRefused, ConfigError, Disconnected
+from bot.invocation import command_line, spell_commands
 from bot.version import described_build
 from store import StoreError
 
 _MAX_TURN_DIGITS = 18
 """More would not be a number for SQLite."""
-_COMMAND = "aldis"
-"""The name of the script of the package."""
+_HELP = "help"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Carry out one verb and leave with its exit status."""
+    given = [*(sys.argv[1:] if arguments is None else arguments)]
+    if given[:1] == [_HELP]:
+        given = [*given[1:2], "--help"]
     try:
-        sys.exit(_status(_parser().parse_args(arguments)))
+        parser = _parser()
+        if not given:
+            parser.print_help(sys.stderr)
+            sys.exit(2)
+        sys.exit(_status(parser.read(given)))
     except BrokenPipeError:
         # Whoever read our output has left (`| head`); the interpreter would complain once more when it closes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -50,7 +59,8 @@ def _status(options: argparse.Namespace) -> int:
         return verb(load_settings(), options)
     except* (ConfigError, StoreError, Disconnected, CallRefused) as failures:
         for failure in logs.leaves(failures):
-            print(f"aldis: {failure}", file=sys.stderr)
+            for line in spell_commands(str(failure)).splitlines():
+                print(f"aldis: {line}", file=sys.stderr)
     return 2
 
 
@@ -73,13 +83,31 @@ def _text(given: str) -> str:
 
 def _turn(given: str) -> int:
     if not (given.isascii() and given.isdigit() and len(given) <= _MAX_TURN_DIGITS):
-        raise argparse.ArgumentTypeError(f"a turn is a number, as `{_command()} trace` lists them")
+        raise argparse.ArgumentTypeError(f"a turn is a number, as `{command_line('trace')}` lists them")
     return int(given)
 
 
-def _command() -> str:
-    """How this process was called, to be repeated in its help."""
-    return _COMMAND if Path(sys.argv[0]).stem == _COMMAND else "python -m bot"
+class _Parser(argparse.ArgumentParser):
+    """Says what was surely meant by a verb or an option that there is not."""
+
+    verbs: Mapping[str, argparse.ArgumentParser] = {}
+
+    def read(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """The verb and its options; leaves with status 2 where they are wrong.
+
+        Options that there are not are told by the parser of their verb, which knows those that there are.
+        """
+        found, left = self.parse_known_args(arguments)
+        if left:
+            self.verbs.get(arguments[0], self).error(f"unrecognized arguments: {' '.join(left)}")
+        return found
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with the message, and with what comes close instead of all that there is."""
+        wrong = re.search(r"(?:invalid choice: '|unrecognized arguments: )([\w-]+)", message)
+        known = [*self.verbs, *re.findall(r"--[\w-]+", self.format_help())]
+        meant = difflib.get_close_matches(wrong[1], known, n=1, cutoff=0.65) if wrong else []
+        super().error(f"{message.partition(' (choose from')[0]}; did you mean {meant[0]}?" if meant else message)
 
 
 class _Version(argparse.Action):
@@ -90,14 +118,14 @@ class _Version(argparse.Action):
         sys.exit(0)
 
 
-def _parser() -> argparse.ArgumentParser:
-    command = _command()
-    parser = argparse.ArgumentParser(
+def _parser() -> _Parser:
+    command = command_line()
+    parser = _Parser(
         prog=command,
         description="Aldis: a private assistant that lives in the Signal messenger.",
         epilog=f"Settings come from the environment, .env and the settings file; see `{command} settings`.",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and a digest of its source")
+    parser.add_argument("-V", "--version", action=_Version, nargs=0, help="show the version and a digest of its source")
     verbs = parser.add_subparsers(required=True, metavar="verb")
     _add_chat(verbs.add_parser("chat", help="talk to Aldis in the terminal"))
     run = verbs.add_parser("run", help="answer in Signal until stopped")
@@ -110,8 +138,9 @@ def _parser() -> argparse.ArgumentParser:
         verb=_verb("link.link")
     )
     _add_profile(verbs.add_parser("profile", help="show or change the account's name, picture and user name"))
-    health = verbs.add_parser("health", help="ask the running Aldis how it is; exit status 0 means well")
-    health.set_defaults(verb=_verb("health.health"))
+    verbs.add_parser("health", help="ask the running Aldis how it is; exit status 0 means well").set_defaults(
+        verb=_verb("health.health")
+    )
     doctor = verbs.add_parser("doctor", help="look at everything that Aldis stands on, and say what to do")
     doctor.add_argument("--model", action="store_true", help="ask each model a question, too; it costs a little")
     doctor.add_argument("-v", "--verbose", action="store_true", help="show what could be switched on besides, too")
@@ -157,6 +186,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_settings(
         verbs.add_parser("settings", help="show what is set and where it comes from, or change the settings file")
     )
+    parser.verbs = verbs.choices
     return parser
 
 
@@ -228,7 +258,7 @@ def _add_tools(tools: argparse.ArgumentParser) -> None:
     tools.add_argument("--json", action="store_true", help="list them as JSON")
     tools.set_defaults(verb=_verb("tools.show"))
     call = tools.add_subparsers(metavar="call").add_parser("call", help="run a tool by hand, with the real settings")
-    call.add_argument("name", metavar="NAME", help=f"its name as models see it; `{_command()} tools` lists them")
+    call.add_argument("name", metavar="NAME", help=f"its name as models see it; `{command_line('tools')}` lists them")
     call.add_argument(
         "arguments", metavar="JSON", nargs="?", default="{}", help="""such as '{"expression": "17*23"}'"""
     )

@@ -25,6 +25,7 @@ from bot.cli import admin
 from bot.cli import store as upkeep
 from bot.doctor.pages import secret_of
 from bot.errors import ConfigError, Disconnected
+from bot.invocation import command_line
 from bot.policy.pairing import Pairing
 from bot.service import unless
 from bot.settings import Settings
@@ -48,7 +49,8 @@ def run(given: Settings, options: argparse.Namespace) -> int:
     _set_up_log(given)
     app.check_settings(given)
     if unread := app.names_not_read():
-        _log.warning("not read by Aldis: %s; if one was meant for it: python -m bot settings --all", ", ".join(unread))
+        listing = command_line("settings --all")
+        _log.warning("not read by Aldis: %s; if one was meant for it: %s", ", ".join(unread), listing)
     upkeep.decide(given, options.decision)
     asyncio.run(_Runs(given).go())
     return 0
@@ -186,7 +188,7 @@ async def _restart(store_path: Path) -> int:
         if state is not None and state.get("runs", 0) > answer["run"]:
             return _announce(state)
         await asyncio.sleep(_LOOK_SECONDS)
-    print("aldis: it has not begun again yet; see its log, or ask: aldis health", file=sys.stderr)
+    print(f"aldis: it has not begun again yet; see its log, or ask: {command_line('health')}", file=sys.stderr)
     return 1
 
 

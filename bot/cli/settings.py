@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from bot import settings
 from bot.errors import ConfigError
+from bot.invocation import command_line
 from bot.settings.env import GivenValue, Variable
 from bot.settings.file import SettingsFile
 
@@ -87,7 +88,7 @@ def _change(file: SettingsFile, changes: Mapping[str, str | None]) -> None:
         origin = file.origin(name)
         if origin in {"environment", ".env"}:
             print(f"{name.upper()}: what {origin} says wins over the settings file", file=sys.stderr)
-    print(f"{file.path} is written; a running Aldis takes it up with: aldis restart", file=sys.stderr)
+    print(f"{file.path} is written; a running Aldis takes it up with: {command_line('restart')}", file=sys.stderr)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -28,6 +28,7 @@ from bot.errors import ConfigError
 from bot.events import ChatId, PersonId
 from bot.features.reminders.backlog import Backlog, backlog, replay, settle
 from bot.i18n import phrases
+from bot.invocation import command_line
 from bot.settings import Settings
 from bot.settings.values import person_of
 from bot.turn.captchas import MAX_PASTED_CHARS
@@ -161,7 +162,9 @@ def _opened(given: Settings) -> AbstractAsyncContextManager[Store]:
     """
     kept = given.store
     if not kept.path.exists():
-        raise ConfigError(f"STORE__PATH: there is no store at {kept.path}")
+        raise ConfigError(
+            f"STORE__PATH: there is nothing at {kept.path} yet: Aldis has never run here, or this is another folder"
+        )
     return open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key)
 
 
@@ -250,7 +253,9 @@ def hand_over(given: Settings, options: argparse.Namespace) -> int:
     """`export PERSON`: what is kept about a person, as JSON."""
     person = person_of(options.person)
     if person is None or person.startswith("+"):
-        raise ConfigError("export: name the person by uuid; `python -m bot doctor` shows that of everybody on the list")
+        raise ConfigError(
+            f"export: name the person by uuid; `{command_line('doctor')}` shows that of everybody on the list"
+        )
 
     async def answered(store: Store) -> Mapping[str, Any]:
         direct = ChatId.direct(person)
@@ -305,8 +310,8 @@ def solve(given: Settings, options: argparse.Namespace) -> int:
     pasted = " ".join(options.link) or sys.stdin.read(MAX_PASTED_CHARS)
     if asyncio.run(ask_running(given.store.path, "captcha", {"captcha": pasted})) is None:
         raise ConfigError(
-            "captcha: Aldis does not run, and only the one that was refused knows which captcha Signal wants; start it "
-            "(python -m bot run), and look at `python -m bot health` when it has tried to send something"
+            f"captcha: Aldis is not running. Start it (`{command_line('run')}`) and hand the captcha in while it runs; "
+            f"`{command_line('health')}` says whether Signal still wants one"
         )
     print("Signal has taken it. What waited goes out.", file=sys.stderr)
     return 0

@@ -14,6 +14,7 @@ from bot.doctor.http import ASK_SECONDS, fetch_json
 from bot.doctor.servers import advice_on_address, is_loopback, without_password
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
+from bot.invocation import command_line
 from bot.settings import Settings
 from bot.transports.base import Contact, Group, Transport
 from bot.transports.bridge_versions import Bridge, Release, warnings
@@ -146,10 +147,10 @@ def _no_account(choice: Choice, wanted: str | None) -> Finding:
     """Why it is not clear which account is meant."""
     names = ", ".join(account.name or "one that it cannot name" for account in choice.all)
     if not choice.all:
-        return problem("account: none is linked", "link one with: python -m bot link")
+        return problem("account: none is linked", f"link one with: {command_line('link')}")
     if not choice.meant:
         what = f"account: the bridge does not have {wanted} (SIGNAL__ACCOUNT), but {names}"
-        return problem(what, "link it with `python -m bot link`, or name the one that there is")
+        return problem(what, f"link it with `{command_line('link')}`, or name the one that there is")
     if len(choice.meant) > 1:
         what = f"account: the bridge has several: {names}"
         return problem(what, "name the one that Aldis answers for in SIGNAL__ACCOUNT")

@@ -37,6 +37,7 @@ from bot.doctor.pages import check_pages
 from bot.doctor.running import check_running
 from bot.doctor.search import check_search
 from bot.doctor.tools import check_approve, check_tool_sources, check_tools
+from bot.invocation import command_line
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings, unread_names
 
@@ -132,6 +133,6 @@ def _check_names(*, is_alone: bool) -> Finding:
     if not unread:
         return ok("settings: every variable is understood")
     what = f"settings: not read by Aldis: {', '.join(unread)}"
-    advice = "if one was meant for it, see `python -m bot settings --all`"
+    advice = f"if one was meant for it, see `{command_line('settings --all')}`"
     # In a container nobody else has put it there.
     return warning(what, advice) if is_alone else ok(f"{what}; {advice}")

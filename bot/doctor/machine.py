@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 from bot.clock import Clock
 from bot.doctor.findings import Finding, ok, problem, warning
+from bot.invocation import command_line
 from bot.settings import Settings, unread_zone
 from bot.turn.notices import Notice
 from store import Store, StoreError, StoreInUse, open_store
@@ -93,7 +94,7 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
     found += [problem(f"store: {sentence}", advice) for sentence in tampering.sentences]
     if restoration is not None:
         what = "store: it was restored, and nobody has decided what becomes of what was open: Aldis does not start"
-        found.append(problem(what, "decide with: python -m bot restore --settle, or --replay"))
+        found.append(problem(what, f"decide with: {command_line('restore --settle')}, or --replay"))
     if inbox.dead:
         found.append(warning(f"store: {inbox.dead} messages of the last weeks were given up", "look into the log"))
     if guests:

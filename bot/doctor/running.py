@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from bot.doctor.findings import Finding, hint, ok, problem, warning
 from bot.doctor.http import fetch_json
 from bot.errors import Disconnected
+from bot.invocation import command_line
 from bot.settings import Settings
 from bot.transports.envelope.json import Json, as_object, items_in, object_in, text_in
 from bot.unanswered import REASONS
@@ -36,7 +37,7 @@ _TELLING_COUNTS = (
     (
         "missed_untrusted",
         "members of groups whom a message did not reach, for their safety number has changed",
-        "see who it is: python -m bot trust",
+        f"see who it is: {command_line('trust')}",
     ),
     ("missed_unregistered", "members of groups who have left Signal", ""),
     ("turns_buried", "answers that were given up", "look into the log of Aldis"),

@@ -21,6 +21,7 @@ from typing import Any, cast
 from urllib.parse import quote, urlsplit
 
 from bot.doctor.findings import Finding, ok, problem, warning
+from bot.invocation import command_line
 from bot.providers import capabilities
 from bot.providers.capabilities import Capabilities
 from bot.settings import ALSO
@@ -101,7 +102,7 @@ async def look_at(server: CheckedServer, http: Http, *, is_contained: bool) -> S
     if listing.is_there:
         what = f"{named} answers, but lists no models: key and model were not tried, for it would cost"
         return ServerProbe(
-            findings=(ok(what, "`python -m bot doctor --model` asks the models themselves"),), names=None
+            findings=(ok(what, f"`{command_line('doctor --model')}` asks the models themselves"),), names=None
         )
     advice = advice_on_address(server.base_url, server.address_variable, is_contained=is_contained)
     return ServerProbe(findings=(problem(f"{named} does not answer: {listing.failure}", advice),), names=None)
@@ -181,7 +182,7 @@ async def _key_finding(server: CheckedServer, http: Http) -> Finding:
         answer = await _ask(http, server, _models_url(server), is_keyless=True)
         if isinstance(answer, JsonAnswer) and _names(answer) is not None:
             what = f"{named}; it lists its models to everybody, so the key was not tried: it would cost"
-            return ok(what, "`python -m bot doctor --model` asks the models themselves")
+            return ok(what, f"`{command_line('doctor --model')}` asks the models themselves")
     return ok(f"{named} and takes the key", topic=f"key {server.what}")
 
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from bot.clock import Clock, MachineClock
 from bot.errors import Disconnected, TransportError
 from bot.events import Kind
+from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.transports.base import Transport
@@ -32,14 +33,14 @@ _log = logging.getLogger(__name__)
 
 CLOSED = "the stream of messages is not open"
 SILENT = "the stream of messages is open, but nothing comes over it, not even a keep-alive"
-UNLINKED = "the bridge to Signal does not have the account any more; link it again with: python -m bot link"
+UNLINKED = f"the bridge to Signal does not have the account any more; link it again with: {command_line('link')}"
 UNREACHABLE = "the bridge to Signal does not tell whether it still has the account"
 UNREADABLE = "most of what came in the last hour could not be decrypted; look into the log of signal-cli"
 UNHEARD = "a note to self was not seen on any other device of the account: switch one on, or look at the bridge"
 UNSENT = "a note to self could not be sent"
 CAPTCHA = (
     f"Signal wants a captcha solved before it sends more: solve one at {PAGE},"
-    " copy the link of “Open Signal”, and run: python -m bot captcha LINK"
+    f" copy the link of “Open Signal”, and run: {command_line('captcha LINK')}"
 )
 
 NOTE = "Aldis listens."

@@ -1,6 +1,6 @@
 """What is kept about one person, told to that person: their words, what Aldis answered, and what it cost.
 
-Left to others: where it is kept (`store`), who may see it (`bot.commands`, the operator by `python -m bot export`).
+Left to others: where it is kept (`store`), who may see it (`bot.commands`, the operator by `aldis export`).
 """
 
 import json

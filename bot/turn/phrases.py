@@ -12,6 +12,7 @@ from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, Provider
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import day, moment, number, short_weekday
 from bot.i18n.phrases import FAILED
+from bot.invocation import command_line
 from bot.labels import Source, SourceKind
 
 _MAX_CAUSES = 3
@@ -203,22 +204,22 @@ _NOTICES: Mapping[str, Sentence] = {
     "key": Sentence(
         "NOTICE_KEY",
         "{subject} no longer accepts the key I was given, or the account is out of credit. Please check "
-        "both; `python -m bot doctor` says which setting it is.",
+        "both; `{command}` says which setting it is.",
     ),
     "model": Sentence(
         "NOTICE_MODEL",
         "The model “{subject}” that I am set up to use does not exist at its service. Please correct its "
-        "name; `python -m bot doctor` says what there is.",
+        "name; `{command}` says what there is.",
     ),
     "disk": Sentence(
         "NOTICE_DISK",
         "My disk is nearly full. Please make room: once it is full, I can no longer take in messages. "
-        "`python -m bot doctor` says how much is left.",
+        "`{command}` says how much is left.",
     ),
     "deaf": Sentence(
         "NOTICE_DEAF",
         "I have not received any messages for ten minutes, although the bridge to Signal is running. If "
-        "people write to me now, I may not see it. Please look at the bridge; `python -m bot doctor` helps.",
+        "people write to me now, I may not see it. Please look at the bridge; `{command}` helps.",
     ),
 }
 
@@ -423,7 +424,7 @@ def repeats(every: str, interval: int, weekdays: Sequence[int]) -> str:
 
 def notice(kind: str, subject: str) -> str:
     """What the admins are told without having asked: a key that is refused, a model that there is not, and the like."""
-    return say(_NOTICES[kind], subject=subject)
+    return say(_NOTICES[kind], subject=subject, command=command_line("doctor"))
 
 
 def answers(turns: int) -> str:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bot.errors import CallRefused
+from bot.invocation import command_line
 from bot.turn import journal
 from bot.turn.journal import (
     Asked,
@@ -51,7 +52,7 @@ def _told(repos: Repositories, turn: TurnId) -> Iterator[str]:
         why = (
             "nothing of it is kept any more (forgotten, disappeared or aged out)" if was_there else "there is none yet"
         )
-        raise CallRefused(f"turn {turn}: {why}; `aldis trace` lists the newest")
+        raise CallRefused(f"turn {turn}: {why}; `{command_line('trace')}` lists the newest")
     done = tuple(map(journal.load_step, repos.journal.steps(trace.conversation, turn)))
     yield f"turn {turn}, {trace.state}: conversation {trace.conversation} of {trace.realm}"
     if trace.replaces is not None:

@@ -18,6 +18,7 @@ from aiohttp import web
 from bot.clock import Clock
 from bot.doctor.findings import Finding, as_json, problem
 from bot.errors import ConfigError
+from bot.invocation import command_line
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
 from bot.metrics import CONTENT_TYPE, Counts, Gauge
@@ -36,7 +37,7 @@ STARTS = "Aldis is starting"
 STOPS = "Aldis is stopping"
 RESTARTS = "Aldis is restarting"
 _UNSENT = "an answer has been due to be sent for too long"
-_CORRECT = "correct them, then restart it: aldis restart"
+_CORRECT = f"correct them, then restart it: {command_line('restart')}"
 _BUDGETS = "Which part of the budgets of everybody together is used up, where there is one."
 _UNREMINDED = "a reminder has been due for too long"
 
@@ -246,7 +247,7 @@ def _held(repos: Repositories) -> list[str]:
     labels = [one.label for one in repos.people.new_identities()]
     found = [
         f"the safety number of {label} has changed: nothing of them is read and what is for them is held until the new "
-        f"one is trusted; ask them, then give /trust {label} in Signal, or: python -m bot trust {label}"
+        f"one is trusted; ask them, then give /trust {label} in Signal, or: {command_line(f'trust {label}')}"
         for label in labels
     ]
     held = len(repos.outbox.held_conversations())

@@ -15,6 +15,7 @@ from bot.app import models, policies
 from bot.app import tools as equipment
 from bot.errors import ConfigError
 from bot.events import Envelope
+from bot.invocation import command_line
 from bot.messages import UserMessage
 from bot.policy.access import may_write
 from bot.providers.base import Completion, Request
@@ -337,7 +338,7 @@ def test_tools_that_ask_first_are_named(approve: str) -> None:
     [
         ("remnid", "; did you mean remind?"),
         ("remind,weather", "; did you mean get_weather?"),
-        ("image_generate", "; `python -m bot tools` lists them"),
+        ("image_generate", f"; `{command_line('tools')}` lists them"),
         ("ALL", "; did you mean all?"),
     ],
 )

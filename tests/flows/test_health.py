@@ -132,5 +132,5 @@ async def test_a_captcha_that_signal_wants_is_told_until_it_is_solved(tmp_path: 
             await signal.sent_count(1)
             assert (await page(port, until=200))["challenge"] is None
             ended = await process.terminate()
-    assert "wants a captcha solved before it sends more (see `python -m bot health`" in ended.stderr
+    assert "wants a captcha solved before it sends more -m bot health`" in ended.stderr
     assert TOKEN not in ended.stderr

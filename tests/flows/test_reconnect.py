@@ -146,7 +146,7 @@ async def test_nobody_is_ready_at_the_start(world: World) -> None:
     async with watched("run", settings=world.settings, folder=world.folder) as console:
         await console.err.until("waiting for Signal: nothing answers at SIGNAL__URL yet")
         await signal.start()
-        await console.err.until("no account is linked yet; link one with: python -m bot link")
+        await console.err.until("-m bot link")
         await signal.note(signal.accounts, ACCOUNT)
         await signal.connected()
         await signal.deliver(message("Ready?"))

@@ -362,7 +362,7 @@ async def test_damage_is_told_when_it_is_read(database: Database, path: Path) ->
     again = await Database.open(path, keys_of(path))
     replace(path, first_page + b"\xff" * len(pages))
     await again.read(lambda connection: connection.execute("PRAGMA shrink_memory").fetchall())  # what it has in memory
-    with pytest.raises(Damaged, match="damaged: restore a backup with: python -m bot restore FILE"):
+    with pytest.raises(Damaged, match="damaged: restore a backup with `aldis restore FILE`"):
         await words(again)
     await again.aclose()
 

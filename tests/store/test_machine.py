@@ -261,7 +261,7 @@ class TestDamage:
             case _:
                 replace(file, b"Dear diary, " * 1000)
         damaged = content(file)
-        with pytest.raises(Damaged, match="restore a backup with: python -m bot restore FILE"):
+        with pytest.raises(Damaged, match="restore a backup with `aldis restore FILE`"):
             async with open_store(path, realm="signal"):
                 pass
         assert content(file) == damaged

@@ -24,6 +24,7 @@ from bot.errors import (
     Untrusted,
 )
 from bot.events import PersonId
+from bot.invocation import command_line
 from bot.transports.base import MissedRecipient
 
 SUCCESS = "SUCCESS"
@@ -93,7 +94,7 @@ def rate_limited(*, retry_after_seconds: float | None = None, challenge: str | N
         return NotSent("Signal limits the rate of sending", retry_after_seconds=retry_after_seconds)
     pause_seconds = None if retry_after_seconds is None else min(retry_after_seconds, LONGEST_CHALLENGE_PAUSE_SECONDS)
     return NotSent(
-        "Signal wants a captcha solved before it sends more (see `python -m bot health`)",
+        f"Signal wants a captcha solved before it sends more (see `{command_line('health')}`)",
         retry_after_seconds=pause_seconds,
     )
 

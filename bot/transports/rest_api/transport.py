@@ -29,6 +29,7 @@ from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
 from bot.errors import CallRefused, ConfigError, Disconnected, SendUnknown, SentUnnamed, TransportError
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId, Styled
+from bot.invocation import command_line
 from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, MissedRecipient
 from bot.transports.bridge_versions import Release
 from bot.transports.envelope.directory import accounts_in, contacts_in, groups_in, identities_in, with_id
@@ -273,7 +274,8 @@ class RestApi(SignalBridge):
         """See that the bridge has the account: else there is just silence."""
         if not await self.is_linked():
             raise ConfigError(
-                "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account; link it with `python -m bot link`"
+                "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account;"
+                f" link it with `{command_line('link')}`"
             )
 
     async def _look_up(self) -> None:

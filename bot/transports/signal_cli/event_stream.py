@@ -17,6 +17,7 @@ from http import HTTPStatus
 import httpx
 
 from bot.errors import ConfigError, Disconnected
+from bot.invocation import command_line
 from bot.transports.signal_cli.rpc import http_client
 from bot.transports.signal_cli.sse import EventParser
 
@@ -137,7 +138,9 @@ def _check(response: httpx.Response) -> None:
     if status == HTTPStatus.OK and is_stream:
         return
     if status == HTTPStatus.BAD_REQUEST:
-        raise ConfigError("SIGNAL__ACCOUNT: signal-cli does not know this account; link it with `python -m bot link`")
+        raise ConfigError(
+            f"SIGNAL__ACCOUNT: signal-cli does not know this account; link it with `{command_line('link')}`"
+        )
     if status == HTTPStatus.MISDIRECTED_REQUEST:
         raise ConfigError(
             "SIGNAL__URL: signal-cli is bound to another name (HTTP 421); use that name, or start it with "

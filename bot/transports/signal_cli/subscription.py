@@ -29,6 +29,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 
 from bot.clock import is_set_within
 from bot.errors import ConfigError, Disconnected, TransportError
+from bot.invocation import command_line
 from bot.transports.envelope.json import Json, object_in
 from bot.transports.signal_cli.lines import LineParser, LineSocket, connect
 from bot.transports.signal_cli.rpc import Rpc, parse_response, reason_of, result_in
@@ -330,7 +331,7 @@ class _Conversation:
         except RpcError as error:
             if error.code == _INVALID_PARAMETERS:
                 raise ConfigError(
-                    "SIGNAL__ACCOUNT: signal-cli does not know this account; link it with `python -m bot link`"
+                    f"SIGNAL__ACCOUNT: signal-cli does not know this account; link it with `{command_line('link')}`"
                 ) from error
             raise
         if not isinstance(number, int):

@@ -17,6 +17,7 @@ from aiohttp.typedefs import Handler
 from bot.doctor.pages import secret_of
 from bot.errors import ConfigError
 from bot.i18n.language import speaking
+from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.web.admin.account import AccountRoom
 from bot.web.admin.audit import Audit
@@ -163,7 +164,8 @@ async def serving(
             ) from error
         try:
             async with answering(site.control, admin_socket_path(store_path)):
-                _log.info("set-up and administration at %s; `aldis admin` prints a link that opens them", place.address)
+                opens = command_line("admin")
+                _log.info("set-up and administration at %s; `%s` prints a link that opens them", place.address, opens)
                 audit.write("pages.opened", who="-", origin="-")
                 with site.log.listening():
                     yield

@@ -42,7 +42,7 @@ def test_arguments_that_are_none(arguments: tuple[str, ...], capsys: pytest.Capt
     assert left(*arguments) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("usage: python -m bot")
+    assert err.startswith("usage: ")
     assert list(Path().iterdir()) == []
 
 
@@ -52,6 +52,31 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     for verb in ("chat", "run", "link", "health", "doctor", "tools", "restart", "settings"):
         assert f"\n    {verb}" in shown
+
+
+def test_help_is_a_verb_as_well(capsys: pytest.CaptureFixture[str]) -> None:
+    """Alone, and of another verb."""
+    assert left("help") == 0
+    assert "\n    doctor" in capsys.readouterr().out
+    assert left("help", "chat") == 0
+    assert "--once TEXT" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("docter",), "invalid choice: 'docter'; did you mean doctor?"),
+        (("chat", "--onec", "hi"), "unrecognized arguments: --onec hi; did you mean --once?"),
+        (("doctor", "--fxi"), "unrecognized arguments: --fxi; did you mean --fix?"),
+        (("dance",), "(choose from"),
+    ],
+)
+def test_a_slip_is_told_with_what_was_meant(
+    arguments: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where it comes close to one; else all that there are."""
+    assert left(*arguments) == 2
+    assert told in capsys.readouterr().err
 
 
 def test_the_options_of_a_chat() -> None:
@@ -284,6 +309,8 @@ def test_the_usage_names_the_command_as_it_was_called(
 ) -> None:
     """By the script of the package, or in a working copy."""
     monkeypatch.setattr("sys.argv", [called])  # what the interpreter sets for a process of its own
+    monkeypatch.setattr("sys.executable", "/usr/bin/python")
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
     assert left("--help") == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: {usage} ")

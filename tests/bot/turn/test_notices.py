@@ -7,6 +7,7 @@ import pytest
 from bot.clock import SetClock
 from bot.events import PersonId
 from bot.i18n.language import Language, speaking
+from bot.invocation import command_line
 from bot.transports.base import Contact
 from bot.turn import phrases
 from bot.turn.notices import Admins, Kind, Notice, Notices
@@ -130,5 +131,5 @@ def test_every_kind_has_its_words_in_every_language(kind: Kind) -> None:
         with speaking(language):
             texts.add(phrases.notice(kind, "Tavily"))
     assert len(texts) == 4
-    assert all("python -m bot doctor" in text for text in texts)
+    assert all(command_line("doctor") in text for text in texts)
     assert all(("Tavily" in text) == (kind in {"key", "model"}) for text in texts)

@@ -14,6 +14,7 @@ from bot import events
 from bot.clock import SetClock
 from bot.doctor.findings import problem
 from bot.errors import ConfigError
+from bot.invocation import command_line
 from bot.loops.watchdog import CAPTCHA, CLOSED, Watchdog
 from bot.media.confinement import Level
 from bot.metrics import Counts
@@ -276,7 +277,7 @@ async def test_who_is_not_trusted_stands_on_the_page_by_label(store: Store, cloc
         label = await store.read(lambda repos: repos.people.label("alice", account="+15550100001"))
         status, state = await state_of(http)
         assert (status, len(state["problems"])) == (503, 1)
-        assert f"python -m bot trust {label}" in state["problems"][0]
+        assert command_line(f"trust {label}") in state["problems"][0]
         assert "alice" not in str(state)
         await store.transaction(lambda repos: repos.people.trust(label))
         assert (await state_of(http))[0] == 200
