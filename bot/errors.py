@@ -34,7 +34,7 @@ class AldisError(Exception):
 
 
 class ConfigError(AldisError):
-    """A setting is wrong or missing; the message is one line that names the variable and says what to do."""
+    """A setting is wrong or missing; the message has a line for each, which names the variable and says what to do."""
 
 
 class ProviderError(AldisError):

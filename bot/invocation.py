@@ -17,7 +17,7 @@ NAME = "aldis"
 """The script of the package."""
 VARIABLE = "ALDIS_COMMAND"
 
-_MODULE = "__main__"
+_MODULE = ("bot", "__main__.py")
 _RUN = " run --rm aldis"
 _IN_COMPOSE = {"run": " up --detach", "health": " exec aldis aldis health"}
 """The two verbs that make no sense in a second container."""
@@ -41,7 +41,7 @@ def _command() -> str:
     program = Path(sys.argv[0] if sys.argv else "")
     if program.stem == NAME:
         return _as_typed(program, NAME)
-    if program.stem == _MODULE:
+    if program.parts[-2:] == _MODULE:
         return f"{_as_typed(Path(sys.executable), 'python')} -m bot"
     return NAME
 

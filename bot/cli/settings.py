@@ -83,7 +83,11 @@ def _shown(variable: Variable, given: GivenValue) -> str:
 
 
 def _change(file: SettingsFile, changes: Mapping[str, str | None]) -> None:
-    file.write(changes)
+    try:
+        file.write(changes)
+    except ConfigError as error:
+        told = str(error).replace(f" (it is set in {file.path.name})", "")
+        raise ConfigError(f"{told}; nothing was changed") from None
     for name in changes:
         origin = file.origin(name)
         if origin in {"environment", ".env"}:

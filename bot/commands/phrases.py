@@ -30,7 +30,15 @@ NOTHING_TO_UNDO = Sentence("NOTHING_TO_UNDO", "There's nothing to undo.")
 NO_TRANSCRIPT = Sentence("NO_TRANSCRIPT", "I haven't had a voice note here.")
 NO_PERSONA = Sentence("NO_PERSONA", "No persona is set here. `/persona TEXT` sets one.")
 PERSONA_OFF = Sentence("PERSONA_OFF", "Done, I'm back to my usual self.")
-NO_MODEL_CHOICE = Sentence("NO_MODEL_CHOICE", "There's only one model here, so there's nothing to choose.")
+NO_MODEL_CHOICE = Sentence(
+    "NO_MODEL_CHOICE",
+    "There's only one model here. Whoever runs me can offer others with `LLM__CHOICES`.",
+)
+NOBODY_ELSE_HERE = Sentence(
+    "NOBODY_ELSE_HERE",
+    "Only the two of us are here, so there's nothing to take over: in Signal, `/takeover` lets you answer somebody in "
+    "my place.",
+)
 NO_TOOLS = Sentence("NO_TOOLS", "I have no tools here.")
 LANGUAGE_BY_MESSAGE = Sentence(
     "LANGUAGE_BY_MESSAGE",

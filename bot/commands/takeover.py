@@ -15,7 +15,7 @@ from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.commands.broadcast import Audience
 from bot.commands.names import fold
-from bot.events import ChatId
+from bot.events import TERMINAL_PERSON, ChatId
 from bot.i18n.catalogues import say
 from bot.turn import chats
 from bot.turn.approvals import Approvals
@@ -47,6 +47,9 @@ class TakeoverCommands(CommandGroup):
         """Lets an admin answer in person for a while (half an hour, at most a day): the answer under way is not sent,
         and none is made until then or until `off`. Directly, LABEL takes over that person's chat.
         """
+        if call.message.author == TERMINAL_PERSON:
+            await self._desk.answer(call, lambda _: say(phrases.NOBODY_ELSE_HERE))
+            return
         rest = fold(call.command.rest)
         label = _LABEL.match(rest) if not _TIME.fullmatch(rest) else None
         wanted = rest[label.end() :].strip() if label else rest

@@ -637,7 +637,7 @@ def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | Non
     is read, the settings file neither.
 
     Raises:
-        ConfigError: a name is unknown or a value is bad; its message is one line for the operator.
+        ConfigError: names are unknown, or a value is bad; its message has a line for each, for the operator.
     """
     file = None
     if env_file is not None:

@@ -2,7 +2,8 @@
 
 Works on any tree of pydantic models: a leaf `max_tool_calls` in the group `tools` is `TOOLS__MAX_TOOL_CALLS`. A value
 comes from the environment, else from the `.env` file; an empty one counts as unset. A secret may stand in a file that
-`NAME_FILE` names. Every complaint is one line that begins with the variable and never shows a value.
+`NAME_FILE` names. Every complaint is a line that begins with the variable and never shows a value; unknown names are
+told together, a line each.
 
 A misspelt name must not pass for a setting, least of all for a budget or a list of people. The `.env` file is ours
 alone: every unknown name in it is refused. The environment belongs to other programs as well: there a name is refused
@@ -330,6 +331,7 @@ def _first_word(name: str) -> str:
 def _refuse_unknown(given: Mapping[str, GivenValue], known: Sequence[Variable], passed_over: tuple[str, ...]) -> None:
     spelling = Spelling(name for variable in known for name in variable.names)
     groups = tuple({variable.path[0].upper() + SEPARATOR for variable in known})
+    refused: list[str] = []
     for name, value in given.items():
         if name in spelling.names or name.startswith(passed_over):
             continue
@@ -337,7 +339,9 @@ def _refuse_unknown(given: Mapping[str, GivenValue], known: Sequence[Variable], 
         if is_in_file or name.startswith(groups) or spelling.slip_of(name):
             close = spelling.nearest(name)
             hint = f"; did you mean {close}?" if close else ""
-            raise ConfigError(f"{name}: there is no such setting{hint}{_whence(value)}")
+            refused.append(f"{name}: there is no such setting{hint}{_whence(value)}")
+    if refused:
+        raise ConfigError("\n".join(refused))
 
 
 def _value_of(variable: Variable, given: Mapping[str, GivenValue]) -> GivenValue | None:

@@ -455,6 +455,12 @@ def test_rules_of_tools_to_come(entered: dict[str, object], line: str) -> None:
     assert complaint_of(caught.value, tuple(variables_of(model, {})), {}) == line
 
 
+def test_every_unknown_name_is_told_at_once() -> None:
+    """Nobody mends them one start after another."""
+    told = complaint(WEB__PROT="1", ACCESS__ALOWED="+1", LLM__CHOICES="").splitlines()
+    assert [line.partition(":")[0] for line in told] == ["WEB__PROT", "ACCESS__ALOWED"]
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [

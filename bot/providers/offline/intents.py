@@ -106,7 +106,7 @@ _BORDER = _pattern(
 def _clauses(words: str) -> Iterator[str]:
     """The single requests of a message, without courtesies and what stands at their ends."""
     for part in _BORDER.split(words.replace("’", "'")):
-        clause = _COURTESY.sub("", part.strip()).strip(' ,:.\t"“”')
+        clause = _COURTESY.sub("", part.strip()).strip(' ,:.\t"“”¿¡')
         if clause:
             yield clause
 

@@ -96,6 +96,7 @@ OFFLINE_REASONS: Mapping[str, Sentence] = {
     "unknown_outcome": _OFFLINE_REASON_UNKNOWN,
 }
 """Why a tool failed, by the word that it gives for it; what it says besides is for models, in English."""
+_OFFLINE_TOPIC = Sentence("OFFLINE_TOPIC", "{topic}: {example}")
 OFFLINE_TOPICS: Mapping[str, Sentence] = {
     "calculate": _TOPIC_CALCULATE,
     "convert": _TOPIC_CONVERT,
@@ -111,7 +112,9 @@ OFFLINE_TOPICS: Mapping[str, Sentence] = {
 def offline_introduction(tools: Collection[str], *, says_hello: bool) -> str:
     """What can be done without a language model, as far as these tools go, with an example of each."""
     topics = [
-        f"- {say(topic)}: {quotation(say(EXAMPLES[tool]))}" for tool, topic in OFFLINE_TOPICS.items() if tool in tools
+        f"- {say(_OFFLINE_TOPIC, topic=say(topic), example=quotation(say(EXAMPLES[tool])))}"
+        for tool, topic in OFFLINE_TOPICS.items()
+        if tool in tools
     ]
     first = f"{say(_OFFLINE_HELLO)} {say(_OFFLINE_SELF)}" if says_hello else say(_OFFLINE_SELF)
     return "\n".join([first, "", *(topics or [say(OFFLINE_NO_TOOLS)]), "", say(_OFFLINE_HOW_TO)])

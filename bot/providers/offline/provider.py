@@ -32,19 +32,29 @@ NAME = "offline"
 _MAX_SHOWN = 80
 
 _GREETING = re.compile(
-    r"\W*(?:hi|hello|hey|hallo|hola|salut|bonjour|guten tag|good (?:morning|afternoon|evening|day))\b", re.IGNORECASE
+    r"\W*(?:hi|hello|hey|hallo|hola|salut|bonjour|bonsoir|moin|servus|guten (?:tag|morgen|abend)"
+    r"|good (?:morning|afternoon|evening|day)|buenos días|buenas (?:tardes|noches))\b",
+    re.IGNORECASE,
 )
 _THANKS = re.compile(
     r"\W*(?:thanks?|thank you|thx|danke|vielen dank|merci|gracias)"
-    r"(?:\W+(?:a lot|very much|so much|sehr|schön|beaucoup|muchas))?\W*",
+    r"(?:\W+(?:a lot|very much|so much|sehr|schön|dir|beaucoup|bien|muchas|por todo))?\W*",
     re.IGNORECASE,
 )
+_NOD = re.compile(
+    r"(?:ok(?:ay)?|k|alles klar|gut|super|cool|prima|great|nice|perfect|got it|d'accord|parfait|génial|vale"
+    r"|perfecto|genial)\W*|[^\w\s?!.,;:/()'\"-]+\s*",
+    re.IGNORECASE,
+)
+"""What needs no answer but a sign that it was seen: "ok", a thumb."""
 _ABILITIES = re.compile(
     r"\W*(?:(?:so )?what (?:all )?can you do|what do you do|what are you(?: able to do| capable of)?|who are you"
+    r"|what(?:'s| is) your name"
     r"|how do you work|what can i (?:ask|do|say)|what (?:works|is possible)|help(?: me)?"
     r"|was (?:alles )?kannst du(?: alles)?|was machst du|was kann ich (?:dich )?(?:fragen|tun|machen)|was geht"
-    r"|(?:wer|was) bist du|wie funktionierst du|hilfe?|hilf mir"
+    r"|(?:wer|was) bist du|wie heißt du|wie funktionierst du|hilfe?|hilf mir"
     r"|(?:que|qu'est-ce que tu) (?:sais|peux)(?:[- ]tu)?(?: faire)?|tu (?:sais|peux) faire quoi|qui es[- ]tu"
+    r"|comment (?:tu t'appelles|t'appelles[- ]tu)|c[oó]mo te llamas"
     r"|(?:que|qu'est-ce que je) puis[- ]je faire|aide(?:[- ]moi)?|à l'aide"
     r"|qu[eé] (?:puedes|sabes)(?: hacer)?|qui[eé]n eres|c[oó]mo funcionas|ayuda|ayúdame)"
     r"(?: for me| here| hier| so| ici| aquí)?\W*",
@@ -158,6 +168,8 @@ def _about(words: str, usable: AbstractSet[str]) -> Sequence[str]:
     """What is said to thanks, and to whoever asks about Aldis or about what it keeps; empty: it is about neither."""
     if _THANKS.fullmatch(words):
         return [say(phrases.OFFLINE_WELCOME)]
+    if _NOD.fullmatch(words):
+        return ["👍"]
     plain = words.replace("’", "'")
     about: list[str] = []
     if any(map(_ABILITIES.fullmatch, _SENTENCE.split(plain))):
@@ -172,6 +184,7 @@ def _is_about(clause: str) -> bool:
         _ABILITIES.fullmatch(clause) is not None
         or _PRIVACY.search(clause) is not None
         or _THANKS.fullmatch(clause) is not None
+        or _NOD.fullmatch(clause) is not None
     )
 
 

@@ -138,6 +138,14 @@ def test_the_settings_file_is_changed(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert "=" not in Path("data/settings.env").read_text()
 
 
+def test_a_change_that_is_refused_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """And that is said, rather than where it would have stood."""
+    assert left("settings", "set", "LLM__PROVIDERS=foo") == 2
+    told = "aldis: LLM__PROVIDERS: must be a comma list of anthropic, openai, offline; nothing was changed\n"
+    assert capsys.readouterr().err == told
+    assert not Path("data/settings.env").exists()
+
+
 def test_what_is_wrong_in_the_settings_file_can_be_taken_out(capsys: pytest.CaptureFixture[str]) -> None:
     """Although nothing else works meanwhile."""
     assert left("settings", "set", "WEB__PORT=1") == 0

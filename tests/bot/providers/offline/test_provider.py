@@ -553,6 +553,18 @@ async def test_what_it_can_do_and_how_data_are_deleted_is_answered_truly(languag
         assert say(phrases.OFFLINE_WAY_OUT) in lost
 
 
+@pytest.mark.parametrize("text", ["ok", "Alles klar!", "d'accord", "vale", "👍", "😀😀"])
+async def test_a_nod_is_answered_by_one(text: str) -> None:
+    """Not by everything that could be asked."""
+    assert await words_for(asking(text)) == "👍"
+
+
+@pytest.mark.parametrize("text", ["Wie heißt du?", "what's your name?", "Comment tu t'appelles ?", "¿Cómo te llamas?"])
+async def test_whoever_asks_for_its_name_hears_what_it_is(text: str) -> None:
+    """It has understood them."""
+    assert "17*23" in await words_for(asking(text))
+
+
 @pytest.mark.parametrize(
     "text", ["What can you tell me about Rome?", "forget it", "que sais-tu de Rome", "was kannst du empfehlen"]
 )
