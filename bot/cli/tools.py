@@ -6,6 +6,7 @@ costs is in no ledger.
 
 import argparse
 import asyncio
+import difflib
 import json
 import sys
 import textwrap
@@ -210,7 +211,9 @@ def _named(name: str, groups: Sequence[ToolGroup]) -> Tool:
         if tool is not None or (name == group.name and group.state != "on"):
             raise ConfigError(f"tools: {name} is {group.state}: {group.why or _in_words(group)}")
     names = [tool.spec.name for group in groups if group.state == "on" for tool in group.tools]
-    raise ConfigError(f"tools: there is no tool {one_line(name)!r}; there are {', '.join(names) or 'none'}")
+    meant = difflib.get_close_matches(name, names, n=1)
+    hint = f"did you mean {meant[0]}?" if meant else f"there are {', '.join(names) or 'none'}"
+    raise ConfigError(f"tools: there is no tool {one_line(name)!r}; {hint}")
 
 
 def _arguments(spec: ToolSpec, text: str) -> Mapping[str, object]:

@@ -42,7 +42,7 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Br
     try:
         bridge = await bridge_at(url, timeout_seconds=ASK_SECONDS)
     except (Disconnected, ConfigError) as error:
-        advice = f"SIGNAL__URL is {without_password(url)}"
+        advice = f"start the bridge, or say where it is: SIGNAL__URL is {without_password(url)}"
         if deps.is_contained and is_loopback(url):
             advice = advice_on_address(url, "SIGNAL__URL", is_contained=True)
         return None, [problem(f"bridge: {error}", advice)]

@@ -73,6 +73,16 @@ _WHOLE: Mapping[str, Language] = {
     **dict.fromkeys(("ayuda", "ayúdame"), "es"),
 }
 """What people begin with: too short to tell a language by its words, and said in no other."""
+_OPENINGS: Mapping[str, Language] = {
+    **dict.fromkeys(("what is", "what's the", "how many", "how much", "remind me", "set a"), "en"),
+    **dict.fromkeys(
+        ("was ist", "was sind", "wie viel", "wie viele", "wie spät", "erinnere mich", "weck mich", "rechne mir"), "de"
+    ),
+    **dict.fromkeys(("combien font", "combien de", "quelle heure", "rappelle-moi dans", "rappelle-moi demain"), "fr"),
+    **dict.fromkeys(("cuánto es", "cuánto son", "cuántos son", "qué hora", "recuérdame en", "recuérdame mañana"), "es"),
+}
+"""How a short request begins in one language alone, whatever names and numbers follow."""
+_MAX_OPENED_WORDS = 5
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _NO_WORDS = re.compile(r"```.*?```|`[^`]*`|https?://\S+|@\S+", re.DOTALL)
 """Code, addresses and names are in no language."""
@@ -92,6 +102,8 @@ def detect_language(text: str) -> Language | None:
         return None
     if (whole := _WHOLE.get(" ".join(words))) is not None:
         return whole
+    if len(words) <= _MAX_OPENED_WORDS and (opened := _OPENINGS.get(" ".join(words[:2]))) is not None:
+        return opened
     scores = {language: _score(language, words, plain) for language in _WORDS}
     best, next_best, *_ = sorted(scores, key=lambda language: scores[language], reverse=True)
     score = scores[best]

@@ -181,7 +181,8 @@ def test_a_call_prints_its_result(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("calculat",), "there is no tool 'calculat'; there are calculate, current_time"),
+        (("calculat",), "there is no tool 'calculat'; did you mean calculate?"),
+        (("xyzzy",), "there is no tool 'xyzzy'; there are calculate, current_time"),
         (("calculator", "{}"), "there is no tool 'calculator'"),
         (("calculate", "17*23"), "the arguments must be a JSON object; calculate takes expression (needed)"),
         (("calculate", "[1]"), "the arguments must be a JSON object"),

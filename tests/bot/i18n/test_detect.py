@@ -43,6 +43,11 @@ SURE: list[tuple[Language, str]] = [
     ("es", "Ayuda"),
     ("es", "¿qué puedes hacer?"),
     ("es", "como borro mis datos"),
+    ("de", "Was ist 7/0?"),
+    ("de", "Weck mich um 7"),
+    ("fr", "Combien font 2+2 ?"),
+    ("es", "¿Cuánto es 2+2?"),
+    ("en", "What is 17*23?"),
 ]
 
 UNSURE = [
