@@ -612,6 +612,12 @@ async def test_ids_are_new_in_every_round() -> None:
     assert ids == [[f"offline_{turn}_1", f"offline_{turn}_2"] for turn in range(1, 5)]
 
 
+async def test_the_day_of_a_reminder_is_that_of_the_message() -> None:
+    """As its header has it."""
+    [call] = await calls_for(asking("Erinnere mich morgen um 9 an den Zahnarzt", tools=["remind"]))
+    assert call.arguments == {"action": "set", "text": "den Zahnarzt", "local_datetime": "2026-11-22T09:00"}
+
+
 async def test_only_the_newest_question_counts() -> None:
     """Answers to older questions are not said again."""
     older = AssistantMessage(parts=(Text(text="`1+1` = **2**"),))
