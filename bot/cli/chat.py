@@ -12,7 +12,6 @@ Left to others: the command line (`bot.cli.main`), the terminal (`bot.transports
 
 import argparse
 import asyncio
-import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
@@ -54,13 +53,7 @@ async def _chat(given: Settings, options: argparse.Namespace) -> int:
         names = ", ".join(given.llm.providers_in_order)
         print(f"Aldis ({names}). /help lists commands, Ctrl-C stops an answer, Ctrl-D leaves.", file=sys.stderr)
     await terminal.show_prompt()
-    importing = asyncio.ensure_future(asyncio.to_thread(_import_talk, given))
-    leaving = asyncio.ensure_future(terminal.wait_left())
-    await asyncio.wait((importing, leaving), return_when=asyncio.FIRST_COMPLETED)
-    if not importing.done() and leaving.exception() is None:
-        os._exit(0)  # whoever left need not wait: a thread that imports can be ended in no other way
-    leaving.cancel()
-    talk = await importing
+    talk = await asyncio.to_thread(_import_talk, given)
     await talk(given, terminal, shutdown)
     return 1 if terminal.failed else 0
 

@@ -232,16 +232,6 @@ async def test_a_stop_right_after_the_prompt(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stdout
 
 
-async def test_leaving_right_after_the_prompt(tmp_path: Path) -> None:
-    """Nothing is waited for."""
-    async with seated("chat", settings={}, folder=tmp_path) as console:
-        await console.out.until(PROMPTED)
-        console.type("\x04")
-        ended = await console.ended()
-    assert ended.status == 0
-    assert "Traceback" not in ended.stdout
-
-
 async def test_ctrl_c_at_the_terminal(model: OpenAIServer, tmp_path: Path) -> None:
     """While the model thinks it stops the answer; at an empty prompt it leaves."""
     model.faults.append(hang)

@@ -116,11 +116,6 @@ class Terminal(PlainTransport):
             await asyncio.wait((self._reading, shown), return_when=asyncio.FIRST_COMPLETED)
             shown.cancel()
 
-    async def wait_left(self) -> None:
-        """Returns when the person has left the prompt before messages were asked for; never where they have not."""
-        if self._reading is None or await asyncio.shield(self._reading) is not None:
-            await asyncio.get_running_loop().create_future()
-
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         """The messages, each after the one before was answered; ends with the input or when nobody reads the answers.
 

@@ -505,19 +505,6 @@ async def test_a_person_writes_before_anybody_asks_for_messages(sit: Sit) -> Non
     assert text_of(terminal, await given_by(terminal.envelopes())) == "tea?"
 
 
-async def test_leaving_before_anybody_asks_for_messages_is_told(sit: Sit) -> None:
-    """So that whoever puts Aldis together can stop."""
-    terminal, screen = sit()
-    async with asyncio.timeout(WAIT_SECONDS):
-        await terminal.show_prompt()
-        await screen.prompts()
-        left = asyncio.ensure_future(terminal.wait_left())
-        await asyncio.sleep(0)
-        assert not left.done()
-        screen.types("\x04")
-        await left
-
-
 async def test_a_prompt_that_nobody_will_see_is_not_waited_for(desk: Desk) -> None:
     """The terminal hung up before it stood there; whoever asks for messages finds that out."""
     person, process = pty.openpty()
