@@ -27,6 +27,12 @@ class SummaryWorker:
         self._counts = counts
         self._waiting: dict[ConversationId, Turn] = {}
         self._bell = asyncio.Event()
+        self._is_attending = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is summed up or waits for it."""
+        return not (self._waiting or self._is_attending)
 
     def note(self, turn: Turn) -> None:
         """A turn was kept: its conversation may have outgrown its window."""
@@ -50,8 +56,11 @@ class SummaryWorker:
         """Look at what was noted, oldest first."""
         while self._waiting and self._summaries is not None:
             turn = self._waiting.pop(next(iter(self._waiting)))
+            self._is_attending = True
             try:
                 if await self._summaries.renew(turn):
                     self._counts.add("summaries")
             except Exception as error:  # noqa: BLE001  (a summary that fails harms nothing)
                 _log.error("conversation %d was not summed up: %s", turn.conversation, describe_error(error))
+            finally:
+                self._is_attending = False

@@ -8,7 +8,7 @@ import itertools
 import json
 import sys
 from collections import defaultdict, deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -39,6 +39,8 @@ class Pier:
 
     def __init__(self) -> None:
         self.missed: deque[MissedRecipient] = deque()
+        self.is_at_rest: Callable[[], bool] = lambda: True
+        """Whether nothing is done any more about what was asked: who pauses before they ask again pauses for longer."""
         self._arriving: asyncio.Queue[Envelope] = asyncio.Queue()
         self._answers: dict[ChatId, asyncio.Future[str]] = {}
         self._parts: defaultdict[ChatId, list[str]] = defaultdict(list)
@@ -173,6 +175,7 @@ async def at_work(chosen: dict[str, str]) -> AsyncGenerator[Pier]:
         asyncio.TaskGroup() as group,
     ):
         group.create_task(aldis.chat(stop))
+        pier.is_at_rest = lambda: not aldis.worker.running_turns() and aldis.summary_worker.is_idle
         yield pier
         stop.set()
 

@@ -21,6 +21,7 @@ from tests.servers import caches
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Heard, Scripted, Tokens, say
+from tests.waiting import eventually
 
 Wire = Literal["anthropic", "openai chat", "openai responses"]
 
@@ -90,6 +91,7 @@ async def measured(wire: Wire, *, people: int, pause_seconds: float, turns: int 
                     plain if turn % 2 else f"What is {number} * 37? I need the exact figure for the report, please."
                 )
                 await pier.ask(f"person {person}", question)
+                await eventually(pier.is_at_rest)
     return bill
 
 
