@@ -162,7 +162,7 @@ def _leaves(path: str, value: object, depth: int = 0) -> Iterator[tuple[str, str
             yield path, quote(json.dumps(value, ensure_ascii=False))
         case dict():
             for name, item in cast("dict[str, object]", value).items():
-                yield from _leaves(f"{path}.{name}" if path else name, item, depth + 1)
+                yield from _leaves(f"{path} › {name}" if path else name, item, depth + 1)
         case list():
             for item in cast("list[object]", value):
                 yield from _leaves(path, item, depth + 1)

@@ -132,7 +132,7 @@ def test_other_tools_show_their_arguments_one_by_one() -> None:
     call = ToolCall(id=CallId("c"), name="files_delete", arguments=arguments)
     assert visible(phrases.may_i([deed(call, None)], spec.cost_usd)).text.split("\n\n")[:2] == [
         "May I use files_delete?",
-        "• path: “/srv/old”\n• also.name: “a”\n• also: “b”\n• sure: ✔\n• size: 3\n• none: –",
+        "• path: “/srv/old”\n• also › name: “a”\n• also: “b”\n• sure: ✔\n• size: 3\n• none: –",
     ]
     many = ToolCall(id=CallId("c"), name="x", arguments={f"n{n}": n for n in range(MAX_VALUES + 5)})
     assert deed(many, None).details[-1] == "… and 5 more"
