@@ -236,8 +236,8 @@ class Forgetting(Repository):
         handle = self.keyring.handle(person)
         turns = [turn for (turn,) in self.rows("SELECT turn_id FROM askers WHERE person = ?", (handle,))]
         self.execute(
-            "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL WHERE author = ? AND id < ? "
-            "AND state IN ('waiting', 'claimed')",
+            "UPDATE inbox INDEXED BY inbox_open SET state = 'done', envelope = NULL, claimed_until = NULL "
+            "WHERE author = ? AND id < ? AND state IN ('waiting', 'claimed')",
             (handle, before),
         )
         self.execute(
