@@ -61,7 +61,8 @@ def test_the_line_of_the_catalogue_is_one(monkeypatch: pytest.MonkeyPatch) -> No
     lines: dict[str, CatalogEntry] = eval(
         f"{{{block('Its line in the catalogue:')}}}", {**module.__dict__, "CatalogEntry": CatalogEntry}
     )
-    around: Any = alone(Http(USER_AGENT), Fetcher(USER_AGENT))
+    deps = alone(Http(USER_AGENT), Fetcher(USER_AGENT))
+    around = {field.name: getattr(deps, field.name) for field in fields(deps)}
     assert lines["gauge"].build(module.GaugeOptions(), around) == ()
     (tool,) = lines["gauge"].build(module.GaugeOptions(base_url="http://127.0.0.1:9"), around)
     assert tool.spec.name == "water_level"

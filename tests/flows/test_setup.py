@@ -275,7 +275,7 @@ async def test_a_link_is_asked_for_again(tmp_path: Path) -> None:
         async with watched("admin", settings=settings, folder=tmp_path) as alone:
             ended = await alone.ended()
             assert (ended.status, ended.stdout) == (1, "")
-            assert "aldis setup" in ended.stderr
+            assert "-m bot setup" in ended.stderr
         async with watched("run", settings=settings, folder=tmp_path) as console:
             first = await link_in(console)
             for verb in ("admin", "setup"):

@@ -89,7 +89,7 @@ async def test_without_a_running_aldis_the_verbs_do_it_themselves(world: World) 
     """And say in one line what is wrong where they cannot."""
     nothing = await world.verb("backup", "copies")
     assert (nothing.status, len(nothing.stderr.splitlines())) == (2, 1)
-    assert "there is no store" in nothing.stderr
+    assert "Aldis has never run here, or this is another folder" in nothing.stderr
     async with running(world):
         await world.signal.deliver(message("hello"))
         await world.signal.sent_count(1)
@@ -152,7 +152,7 @@ async def test_a_captcha_is_solved_on_the_command_line(world: World) -> None:
     """A wrong one is told in signal-cli's own words; the right one lets go what waits, at once."""
     signal = world.signal
     alone = await world.verb("captcha", signal.captcha)
-    assert (alone.status, "Aldis does not run" in alone.stderr) == (2, True)
+    assert (alone.status, "Aldis is not running" in alone.stderr) == (2, True)
     async with running(world):
         nothing = await world.verb("captcha", signal.captcha)
         assert (nothing.status, "wants no captcha" in nothing.stderr) == (2, True)

@@ -12,7 +12,14 @@ class Open(Toolbox):
     """Nobody is asked about anything."""
 
     def approval(
-        self, call: ToolCall, labels: Labels, person: PersonId, words: str, known: ReadRecords | None = None
+        self,
+        call: ToolCall,
+        labels: Labels,
+        person: PersonId,
+        words: str,
+        known: ReadRecords | None = None,
+        *,
+        in_group: bool = False,
     ) -> tuple[Source, ...] | None:
         return None
 
@@ -21,7 +28,14 @@ class Plain(Toolbox):
     """Whatever changes something, or reaches out, asks once anything was read that somebody else may have written."""
 
     def approval(
-        self, call: ToolCall, labels: Labels, person: PersonId, words: str, known: ReadRecords | None = None
+        self,
+        call: ToolCall,
+        labels: Labels,
+        person: PersonId,
+        words: str,
+        known: ReadRecords | None = None,
+        *,
+        in_group: bool = False,
     ) -> tuple[Source, ...] | None:
         spec = self.spec(call.name)
         only_looks = spec is None or (spec.effects == "none" and not spec.is_disclosing)

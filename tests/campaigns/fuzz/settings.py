@@ -64,19 +64,20 @@ def outcome_of(environ: dict[str, str]) -> str:
     try:
         found = load_settings(environ, None)
     except ConfigError as error:
-        _judge_line(str(error), environ)
-        return "refused in a line"
+        _judge_lines(str(error), environ)
+        return "refused in lines"
     assert isinstance(found, Settings)
     _judge_secrets(found)
     return "loaded"
 
 
-def _judge_line(line: str, environ: dict[str, str]) -> None:
-    assert line.isprintable(), "more than one line of plain text"
-    assert CANARY not in line.lower(), f"it shows what was set: {line}"
-    assert "geheim" not in line, f"it shows a key: {line}"
-    named = line.partition(":")[0]
-    assert named in {name.upper() for name in environ} or "LLM__PROVIDERS names" in line
+def _judge_lines(text: str, environ: dict[str, str]) -> None:
+    for line in text.split("\n"):
+        assert line.isprintable(), "more than lines of plain text"
+        assert CANARY not in line.lower(), f"it shows what was set: {line}"
+        assert "geheim" not in line, f"it shows a key: {line}"
+        named = line.partition(":")[0]
+        assert named in {name.upper() for name in environ} or "LLM__PROVIDERS names" in line
 
 
 def _judge_secrets(found: Settings) -> None:
