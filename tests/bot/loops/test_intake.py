@@ -1,8 +1,9 @@
 """Intake: written down before anything else, strangers leave no trace, and no end of a stream makes Aldis deaf."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 import pytest
 
@@ -14,10 +15,12 @@ from bot.loops.intake import Intake
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.unanswered import REASONS
-from store import Store, StoreFull
+from store import Repositories, Store, StoreFull
 from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.conftest import NOON
 from tests.waiting import eventually
+
+T = TypeVar("T")
 
 ALLOWED = AccessList(persons=frozenset({"alice"}), groups=frozenset({"G"}))
 
@@ -240,9 +243,9 @@ def commits_of(store: Store) -> list[int]:
     counts: list[int] = []
     transaction = store.transaction
 
-    async def counted(work: object) -> object:
+    async def counted(work: Callable[[Repositories], T], *, patience_seconds: float = 0.0) -> T:
         counts.append(1)
-        return await transaction(work)  # pyright: ignore[reportArgumentType]
+        return await transaction(work, patience_seconds=patience_seconds)
 
     store.transaction = counted
     return counts
