@@ -8,6 +8,7 @@ Source: signal-cli 0.14.6, `org.asamk.signal.jsonrpc.JsonRpcNamespace` (2026-11-
 `Integer`, cast to a `Long`, and fails the whole request, each time.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import replace
@@ -71,7 +72,7 @@ class GroupSessions:
             self._complete[chat] = revision
 
 
-class SignalBridge:
+class SignalBridge(ABC):
     """The part of a `Transport` to Signal that does not depend on the bridge.
 
     `name` is how Aldis's own mention is written out within a text. `notes_of` is set where the account is a person's
@@ -102,16 +103,16 @@ class SignalBridge:
         """What the envelope says; see `Transport.event`."""
         return self._reader.event(envelope)
 
-    async def progress(self, chat: ChatId, progress: Progress) -> None:
+    async def progress(self, chat: ChatId, progress: Progress) -> None:  # noqa: B027  (Signal shows nothing of it)
         """Nothing: Signal has no place for it but the typing indicator."""
 
+    @abstractmethod
     async def typing(self, chat: ChatId, *, started: bool) -> None:
-        """To be overridden; see `Transport.typing`."""
-        raise NotImplementedError
+        """See `Transport.typing`."""
 
+    @abstractmethod
     async def discard(self, attachment: Attachment) -> None:
-        """To be overridden; see `Transport.discard`."""
-        raise NotImplementedError
+        """See `Transport.discard`."""
 
     async def _heard(self, raw: str, envelope: Envelope) -> None:
         """Take note of an envelope that has come; see `_discard_unseen`."""
