@@ -1,5 +1,6 @@
 """Invocation: every sentence that names a verb names it as it is typed here."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -7,35 +8,47 @@ import pytest
 
 from bot.invocation import VARIABLE, command_line, spell_commands
 
+ROOT = Path(__file__).parents[2]
+PROGRAM = "import sys\nfrom bot.invocation import command_line\nprint(command_line(*sys.argv[1:]))\n"
 
-def _program(path: Path) -> Path:
+
+def shown(*command: str | Path, found_in: Path | str, folder: Path = ROOT) -> str:
+    """What a program says that is started so in a folder, with one other folder in which the shell finds programs."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={"PATH": str(found_in), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def program(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch(mode=0o755)
+    path.write_text(PROGRAM, encoding="utf-8")
+    path.chmod(0o755)
     return path
 
 
-def test_a_package_is_called_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_is_called_by_its_name(tmp_path: Path) -> None:
     """Where the shell finds it; else by its path, which is short from the folder that it is in."""
-    script = _program(tmp_path / "venv" / "bin" / "aldis")
-    monkeypatch.setattr("sys.argv", [str(script), "doctor"])
-    monkeypatch.setenv("PATH", str(script.parent))
-    assert command_line("doctor") == "aldis doctor"
-    monkeypatch.setenv("PATH", "/nowhere")
-    assert command_line("doctor") == f"{script} doctor"
-    monkeypatch.chdir(tmp_path)
-    assert command_line() == "venv/bin/aldis"
+    script = program(tmp_path / "venv" / "bin" / "aldis")
+    assert shown(sys.executable, script, "doctor", found_in=script.parent) == "aldis doctor"
+    assert shown(sys.executable, script, "doctor", found_in="/nowhere") == f"{script} doctor"
+    assert shown(sys.executable, script, found_in="/nowhere", folder=tmp_path) == "venv/bin/aldis"
 
 
-def test_a_clone_is_called_by_its_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clone_is_called_by_its_python(tmp_path: Path) -> None:
     """Whose path is needed as long as its environment is not activated."""
-    python = _program(tmp_path / ".venv" / "bin" / "python")
-    monkeypatch.setattr("sys.argv", [str(tmp_path / "bot" / "__main__.py")])
-    monkeypatch.setattr(sys, "executable", str(python))
-    monkeypatch.setenv("PATH", "/nowhere")
-    monkeypatch.chdir(tmp_path)
-    assert command_line("link") == ".venv/bin/python -m bot link"
-    monkeypatch.setenv("PATH", str(python.parent))
-    assert command_line("link") == "python -m bot link"
+    module = program(tmp_path / "bot" / "__main__.py")
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    asked = (python, module, "link")
+    assert shown(*asked, found_in="/nowhere", folder=tmp_path) == ".venv/bin/python -m bot link"
+    assert shown(*asked, found_in=python.parent, folder=tmp_path) == "python -m bot link"
 
 
 def test_a_container_is_called_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
