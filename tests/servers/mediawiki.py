@@ -1,7 +1,7 @@
 """MediaWiki's action API as Wikipedia runs it: articles by title or by search, with articles of our own.
 
-Refuses as Wikipedia does (mediawiki.org, 2026-11-21): who may not ask is turned away, every other error is a 200 with
-`error` in the body; a title that nobody has written about is a page that is `missing`, one that cannot be is `invalid`.
+A title that nobody has written about is a page that is `missing`, one that cannot be is `invalid` (mediawiki.org,
+2026-11-21); the other errors are `tests.servers.wikimedia`'s.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any
 from aiohttp import web
 
 from tests.servers.base import Seen
-from tests.servers.wikimedia import Wikimedia
+from tests.servers.wikimedia import Wikimedia, error, found
 
 ALDIS = """An Aldis lamp is a signal lamp.
 
@@ -49,28 +49,22 @@ class MediaWiki(Wikimedia):
         query = seen.query
         if refusal := self.refused(seen):
             return refusal
-        if not seen.path.endswith("/w/api.php"):
-            return web.Response(status=404, text="<html>Not found</html>", content_type="text/html")
-        if query.get("format") != "json" or query.get("formatversion") != "2" or query.get("action") != "query":
-            return _error("badvalue")
         if query.get("generator") == "search":
             return self._search(query)
         if not query.get("titles"):
-            return _error("missingparam")
+            return error("missingparam")
         if "|" in query["titles"]:
-            return _error("toomanyvalues")  # several titles, of which extracts come for the first alone
-        return web.json_response({"batchcomplete": True, "query": {"pages": [self._page(query)]}})
+            return error("toomanyvalues")  # several titles, of which extracts come for the first alone
+        return found([self._page(query)])
 
     def _search(self, query: dict[str, str]) -> web.StreamResponse:
         if not query.get("gsrsearch"):
-            return _error("missingparam")
+            return error("missingparam")
         if not 1 <= int(query["gsrlimit"]) <= 500:
-            return _error("outofrange")
-        if not self.found:
-            return web.json_response({"batchcomplete": True})
+            return error("outofrange")
         rows = enumerate(self.found[: int(query["gsrlimit"])], start=1)
         pages = [{"pageid": number, "ns": 0, "title": title, "index": number} for number, title in rows]
-        return web.json_response({"batchcomplete": True, "query": {"pages": pages[::-1]}})
+        return found(pages[::-1])
 
     def _page(self, query: dict[str, str]) -> dict[str, Any]:
         title = query["titles"][:1].upper() + query["titles"][1:]
@@ -91,7 +85,3 @@ class MediaWiki(Wikimedia):
         if "links" in asked and query.get("plnamespace") == "0":
             page["links"] = [{"ns": 0, "title": link} for link in MEANINGS.get(title, ())][: int(query["pllimit"])]
         return page
-
-
-def _error(code: str) -> web.StreamResponse:
-    return web.json_response({"error": {"code": code, "info": "No."}, "servedby": "mw-test"})

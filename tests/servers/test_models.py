@@ -54,6 +54,18 @@ async def _post(http: aiohttp.ClientSession, url: str, body: Any, headers: dict[
         return response.status, await response.json()
 
 
+async def _refuses(
+    http: aiohttp.ClientSession, url: str, right: Json, change: Change, words: str, headers: dict[str, str]
+) -> Json:
+    """What is answered to a request that was right before the change: a 400 with these words."""
+    body = copy.deepcopy(right)
+    change(body)
+    status, answer = await _post(http, url, body, headers)
+    assert status == 400
+    assert words in answer["error"]["message"]
+    return answer
+
+
 def _text(text: str) -> Json:
     return {"type": "text", "text": text}
 
@@ -170,12 +182,10 @@ async def test_anthropic_refuses(
     anthropic: AnthropicServer, http: aiohttp.ClientSession, change: Change, words: str
 ) -> None:
     """Each mistake is a 400 in the service's own words; the same request without it is answered."""
-    body = copy.deepcopy(RIGHT)
-    change(body)
-    status, answer = await _post(http, anthropic.url + "/v1/messages", body, ANTHROPIC_HEADERS)
-    assert (status, answer["type"], answer["error"]["type"]) == (400, "error", "invalid_request_error")
-    assert words in answer["error"]["message"]
-    status, answer = await _post(http, anthropic.url + "/v1/messages", RIGHT, ANTHROPIC_HEADERS)
+    url = anthropic.url + "/v1/messages"
+    answer = await _refuses(http, url, RIGHT, change, words, ANTHROPIC_HEADERS)
+    assert (answer["type"], answer["error"]["type"]) == ("error", "invalid_request_error")
+    status, answer = await _post(http, url, RIGHT, ANTHROPIC_HEADERS)
     assert (status, answer["content"]) == (200, [_text("You said: Well?")])
 
 
@@ -365,12 +375,9 @@ async def test_openai_chat_refuses(
     openai: OpenAIServer, http: aiohttp.ClientSession, change: Change, words: str
 ) -> None:
     """Each mistake is a 400 in the service's own words; the same request without it is answered."""
-    body = copy.deepcopy(CHAT)
-    change(body)
-    status, answer = await _post(http, openai.base_url + "/chat/completions", body, OPENAI_HEADERS)
-    assert status == 400
-    assert words in answer["error"]["message"]
-    status, answer = await _post(http, openai.base_url + "/chat/completions", CHAT, OPENAI_HEADERS)
+    url = openai.base_url + "/chat/completions"
+    await _refuses(http, url, CHAT, change, words, OPENAI_HEADERS)
+    status, answer = await _post(http, url, CHAT, OPENAI_HEADERS)
     assert (status, answer["choices"][0]["message"]["content"]) == (200, "You said: Well?")
 
 
@@ -390,12 +397,9 @@ async def test_a_local_server_refuses(
     local: OpenAIServer, http: aiohttp.ClientSession, change: Change, words: str
 ) -> None:
     """A compatible server wants what its chat template wants."""
-    body = copy.deepcopy(CHAT) | {"model": "qwen4:8b"}
-    assert (await _post(http, local.base_url + "/chat/completions", body, {}))[0] == 200
-    change(body)
-    status, answer = await _post(http, local.base_url + "/chat/completions", body, {})
-    assert status == 400
-    assert words in answer["error"]["message"]
+    url, right = local.base_url + "/chat/completions", CHAT | {"model": "qwen4:8b"}
+    await _refuses(http, url, right, change, words, {})
+    assert (await _post(http, url, right, {}))[0] == 200
 
 
 def _flat(**more: Any) -> Json:
@@ -441,12 +445,9 @@ async def test_openai_responses_refuses(
     openai: OpenAIServer, http: aiohttp.ClientSession, change: Change, words: str
 ) -> None:
     """Each mistake is a 400 in the service's own words; the same request without it is answered."""
-    body = copy.deepcopy(RESPONSES)
-    change(body)
-    status, answer = await _post(http, openai.base_url + "/responses", body, OPENAI_HEADERS)
-    assert status == 400
-    assert words in answer["error"]["message"]
-    status, answer = await _post(http, openai.base_url + "/responses", RESPONSES, OPENAI_HEADERS)
+    url = openai.base_url + "/responses"
+    await _refuses(http, url, RESPONSES, change, words, OPENAI_HEADERS)
+    status, answer = await _post(http, url, RESPONSES, OPENAI_HEADERS)
     assert (status, answer["output"][0]["content"][0]["text"]) == (200, "You said: Well?")
 
 
@@ -474,10 +475,7 @@ async def test_openai_keeps_reasoning_beside_its_call(
     call_id = answer["output"][1]["call_id"]
     body["input"] += [*answer["output"], {"type": "function_call_output", "call_id": call_id, "output": "4"}]
     assert (await _post(http, openai.base_url + "/responses", body, OPENAI_HEADERS))[0] == 200
-    change(body)
-    status, answer = await _post(http, openai.base_url + "/responses", body, OPENAI_HEADERS)
-    assert status == 400
-    assert words in answer["error"]["message"]
+    await _refuses(http, openai.base_url + "/responses", body, change, words, OPENAI_HEADERS)
 
 
 @pytest.mark.parametrize(

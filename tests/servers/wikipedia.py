@@ -1,8 +1,4 @@
-"""MediaWiki's action API with articles of our own.
-
-Refuses as Wikipedia does (mediawiki.org, 2026-11-21): who may not ask is turned away, every other error is a 200 with
-`error` in the body.
-"""
+"""MediaWiki's action API with articles of our own, which every search finds. Its errors are those of Wikimedia."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +6,7 @@ from typing import Any
 from aiohttp import web
 
 from tests.servers.base import Seen
-from tests.servers.wikimedia import Wikimedia
+from tests.servers.wikimedia import Wikimedia, error, found
 
 ARTICLES = [
     {"title": "Heliograph", "index": 2, "extract": "A heliograph signals by sunlight.", "fullurl": "heliograph"},
@@ -29,20 +25,14 @@ class Wikipedia(Wikimedia):
         query = seen.query
         if refusal := self.refused(seen):
             return refusal
-        if not seen.path.endswith("/w/api.php"):
-            return web.Response(status=404, text="<html>Not found</html>", content_type="text/html")
-        if query.get("format") != "json" or query.get("formatversion") != "2" or query.get("action") != "query":
-            return _error("badvalue")
         if not query.get("gsrsearch"):
-            return _error("missingparam")
+            return error("missingparam")
         if len(query["gsrsearch"]) > 300:
-            return _error("cirrussearch-query-too-long")
+            return error("cirrussearch-query-too-long")
         if not 1 <= int(query["gsrlimit"]) <= 500:
-            return _error("outofrange")
-        if not self.articles:
-            return web.json_response({"batchcomplete": True})
+            return error("outofrange")
         pages = [self._page(article, query) for article in self.articles if article["index"] <= int(query["gsrlimit"])]
-        return web.json_response({"batchcomplete": True, "query": {"pages": pages}})
+        return found(pages)
 
     def _page(self, article: dict[str, Any], query: dict[str, str]) -> dict[str, Any]:
         page = {"pageid": article["index"], "ns": 0, **article}
@@ -52,7 +42,3 @@ class Wikipedia(Wikimedia):
         if query.get("inprop") != "url":
             page.pop("fullurl")
         return page
-
-
-def _error(code: str) -> web.StreamResponse:
-    return web.json_response({"error": {"code": code, "info": "No."}, "servedby": "mw-test"})
