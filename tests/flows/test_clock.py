@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.flows.processes import started
+from tests.flows.set_clock import set_hands
 from tests.servers.envelopes import ALICE, message
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_server import Plan
@@ -18,7 +19,7 @@ MINUTE, DAY = 60, 86_400
 async def test_a_clock_that_is_set_mutes_nobody(tmp_path: Path, seconds: int, *, is_killed: bool) -> None:
     """Neither in the process that runs, nor in the next one."""
     hands = tmp_path / "hands"
-    hands.write_text("0", "ascii")
+    set_hands(hands, 0)
     async with SignalCli() as signal:
         # A kill before the refusal is written down leaves the send in doubt; that wait is not what is tried here.
         settings = {"SIGNAL__URL": signal.url, "ACCESS__ALLOWED": ALICE.uuid, "SIGNAL__UNKNOWN_GRACE_SECONDS": "5"}
@@ -28,7 +29,7 @@ async def test_a_clock_that_is_set_mutes_nobody(tmp_path: Path, seconds: int, *,
             await signal.connected()
             await signal.deliver(message("What is 17*23?"))
             await signal.until(lambda: not signal.plans)
-            hands.write_text(str(seconds), "ascii")
+            set_hands(hands, seconds)
             if is_killed:
                 await process.kill()
             else:
