@@ -20,8 +20,8 @@ from bot import settings  # noqa: E402  (found by the line above)
 from bot.commands.base import CommandEntry, CommandGroup, Section  # noqa: E402
 from bot.doctor.tools import ToolGroup, inventory  # noqa: E402
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, alone, build_tools  # noqa: E402
-from tools.search.backends import backends  # noqa: E402
 from tools.search.options import SearchOptions  # noqa: E402
+from tools.search.service import backends  # noqa: E402
 
 _READY: Mapping[str, Mapping[str, str]] = {
     "db_query": {"databases": '{"shop": {"address": "sqlite:///shop.db", "tables": {"orders": ["day"]}}}'},

@@ -13,6 +13,7 @@ from .base import ToolContext as ToolContext
 from .base import ToolSource as ToolSource
 from .base import ToolSpec as ToolSpec
 from .building import ToolDeps as ToolDeps
+from .building import alone as alone
 from .building import build as build
 from .building import build_tools as build_tools
 from .building import sources as sources
@@ -74,7 +75,6 @@ from .ports import Verdict as Verdict
 from .ports import Weekday as Weekday
 from .ports import Wish as Wish
 from .search.options import SearchOptions as SearchOptions
-from .standalone import alone as alone
 from .text import clean_text as clean_text
 from .text import fit_json as fit_json
 from .text import plain as plain

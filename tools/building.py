@@ -1,12 +1,20 @@
-"""Making the tools of the catalogue: what they share, and which of them are on."""
+"""Making the tools of the catalogue: what they share, and which of them are on.
 
-from collections.abc import Collection, Iterable, Mapping
+Without a conversation (`alone`), while an operator looks at tools or calls one by hand, there is no store, so nobody
+stands behind the ports: a tool that needs somebody there says so when it is called. How often services are asked by
+hand is not counted.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any, NoReturn
 
 from tools.base import Options, Tool, ToolSource
 from tools.catalog import CATALOG
+from tools.errors import Disabled
 from tools.http import Http
-from tools.ports import Judge, Memory, News, Papers, Predictions, Quotas, Reminders
+from tools.ports import Judge, Memory, News, Papers, Predictions, Quotas, Reminders, Span
 from tools.search.options import SearchOptions
 from tools.search.service import SearchService
 from tools.web.fetch import Fetcher
@@ -63,3 +71,40 @@ def _workshop(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> Ma
     options = given if isinstance(given, SearchOptions) else SearchOptions()
     shared = {field.name: getattr(tool_deps, field.name) for field in fields(tool_deps)}
     return shared | {"search": SearchService(options, tool_deps.http, tool_deps.quotas)}
+
+
+class Nobody:
+    """Stands behind every port at once, and refuses whatever is asked of it."""
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[NoReturn]]:
+        """A method of whichever port.
+
+        Raises:
+            AttributeError: the name is private, which no port's is.
+        """
+        if name.startswith("_"):
+            raise AttributeError(name)
+
+        async def refused(*_: object, **__: object) -> NoReturn:
+            raise Disabled("This works only in a conversation with Aldis.")
+
+        return refused
+
+
+class NoQuotas:
+    """Stands behind `Quotas`: whatever is asked by hand may be asked."""
+
+    async def take(self, service: str, *, most: int, amount: int = 1, per: Span = "month") -> bool:
+        """Always."""
+        del service, most, amount, per
+        return True
+
+    async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:
+        """Nothing was counted."""
+
+
+def alone(http: Http, fetcher: Fetcher) -> ToolDeps:
+    """Surroundings with a way to the outside, and nobody behind the ports."""
+    everything: dict[str, Any] = {field.name: Nobody() for field in fields(ToolDeps)}
+    everything |= {"http": http, "fetcher": fetcher, "quotas": NoQuotas()}
+    return ToolDeps(**everything)

@@ -2,7 +2,7 @@
 
 Drawn twice as large and scaled down, for Pillow draws lines with stairs. The letters are Pillow's own, which know ASCII
 and the degree sign only; others are written without their accents or left out. Where there is nothing to draw, or the
-machine cannot draw, the bytes are empty: whoever wanted a picture says it in words then. Left to others: what it means.
+machine cannot draw, the bytes are empty, and the caller has to use words.
 
 Source: Pillow 13.0.0, `ImageFont.load_default` and `ImageDraw`, 2026-11-22. A chart takes 0.1 seconds and 60 KB.
 """
@@ -155,8 +155,8 @@ class _Drawing:
         self._canvas.rectangle((left - _LARGER, top - _LARGER, right + _LARGER, bottom + _LARGER), fill=_PAPER)
         self._canvas.text(at, words, fill=_INK, font=_font(_LABEL_SIZE), anchor=anchor)
 
-    def width(self, words: str, size: int) -> float:
-        return self._canvas.textlength(words, font=_font(size)) / _LARGER
+    def label_width(self, words: str) -> float:
+        return self._canvas.textlength(words, font=_font(_LABEL_SIZE)) / _LARGER
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -184,7 +184,7 @@ def _plot(panel: Panel, *, top: float, is_apart: bool) -> _Plot:
     width, steps = _WIDTH - _LEFT - _RIGHT, len(panel.values)
     pace = width / steps if is_apart else width / max(steps - 1, 1)
     return _Plot(
-        ticks=_ticks(panel, 0.0 if panel.bars else None),
+        ticks=_ticks(panel),
         top=top + _TOP,
         bottom=top + _PANEL_HEIGHT - _BOTTOM,
         first=_LEFT + (pace / 2 if is_apart else 0),
@@ -225,7 +225,7 @@ def _draw_mark(drawing: _Drawing, plot: _Plot, step: float, word: str) -> None:
     """A line from the top to the bottom of a panel, with its word beside it, inside the picture."""
     x, words = plot.x(step), _drawable(word)
     drawing.line([(x, plot.top), (x, plot.bottom)], _INK, width=1.5)
-    is_right = x + drawing.width(words, _LABEL_SIZE) + _LABEL_GAP < _WIDTH - _RIGHT
+    is_right = x + drawing.label_width(words) + _LABEL_GAP < _WIDTH - _RIGHT
     drawing.note(x + (6 if is_right else -6), plot.top + _LABEL_SIZE, words, anchor="lm" if is_right else "rm")
 
 
@@ -234,7 +234,7 @@ def _draw_labels(drawing: _Drawing, plot: _Plot, labels: Mapping[int, str]) -> N
     taken = 0.0
     for step, label in sorted(labels.items()):
         x, words = plot.x(step), _drawable(label)
-        half = drawing.width(words, _LABEL_SIZE) / 2
+        half = drawing.label_width(words) / 2
         drawing.line([(x, plot.top), (x, plot.bottom)], _GRID)
         if x - half >= taken and x + half <= _WIDTH:
             drawing.words(x, plot.bottom + _BOTTOM / 2, words, _LABEL_SIZE, anchor="mm", colour=_PALE_INK)
@@ -288,9 +288,10 @@ def _curves(values: Sequence[float | None]) -> Iterator[Sequence[tuple[int, floa
             run = []
 
 
-def _ticks(panel: Panel, base: float | None) -> Sequence[float]:
-    """Round values from below the lowest to above the highest, at least two; `base` is among them."""
-    bounds = [value for value in (*panel.values, panel.lowest, panel.highest, base) if value is not None]
+def _ticks(panel: Panel) -> Sequence[float]:
+    """Round values from below the lowest to above the highest, at least two; for bars zero is among them."""
+    ends = (panel.lowest, panel.highest, 0.0 if panel.bars else None)
+    bounds = [value for value in (*panel.values, *ends) if value is not None]
     low, high = min(bounds), max(bounds)
     step = _round_step((high - low) / (_MAX_TICKS - 1) or 1)
     first, last = math.floor(low / step), math.ceil(high / step)

@@ -9,7 +9,7 @@
 What holds for every request: one total deadline, retries included; at most 2 MB, counted after decompression, which is
 bounded too; no redirects, no proxies of the environment, no cookies; an address and a key appear in no error and in no
 log. Left to others: what a status means and what is in the JSON (each tool), fetching pages that people name
-(`tools.web.fetch`, which reads bodies by `decompress` and trusts whom `trust` names).
+(`tools.web.fetch`).
 
 Source: httpx 0.28.1, whose own time-outs are per read and whose decoders are not bounded: a gzip of 1 MB made
 `client.get()` take 2.1 GB (measured 2026-11-21).
@@ -40,9 +40,8 @@ MAX_BODY_BYTES = 2_000_000
 """The most that one answer may hold, before and after decompression."""
 
 MAX_JSON_MEMBERS = 100_000
-"""The most commas and brackets in an answer's JSON: 2 MB of empty objects were 5 seconds and 400 MB to whoever reads
-them (measured 2026-11-22).
-"""
+"""The most commas and brackets in an answer's JSON: 2 MB of empty objects took 5 seconds and 400 MB to read
+(measured 2026-11-22)."""
 
 LONGEST_PAUSE_SECONDS = 3.0
 """How long a service may ask us to wait before the retry; for a longer wait there is none."""
@@ -68,18 +67,24 @@ class FormFile:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BytesAnswer:
-    """What a service answered, as it came."""
+class _Answer:
+    """What every answer has."""
 
     status: int
-    body: bytes
     headers: Mapping[str, str]
     """By lower-case name; of several of one name the values joined by a comma."""
 
     @property
     def ok(self) -> bool:
-        """Whether the status is a success (2xx)."""
+        """Whether the status is a success (2xx); even then a service may tell of an error in the body."""
         return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BytesAnswer(_Answer):
+    """What a service answered, as it came."""
+
+    body: bytes
 
     def as_json(self, service: str) -> "JsonAnswer":
         """The same, read as the JSON of `service`: for answers that are larger than the usual ones may be.
@@ -91,19 +96,11 @@ class BytesAnswer:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class JsonAnswer:
+class JsonAnswer(_Answer):
     """What a service answered."""
 
-    status: int
     body: Any
     """The JSON, strictly read: no NaN, no infinity; None where an answer that is no success is no JSON."""
-    headers: Mapping[str, str]
-    """By lower-case name; of several of one name the values joined by a comma."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether the status is a success (2xx); even then a service may tell of an error in the body."""
-        return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
 
     @property
     def retry_after_seconds(self) -> float | None:
@@ -118,7 +115,7 @@ class JsonAnswer:
         """The body as a `kind`, which is a model of pydantic or a tuple of such.
 
         Raises:
-            Unavailable: it is none.
+            Unavailable: the body is something else.
         """
         try:
             return _adapter(kind).validate_python(self.body)
@@ -162,7 +159,7 @@ class Http:
     """A client for JSON; `async with` opens and closes its connections, which all tools share."""
 
     def __init__(self, user_agent: str) -> None:
-        """`user_agent` names Aldis and how whoever runs it can be reached: some services answer others less often."""
+        """`user_agent` names Aldis and how to reach its operator: some services answer others less often."""
         self._user_agent = user_agent
         self._client: httpx.AsyncClient | None = None
         self._places: dict[str, asyncio.Semaphore] = {}

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
@@ -71,20 +71,16 @@ def parse_age(age: str | None, now: datetime) -> date | None:
     if not age:
         return None
     words = "".join(c for c in unicodedata.normalize("NFKD", age.lower()) if not unicodedata.combining(c))
-    for read in _READERS:
-        if (day := read(words, now)) is not None:
-            return day if day <= now.astimezone(UTC).date() + _DAY else None
-    return None
+    day = _by_iso(words) or _by_age(words, now) or _by_slashes(words) or _by_month(words) or _by_mail(words)
+    return None if day is None or day > now.astimezone(UTC).date() + _DAY else day
 
 
-def _by_iso(words: str, now: datetime) -> date | None:
-    del now
+def _by_iso(words: str) -> date | None:
     found = _ISO.search(words)
     return None if found is None else _day(found[1], found[2], found[3])
 
 
-def _by_mail(words: str, now: datetime) -> date | None:
-    del now
+def _by_mail(words: str) -> date | None:
     try:
         return parsedate_to_datetime(words).date()
     except (ValueError, OverflowError):
@@ -99,14 +95,12 @@ def _by_age(words: str, now: datetime) -> date | None:
     return (now - count * _SPANS[found[2]]).astimezone(UTC).date()
 
 
-def _by_slashes(words: str, now: datetime) -> date | None:
-    del now
+def _by_slashes(words: str) -> date | None:
     found = _SLASHED.search(words)
     return None if found is None else _day(found[3], found[1], found[2])
 
 
-def _by_month(words: str, now: datetime) -> date | None:
-    del now
+def _by_month(words: str) -> date | None:
     if (found := _MONTH_FIRST.search(words)) and (month := _month(found[1])):
         return _day(found[3], month, found[2])
     if (found := _DAY_FIRST.search(words)) and (month := _month(found[2])):
@@ -123,6 +117,3 @@ def _day(year: str, month: str | int, day: str) -> date | None:
         return date(int(year), int(month), int(day))
     except ValueError:
         return None
-
-
-_READERS: tuple[Callable[[str, datetime], date | None], ...] = (_by_iso, _by_age, _by_slashes, _by_month, _by_mail)

@@ -155,8 +155,9 @@ class VerifyNews:
     async def _examine(self, inquiry: Inquiry, case: _Case, now: datetime) -> None:
         for _ in range(self._options.max_rounds):
             found = self._sources(case, now)
-            steps = inquiry.following(found, weigh(found), case.tried)
-            steps = tuple(filter(self._can, steps))[: self._options.max_searches - len(case.tried)]
+            planned = inquiry.following(found, weigh(found), case.tried)
+            able = [step for step in planned if self._desk.takes(step.query)]
+            steps = able[: self._options.max_searches - len(case.tried)]
             if not steps:
                 return
             case.rounds += 1
@@ -175,9 +176,6 @@ class VerifyNews:
             case.unread_because = str(error)
             return
         case.judgements = dict(zip(hits, judged, strict=True))
-
-    def _can(self, step: Step) -> bool:
-        return self._desk.takes(step.query)
 
     async def _search(self, step: Step, case: _Case, now: datetime) -> None:
         try:

@@ -6,8 +6,7 @@
 
 The order is the operator's; a service without its key or address is passed over, and what people ask goes to no other
 service. How each is asked is the part of the modules beside this one; what is looked for, and what is made of it, is
-the part of the tools, which share one desk so that nothing is asked twice. Left to others: the numbers by which answers
-cite what was found (`bot.turn.citations`).
+the part of the tools, which share one desk so that nothing is asked twice.
 """
 
 import logging
@@ -21,14 +20,28 @@ from typing import Any
 from tools.errors import BadArguments, Disabled, RateLimited, ToolError
 from tools.http import Http
 from tools.ports import Quotas
-from tools.search.backends import backends
 from tools.search.base import Hit, Query, SearchBackend, lies_in
-from tools.search.options import SearchOptions
+from tools.search.brave import Brave
+from tools.search.options import Provider, SearchOptions
+from tools.search.perplexity import Perplexity
+from tools.search.searxng import SearXNG
+from tools.search.serpapi import SerpApi
+from tools.search.tavily import Tavily
+from tools.search.wikipedia import WikipediaBackend
 from tools.text import clean_text
 from tools.web.addresses import canonical_url
 
 _log = logging.getLogger(__name__)
 
+_SERVICES: Mapping[Provider, type[SearchBackend]] = {
+    "searxng": SearXNG,
+    "brave": Brave,
+    "tavily": Tavily,
+    "serpapi": SerpApi,
+    "perplexity": Perplexity,
+    "wikipedia": WikipediaBackend,
+}
+"""The services that there are."""
 
 KEPT = timedelta(minutes=10)
 MOST = 128
@@ -152,6 +165,11 @@ class SearchService:
         most = self._most_by_name.get(backend.name)
         if most is not None and not await self._quotas.take(backend.name, most=most):
             raise RateLimited(f"{backend.name}: the {most} searches that it may be asked in a month are used up.")
+
+
+def backends(options: SearchOptions, http: Http) -> Mapping[Provider, SearchBackend]:
+    """Who is asked, in the operator's order; empty where no service that is named has its key or address."""
+    return {name: _SERVICES[name](options, http) for name in options.ready}
 
 
 def clean_query(given: str) -> str:

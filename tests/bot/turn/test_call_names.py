@@ -14,9 +14,9 @@ from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says, toolb
 from tests.conftest import NOON
 from tests.tools.databases.samples import Asked
 from tools import CATALOG, build
+from tools.building import alone
 from tools.errors import NotFound
 from tools.http import Http
-from tools.standalone import alone
 from tools.web.fetch import Fetcher
 
 PLACE = {"latitude": 52.52, "longitude": 13.41}

@@ -35,7 +35,7 @@ from tests.tools.sites import HERE, Names, only_here
 from tests.tools.web.test_tool import Site
 from tests.waiting import DEADLINE_SECONDS
 from tools import CATALOG, Fetcher, Http, build
-from tools.standalone import alone
+from tools.building import alone
 
 LIMITS = Limits(
     max_rounds=12,
