@@ -31,6 +31,7 @@ from .people import Pin as Pin
 from .predictions import PredictionRow as PredictionRow
 from .records import Arrival as Arrival
 from .records import Claim as Claim
+from .records import Confirmation as Confirmation
 from .records import ConversationId as ConversationId
 from .records import InboxId as InboxId
 from .records import InboxItem as InboxItem
@@ -40,6 +41,7 @@ from .records import LedgerEntry as LedgerEntry
 from .records import OutboxId as OutboxId
 from .records import OutboxItem as OutboxItem
 from .records import Role as Role
+from .records import SaidSince as SaidSince
 from .records import SentMessage as SentMessage
 from .records import Spending as Spending
 from .records import StoredMessage as StoredMessage

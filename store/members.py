@@ -2,7 +2,7 @@
 
 Persons are kept as handles: whoever has the file alone learns of nobody. Whoever has left is remembered for a while,
 for they received what went out before. Left to others: asking the bridge (`bot.loops.membership`), what follows for a
-receipt (`store.outbox`).
+receipt (`store.attempts`).
 """
 
 from collections.abc import Collection

@@ -3,7 +3,7 @@
 Each send that went out has one name, its timestamp, and each name belongs to one send. So a name proves an item where
 it can mean attempts of that item alone; and several names prove several items together where there are not enough other
 attempts to go round: two names that can each mean two sends prove both. What stays open may show later, when more
-receipts come or other sends have ended. Left to others: which attempts a receipt can mean (`store.outbox`).
+receipts come or other sends have ended. Left to others: which attempts a receipt can mean (`store.attempts`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,5 +1,6 @@
 """What the store hands out and takes: rows as frozen values. Contents are bytes; their meaning belongs to `bot`."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -129,6 +130,8 @@ class OutboxItem:
     reply: bytes
     attempts: int
     """How many sends were begun before."""
+    doubts: int
+    """How many of those may have gone out."""
     was_unknown: bool
     """Whether the last attempt may have gone out: sending it now is a repetition."""
     edits: "SentMessage | None" = None
@@ -140,6 +143,20 @@ class OutboxItem:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Confirmation:
+    """What somebody's phone says that it has received."""
+
+    address: str
+    """Of the direct chat with whoever it is."""
+    names: Collection[int]
+    """The times by which Signal calls our messages."""
+    came_at: datetime
+    """In own time."""
+    stamped_at: datetime | None = None
+    """What the machine's clock showed then, by which the bridge names what it sends; None: the same."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Copy:
     """What stands in a chat beside another send of the same item."""
 
@@ -148,7 +165,17 @@ class Copy:
     conversation: ConversationId
     turn: TurnId
     removal: bytes
-    """What was kept to remove it by (`Outbox.keep_removal`)."""
+    """What was kept to remove it by (`Attempts.keep_removal`)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SaidSince:
+    """What was said between a message of ours and one that came."""
+
+    turns: tuple[TurnId, ...]
+    """The other turns that have said something."""
+    is_repeated: bool
+    """Whether ours was being said once more when it came: that could not be read yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

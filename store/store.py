@@ -22,6 +22,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args
 
 from store import backup
 from store.accounts import Accounts
+from store.attempts import Attempts
 from store.chats import Chats
 from store.conversations import Conversations
 from store.database import Database
@@ -75,6 +76,7 @@ class Repositories:
     journal: Journal
     history: History
     outbox: Outbox
+    attempts: Attempts
     members: Members
     ledger: Ledger
     accounts: Accounts
@@ -457,6 +459,7 @@ def _repos(keyring: Keyring, notified: set[str], realm: str) -> Repositories:
         journal=Journal(connection, keyring, notified, realm),
         history=History(connection, keyring, notified, realm),
         outbox=Outbox(connection, keyring, notified, realm),
+        attempts=Attempts(connection, keyring, notified, realm),
         members=Members(connection, keyring, notified, realm),
         ledger=Ledger(connection, keyring, notified, realm),
         accounts=Accounts(connection, keyring, notified, realm),

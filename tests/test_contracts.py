@@ -48,9 +48,9 @@ def test_tests_that_hang_are_ended_by_one_constant() -> None:
     assert not found
 
 
-def test_every_shelf_is_under_its_contract() -> None:
+def test_every_repository_is_under_its_contract() -> None:
     """A new repository must be listed, or nobody checks that it stands alone."""
-    assert listed("shelves") == {repository.__module__ for repository in Repository.__subclasses__()}
+    assert listed("repositories") == {repository.__module__ for repository in Repository.__subclasses__()}
 
 
 def test_no_import_is_for_the_type_checker_alone() -> None:

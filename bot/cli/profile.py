@@ -1,7 +1,4 @@
-"""The verb `profile`: shows the account's profile, and changes its name, words, picture and user name.
-
-Left to others: the command line (`bot.cli.main`), asking the bridge (`bot.transports.profiles`).
-"""
+"""The verb `profile`: shows the account's profile, and changes its name, words, picture and user name."""
 
 import argparse
 import asyncio
@@ -10,7 +7,7 @@ from pathlib import Path
 from bot import app, logs
 from bot.cli.link import WaitNotice, show_code
 from bot.errors import CallRefused, ConfigError, UsernameRefused
-from bot.media.attachments import open_picture, picture_sandbox
+from bot.media.attachments import open_lone_picture
 from bot.media.cell import FileRefused
 from bot.media.sniff import kind_of
 from bot.settings import Settings
@@ -22,7 +19,9 @@ from bot.transports.profiles import (
     ProfileClient,
     ProfilePicture,
     Username,
+    is_line,
 )
+from bot.transports.usernames import UsernameFile, usernames_path
 
 _MAX_FILE_BYTES = 20 * 1024 * 1024
 
@@ -39,7 +38,7 @@ async def _profile(given: Settings, options: argparse.Namespace) -> None:
     picture = await _picture(options.picture)
     client = await app.profile_client(given, WaitNotice().tell)
     try:
-        username = await _change(client, options, picture)
+        username = await _change(client, options, picture, UsernameFile(usernames_path(given.store.path)))
         known = await client.profile()
     finally:
         await client.aclose()
@@ -54,7 +53,7 @@ async def _profile(given: Settings, options: argparse.Namespace) -> None:
 
 
 async def _change(
-    client: ProfileClient, options: argparse.Namespace, picture: ProfilePicture | None
+    client: ProfileClient, options: argparse.Namespace, picture: ProfilePicture | None, usernames: UsernameFile
 ) -> Username | None:
     """Do what the options say; gives the user name that was taken."""
     if picture is not None or options.no_picture or options.name is not None or options.about is not None:
@@ -66,12 +65,15 @@ async def _change(
         )
     if options.no_username:
         await client.drop_username()
+        usernames.forget()
     if options.username is None:
         return None
     try:
-        return await client.take_username(options.username)
+        taken = await client.take_username(options.username)
     except UsernameRefused as error:
         raise CallRefused(f"somebody else has that user name, or Signal does not allow it ({error})") from error
+    usernames.forget()
+    return taken
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -81,8 +83,8 @@ def _check(options: argparse.Namespace) -> None:
         ConfigError: it cannot.
     """
     for name, text, most in (("--name", options.name, MAX_NAME_BYTES), ("--about", options.about, MAX_ABOUT_BYTES)):
-        if text is not None and (len(text.encode()) > most or (text and not text.isprintable())):
-            raise ConfigError(f"{name}: one line of at most {most} bytes")
+        if text is not None and not is_line(text, max_bytes=most):
+            raise ConfigError(f"{name}: one line of at most {most} bytes, without signs that nobody sees")
     if options.name is not None and not options.name.strip():
         raise ConfigError("--name: it cannot be empty")
     if options.username is not None and not USERNAME.fullmatch(options.username):
@@ -93,7 +95,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 async def _picture(path: Path | None) -> ProfilePicture | None:
-    """The picture in a file, made anew in a cell: small, and without the place where it was taken.
+    """The picture in a file, written again by a cell: small, and without the place where it was taken.
 
     Raises:
         ConfigError: there is none that can be used.
@@ -105,14 +107,10 @@ async def _picture(path: Path | None) -> ProfilePicture | None:
             data = file.read(_MAX_FILE_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"--picture: {path} cannot be read: {error.strerror}") from error
-    kind = kind_of(data)
-    if kind.family != "picture" or len(data) > _MAX_FILE_BYTES:
+    if kind_of(data).family != "picture" or len(data) > _MAX_FILE_BYTES:
         raise ConfigError("--picture: a JPEG, PNG, WebP or GIF of up to 20 MB")
-    sandbox = picture_sandbox()
     try:
-        made, _ = await open_picture(sandbox, data, kind)
+        made = await open_lone_picture(data)
     except FileRefused as error:
         raise ConfigError(f"--picture: {error}") from error
-    finally:
-        sandbox.close()
     return ProfilePicture(data=made.data, content_type=made.content_type)

@@ -1,6 +1,5 @@
-"""The commands for admins: who may write besides those on the operator's list, which groups there are, what is spent.
-
-Left to others: the table (`bot.commands.base`), who is an admin (`bot.policy.access`).
+"""The commands for admins: who may write besides those on the operator's list, which groups there are, what was
+spent.
 """
 
 from collections.abc import Awaitable, Callable
@@ -107,7 +106,9 @@ class AdminCommands(CommandGroup):
 
         def reply(repos: Repositories) -> str:
             person = next((one for one in people if label in {one, self._audience.label(repos, one)}), None)
-            return say(phrases.UNKNOWN_LABEL) if person is None else self._of(repos, person, label)
+            if person is None:
+                return say(phrases.UNKNOWN_LABEL)
+            return "\n".join(self._lines(repos, person, "person", label))
 
         await self._desk.answer(call, reply)
 
@@ -115,9 +116,6 @@ class AdminCommands(CommandGroup):
         limits = self._limits
         each = (limits.person_day_usd, limits.person_month_usd, limits.group_day_usd, limits.group_month_usd)
         return "\n".join([*self._lines(repos, None, "all", None), phrases.budget_each(each)])
-
-    def _of(self, repos: Repositories, person: PersonId, label: str) -> str:
-        return "\n".join(self._lines(repos, person, "person", label))
 
     def _lines(self, repos: Repositories, person: PersonId | None, scope: Scope, label: str | None) -> list[str]:
         """What was spent within the scope, today and this month, and what may be."""

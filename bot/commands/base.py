@@ -16,6 +16,7 @@ from bot.clock import Clock
 from bot.commands import names, phrases
 from bot.events import File, Incoming
 from bot.i18n.catalogues import Sentence, say
+from bot.i18n.detect import detect_language
 from bot.i18n.language import Language, speaking
 from bot.policy.chat import ChatSettings
 from bot.policy.routing import Command
@@ -115,7 +116,7 @@ class CommandEntry:
         return self.form.split()[0].removeprefix("/")
 
     def may_be_given(self, call: Call) -> bool:
-        """Whether whoever called may give this command."""
+        """Whether the caller may give this command."""
         return call.is_admin or not (self.for_admins or (self.for_keepers and not call.keeps_house))
 
 
@@ -169,7 +170,7 @@ class CommandContext:
         """
 
         def answered(repos: Repositories) -> None:
-            with speaking(self.turns.language(repos, call.conversation)):
+            with speaking(self._language(repos, call)):
                 self.say(repos, call, call.conversation, work(repos))
 
         await self.store.transaction(answered)
@@ -178,10 +179,10 @@ class CommandContext:
         """Set these fields of the conversation's settings, and say what `reply` gives once they are set."""
 
         def work(repos: Repositories) -> str | Sentence:
-            settings = self.change(repos, call, lambda before: replace(before, **values))
+            self.change(repos, call, lambda before: replace(before, **values))
             if "language" not in values:
                 return reply()
-            with speaking(chats.language_of(settings, "en")):
+            with speaking(self.turns.language(repos, call.conversation)):
                 return reply()
 
         await self.answer(call, work)
@@ -196,7 +197,16 @@ class CommandContext:
 
     async def language(self, call: Call) -> Language:
         """What Aldis speaks where the command was given."""
-        return await self.store.read(lambda repos: self.turns.language(repos, call.conversation))
+        return await self.store.read(lambda repos: self._language(repos, call))
+
+    def _language(self, repos: Repositories, call: Call) -> Language:
+        """The language of the conversation; where none is known, the one in which the command is written."""
+        if chats.is_language_known(self.settings(repos, call)):
+            return self.turns.language(repos, call.conversation)
+        name, rest = call.command.name, call.command.rest
+        # Its own name is said in every language.
+        written = rest if names.command_for(name) is None else f"{name} {rest}"
+        return detect_language(written) or self.turns.language(repos, call.conversation)
 
     async def settle(self, call: Call) -> None:
         """The command needs no answer."""

@@ -83,6 +83,13 @@ _OPENINGS: Mapping[str, Language] = {
 }
 """How a short request begins in one language alone, whatever names and numbers follow."""
 _MAX_OPENED_WORDS = 5
+_FIRST_WORDS: Mapping[str, Language] = {
+    **dict.fromkeys(["hello", "morning", "thanks", "weather", "news", "joke"], "en"),
+    **dict.fromkeys(["hallo", "guten", "moin", "servus", "danke", "wetter", "nachrichten", "witz", "uhrzeit"], "de"),
+    **dict.fromkeys(["bonjour", "bonsoir", "salut", "coucou", "merci", "météo", "blague", "rappel"], "fr"),
+    **dict.fromkeys(["hola", "buenos", "buenas", "gracias", "tiempo", "noticias", "chiste", "recordatorio"], "es"),
+}
+"""What somebody's first message begins with: a guess, for the neighbours of a language say some of it as well."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _NO_WORDS = re.compile(r"```.*?```|`[^`]*`|https?://\S+|@\S+", re.DOTALL)
 """Code, addresses and names are in no language."""
@@ -96,7 +103,7 @@ _CODE_LINE = re.compile(
 
 def detect_language(text: str) -> Language | None:
     """The language of a message; None where it is not sure, too short, or another one."""
-    plain = _CODE_LINE.sub(" ", _NO_WORDS.sub(" ", text[:_READ_CHARS])).lower().replace("’", "'")
+    plain = _plain(text)
     words = _WORD.findall(plain)
     if not words:
         return None
@@ -110,6 +117,17 @@ def detect_language(text: str) -> Language | None:
     is_ahead = score >= _AHEAD * scores[next_best] and score - scores[next_best] >= 1
     is_sure = score >= _ENOUGH and is_ahead and score >= _SPEAKS * len(words)
     return next((language for language in LANGUAGES if is_sure and language == best), None)
+
+
+def guess_language(text: str) -> Language | None:
+    """The language that a greeting or a word or two are likely in, for where nothing else is known; None: no idea."""
+    words = _WORD.findall(_plain(text))
+    return _FIRST_WORDS.get(words[0]) if 0 < len(words) <= _MAX_OPENED_WORDS else None
+
+
+def _plain(text: str) -> str:
+    """The beginning in small letters, without what is in no language."""
+    return _CODE_LINE.sub(" ", _NO_WORDS.sub(" ", text[:_READ_CHARS])).lower().replace("’", "'")
 
 
 def _score(language: str, words: list[str], plain: str) -> float:

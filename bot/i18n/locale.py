@@ -12,7 +12,7 @@ from typing import Literal
 from babel.core import Locale
 from babel.dates import format_date, format_skeleton
 from babel.lists import format_list
-from babel.numbers import format_decimal, get_decimal_symbol
+from babel.numbers import format_currency, format_decimal, get_decimal_symbol
 from babel.units import format_unit
 
 from bot.i18n.language import Language, current_language
@@ -111,6 +111,11 @@ def number(value: Decimal) -> str:
     exponent = value.as_tuple().exponent
     places = max(0, -exponent) if isinstance(exponent, int) else 0
     return format_decimal(value, format=f"#,##0.{'0' * places}" if places else "#,##0", locale=_locale())
+
+
+def dollars(amount: Decimal) -> str:
+    """An amount of US dollars with at least its cents: `US$1,234.50`."""
+    return format_currency(amount, "USD", locale=_locale(), currency_digits=False, decimal_quantization=False)
 
 
 def _locale() -> Locale:

@@ -63,7 +63,7 @@ _UNIT_NAMES: Mapping[int, str] = {
 }
 _ENGLISH_WORDS = (
     "in at on the of and an a one this coming half past every each daily day days weekday month today tomorrow tonight "
-    "after morning afternoon evening night noon midday o'clock am pm p t h st nd rd th"
+    "after morning afternoon evening night noon midday o'clock am pm p t h st nd rd th yesterday before last"
 )
 _ENGLISH = {*_ENGLISH_WORDS.split()} | {names.split()[0] for names in (*_DAY_NAMES, *_MONTH_NAMES, *_HOUR_NAMES)}
 """With the units, which look the same in several languages: a time of other words is in another language."""
@@ -110,6 +110,14 @@ _EVERY = (
     r"|(?P<early>morning|morgen|matins?|mañanas?)|(?P<late>evening|abend|soirs?|tardes?|noches?)"
     rf"|(?P<days>{_DAY}(?:{_AND}{_DAY})*))(?!\w)"
 )
+_PAST_DAY = (
+    r"(?<!from )(?<!of )(?<!von )(?<!vom )(?<!de )"
+    r"(?:(?P<eve>(?:the )?day before yesterday|vorgestern|avant-hier|anteayer)"
+    r"|(?P<yesterday>yesterday|gestern|hier(?= (?:à|vers|matin|soir|midi)\b)|ayer)"
+    rf"|(?:last|letzte[nr]?|vergangene[nr]?)\s+(?P<last>{_DAY})"
+    rf"|(?:le |el )?(?P<passed>{_DAY})\s+(?:dernier|passé|pasado))(?!\w)"
+)
+"""A day that is over, so that it is refused; "the film of yesterday" is none, nor the German "hier" (here)."""
 _LATER_TODAY = (
     r"tonight|this (?:afternoon|evening)|heute (?:nachmittag|abend)|ce soir|cet après-midi|esta (?:tarde|noche)"
 )
@@ -119,6 +127,7 @@ _DATES = (
     rf"{_ON}{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:]){_YEAR}",
     rf"{_ON}(?P<day>\d{{1,2}})\.\s?(?P<number>\d{{1,2}})\.(?:\s?(?P<year>\d{{4}})(?![\d:]))?(?!\d)",
     r"(?:le|el)\s+(?P<day>\d{1,2})/(?P<number>\d{1,2})(?:/(?P<year>\d{4}))?(?![\d/])",
+    _PAST_DAY,
     r"(?P<after>(?:the )?day after tomorrow|übermorgen|après-demain|pasado mañana)(?!\w)",
     rf"(?P<late>{_LATER_TODAY})(?!\w)",
     r"(?P<early>this morning|heute (?:früh|morgen|vormittag)|ce matin|esta mañana)(?!\w)",
@@ -153,6 +162,7 @@ _JOINED = re.compile(r"(?:(?:an|daran|dass|zu|de|que|à|to)[\s,]+|(?:d|qu)')+", 
 _JOINED_IN_ENGLISH = re.compile(r"(?:(?:to|of|about|that)\s+)+", re.IGNORECASE)
 _LAST_WORDS = re.compile(r"[\s,]*(?:bitte|please|por favor|s'il te plaît)?[\s,.!?]*", re.IGNORECASE)
 _ASK = re.compile(r"ask:\s*(?=\S)", re.IGNORECASE)
+_DAYS_AHEAD = {"eve": -2, "yesterday": -1, "tomorrow": 1, "after": 2}
 _MAX_TIME_WORDS = 16
 _NOON = 12
 
@@ -297,11 +307,13 @@ def _day(match: re.Match[str] | None, now: datetime, clock: time) -> date | None
     if match is None:
         return today + timedelta(days=is_over)
     said = match.groupdict()
+    if named := next((name for name in _DAYS_AHEAD if said.get(name)), None):
+        return today + timedelta(days=_DAYS_AHEAD[named])
+    if passed := said.get("last") or said.get("passed"):
+        return today - timedelta(days=(today.weekday() - _weekday(passed)) % 7 or 7)
     if said.get("weekday"):
         ahead = (_weekday(said["weekday"]) - today.weekday()) % 7
         return today + timedelta(days=7 if ahead == 0 and is_over else ahead)
-    if said.get("tomorrow") or said.get("after"):
-        return today + timedelta(days=1 if said.get("tomorrow") else 2)
     try:
         return _date(said, today, is_over=is_over)
     except ValueError:

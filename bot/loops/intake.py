@@ -23,7 +23,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Coroutine, Iterable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -61,7 +61,7 @@ from bot.transports.base import Transport
 from bot.transports.envelope.files import files_in
 from bot.turn import chats
 from bot.unanswered import Unanswered
-from store import Arrival, Repositories, Store, StoreError
+from store import Arrival, Confirmation, Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -106,6 +106,14 @@ class _Entry:
     arrival: Arrival
     max_waiting: int | None = None
     """How many may wait in its conversation before it; None: it is written down in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """What is written down in one commit."""
+
+    entries: list[_Entry] = field(default_factory=list[_Entry])
+    receipts: list[Confirmation] = field(default_factory=list[Confirmation])
 
 
 class Intake:
@@ -245,25 +253,25 @@ class Intake:
                 _passed_over(error)
 
     async def _take(self, envelopes: tuple[Envelope, ...]) -> None:
-        entries: list[_Entry] = []
+        batch = _Batch()
         for envelope in envelopes:
-            await self._sort(envelope, entries)
-        await self._write(entries)
+            await self._sort(envelope, batch)
+        await self._write(batch)
 
-    async def _sort(self, envelope: Envelope, entries: list[_Entry]) -> None:
-        """Do what is to be done about an envelope; what is to be written down becomes one more entry."""
+    async def _sort(self, envelope: Envelope, batch: _Batch) -> None:
+        """Do what is to be done about an envelope; what is to be written down becomes part of the batch."""
         if envelope.from_self and not (self._allowed.note_to_self and envelope.kind in _KEPT):
-            await self._notice(envelope)
+            await self._notice(envelope, batch)
             self._pass_over(envelope, "own")
         elif self._allowed.note_to_self and not envelope.from_self:
             self._pass_over(envelope, "not_a_note" if envelope.kind in _KEPT else "other_kind")
         elif envelope.kind is Kind.RECEIPT:
-            await self._prove(envelope)
+            self._hear(envelope, batch)
         elif envelope.kind is Kind.UNDECRYPTABLE:
             self._unanswered.note("undecryptable")
             await self._suspect(envelope)
         elif envelope.kind in _KEPT:
-            await self._gate(envelope, entries)
+            await self._gate(envelope, batch)
         else:
             self._pass_over(envelope, "other_kind")
 
@@ -313,11 +321,11 @@ class Intake:
 
     # Who is there
 
-    async def _gate(self, envelope: Envelope, entries: list[_Entry]) -> None:
+    async def _gate(self, envelope: Envelope, batch: _Batch) -> None:
         """Keep it or turn it away."""
         known, is_approved = await self._recognized(envelope)
         if may_write(known, self._allowed, is_approved=is_approved):
-            await self._keep(known, entries)
+            await self._keep(known, batch)
             return
         self._invite(known)
         self._hold(known)
@@ -482,40 +490,52 @@ class Intake:
 
     # What is written down
 
-    async def _keep(self, envelope: Envelope, entries: list[_Entry]) -> None:
+    async def _keep(self, envelope: Envelope, batch: _Batch) -> None:
         """Let it be written down if there is room for it, to be answered or to be refused."""
         now = self._clock.now()
         quota = self._doors and self._doors.quota
-        if quota is not None and not quota.has_room(envelope, now, beside=len(entries)):
+        if quota is not None and not quota.has_room(envelope, now, beside=len(batch.entries)):
             # Only what is written down counts, so that is done first where it might be one too many.
-            await self._write(entries)
+            await self._write(batch)
             if not quota.has_room(envelope, now):
                 await self._refuse(envelope, now, quota, "too_many")
                 return
         max_waiting = quota.max_waiting(envelope) if quota else None
         arrival = await self._arrival(envelope, now, refusal=None)
-        entries.append(_Entry(envelope=envelope, arrival=arrival, max_waiting=max_waiting))
+        batch.entries.append(_Entry(envelope=envelope, arrival=arrival, max_waiting=max_waiting))
 
-    async def _write(self, entries: list[_Entry]) -> None:
-        """Commit entries to the inbox, in order and together, and do what follows; none is left."""
-        if not entries:
-            return
-        outcomes = await self._store.transaction(lambda repos: [self._put(repos, entry) for entry in entries])
-        written, entries[:] = [*entries], []
+    async def _write(self, batch: _Batch) -> None:
+        """Commit a batch, entries to the inbox in their order, and do what follows; nothing is left in it."""
+        receipts = await self._provable(batch.receipts)
+        outcomes, count = [], 0
+        if batch.entries or receipts:
+            now = self._clock.now()
+            outcomes, count = await self._store.transaction(
+                lambda repos: (
+                    [self._put(repos, entry) for entry in batch.entries],
+                    repos.attempts.prove_all(receipts, now=now),
+                )
+            )
+        if count:
+            self._counts.add("sends_proved", count)
+            _log.debug("receipts proved %d sends whose outcome was not known yet", count)
+        written = [*batch.entries]
+        batch.entries.clear()
+        batch.receipts.clear()
         quota = self._doors and self._doors.quota
-        for entry, (reason, is_waited_for) in zip(written, outcomes, strict=True):
-            now, is_refused = entry.arrival.received_at, entry.arrival.refusal is not None
+        for entry, (reason, answers_always) in zip(written, outcomes, strict=True):
+            now = entry.arrival.received_at
             if reason == "queue_full" and quota is not None:
                 await self._refuse(entry.envelope, now, quota, "queue_full")
             elif reason is not None:
                 self._unanswered.note(reason)
-            elif is_waited_for and not is_refused and not entry.envelope.from_self:
+            elif self._is_confirmed(entry, answers_always=answers_always):
                 self._do_aside(self._transport.receipt(entry.envelope), "read-receipt")
-            if quota is not None and reason != "queue_full" and not is_refused:
+            if quota is not None and reason != "queue_full" and entry.arrival.refusal is None:
                 quota.count(entry.envelope, now)
 
     def _put(self, repos: Repositories, entry: _Entry) -> tuple[str | None, bool]:
-        """Write one down; gives why it was not, and whether it is waited for."""
+        """Write one down; gives why it was not, and whether its group wants everything to be answered."""
         envelope, arrival = entry.envelope, entry.arrival
         if envelope.from_self and self._is_echo(repos, arrival, envelope):
             return "echo", False
@@ -523,25 +543,30 @@ class Intake:
             return "queue_full", False
         if repos.inbox.put(arrival) is None:
             return "duplicate", False
-        return None, self._is_waited_for(repos, arrival, envelope)
+        if is_direct(envelope):
+            return None, False
+        return None, chats.settings_of(repos, arrival.conversation, arrival.received_at).answers_always
 
-    def _is_waited_for(self, repos: Repositories, arrival: Arrival, envelope: Envelope) -> bool:
-        """Whether it is answered, as the conversation is set: in a group perhaps also what is not addressed."""
-        always = not is_direct(envelope) and (
-            chats.settings_of(repos, arrival.conversation, arrival.received_at).answers_always
-        )
-        return self._is_for_us(envelope, answers_always=always)
+    def _is_confirmed(self, entry: _Entry, *, answers_always: bool) -> bool:
+        """Whether its author waits to see that it was read, now that it is written down."""
+        if entry.arrival.refusal is not None or entry.envelope.from_self:
+            return False
+        try:
+            return self._is_for_us(entry.envelope, answers_always=answers_always)
+        except Exception as error:  # noqa: BLE001  (the worker will say that it failed; the others are confirmed)
+            _log.error("a message that was written down cannot be read: %s", describe_error(error))
+            return False
 
     def _is_echo(self, repos: Repositories, arrival: Arrival, envelope: Envelope) -> bool:
         """Whether Aldis itself has written it, known by its time, or by its words while nobody knows the time yet.
 
         The sender writes down what it sends before it does, so nothing of ours comes back unknown.
         """
-        if repos.outbox.is_ours(arrival.conversation, envelope.sent_at):
+        if repos.attempts.is_ours(arrival.conversation, envelope.sent_at):
             return True
         if not _is_underway(self._transport.event(envelope), repos.outbox.doubtful(arrival.conversation)):
             return False
-        repos.outbox.prove(
+        repos.attempts.prove(
             str(envelope.chat), (envelope.sent_at,), now=arrival.received_at, stamped_at=self._clock.wall()
         )
         return True
@@ -551,7 +576,7 @@ class Intake:
         self._unanswered.note(refusal)
         if quota.may_tell(envelope, now) and self._is_for_us(envelope):
             arrival = await self._arrival(envelope, now, refusal)
-            await self._write([_Entry(envelope=envelope, arrival=arrival)])
+            await self._write(_Batch([_Entry(envelope=envelope, arrival=arrival)]))
             quota.on_refusal(envelope, now)
         else:
             self._leave(envelope)
@@ -613,7 +638,7 @@ class Intake:
         for file in files:
             await self._transport.discard(file)
 
-    async def _notice(self, envelope: Envelope) -> None:
+    async def _notice(self, envelope: Envelope, batch: _Batch) -> None:
         """What another device of the account has shown of our own messages: it proves a send to the account itself."""
         confirmed = self._transport.event(envelope)
         if not isinstance(confirmed, Receipt):
@@ -622,9 +647,9 @@ class Intake:
             for target in confirmed.targets:
                 self._noticed(target)
         if self._allowed.note_to_self:
-            await self._prove_shown(confirmed)
+            await self._hear_shown(confirmed, batch)
 
-    async def _prove_shown(self, confirmed: Receipt) -> None:
+    async def _hear_shown(self, confirmed: Receipt, batch: _Batch) -> None:
         """What the owner's phone has shown in the account's own chat went out, unless the owner wrote it."""
         chat = ChatId.direct(confirmed.author)
         conversation = await self._store.conversation(chat, now=self._clock.now())
@@ -634,27 +659,28 @@ class Intake:
             find = repos.inbox.find
             return [at for at in confirmed.targets if find(conversation, confirmed.author, at) is None]
 
-        await self._prove_all(chat, await self._store.read(unwritten))
+        batch.receipts.append(self._confirmation(chat, await self._store.read(unwritten)))
 
-    async def _prove(self, envelope: Envelope) -> None:
+    def _hear(self, envelope: Envelope, batch: _Batch) -> None:
         """Let a receipt prove what it can; one too many of a minute is left, for phones do not send so many."""
         receipt = self._transport.event(envelope)
         if not isinstance(receipt, Receipt):
             return
         if self._receipts.admits(receipt.author, taken_at(envelope, self._clock.now())):
-            await self._prove_all(ChatId.direct(receipt.author), receipt.targets)
+            batch.receipts.append(self._confirmation(ChatId.direct(receipt.author), receipt.targets))
         else:
             self._counts.add("receipts_too_many")
 
-    async def _prove_all(self, chat: str, names: Collection[SentId]) -> None:
-        """Prove what was received under these names by whoever has the direct chat."""
-        now, wall = self._clock.now(), self._clock.wall()
-        if not await self._store.read(lambda repos: repos.outbox.could_prove(chat, names, now=now, stamped_at=wall)):
-            return
-        count = await self._store.transaction(lambda repos: repos.outbox.prove(chat, names, now=now, stamped_at=wall))
-        if count:
-            self._counts.add("sends_proved", count)
-            _log.debug("receipts proved %d sends whose outcome was not known yet", count)
+    def _confirmation(self, chat: ChatId, names: Collection[SentId]) -> Confirmation:
+        """Whoever has the direct chat says now that they have received what has these names."""
+        return Confirmation(address=chat, names=names, came_at=self._clock.now(), stamped_at=self._clock.wall())
+
+    async def _provable(self, receipts: list[Confirmation]) -> list[Confirmation]:
+        """Those that can mean something: the others cost no commit."""
+        if not receipts:
+            return []
+        now = self._clock.now()
+        return await self._store.read(lambda repos: repos.attempts.provable(receipts, now=now))
 
 
 def _passed_over(error: Exception) -> None:

@@ -4,7 +4,7 @@
                                                               (again each hour, to know who has left meanwhile)
 
 As long as the bridge does not tell, receipts of people who may be strangers prove no such send. Left to others: what
-follows for a receipt (`store.outbox`), who may write (`bot.loops.intake`).
+follows for a receipt (`store.attempts`), who may write (`bot.loops.intake`).
 """
 
 import asyncio
@@ -70,7 +70,7 @@ class Membership:
     def _keep(self, repos: Repositories, group: Group, asked_at: datetime) -> None:
         people = [ChatId.direct(person) for person in group.members]
         if repos.members.keep(ChatId.group(group.id), people, listed_at=asked_at):
-            repos.outbox.reconcile(now=self._clock.now())
+            repos.attempts.reconcile(now=self._clock.now())
 
     async def _seconds_to_wait(self) -> float:
         """Until the bridge should be asked; 0 or less: now."""

@@ -18,7 +18,7 @@ not overrun there are few places for them; a send that has not ended after a mom
 place to others. A reply that takes the place of an earlier one edits it as long as Signal's apps allow that, and is a
 new message afterwards; a status that stands in its way then is removed, and so is an earlier answer where files alone
 are why it cannot be edited. A status in doubt is given a moment for its receipt, and is never sent again.
-Left to others: what is said (`bot.turn`), the proof by receipts (`bot.loops.intake`, `store.outbox`).
+Left to others: what is said (`bot.turn`), the proof by receipts (`bot.loops.intake`, `store.attempts`).
 """
 
 import asyncio
@@ -228,11 +228,11 @@ class Sender:
         with suppress(UnreadableEvent):
             if isinstance(outgoing := events.outgoing(item.reply), Reply):
                 removal = Removal(chat=outgoing.chat, target=SentId(0))
-                repos.outbox.keep_removal(item.id, events.dump_value(removal))
+                repos.attempts.keep_removal(item.id, events.dump_value(removal))
 
     def _remove_copies(self, repos: Repositories, now: datetime) -> None:
         """Have removed what shows by now to stand in its chat twice."""
-        for copy in repos.outbox.take_copies():
+        for copy in repos.attempts.take_copies():
             kept = events.outgoing(copy.removal)
             removal = Removal(chat=kept.chat, target=SentId(copy.name))
             position, in_group = repos.outbox.next_position(copy.turn), kept.chat.is_group
@@ -303,7 +303,7 @@ class Sender:
         self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool = False
     ) -> Callable[[Repositories], None]:
         """Try to send it; `lost_files`: there should have been more, which people are told when it goes out."""
-        if isinstance(outgoing, Reply) and item.was_unknown and item.attempts >= _PLAIN_FROM:
+        if isinstance(outgoing, Reply) and item.doubts >= _PLAIN_FROM:
             outgoing, lost_files = _plain(outgoing), lost_files or bool(outgoing.files and outgoing.content.text)
         edits = _editable(item, self._clock.wall()) if isinstance(outgoing, Reply) and not outgoing.files else None
         try:
@@ -512,7 +512,7 @@ class Sender:
     def _in_doubt(self, item: OutboxItem, reason: str) -> Callable[[Repositories], None]:
         # Own time is asked within the transactions: beside them, a step of the clock may just be made to count.
         self._counts.add("sends_unknown")
-        if item.was_unknown and item.attempts >= self._max_resends:
+        if item.doubts >= self._max_resends:
             _log.error("reply %d: nobody knows whether it went out (%s); giving up", item.id, reason)
             return lambda repos: self._give_up_in_doubt(repos, item)
         _log.warning("reply %d: nobody knows whether it went out (%s); waiting for a receipt", item.id, reason)

@@ -29,7 +29,7 @@ from datetime import datetime, timedelta
 from bot import events
 from bot.clock import Clock
 from bot.commands.urgent import Authority, UrgentItems
-from bot.events import ChatId, Edited, Envelope, Incoming, Kind, UnreadableEvent
+from bot.events import ChatId, Edited, Envelope, Event, Incoming, Kind, UnreadableEvent
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.logs import describe_error
@@ -90,6 +90,16 @@ class WorkerLimits:
     """How long a turn waits for a person's word."""
     max_age_seconds: float = float("inf")
     """How long a message may have waited before it is not answered as if it were new."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Opened:
+    """A row of the inbox, read once."""
+
+    item: InboxItem
+    envelope: Envelope
+    event: Event | None
+    route: Route
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -155,6 +165,8 @@ class Worker:
         self._people: Counter[bytes] = Counter()
         """How many turns of each person (a handle) are under way."""
         self._stopped: set[ConversationId] = set()
+        self._told: set[ConversationId] = set()
+        """Where the turn has its answer kept, and only puts away what is left of it."""
         self._is_closing = False
         self._is_looking = False
         """Whether it takes what waits by itself: then nothing is claimed as it arrives."""
@@ -188,6 +200,10 @@ class Worker:
     def running_turns(self) -> set[str]:
         """The names of the turns under way."""
         return {task.get_name() for task in self._running.values()}
+
+    def stoppable_turns(self) -> set[str]:
+        """Those of them that have not come to their answer yet."""
+        return {task.get_name() for place, task in self._running.items() if place not in self._told}
 
     def stop_turns(self) -> None:
         """Stop what is under way, as a person asks for it: each conversation hears that."""
@@ -238,13 +254,11 @@ class Worker:
         for urgent_item in await self._turns.waiting(after=self._seen):
             item = urgent_item.item
             self._seen = InboxId(max(self._seen, item.id))
-            try:
-                envelope = events.load_value(Envelope, item.envelope)
-            except UnreadableEvent:
+            opened = await self._open(urgent_item.conversation, item)
+            if opened is None or item.refusal is not None or opened.envelope.kind is not Kind.MESSAGE:
                 continue
-            found = await self._route(urgent_item.conversation, envelope)
-            if isinstance(found, Question) and item.refusal is None and envelope.kind is Kind.MESSAGE:
-                self._marks.put((found.message,), may_stand=item.received_at < self._began_at)
+            if isinstance(opened.route, Question):
+                self._marks.put((opened.route.message,), may_stand=item.received_at < self._began_at)
 
     async def _take_all(self, group: asyncio.TaskGroup) -> None:
         self._is_looking = True
@@ -308,6 +322,7 @@ class Worker:
         self._running.pop(claim.conversation, None)
         self._people -= Counter([claim.items[0].author])  # drops whoever has none left
         self._stopped.discard(claim.conversation)
+        self._told.discard(claim.conversation)
         self._ends += 1
         if self._is_more_waiting:
             self._store.wakeups["inbox"].set()
@@ -316,8 +331,9 @@ class Worker:
         """One claim to its end; raises nothing but cancellation."""
         try:
             async with self._work.on(claim.turn, is_suspect=claim.attempt > 1):
-                await self._served(claim)
-            await self._discard_files(claim)
+                opened = await self._open_all(claim)
+                await self._served(claim, opened)
+            await self._discard_files(opened)
         except asyncio.CancelledError:
             await self._handed_back(claim, counts=False)
             raise
@@ -327,14 +343,34 @@ class Worker:
             await asyncio.sleep(_PAUSE_SECONDS)
             await self._handed_back(claim, counts=True)
 
-    async def _discard_files(self, claim: Claim) -> None:
+    async def _open_all(self, claim: Claim) -> tuple[_Opened, ...]:
+        """What a claim holds, in order, without the rows that cannot be read."""
+        found = [await self._open(claim.conversation, item) for item in claim.items]
+        return tuple(opened for opened in found if opened is not None)
+
+    async def _open(self, conversation: ConversationId, item: InboxItem) -> _Opened | None:
+        """What stands in a row of the inbox and where it goes; None where the row cannot be read.
+
+        Where what it says cannot, nothing is answered: a bug over one message must not cost those that came with it.
+        """
+        try:
+            envelope = events.load_value(Envelope, item.envelope)
+        except UnreadableEvent:
+            return None
+        in_group = envelope.chat is not None and envelope.chat.is_group
+        always = in_group and (await self._turns.settings(conversation)).answers_always
+        try:
+            event = events.read(envelope, self._transport.event)
+            found = route(event, name=self._authority.name, answers_always=always)
+        except Exception as error:  # noqa: BLE001  (see above)
+            _log.error("message %d cannot be read: %s", item.id, describe_error(error))
+            event, found = None, Ignore(reason="unreadable")
+        return _Opened(item=item, envelope=envelope, event=event, route=found)
+
+    async def _discard_files(self, opened: Iterable[_Opened]) -> None:
         """What came with the messages is read, or nobody will: the bridge need not have it any more."""
-        for item in claim.items:
-            try:
-                event = events.read(events.load_value(Envelope, item.envelope), self._transport.event)
-            except UnreadableEvent:
-                continue
-            message = event.message if isinstance(event, Edited) else event
+        for one in opened:
+            message = one.event.message if isinstance(one.event, Edited) else one.event
             for attachment in message.attachments if isinstance(message, Incoming) else ():
                 await self._transport.discard(attachment)
 
@@ -345,18 +381,15 @@ class Worker:
             # Maintenance finds the claim when its deadline has passed.
             _log.error("turn %d could not be handed back: %s", claim.turn, error)
 
-    async def _served(self, claim: Claim) -> None:
-        try:
-            envelopes = [events.load_value(Envelope, item.envelope) for item in claim.items]
-        except UnreadableEvent:
+    async def _served(self, claim: Claim, opened: tuple[_Opened, ...]) -> None:
+        if len(opened) < len(claim.items):
             await self._discarded(claim)
             return
         if claim.attempt > self._pace.max_attempts + _MAX_BURIALS or claim.deaths > _MAX_DEATHS + _MAX_BURIALS:
             await self._discarded(claim)
             return
-        if await self._decided(claim, envelopes):
-            return
-        asked = await self._asked(claim, envelopes)
+        opened = await self._undecided(claim, opened)
+        asked = await self._asked(claim, opened)
         if not asked:
             await self._turns.ignore(claim)
             return
@@ -384,18 +417,20 @@ class Worker:
             self._counts.add("turns_refused")
             self._marks.take_off(messages)
 
-    async def _decided(self, claim: Claim, envelopes: list[Envelope]) -> bool:
-        """Whether the claim is nothing but a yes or no that a turn waits for; then that is done."""
-        if len(envelopes) > 1:
-            return False
-        found = route(events.read(envelopes[0], self._transport.event), name=self._authority.name)
-        if not isinstance(found, Verdict):
-            return False
-        by_admin = is_admin(envelopes[0], self._authority.allowed)
-        is_one = await self._approvals.decide(claim.conversation, found, is_admin=by_admin, item=claim.items[0].id)
-        if is_one:
-            await self._turns.ignore(claim)
-        return is_one
+    async def _undecided(self, claim: Claim, opened: Iterable[_Opened]) -> tuple[_Opened, ...]:
+        """What is left of a claim without each yes or no that a turn waits for; then that is done."""
+        left: list[_Opened] = []
+        for one in opened:
+            follows = any(before.envelope.author == one.envelope.author for before in left)
+            if not isinstance(one.route, Verdict) or not await self._approvals.decide(
+                claim.conversation,
+                one.route,
+                is_admin=is_admin(one.envelope, self._authority.allowed),
+                item=one.item.id,
+                follows=follows,
+            ):
+                left.append(one)
+        return tuple(left)
 
     async def _discarded(self, claim: Claim) -> None:
         _log.error("turn %d cannot be read and is given up", claim.turn)
@@ -424,6 +459,7 @@ class Worker:
             told = replace(outcome, text="\n\n".join([*_asked_for(turn), *texts]))
             # Before the indicator is taken away: a bridge that is slow to do that must not hold the answer back.
             is_kept = await self._turns.keep(turn, told)
+            self._told.add(claim.conversation)
         if is_kept:
             self._note_seconds(claim, "answered" if outcome.ok else "failed")
             self._counts.add("turns_answered" if outcome.ok else "turns_answered_with_failure")
@@ -437,12 +473,12 @@ class Worker:
         waited = self._clock.now() - min(item.received_at for item in claim.items)
         self._counts.observe("turn_seconds", waited.total_seconds(), outcome=outcome)
 
-    async def _asked(self, claim: Claim, envelopes: list[Envelope]) -> list[_Asked]:
+    async def _asked(self, claim: Claim, opened: Iterable[_Opened]) -> list[_Asked]:
         """What of a claim is to be answered, in order; talk among others is overheard."""
         now = self._clock.now()
         asked: list[_Asked] = []
-        for item, envelope in zip(claim.items, envelopes, strict=True):
-            found = await self._route(claim.conversation, envelope)
+        for one in opened:
+            item, envelope, found = one.item, one.envelope, one.route
             message = self._message(found, item)
             if message is not None and not await self._may_ask(claim, envelope, message):
                 continue
@@ -466,12 +502,6 @@ class Worker:
         self._marks.take_off((message,))  # it may have been marked while it waited
         await self._turns.may_not_ask(claim, message, askers)
         return False
-
-    async def _route(self, conversation: ConversationId, envelope: Envelope) -> Route:
-        in_group = envelope.chat is not None and envelope.chat.is_group
-        always = in_group and (await self._turns.settings(conversation)).answers_always
-        event = events.read(envelope, self._transport.event)
-        return route(event, name=self._authority.name, answers_always=always)
 
     def _message(self, found: Route, item: InboxItem) -> Incoming | None:
         match found:

@@ -1,4 +1,4 @@
-"""Parcels: the files that came with messages, fetched, opened and put into words.
+"""The files that came with messages: fetched, opened and put into words.
 
     attachment --too large, too many--------------------------------> a line that says so
                '-> transport --> bytes --> what is it? --picture----> a cell --> upright and small, for models that see
@@ -8,8 +8,6 @@
                        '-not there             '-------all else-----> a line that says what it is
 
 Whatever happens, each file comes to one finding; only cancellation is raised.
-Left to others: when, and that it is written down (`bot.turn.multimodal`); how it is put to the model
-(`bot.turn.prompt`); that the bridge throws its copies away afterwards (`bot.loops.worker`).
 """
 
 import asyncio
@@ -60,13 +58,25 @@ class ReadAttachment:
     fee: Fee | None = None
 
 
-def picture_sandbox() -> Sandbox:
-    """A sandbox that opens pictures alone, and so is there at once; whoever had it made closes it."""
-    return Sandbox(Zygote(("bot.media.pictures",)))
+async def open_lone_picture(data: bytes) -> Picture:
+    """A picture that came with no message, as a cell of its own sandbox has written it again, upright and small.
+
+    Raises:
+        FileRefused: it is no picture, damaged, or too large.
+    """
+    kind = kind_of(data)
+    if kind.family != "picture":
+        raise FileRefused("it is no picture")
+    sandbox = Sandbox(Zygote(("bot.media.pictures",)))  # which opens nothing else, and so is there at once
+    try:
+        picture, _ = await open_picture(sandbox, data, kind)
+    finally:
+        await asyncio.to_thread(sandbox.close)
+    return picture
 
 
 async def open_picture(sandbox: Sandbox, data: bytes, kind: FileKind) -> tuple[Picture, bool]:
-    """A picture as a cell has made it anew, upright and small, and whether it was the first of an animation.
+    """A picture as a cell has written it again, upright and small, and whether it was the first of an animation.
 
     Raises:
         FileRefused: it is damaged, or too large.

@@ -14,7 +14,7 @@ by is named by what people call it; a value of a catalogue may fill a gap in the
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -22,6 +22,9 @@ from typing import cast
 
 from bot.policy.records import ReadRecords, Record, fields_of
 from bot.policy.spoken_times import Times, is_moment, is_moment_named, times_in, without_days
+
+MESSAGE_END = "\f"
+"""Stands between the messages that somebody wrote one after the other."""
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+", re.UNICODE)
 _BETWEEN_TOKENS = re.compile(r"[\s;|]+|,(?![0-9])")
@@ -80,6 +83,16 @@ class Takes:
 
 
 _TAKES_NOTHING = Takes()
+
+
+def naming_message(words: str, names_it: Callable[[str], bool], deeds: Iterable[str]) -> str:
+    """Which of the messages names a call, by this function, and its deed; else one that names the call, else the first.
+
+    What stands in two messages is not put together: the recipient of the one may not be meant for the amount of the
+    other.
+    """
+    wanted = tuple(deeds)
+    return max(words.split(MESSAGE_END), key=lambda one: (named := names_it(one), named and asks_for(one, wanted)))
 
 
 def names(

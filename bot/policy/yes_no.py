@@ -1,6 +1,9 @@
-"""Pure: what people say when they mean yes, no or always, and nothing else, in the languages that Aldis speaks."""
+"""Pure: what people say when they mean yes, no or always, and nothing else, in the languages that Aldis speaks; and
+whether something asks for it.
+"""
 
 import re
+import unicodedata
 from typing import Literal
 
 Word = Literal["yes", "no", "always"]
@@ -49,11 +52,18 @@ _BESIDE_ALWAYS = _words("""
     yes yeah ok okay please do that this 👍 ja bitte das oui d'accord s'il te plaît sí si vale por favor esto
 """)
 
+_NODS = _words("""
+    ok okay k right fine good alright thanks thank you 👍
+    klar gut alles in ordnung passt gern gerne danke
+    bien d'accord daccord merci
+    vale bueno bien claro está esta de gracias
+""")
+_ASKED_FOR = _words("yes ja oui sí 👍 ✅")
+
 
 def parse_word(text: str) -> Word | None:
     """What words mean that mean nothing else; None where they may mean more, or anything else."""
-    plain = _THUMBS.sub(r" \g<0> ", text.lower().translate(SKIN_TONES).replace("’", "'"))
-    words = {word for word in _BETWEEN.split(plain)[: _MAX_WORDS + 2] if word}
+    words = _said(text)
     if len(words) > _MAX_WORDS:
         return None
     if words & _YES and words <= _YES | _BESIDE_YES:
@@ -61,3 +71,26 @@ def parse_word(text: str) -> Word | None:
     if words & _NO and words <= _NO | _BESIDE_NO:
         return "no"
     return "always" if words & _ALWAYS and words <= _ALWAYS | _BESIDE_ALWAYS else None
+
+
+def is_nod(text: str) -> bool:
+    """Whether a word that means yes may be no more than a nod to what was just said: "ok, thanks"."""
+    return _said(text) <= _NODS
+
+
+def may_ask(text: str) -> bool:
+    """Whether words that Aldis has said may ask for a yes: by a question mark of any script, by a yes that stands in
+    them, or in a script in which questions need no mark.
+    """
+    return any(map(_is_sign_of_question, text)) or not _ASKED_FOR.isdisjoint(re.findall(r"\w+|[👍✅]", text.lower()))
+
+
+def _is_sign_of_question(sign: str) -> bool:
+    name = unicodedata.name(sign, "")
+    return "QUESTION" in name or "INTERROBANG" in name or (sign.isalpha() and not name.startswith("LATIN "))
+
+
+def _said(text: str) -> frozenset[str]:
+    """The words in a text; of a long one only so many that it is seen to be one."""
+    plain = _THUMBS.sub(r" \g<0> ", text.lower().translate(SKIN_TONES).replace("’", "'"))
+    return frozenset(word for word in _BETWEEN.split(plain)[: _MAX_WORDS + 2] if word)

@@ -66,7 +66,8 @@ def _listing(offer: ToolOffer, offers: Sequence[ToolOffer]) -> ToolOffer:
 
 
 def _wrapped(message: Message, seldom: Collection[str]) -> Message:
-    if isinstance(message, AssistantMessage):
+    """The message itself where nothing in it is of these tools: what is known of it, as its JSON, is known by that."""
+    if isinstance(message, AssistantMessage) and any(call.name in seldom for call in message.calls):
         parts = tuple(
             replace(part, name=NAME, arguments={"tool": part.name, "arguments": dict(part.arguments)})
             if isinstance(part, ToolCall) and part.name in seldom
@@ -74,7 +75,7 @@ def _wrapped(message: Message, seldom: Collection[str]) -> Message:
             for part in message.parts
         )
         return replace(message, parts=parts)
-    if isinstance(message, ToolMessage):
+    if isinstance(message, ToolMessage) and any(answer.name in seldom for answer in message.answers):
         answers = (replace(answer, name=NAME) if answer.name in seldom else answer for answer in message.answers)
         return replace(message, answers=tuple(answers))
     return message

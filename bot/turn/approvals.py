@@ -6,19 +6,44 @@
                                    '-another question of the conversation-> the turn ends; nothing is done
 
 The word is bound to the very calls that were shown: they stand in the journal, with their arguments. It counts only
-from somebody who asked, or from an admin, in the conversation where it was asked. Said without quoting the question it
-counts from somebody who asked, while that is the last thing that was said to them; where they were asked several, they
-are told to show which.
+from somebody who asked, or from an admin, in the conversation where it was asked.
+
+    quoting the question, a thumb on it --> counts
+    a word alone, from somebody who asked
+        one question is open, nothing said since but what asks for no yes and no stranger has a part in --> counts
+        one is open, anything else was said since, by either, or the word may be a nod to it --> it is shown again
+        several are open --> they are told to show which
+        none was there yet when it came --> no word to us
+
 Left to others: which calls need a word (`bot.policy.trust`), asking and going on (`bot.turn.turns`, `bot.turn.agent`).
 """
 
+from dataclasses import dataclass
+
 from bot.clock import Clock
-from bot.events import Incoming
+from bot.events import Incoming, PersonId
+from bot.i18n.catalogues import say
+from bot.i18n.language import speaking
+from bot.messages import AssistantMessage, load_messages
 from bot.policy.routing import Verdict
+from bot.policy.trust import untrusted_sources
+from bot.policy.yes_no import is_nod, may_ask
 from bot.turn import journal, phrases
 from bot.turn.journal import Decided, Paused
-from bot.turn.turns import Turns
-from store import ConversationId, InboxId, Repositories, Store, TurnId
+from bot.turn.turns import Turns, question_files
+from store import ConversationId, InboxId, Repositories, SaidSince, Store, TurnId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Waiting:
+    """A turn that waits for a word."""
+
+    turn: TurnId
+    asked: Paused
+    position: int
+    """Where the next step of its journal stands."""
+    since: SaidSince
+    """What was said since it asked."""
 
 
 class Approvals:
@@ -29,27 +54,22 @@ class Approvals:
         self._clock = clock
         self._turns = turns
 
-    async def decide(self, conversation: ConversationId, verdict: Verdict, *, is_admin: bool, item: InboxId) -> bool:
-        """Take a word; gives whether it was one that a turn waits for. Then the item that it came in is settled."""
+    async def decide(
+        self, conversation: ConversationId, verdict: Verdict, *, is_admin: bool, item: InboxId, follows: bool = False
+    ) -> bool:
+        """Take a word; gives whether it was one that a turn waits for. Then the item that it came in is settled.
+
+        `follows`: its author has said something else before it that is not answered yet.
+        """
 
         def transact(repos: Repositories) -> bool:
-            meant = _meant(repos, conversation, verdict, item)
-            if not meant:
-                return False
-            if len(meant) > 1:
-                if verdict.instead is not None:
-                    self._turns.tell(repos, conversation, verdict.instead.message, phrases.WHICH_QUESTION)
+            if verdict.target is not None:
+                is_one = self._quoted(repos, conversation, verdict, is_admin=is_admin)
+            else:
+                is_one = self._said(repos, conversation, verdict, item, follows=follows)
+            if is_one:
                 repos.inbox.settle(item)
-                return True
-            turn = next(iter(meant))
-            # In a group an admin's word to somebody else is none to us.
-            may_be_admins = is_admin and verdict.target is not None
-            if self._written_down(repos, conversation, turn, verdict, is_admin=may_be_admins):
-                repos.inbox.take_up(turn)
-            elif verdict.target is None:
-                return False
-            repos.inbox.settle(item)
-            return True
+            return is_one
 
         return await self._store.transaction(transact)
 
@@ -60,17 +80,65 @@ class Approvals:
             self._turns.end(repos, conversation, turn, message)
         return len(turns)
 
-    def _written_down(
-        self, repos: Repositories, conversation: ConversationId, turn: TurnId, verdict: Verdict, *, is_admin: bool
+    def _quoted(self, repos: Repositories, conversation: ConversationId, verdict: Verdict, *, is_admin: bool) -> bool:
+        """Take a word on a message of ours, within a transaction; gives whether a turn waits for one there."""
+        place = None if verdict.target is None else repos.outbox.place_of(conversation, verdict.target)
+        if place is None or place[0] not in repos.inbox.put_off_turns(conversation):
+            return False
+        turn, position = place
+        asked, steps = _asked(repos, conversation, turn)
+        may_say = is_admin or verdict.author in asked.people
+        if may_say and position >= asked.position:
+            self._decide(repos, conversation, turn, verdict, asked, steps)
+        elif may_say and verdict.instead is not None:  # they quote what the turn has asked before
+            self._show_again(repos, conversation, turn, asked, verdict.instead.message)
+        return True
+
+    def _said(
+        self, repos: Repositories, conversation: ConversationId, verdict: Verdict, item: InboxId, *, follows: bool
     ) -> bool:
-        """Write a word down, within a transaction, if it counts: gives whether it does.
+        """Take a word alone, within a transaction; gives whether anything that is open can be meant."""
+        waiting = _waiting(repos, conversation, verdict.author, item)
+        if not waiting or verdict.instead is None:
+            return False
+        message = verdict.instead.message
+        if len(waiting) > 1:
+            self._turns.tell(repos, conversation, message, phrases.WHICH_QUESTION)
+            return True
+        one = waiting[0]
+        if one.since.is_repeated:
+            return True  # it has crossed the question, which is what they see last
+        may_be_other = follows or (bool(one.since.turns) and is_nod(message.text))
+        if may_be_other or any(_misleads(repos, conversation, turn, verdict.author) for turn in one.since.turns):
+            self._show_again(repos, conversation, one.turn, one.asked, message)
+        else:
+            self._decide(repos, conversation, one.turn, verdict, one.asked, one.position)
+        return True
+
+    def _show_again(
+        self, repos: Repositories, conversation: ConversationId, turn: TurnId, asked: Paused, message: Incoming
+    ) -> None:
+        """Ask once more what is open, within a transaction: then it is what was said last."""
+        if not asked.question:
+            self._turns.tell(repos, conversation, message, phrases.WHICH_QUESTION)
+            return
+        with speaking(self._turns.language(repos, conversation)):
+            text = f"{say(phrases.STILL_OPEN)}\n\n{asked.question}"
+        self._turns.tell(repos, conversation, message, text, files=question_files(asked.whole), turn=turn)
+
+    def _decide(
+        self,
+        repos: Repositories,
+        conversation: ConversationId,
+        turn: TurnId,
+        verdict: Verdict,
+        asked: Paused,
+        position: int,
+    ) -> None:
+        """Write a word down, within a transaction: the turn goes on.
 
         Who else wrote in the group meanwhile is taken up with the question, and has no say in it.
         """
-        done = [journal.load_step(line) for line in repos.journal.steps(conversation, turn)]
-        asked = next(step for step in reversed(done) if isinstance(step, Paused))
-        if not (is_admin or verdict.author in asked.people):
-            return False
         # An admin agrees for somebody else once; only whoever asked alone may spare themselves to be asked.
         allowance = asked.allowance if verdict.is_always and asked.people == (verdict.author,) else None
         if allowance is not None:
@@ -79,17 +147,33 @@ class Approvals:
             )
         always = allowance.tool if allowance is not None else None
         decided = Decided(call_ids=asked.call_ids, is_yes=verdict.is_yes, always=always)
-        repos.journal.add(conversation, turn, len(done), journal.dump_step(decided))
-        return True
+        repos.journal.add(conversation, turn, position, journal.dump_step(decided))
+        repos.inbox.take_up(turn)
 
 
-def _meant(repos: Repositories, conversation: ConversationId, verdict: Verdict, item: InboxId) -> tuple[TurnId, ...]:
-    """The turns that may be meant, within a transaction; a word alone means what was asked last, and nothing where
-    something else was said since: it would be taken for the answer to that.
+def _asked(repos: Repositories, conversation: ConversationId, turn: TurnId) -> tuple[Paused, int]:
+    """What a turn that waits has asked last, and where the next step of its journal stands, within a transaction."""
+    done = [journal.load_step(line) for line in repos.journal.steps(conversation, turn)]
+    return next(step for step in reversed(done) if isinstance(step, Paused)), len(done)
+
+
+def _waiting(repos: Repositories, conversation: ConversationId, person: PersonId, item: InboxId) -> list[_Waiting]:
+    """What this person has been asked and could read before their message came, within a transaction."""
+    found: list[_Waiting] = []
+    for turn in repos.inbox.put_off_turns(conversation):
+        asked, position = _asked(repos, conversation, turn)
+        since = repos.outbox.said_since(conversation, turn, asked.position, item) if person in asked.people else None
+        if since is not None:
+            found.append(_Waiting(turn=turn, asked=asked, position=position, since=since))
+    return found
+
+
+def _misleads(repos: Repositories, conversation: ConversationId, turn: TurnId, person: PersonId) -> bool:
+    """Whether a yes behind what a turn has said may be one to that, within a transaction: it asks for one, or somebody
+    else than this person has a part in it and could have had it asked. So may be all that is no kept answer.
     """
-    waiting = repos.inbox.put_off_turns(conversation)
-    if verdict.target is not None:
-        turn = repos.outbox.turn_of(conversation, verdict.target)
-        return (turn,) if turn is not None and turn in waiting else ()
-    own = tuple(turn for turn in waiting if repos.inbox.is_asker(turn, verdict.author))
-    return own if any(repos.outbox.was_last_before(turn, item) for turn in own) else ()
+    line = repos.history.answer(conversation, turn)
+    [answer] = load_messages(line) if line is not None else [None]
+    if not isinstance(answer, AssistantMessage) or answer.labels is None:
+        return True
+    return may_ask(answer.text) or bool(untrusted_sources(answer.labels, person))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from bot.events import Incoming, PersonId
-from bot.i18n.detect import detect_language
+from bot.i18n.detect import detect_language, guess_language
 from bot.i18n.language import Language
 from bot.policy import chat
 from bot.policy.chat import ChatSettings, UnreadableSettings
@@ -53,10 +53,18 @@ def language_of(settings: ChatSettings, default: Language) -> Language:
     return settings.language or settings.heard or default
 
 
-def heard_in(messages: Iterable[Incoming]) -> Language | None:
-    """The language of the last of these messages that surely has one; None: of none of them, nor of all together."""
+def heard_in(messages: Iterable[Incoming], settings: ChatSettings) -> Language | None:
+    """The language of the last of these messages that surely has one; None: of none of them, nor of all together.
+
+    Where nothing was chosen or heard before, what they likely are in will do.
+    """
     texts = [message.text for message in messages]
     for text in reversed(texts):
         if (language := detect_language(text)) is not None:
             return language
-    return detect_language("\n".join(texts))
+    return detect_language("\n".join(texts)) or (None if is_language_known(settings) else guess_language(texts[-1]))
+
+
+def is_language_known(settings: ChatSettings) -> bool:
+    """Whether somebody chose a language there, or surely wrote in one."""
+    return (settings.language or settings.heard) is not None

@@ -103,6 +103,12 @@ class Paused:
     """Who asked: theirs is the word that counts."""
     allowance: Allowance | None = None
     """The tool that they may allow for good with it; None: they may not."""
+    question: str = ""
+    """What they were asked, as Markdown, to be asked once more; empty: not known."""
+    whole: str = ""
+    """What is shortened in it, likewise; empty: nothing is."""
+    position: int = 0
+    """Where the question stands among what the turn says: what it said before is another one."""
     step: Literal["paused"] = "paused"
 
 
@@ -158,10 +164,11 @@ class OpenQuestion:
 
 
 def open_question(turn: TurnId, steps: Iterable[Step], person: PersonId) -> OpenQuestion | None:
-    """What this person was asked by the last of these steps of a turn; None: it was not they, or nobody was."""
+    """What this person was asked by the last of these steps of a turn, and has not answered; None: nothing."""
     done = tuple(steps)
     asked = next((step for step in reversed(done) if isinstance(step, Paused)), None)
-    if asked is None or person not in asked.people:
+    is_decided = any(isinstance(step, Decided) and asked and step.call_ids == asked.call_ids for step in done)
+    if asked is None or is_decided or person not in asked.people:
         return None
     written = [step.completion.message for step in done if isinstance(step, Completed)]
     calls = tuple(call for one in written if one is not None for call in one.calls if call.id in asked.call_ids)

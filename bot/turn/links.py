@@ -9,7 +9,7 @@ An address that was given stays only as it was given: capitals, escapes and a fr
 something out as well. Signal makes links of whatever looks like one, with a scheme or without, in code too, and a
 browser passes over signs that nobody sees. A name with one dot and nothing behind it (`evil.com`) is an address as
 well, where its end is one of hosts and none of the files that people talk about (`report.md`, `main.py`).
-Left to others: when this has to be (`bot.turn.agent`), made-up sources of a search (`bot.turn.citations`).
+Left to others: when this has to be (`bot.turn.answers`), made-up sources of a search (`bot.turn.citations`).
 """
 
 import json
@@ -49,6 +49,9 @@ _LINK = re.compile(
     r"""!?\[([^\[\]\n]{0,300})\]\(<?([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s+"[^"\n]*")?\)""", re.IGNORECASE
 )
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
+_GOES_ON = re.compile(r'[|\\^`]|"[^\s"]+"')
+"""What stands behind an address, to our eyes, and is part of it to Signal's app for desktops, which ends one at white
+space and angle brackets. Source: linkify-it 5, `src_path` in lib/re.mjs (read 2026-11-23)."""
 _SCHEME = re.compile(r"^<?[a-z][a-z0-9+.-]{1,20}://(?:[^/?#@]*@)?", re.IGNORECASE)
 _BEFORE_NAME = re.compile(r"\A\W+")
 """An emoji, say, that stands before an address without a space between them."""
@@ -125,7 +128,8 @@ def _seen_without_links(seen: StyledText, given: str, known: Mapping[str, str]) 
 
     def shown(found: re.Match[str]) -> str:
         in_code = any(span.start <= found.start() < span.end for span in code)
-        return _shown(found, given, known, in_code=in_code)
+        goes_on = _GOES_ON.match(seen.text, found.end()) is not None
+        return _shown(found, "" if goes_on else given, {} if goes_on else known, in_code=in_code)
 
     return _ADDRESS.sub(shown, seen.text)
 

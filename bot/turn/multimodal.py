@@ -20,9 +20,10 @@ from bot.media.room import MemoryRoom
 from bot.media.speech import MAX_SPOKEN_CHARACTERS, Speech
 from bot.providers.base import Told
 from bot.turn import prompt
-from bot.turn.agent import Agent, Watch
+from bot.turn.agent import Agent
 from bot.turn.budget import Budget
 from bot.turn.journal import Asked, Journal, Opened, Outcome, Pause, Spoken, Turn
+from bot.turn.state import Watch
 from bot.turn.work import waiting
 
 _log = logging.getLogger(__name__)

@@ -18,6 +18,7 @@ from bot.events import ChatId, Incoming
 from bot.labels import UNKNOWN, Labels, Source, Writer, is_plain_name, join_labels, load_labels, shown_name
 from bot.messages import AssistantMessage, Message, ToolAnswer, UserMessage
 from bot.policy.chat import Persona
+from bot.policy.own_words import MESSAGE_END
 from bot.policy.records import is_plain
 from tools import ToolSpec
 
@@ -77,8 +78,10 @@ def correct_labels(asked: UserMessage, message: Incoming) -> UserMessage:
 
 
 def own_words(messages: Iterable[Incoming], person: str) -> str:
-    """What of the messages this person wrote themselves, just now or by a command that plans."""
-    return "\n".join(
+    """What of the messages this person wrote themselves, just now or by a command that plans; between two messages
+    stands `MESSAGE_END`.
+    """
+    return MESSAGE_END.join(
         without_names(message) for message in messages if message.author == person and not _is_scheduled(message)
     )
 

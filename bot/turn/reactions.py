@@ -6,7 +6,7 @@ Best effort: nobody waits for a mark, a bridge that is slow holds no answer up, 
 has none. What stands there is known to this process alone; a mark that an earlier one may have left is taken off with
 the others (`may_stand`).
 People's phones confirm a mark like a message. So that its receipt is not taken for that of an answer in doubt, a mark
-waits while something is sent to its chat, and the store knows of each for a while (`store.outbox`).
+waits while something is sent to its chat, and the store knows of each for a while (`store.attempts`).
 """
 
 import asyncio
@@ -119,7 +119,7 @@ class Marks:
         def begin(repos: Repositories) -> int | None:
             now, stamped_at = self._clock.now(), self._clock.wall()
             in_group = chat.is_group
-            return repos.outbox.begin_reaction(chat, in_group=in_group, now=now, stamped_at=stamped_at)
+            return repos.attempts.begin_reaction(chat, in_group=in_group, now=now, stamped_at=stamped_at)
 
         return await self._store.transaction(begin)
 
@@ -136,7 +136,7 @@ class Marks:
 
             def end(repos: Repositories) -> None:
                 now = self._clock.now()
-                repos.outbox.end_reaction(number, name, now=now, until=now + may_come)
+                repos.attempts.end_reaction(number, name, now=now, until=now + may_come)
 
             await self._store.transaction(end)
 

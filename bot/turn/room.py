@@ -17,6 +17,7 @@ from bot.messages import AssistantMessage, Message, ToolAnswer, ToolMessage
 from bot.providers.base import ToolOffer
 from bot.providers.capabilities import told_of
 from bot.providers.lessons import ModelLessons
+from bot.providers.wire import encode_json
 from bot.turn import prompt
 from store import ConversationId
 
@@ -158,7 +159,8 @@ class ContextRoom:
 
 def offer_tokens(offer: ToolOffer) -> int:
     """About how many tokens the description of a tool takes."""
-    return prompt.estimated_text_tokens(offer.description + json.dumps(offer.parameters)) + _HEAD_BYTES // 3
+    told = offer.description + encode_json(offer.parameters).decode()
+    return prompt.estimated_text_tokens(told) + _HEAD_BYTES // 3
 
 
 def part_of(turns: Sequence[Sequence[Message]], size: Size) -> Sequence[Sequence[Message]]:

@@ -5,7 +5,7 @@
 Whatever happens, a call ends in exactly one answer: `{"ok": true, "untrusted_data": {...}}`, or
 `{"ok": false, "error": ..., "message": ...}` with an error out of the list in `tools.errors`; what a stranger says of a
 failure stands apart, under `untrusted_data`.
-Left to others: how many calls a turn may have, and the same call twice (`bot.turn.agent`).
+Left to others: how many calls a turn may have, and the same call twice (`bot.turn.calls`).
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from bot.labels import UNKNOWN, Labels, Source, dump_labels
 from bot.logs import describe_error
 from bot.messages import ToolAnswer, ToolCall
 from bot.policy.limits import CallRate
-from bot.policy.own_words import Takes, asks_for, names
+from bot.policy.own_words import MESSAGE_END, Takes, asks_for, names, naming_message
 from bot.policy.records import ReadRecords, is_cut
 from bot.policy.trust import approval_causes, private, untrusted_sources, urls_in
 from bot.providers.base import ToolOffer
@@ -103,6 +103,9 @@ class Toolbox:
         self._fixed: dict[str, Tool] = {tool.spec.name: tool for tool in (*tools, *more)}
         self._sources = tuple(sources)
         self._tools: Mapping[str, Tool] = self._fixed
+        self._offered: list[ToolSpec] = []
+        self._offers: tuple[ToolOffer, ...] = ()
+        """What models were offered last, of these tools: with every turn it is the same again."""
         self._clock = clock
         self._timezone = timezone
         self._timeout_seconds = timeout_seconds
@@ -124,7 +127,11 @@ class Toolbox:
                 self._changed = await self._shapes.changed_tools(
                     {spec.name: shape_of(spec) for spec in self._specs() if spec.server}
                 )
-        return tuple(offer(tool.spec, in_brief=self._has_more) for tool in self._tools.values())
+        specs = self._specs()
+        if specs != self._offered:
+            self._offered = specs
+            self._offers = tuple(offer(spec, in_brief=self._has_more) for spec in specs)
+        return self._offers
 
     def _note_misnamed(self) -> None:
         unknown = {
@@ -179,7 +186,9 @@ class Toolbox:
     def is_named(self, call: ToolCall, words: str) -> bool:
         """Whether a person's own words ask for the call and name what it is called with."""
         spec = self.spec(call.name)
-        return spec is not None and asks_for(words, spec.deeds) and _names(words, call, spec)
+        return spec is not None and any(
+            asks_for(one, spec.deeds) and _names(one, call, spec) for one in words.split(MESSAGE_END)
+        )
 
     def read_records(self, runs: Iterable[ToolRun], labels: Labels, person: PersonId) -> ReadRecords:
         """What these calls have read that counts besides the person's words: up to the first that did anything.
@@ -233,6 +242,7 @@ class Toolbox:
         if effects == "none" and not is_asking:
             return None  # nothing of what follows could make anybody ask
         known = known or ReadRecords()
+        words = naming_message(words, lambda one: _names(one, call, spec, known), spec.deeds)
         is_named, is_asked_for = _names(words, call, spec, known), asks_for(words, spec.deeds)
         causes = approval_causes(
             effects,

@@ -156,7 +156,7 @@ class Turns:
         earlier = () if claim.is_new else await self._steps(claim)
         asked = next((step for step in earlier if isinstance(step, Asked)), None)
         known = await self._store.read(lambda repos: self._known(repos, claim, incoming, asked and asked.settings))
-        settings, heard = known.settings, chats.heard_in(incoming)
+        settings, heard = known.settings, chats.heard_in(incoming, known.settings)
         speak(settings.language or heard or chats.language_of(settings, self._language))
         read_after = max(settings.starts_after, known.recalled.summed_up or 0)
         # A turn that has waited for a word goes on where it began: what was said meanwhile is after it.
@@ -288,22 +288,26 @@ class Turns:
         journal = self.journal(turn)
         calls = tuple(call.id for call in pause.calls)
         people = tuple(dict.fromkeys(message.author for message in turn.incoming))
-        step = steps.dump_step(Paused(call_ids=calls, until=until, people=people, allowance=pause.allowance))
         always = pause.allowance.tool if pause.allowance is not None else None
         question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always)
         tools = frozenset(call.name for call in pause.calls)
         whole = "\n\n\n".join(deed.whole for deed in pause.deeds if deed.whole)
         question = f"{question}\n\n{say(phrases.SHORTENED_IN_FILE)}" if whole else question
         texts = (question, f"{question}\n\n{say(phrases.TAKES_PLACE)}")
-        files = (outgoing.text_file("question.txt", whole),) if whole else ()
+        files = question_files(whole)
         first, again = (outgoing.replies_to(text, turn.incoming, ok=True, files=files) for text in texts)
+        step = Paused(
+            call_ids=calls, until=until, people=people, allowance=pause.allowance, question=question, whole=whole
+        )
 
         def put_off(repos: Repositories) -> None:
             if not repos.journal.is_running(turn.id):
                 return
             if not pause.is_asked:
                 position = len(repos.journal.steps(turn.conversation, turn.id))
-                repos.journal.add(turn.conversation, turn.id, position, step)
+                place = repos.outbox.next_position(turn.id)
+                paused = steps.dump_step(replace(step, position=place))
+                repos.journal.add(turn.conversation, turn.id, position, paused)
                 is_another = self._replace(repos, turn, tools)
                 outgoing.put(repos, turn, again if is_another else first, self._clock.now())
             wait = until if not pause.is_asked else min(journal.asked[call] for call in calls)
@@ -469,20 +473,22 @@ class Turns:
         *,
         files: tuple[File, ...] = (),
         expires_at: datetime | None = None,
+        turn: TurnId | None = None,
     ) -> None:
         """Put what Aldis itself has to say into the outbox, within a transaction; in a group it quotes the message.
 
         The files go with its last part. `expires_at` is when all of it disappears also if it is not sent by then; None:
-        it waits.
+        it waits. `turn` is the one that says it; None: one of its own.
         """
         now = self._clock.now()
-        turn = repos.inbox.begin_turn(conversation, now=now, expires_at=expires_at)
-        repos.journal.close(turn, "ignored", now=now)
+        if turn is None:
+            turn = repos.inbox.begin_turn(conversation, now=now, expires_at=expires_at)
+            repos.journal.close(turn, "ignored", now=now)
         in_group = message.chat.is_group
         with speaking(self.language(repos, conversation)):
             replies = outgoing.replies_to(text if isinstance(text, str) else say(text), (message,), ok=True)
         outcome = Outcome(text="", ok=True, files=files)
-        for position, reply in enumerate(with_enclosures(replies, outcome)):
+        for position, reply in enumerate(with_enclosures(replies, outcome), repos.outbox.next_position(turn)):
             repos.outbox.put(conversation, turn, position, events.dump_value(reply), in_group=in_group, now=now)
 
     def charge(
@@ -547,6 +553,11 @@ class Turns:
     def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
         replies = outgoing.replies_to(outcome.text, turn.incoming, ok=outcome.ok, talk=turn.talk)
         return with_enclosures(replies, outcome)
+
+
+def question_files(whole: str) -> tuple[File, ...]:
+    """What goes with a question in which something is shortened: all of it as a file; none where `whole` is empty."""
+    return (outgoing.text_file("question.txt", whole),) if whole else ()
 
 
 def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming, ...]) -> tuple[OpenQuestion, ...]:

@@ -240,7 +240,7 @@ class TestAConversation:
             for sent_at in (1, 2, 3):
                 assert repos.inbox.put(arrival(conversation, sent_at)) is None
             repos.outbox.begin(now=NOON, most=8)
-            assert not repos.outbox.prove("direct:a", (1_000_001,), now=NOON)
+            assert not repos.attempts.prove("direct:a", (1_000_001,), now=NOON)
 
         await store.transaction(again)
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from store import ConversationId, OutboxItem, Repositories, Store, TurnId
+from store import Confirmation, ConversationId, OutboxItem, Repositories, Store, TurnId
 from store.repository import millis
 from tests.conftest import NOON
 from tests.store.lives import forgotten, ordered
@@ -43,7 +43,7 @@ async def states(store: Store) -> list[tuple[str, int | None]]:
 async def prove(store: Store, address: str, *at: datetime, now: datetime | None = None) -> int:
     """Somebody confirms messages of these times; gives how many sends that proves."""
     names, now = [millis(one) for one in at], now or max(at)
-    return await store.transaction(lambda repos: repos.outbox.prove(address, names, now=now))
+    return await store.transaction(lambda repos: repos.attempts.prove(address, names, now=now))
 
 
 async def listed(store: Store, group: str, *people: str, now: datetime = NOON + timedelta(seconds=10)) -> None:
@@ -51,14 +51,14 @@ async def listed(store: Store, group: str, *people: str, now: datetime = NOON + 
 
     def keep(repos: Repositories) -> None:
         assert repos.members.keep(group, people, listed_at=now)
-        repos.outbox.reconcile(now=now)
+        repos.attempts.reconcile(now=now)
 
     await store.transaction(keep)
 
 
 async def copies(store: Store) -> list[tuple[int, bytes]]:
     """What is to be removed by now: its name, and how."""
-    found = await store.transaction(lambda repos: repos.outbox.take_copies())
+    found = await store.transaction(lambda repos: repos.attempts.take_copies())
     return [(copy.name, copy.removal) for copy in found]
 
 
@@ -199,6 +199,25 @@ def shown(now: datetime, *, ahead: timedelta) -> datetime:
     return now - ahead
 
 
+async def test_a_receipt_cannot_mean_what_was_sent_after_it_had_come(store: Store) -> None:
+    """The clock of the bridge may be behind ours, so a name may be older than its send; a receipt never is.
+
+    Alice's names an answer to her or one to her first group. When the bridge has answered for the group it is hers,
+    whatever was sent to her second group meanwhile.
+    """
+    await say(store, "direct:alice", b"answer")
+    await say(store, "group:one", b"answer")
+    [_, ones] = await begin(store)
+    for group in ("group:one", "group:two"):
+        await conversation_at(store, group)
+        await listed(store, group, "direct:alice", "direct:bob")
+    assert await prove(store, "direct:alice", at(0.01), now=at(0.05)) == 0
+    await say(store, "group:two", b"answer")
+    await begin(store, at(0.5))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(ones.id, millis(at(0.02)), now=at(0.6)))
+    assert await states(store) == [("sent", millis(at(0.01))), ("sent", millis(at(0.02))), ("sending", None)]
+
+
 @pytest.mark.parametrize("step", [timedelta(days=-1), timedelta(hours=-1), timedelta(days=1)])
 async def test_a_clock_that_is_set_while_a_send_is_in_doubt_is_reckoned_with(store: Store, step: timedelta) -> None:
     """The bridge may have named the message before or after; a receipt proves it, and nothing that was not begun."""
@@ -209,7 +228,7 @@ async def test_a_clock_that_is_set_while_a_send_is_in_doubt_is_reckoned_with(sto
 
     async def confirm(name: datetime) -> int:
         return await store.transaction(
-            lambda repos: repos.outbox.prove(
+            lambda repos: repos.attempts.prove(
                 "direct:a", [millis(name)], now=at(60), stamped_at=shown(at(60), ahead=ahead)
             )
         )
@@ -232,7 +251,7 @@ async def test_what_is_begun_after_the_clock_was_set_has_names_of_the_new_time(s
 
     async def confirm(name: datetime) -> int:
         return await store.transaction(
-            lambda repos: repos.outbox.prove(
+            lambda repos: repos.attempts.prove(
                 "direct:a", [millis(name)], now=at(60), stamped_at=shown(at(60), ahead=ahead)
             )
         )
@@ -259,7 +278,7 @@ async def test_a_reaction_is_remembered_as_long_as_its_receipt_can_be_mistaken(s
     """A reaction and a first attempt that was repeated: their two names are theirs, and prove nothing else in doubt."""
 
     def react(address: str, now: datetime) -> Callable[[Repositories], int | None]:
-        return lambda repos: repos.outbox.begin_reaction(address, in_group=False, now=now, stamped_at=now)
+        return lambda repos: repos.attempts.begin_reaction(address, in_group=False, now=now, stamped_at=now)
 
     reaction = await store.transaction(react("direct:a", at(0)))
     assert reaction is not None
@@ -269,7 +288,7 @@ async def test_a_reaction_is_remembered_as_long_as_its_receipt_can_be_mistaken(s
     await say(store, "group:g", b"another")
     [doubtful] = await begin(store, at(2))
     await store.transaction(lambda repos: repos.outbox.doubt(doubtful.id, due_at=NOON + 2 * GRACE))
-    await store.transaction(lambda repos: repos.outbox.end_reaction(reaction, None, now=at(0.2)))
+    await store.transaction(lambda repos: repos.attempts.end_reaction(reaction, None, now=at(0.2)))
     await listed(store, "group:g", "direct:a")
     await begin(store, at(90))
     await store.transaction(lambda repos: repos.outbox.mark_sent(repeated.id, millis(at(90.1)), now=at(90.2)))
@@ -284,9 +303,9 @@ async def test_a_reaction_that_nothing_can_be_mistaken_for_is_forgotten(store: S
         now = at(second)
 
         def react(repos: Repositories, now: datetime = now) -> None:
-            number = repos.outbox.begin_reaction("direct:a", in_group=False, now=now, stamped_at=now)
+            number = repos.attempts.begin_reaction("direct:a", in_group=False, now=now, stamped_at=now)
             assert number is not None
-            repos.outbox.end_reaction(number, None, now=now)
+            repos.attempts.end_reaction(number, None, now=now)
 
         await store.transaction(react)
     [(count,)] = await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM reactions"))
@@ -298,7 +317,8 @@ async def test_a_strangers_receipt_proves_nothing_and_is_not_kept(store: Store) 
     await doubted(store, "group:G")
     await listed(store, "group:G", "direct:a")
     names = [millis(at(1))]
-    assert not await store.read(lambda repos: repos.outbox.could_prove("direct:mallory", names, now=at(1)))
+    strangers = Confirmation(address="direct:mallory", names=names, came_at=at(1))
+    assert await store.read(lambda repos: repos.attempts.provable([strangers], now=at(1))) == []
     assert not await prove(store, "direct:mallory", at(1))
     assert await receipts(store) == 0
 
@@ -360,7 +380,7 @@ async def test_a_receipt_of_ten_thousand_names_costs_a_dozen_statements(store: S
     def counted(repos: Repositories) -> int:
         repos.outbox._connection.set_trace_callback(statements.append)
         try:
-            return repos.outbox.prove("direct:a", many, now=at(20))
+            return repos.attempts.prove("direct:a", many, now=at(20))
         finally:
             repos.outbox._connection.set_trace_callback(None)
 
@@ -370,7 +390,7 @@ async def test_a_receipt_of_ten_thousand_names_costs_a_dozen_statements(store: S
     assert len(statements) <= 15 + 32
     assert await receipts(store) == 32
     statements.clear()
-    await store.transaction(lambda repos: repos.outbox.prove("direct:mallory", many, now=at(20)))
+    await store.transaction(lambda repos: repos.attempts.prove("direct:mallory", many, now=at(20)))
     assert len(statements) <= 3
 
 
@@ -403,7 +423,7 @@ async def test_what_was_proved_while_it_was_sent_again_stands_there_twice(store:
     """The receipt of the first attempt came too late; the second is to be removed, and the first keeps its name."""
     await doubted(store, "direct:a")
     [again] = await begin(store, NOON + GRACE)
-    await store.transaction(lambda repos: repos.outbox.keep_removal(again.id, b"how"))
+    await store.transaction(lambda repos: repos.attempts.keep_removal(again.id, b"how"))
     assert await prove(store, "direct:a", at(1), now=NOON + GRACE) == 1
     second = NOON + GRACE + timedelta(seconds=1)
     await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
@@ -427,7 +447,7 @@ async def unclear_copy(store: Store) -> tuple[OutboxItem, int]:
     await listed(store, "group:G", "direct:a", "direct:b")
     assert not await prove(store, "direct:a", at(1))
     again, to_all = sorted(await begin(store, NOON + GRACE), key=lambda begun: begun.id != item.id)
-    await store.transaction(lambda repos: repos.outbox.keep_removal(again.id, b"how"))
+    await store.transaction(lambda repos: repos.attempts.keep_removal(again.id, b"how"))
     name = millis(NOON + GRACE)
     await store.transaction(lambda repos: repos.outbox.mark_sent(to_all.id, name, now=NOON + GRACE))
     assert await copies(store) == []
@@ -459,7 +479,7 @@ async def test_a_receipt_that_comes_after_all_shows_the_copy(store: Store) -> No
     """The phone was off: it has received both, and says so when the second was known to be there long ago."""
     await doubted(store, "direct:a")
     [again] = await begin(store, NOON + GRACE)
-    await store.transaction(lambda repos: repos.outbox.keep_removal(again.id, b"how"))
+    await store.transaction(lambda repos: repos.attempts.keep_removal(again.id, b"how"))
     second = NOON + GRACE + timedelta(seconds=1)
     await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
     assert await copies(store) == []
@@ -472,7 +492,7 @@ async def test_a_name_that_was_taken_for_the_second_attempt_is_the_firsts(store:
     """A slow bridge sent the first while the second was begun; its answer to the second tells which is which."""
     await doubted(store, "direct:a")
     [again] = await begin(store, NOON + GRACE)
-    await store.transaction(lambda repos: repos.outbox.keep_removal(again.id, b"how"))
+    await store.transaction(lambda repos: repos.attempts.keep_removal(again.id, b"how"))
     slow, second = NOON + GRACE + timedelta(seconds=1), NOON + GRACE + timedelta(seconds=2)
     assert await prove(store, "direct:a", slow, now=second) == 1
     await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from store.attempts import Attempts
 from store.conversations import Conversations
 from store.members import Members
 from store.migrations import migrate
@@ -132,6 +133,7 @@ class Life:
 
     lots: Random
     outbox: Outbox
+    attempts: Attempts
     members: Members
     conversations: Conversations
     now: datetime = NOON
@@ -165,7 +167,7 @@ class Life:
         for item in self.outbox.begin(now=self.now, most=16):
             self.under_way[item.id] = None
             if item.attempts:
-                self.outbox.keep_removal(item.id, self.items[item.id].chat.encode())
+                self.attempts.keep_removal(item.id, self.items[item.id].chat.encode())
 
     def go_out(self) -> None:
         """Something that is under way or in doubt reaches people: the bridge may be slow."""
@@ -206,17 +208,17 @@ class Life:
         if self.received:
             person, name = self.received.pop(self.lots.randrange(len(self.received)))
             self.confirmed += 1
-            self.outbox.prove(f"direct:{person}", [name], now=self.now)
+            self.attempts.prove(f"direct:{person}", [name], now=self.now)
 
     def lie(self) -> None:
         """A stranger confirms what may be the name of something."""
         names = [name for item in self.items.values() for name in item.went_out] + [millis(self.now)]
-        self.outbox.prove("direct:mallory", names, now=self.now)
+        self.attempts.prove("direct:mallory", names, now=self.now)
 
     def list_members(self) -> None:
         for group, people in self.inside.items():
             self.members.keep(group, [f"direct:{person}" for person in people], listed_at=self.now)
-        self.outbox.reconcile(now=self.now)
+        self.attempts.reconcile(now=self.now)
 
     def join_or_leave(self) -> None:
         self.list_members()  # who leaves between two lists, unseen by either, is not known to have been there
@@ -238,7 +240,7 @@ class Life:
         """Nothing is taken for sent that did not go out, nor is a name given to another's message; what went out stands
         there, whatever is removed.
         """
-        self.removed |= {(copy.removal.decode(), copy.name) for copy in self.outbox.take_copies()}
+        self.removed |= {(copy.removal.decode(), copy.name) for copy in self.attempts.take_copies()}
         assert all(self.standing(item) for item in self.items.values() if item.went_out)
         for item, state in self.outbox.rows("SELECT id, state FROM outbox"):
             assert state != "sent" or self.items[item].went_out
@@ -327,5 +329,6 @@ def born(connection: sqlite3.Connection, lots: Random) -> Life:
     for chat in Life.CHATS:
         conversations.key(chat)
         conversations.add(chat, now=NOON)
-    outbox, members = Outbox(connection, keyring, set(), "signal"), Members(connection, keyring, set(), "signal")
-    return Life(lots, outbox, members, conversations)
+    outbox = Outbox(connection, keyring, set(), "signal")
+    attempts, members = Attempts(connection, keyring, set(), "signal"), Members(connection, keyring, set(), "signal")
+    return Life(lots, outbox, attempts, members, conversations)

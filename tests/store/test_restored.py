@@ -35,7 +35,7 @@ def as_of_before(copy: Path) -> None:
     with closing(sqlite3.connect(copy)) as connection:
         for statement in (
             *(f"DROP INDEX {table}_by_conversation" for table in ("inbox", "outbox", "turns")),
-            "DROP TABLE lessons",
+            *("DROP TABLE lessons", "ALTER TABLE receipts DROP COLUMN came_at"),
             *("DROP TABLE tool_shapes", "ALTER TABLE quotas DROP COLUMN mac"),
             *("DROP TABLE reactions", "DROP TABLE copies", "ALTER TABLE outbox DROP COLUMN removal"),
             *("DROP TABLE guard", *(f"ALTER TABLE {table} DROP COLUMN mac" for table in ("people", "pins", "spent"))),

@@ -59,7 +59,7 @@ def take(repos: Repositories) -> TurnId:
     return claim.turn
 
 
-async def test_a_unit_over_many_shelves_is_kept_whole_or_not_at_all(store: Store) -> None:
+async def test_a_unit_over_many_repositories_is_kept_whole_or_not_at_all(store: Store) -> None:
     """What fails at the end leaves nothing on any repository, and its own exception comes through."""
     conversation = await store.conversation("direct:a", now=NOON)
     await store.transaction(lambda repos: repos.inbox.put(arrival(conversation)))
@@ -220,7 +220,7 @@ async def steps_of_a_message(store: Store, sent_at: int) -> dict[str, int]:
     await run("answer", lambda repos: answer(repos, conversation, turn))
     await run("due", lambda repos: repos.outbox.next_due_at())
     await run("send", sent)
-    await run("receipt", lambda repos: repos.outbox.prove("direct:a", (sent_at,), now=NOON))
+    await run("receipt", lambda repos: repos.attempts.prove("direct:a", (sent_at,), now=NOON))
     await run("recover", lambda repos: repos.outbox.doubt_all(now=NOON, grace=timedelta(minutes=1)))
     await run("health", lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
     await run("prune", lambda repos: (repos.inbox.prune(before=NOON), repos.outbox.prune(before=NOON)))

@@ -70,16 +70,13 @@ class FeedCommands(CommandGroup):
         return "\n".join(lines) or say(phrases.NO_FEEDS)
 
     def _line(self, feed: Feed, count: int) -> str:
-        when = "" if feed.read_at is None else self._when(feed)
+        when = "" if feed.read_at is None else moment(feed.read_at.astimezone(ZoneInfo(self._timezone)))
         if feed.trouble is None:
             phrase = phrases.FEED_LINE_WAITING if feed.read_at is None else phrases.FEED_LINE
         else:
             phrase = phrases.FEED_LINE_USELESS if feed.read_at is None else phrases.FEED_LINE_TROUBLE
         name = name_of(feed.title, feed.url)
         return say(phrase, number=feed.id, name=name, count=count, when=when, why=_why(feed))
-
-    def _when(self, feed: Feed) -> str:
-        return "" if feed.read_at is None else moment(feed.read_at.astimezone(ZoneInfo(self._timezone)))
 
 
 def _remove(repos: Repositories, number: int) -> str:

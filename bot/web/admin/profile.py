@@ -1,9 +1,7 @@
 """The profile: name, words and picture of the account, and the user name by which others find it without its number.
 
-Aldis asks the bridge for it and keeps none of it. The link of a user name is told only when the name is taken, so what
-is shown of it is what these pages have heard in this process; taking the name again shows it again.
-
-Left to others: asking the bridge (`bot.transports.profiles`), opening what is uploaded (`bot.media.attachments`).
+Aldis asks the bridge for it and keeps none of it but the link of the user name, which is told only when the name is
+taken: where it was taken elsewhere, taking it again shows it.
 """
 
 import asyncio
@@ -12,9 +10,9 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from bot.errors import CallRefused, ConfigError, Disconnected, Unfetchable, UsernameRefused
+from bot.errors import ConfigError, Disconnected, Unfetchable, UsernameRefused
 from bot.events import Account, PersonId
-from bot.media.attachments import open_picture, picture_sandbox
+from bot.media.attachments import open_lone_picture
 from bot.media.cell import FileRefused
 from bot.media.sniff import kind_of
 from bot.transports.profiles import (
@@ -26,11 +24,11 @@ from bot.transports.profiles import (
     ProfileChange,
     ProfileClient,
     ProfilePicture,
+    is_line,
 )
 from bot.web.admin.account import bridge_of, qr_svg
-from bot.web.admin.desk import AdminContext
+from bot.web.admin.desk import AdminContext, NotDone, refusing
 from bot.web.admin.guard import SESSION, form_of, upload_of
-from bot.web.admin.pages import words
 from bot.web.admin.world import RunningParts
 
 _PAGE = "/setup/profile"
@@ -120,77 +118,53 @@ class ProfileRoom:
         return web.Response(body=qr_svg(username.link), content_type="image/svg+xml")
 
     async def _change(self, request: web.Request) -> web.Response:
-        form, running = form_of(request), self._desk.world.running
+        form = form_of(request)
         name, about = " ".join(form.get("name", "").split()), form.get("about", "").strip()
         request[SESSION].draft = {"name": name[:_MAX_DRAFT_CHARS], "about": about[:_MAX_DRAFT_CHARS]}
-        if running is None:
-            return self._desk.wrong(request, _PAGE, words("NOT_RUNNING"))
-        if not name or not name.isprintable() or len(name.encode()) > MAX_NAME_BYTES:
-            return self._desk.wrong(request, _PAGE, words("PROFILE_NAME_WRONG"))
-        if len(about.encode()) > MAX_ABOUT_BYTES:
-            return self._desk.wrong(request, _PAGE, words("PROFILE_ABOUT_WRONG"))
+        running = self._desk.running(_PAGE)
+        if not name or not is_line(name, max_bytes=MAX_NAME_BYTES):
+            raise NotDone(_PAGE, "PROFILE_NAME_WRONG")
+        if not is_line(about, max_bytes=MAX_ABOUT_BYTES):
+            raise NotDone(_PAGE, "PROFILE_ABOUT_WRONG")
         try:
-            picture = await self._opened(upload_of(request).get("picture", b""))
-        except FileRefused:
-            return self._desk.wrong(request, _PAGE, words("PICTURE_WRONG"))
+            data = upload_of(request).get("picture")
+            made = await open_lone_picture(data) if data else None
+        except FileRefused as error:
+            raise NotDone(_PAGE, "PICTURE_WRONG") from error
         change = ProfileChange(
-            name=name, about=about, picture=picture, removes_picture=form.get("remove_picture") == "yes"
+            name=name,
+            about=about,
+            picture=ProfilePicture(data=made.data, content_type=made.content_type) if made else None,
+            removes_picture=form.get("remove_picture") == "yes",
         )
         self._desk.write_down(request, "profile.changed")
-        try:
+        with refusing(_PAGE):
             async with self._client(running) as client:
                 await client.change(change)
-        except (CallRefused, Disconnected, ConfigError) as error:
-            return self._desk.wrong(request, _PAGE, words("REFUSED", words=str(error)))
         request[SESSION].draft = {}
         return self._desk.done(request, _PAGE, "PROFILE_SAVED")
 
-    async def _opened(self, data: bytes) -> ProfilePicture | None:
-        """What was uploaded as a cell makes it anew, without what a camera has noted of the place; None: nothing was.
-
-        Raises:
-            FileRefused: it is no picture, or none that can be opened.
-        """
-        if not data:
-            return None
-        kind = kind_of(data)
-        if kind.family != "picture":
-            raise FileRefused("it is no picture")
-        sandbox = picture_sandbox()
-        try:
-            made, _ = await open_picture(sandbox, data, kind)
-        finally:
-            await asyncio.to_thread(sandbox.close)
-        return ProfilePicture(data=made.data, content_type=made.content_type)
-
     async def _take(self, request: web.Request) -> web.Response:
-        running, wanted = self._desk.world.running, form_of(request).get("username", "").strip().removeprefix("@")
-        if running is None:
-            return self._desk.wrong(request, _PAGE, words("NOT_RUNNING"))
+        running, wanted = self._desk.running(_PAGE), form_of(request).get("username", "").strip().removeprefix("@")
         request[SESSION].draft = {"username": wanted[:_MAX_DRAFT_CHARS]}
         if not USERNAME.fullmatch(wanted):
-            return self._desk.wrong(request, _PAGE, words("USERNAME_WRONG"))
+            raise NotDone(_PAGE, "USERNAME_WRONG")
         self._desk.write_down(request, "username.taken")
-        try:
+        with refusing(_PAGE):
             async with self._client(running) as client:
-                username = await client.take_username(wanted)
-        except UsernameRefused:
-            return self._desk.wrong(request, _PAGE, words("USERNAME_TAKEN", name=wanted))
-        except (CallRefused, Disconnected, ConfigError) as error:
-            return self._desk.wrong(request, _PAGE, words("REFUSED", words=str(error)))
+                try:
+                    username = await client.take_username(wanted)
+                except UsernameRefused as error:
+                    raise NotDone(_PAGE, "USERNAME_TAKEN", name=wanted) from error
         request[SESSION].draft = {}
-        self._desk.world.remember_username(username)
+        await self._desk.world.remember_username(username)
         return self._desk.done(request, _PAGE, "USERNAME_SET", name=username.name)
 
     async def _drop(self, request: web.Request) -> web.Response:
-        running = self._desk.world.running
-        if running is None:
-            return self._desk.wrong(request, _PAGE, words("NOT_RUNNING"))
+        running = self._desk.running(_PAGE)
         self._desk.write_down(request, "username.dropped")
-        try:
+        with refusing(_PAGE):
             async with self._client(running) as client:
                 await client.drop_username()
-        except (CallRefused, Disconnected, ConfigError) as error:
-            return self._desk.wrong(request, _PAGE, words("REFUSED", words=str(error)))
-        self._desk.world.remember_username(None)
+        await self._desk.world.remember_username(None)
         return self._desk.done(request, _PAGE, "USERNAME_DROPPED")

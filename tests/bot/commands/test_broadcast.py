@@ -23,8 +23,7 @@ async def everybody(port: Port, *people: Person) -> None:
     """These have written before, and so has the group; the bridge knows them all and a second group."""
     for person in people:
         await port.deliver(message("hi", author=person))
-    await port.deliver(message("Aldis, hi", author=ALICE, group=GROUP))
-    await port.quiet()
+    await port.process(message("Aldis, hi", author=ALICE, group=GROUP))
     everyone = (ALICE, BOB, CAROL, MALLORY)
     port.transport.known_contacts = tuple(
         Contact(person=PersonId(p.uuid), number=p.number, name=None) for p in everyone
@@ -48,8 +47,7 @@ async def test_a_broadcast_reaches_who_wrote_before_and_may_still_write(store: S
         )
         await port.quiet()
         assert len(port.transport.sent) == before + 1
-        await port.deliver(message("/broadcast yes", author=BOB))
-        await port.quiet()
+        await port.process(message("/broadcast yes", author=BOB))
         news = [reply.chat for reply in port.transport.sent if reply.content.text == NEWS]
         assert sorted(news) == [ALICE.chat, f"group:{GROUP}"]
         assert say(phrases.BROADCAST_DONE, count=2) in [reply.content.text for reply in port.transport.sent]
@@ -85,8 +83,7 @@ async def test_a_redelivered_second_word_sends_nothing_again(store: Store, clock
         await told(port, f"/broadcast {NEWS}", author=BOB)
         yes = message("/broadcast yes", author=BOB)
         for _ in range(2):
-            await port.deliver(yes)
-            await port.quiet()
+            await port.process(yes)
         told_alice = [reply for reply in port.transport.sent if reply.content.text == NEWS and reply.chat == ALICE.chat]
         assert len(told_alice) == 1
 

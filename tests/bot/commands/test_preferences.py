@@ -32,16 +32,14 @@ async def test_a_persona_stands_beside_the_rules_and_survives_a_restart(store: S
         assert await told(port, f"/persona {PIRATE}") == plain(phrases.persona_set(disappears=False))
     async with app_harness(store, clock) as port:
         await port.deliver(message("Hello"))
-        await port.deliver(message("Hello", author=BOB))
-        await port.quiet()
+        await port.process(message("Hello", author=BOB))
         systems = sorted((request.whole_system for request in port.thinker.requests), key=len)
         assert systems[0] == "Be kind."
         assert systems[1].startswith("Be kind.\n\n")
         assert systems[1].endswith(PIRATE)
         assert PIRATE in await told(port, "/persona")
         assert await told(port, "/persona OFF") == phrases.PERSONA_OFF.text
-        await port.deliver(message("Hello again"))
-        await port.quiet()
+        await port.process(message("Hello again"))
         assert port.thinker.requests[-1].whole_system == "Be kind."
 
 
@@ -60,10 +58,8 @@ async def test_a_persona_is_sealed_and_goes_with_forget(store: Store, clock: Set
 async def test_a_persona_goes_with_the_message_that_it_came_in(store: Store, clock: SetClock) -> None:
     """When that is deleted, and when its timer has run: then nothing of it is on the disk."""
     async with app_harness(store, clock) as port:
-        asked = await port.deliver(message(f"/persona {PIRATE}"))
-        await port.quiet()
-        await port.deliver(delete(asked))
-        await port.quiet()
+        asked = await port.process(message(f"/persona {PIRATE}"))
+        await port.process(delete(asked))
         assert await told(port, "/persona") == plain(phrases.NO_PERSONA.text)
         heard = await told(port, f"/persona {PIRATE}", expires_in_seconds=60)
         assert heard == plain(phrases.persona_set(disappears=True))
@@ -118,12 +114,10 @@ async def test_the_model_is_chosen_among_those_there_are(store: Store, clock: Se
         for wrong in ("gpt-9", "0", "3", "99999999999999999999"):
             assert await told(port, f"/model {wrong}") == plain(say(phrases.NO_SUCH_MODEL_HERE, name=wrong))
         assert await told(port, "/model MODEL-2") == phrases.model("other/model-2", ())
-        await port.deliver(message("Hello"))
-        await port.quiet()
+        await port.process(message("Hello"))
         assert port.thinker.requests[-1].model == "other/model-2"
         assert await told(port, "/model default") == phrases.model("scripted/model-1", ())
-        await port.deliver(message("Hello"))
-        await port.quiet()
+        await port.process(message("Hello"))
         assert port.thinker.requests[-1].model is None
 
 
@@ -136,12 +130,10 @@ async def test_a_tool_that_is_switched_off_is_not_offered_and_its_calls_are_not_
     """History with calls of it stays valid for every vendor; switched on again, everything is as before."""
     async with app_harness(store, clock, tools=(Echo(), Echo(name="other"))) as port:
         port.thinker.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
-        await port.deliver(message("How is the tulip?"))
-        await port.quiet()
+        await port.process(message("How is the tulip?"))
         assert await told(port, "/tools") == "• echo: on\n• other: on"
         assert await told(port, "/tools off ECHO") == phrases.tools_switched(["echo"], is_on=False)
-        await port.deliver(message("And now?"))
-        await port.quiet()
+        await port.process(message("And now?"))
         request = port.thinker.requests[-1]
         assert [offer.name for offer in request.tools] == ["other"]
         assert is_sendable(request.messages)
@@ -149,8 +141,7 @@ async def test_a_tool_that_is_switched_off_is_not_offered_and_its_calls_are_not_
         assert "The tulip is fine." in words(request)
         assert await told(port, "/tools") == "• echo: off\n• other: on"
         await told(port, "/tools on echo")
-        await port.deliver(message("And now?"))
-        await port.quiet()
+        await port.process(message("And now?"))
         assert [offer.name for offer in port.thinker.requests[-1].tools] == ["echo", "other"]
         assert len(contents(port.thinker.requests[-1])) == 1
 
@@ -170,11 +161,9 @@ async def test_with_all_tools_off_none_is_offered(store: Store, clock: SetClock)
     """Vendors refuse calls in the history of a request without tools."""
     async with app_harness(store, clock, tools=(Echo(),)) as port:
         port.thinker.script += [calls(("echo", {"word": "tulip"})), says("fine")]
-        await port.deliver(message("How is the tulip?"))
-        await port.quiet()
+        await port.process(message("How is the tulip?"))
         await told(port, "/tools off echo")
-        await port.deliver(message("And now?"))
-        await port.quiet()
+        await port.process(message("And now?"))
         request = port.thinker.requests[-1]
         assert (request.tools, request.may_call_tools, contents(request)) == ((), False, [])
 
@@ -240,25 +229,42 @@ async def test_aldis_speaks_the_language_that_people_write(store: Store, clock: 
     """The last one that was sure, kept over a restart; a word that could be any changes nothing."""
     async with app_harness(store, clock) as port:
         assert "working on anything" in await told(port, "/stop")
-        await port.deliver(message("Wie wird das Wetter morgen in Berlin?"))
-        await port.quiet()
+        await port.process(message("Wie wird das Wetter morgen in Berlin?"))
         assert await told(port, "/stop") == "Ich arbeite hier gerade an nichts."
     async with app_harness(store, clock) as port:
-        await port.deliver(message("Pizza?"))
-        await port.quiet()
+        await port.process(message("Pizza?"))
         assert await told(port, "/stop") == "Ich arbeite hier gerade an nichts."
         assert "verbraucht" in await told(port, "/help") or "Befehle" in await told(port, "/help")
-        await port.deliver(message("Quel temps fait-il demain à Lyon ?"))
-        await port.quiet()
+        await port.process(message("Quel temps fait-il demain à Lyon ?"))
         assert await told(port, "/stop") == "Je ne suis sur rien en ce moment ici."
+
+
+async def test_a_first_greeting_is_enough_where_nothing_else_is_known(store: Store, clock: SetClock) -> None:
+    """Until a sentence says better; then a friend's word in another language changes nothing."""
+    async with app_harness(store, clock) as port:
+        await port.deliver(message("Hallo!"))
+        await port.quiet()
+        assert await told(port, "/stop") == "Ich arbeite hier gerade an nichts."
+        await port.deliver(message("Bonjour!"))
+        await port.quiet()
+        assert await told(port, "/stop") == "Ich arbeite hier gerade an nichts."
+
+
+async def test_a_command_is_answered_as_it_is_written_where_nothing_else_is_known(
+    store: Store, clock: SetClock
+) -> None:
+    """By the word for it in another language, or by what follows; its own name belongs to all of them."""
+    async with app_harness(store, clock) as port:
+        assert "Répon" in await told(port, "/aide")
+        assert "ich erinnere dich" in (await told(port, "/remind morgen um 9 an den Müll von gestern")).lower()
+        assert "working on anything" in await told(port, "/stop")
 
 
 async def test_a_chosen_language_stays_whatever_is_written(store: Store, clock: SetClock) -> None:
     """Until it is left to the messages again; the answer to the choice is in it already."""
     async with app_harness(store, clock) as port:
         assert await told(port, "/language ES") == "A partir de ahora hablo español aquí."
-        await port.deliver(message("Wie wird das Wetter morgen in Berlin?"))
-        await port.quiet()
+        await port.process(message("Wie wird das Wetter morgen in Berlin?"))
         assert await told(port, "/stop") == "Ahora mismo no estoy con nada aquí."
         assert await told(port, "/language klingon") == "Escríbelo así: /language en|de|fr|es|auto"
         with speaking("de"):
@@ -290,14 +296,12 @@ async def test_the_answer_to_forget_is_in_the_language_that_it_forgets(store: St
 async def test_admins_say_when_aldis_speaks_up_in_a_group(store: Store, clock: SetClock) -> None:
     """Nobody else; in a direct conversation there is nothing to say."""
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
-        await port.deliver(message("/always on", group=GROUP, author=ALICE))
-        await port.quiet()
+        await port.process(message("/always on", group=GROUP, author=ALICE))
         assert port.transport.sent == []
         assert await told(port, "/always on", group=GROUP, author=BOB) == phrases.ALWAYS_ON.text
         assert await told(port, "Is it cold?", group=GROUP, author=ALICE) == "re: Is it cold?"
         assert await told(port, "/always off", group=GROUP, author=BOB) == phrases.ALWAYS_OFF.text
-        await port.deliver(message("Is it warm?", group=GROUP))
-        await port.quiet()
+        await port.process(message("Is it warm?", group=GROUP))
         assert port.transport.sent[-1].content.text == phrases.ALWAYS_OFF.text
         assert await told(port, "/always on", author=BOB) == phrases.ONLY_IN_GROUPS.text
         assert await told(port, "/always", group=GROUP, author=BOB) == plain(
@@ -320,8 +324,7 @@ async def test_pause_answers_nothing_but_commands_and_says_so_once(store: Store,
         assert await told(port, "Aldis, one?", group=GROUP) == plain(turn_phrases.IS_PAUSED.text)
         await port.until(lambda: port.intake._counts.all().get("unanswered_paused") == 1)
         await port.deliver(message("Aldis, two?", group=GROUP))
-        await port.deliver(message("Elsewhere?"))
-        await port.quiet()
+        await port.process(message("Elsewhere?"))
         assert [reply.content.text for reply in port.transport.sent[1:]] == ["re: Elsewhere?"]
         assert phrases.STATUS_PAUSED.text in await told(port, "/status", group=GROUP)
         assert await told(port, "/resume", group=GROUP, author=BOB) == phrases.RESUMED.text
@@ -337,8 +340,7 @@ async def test_it_is_set_once_however_often_it_comes(store: Store, clock: SetClo
     async with app_harness(store, clock, tools=(Echo(),)) as port:
         frame = message(given)
         for _ in range(2):
-            await port.deliver(frame)
-            await port.quiet()
+            await port.process(frame)
         assert len(port.transport.sent) == 1
 
 

@@ -21,15 +21,12 @@ from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message, quote_of
 async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetClock) -> None:
     """The model reads nothing of before, after a restart neither; it is kept until it is forgotten."""
     async with app_harness(store, clock) as port:
-        await port.deliver(message("I like tulips."))
-        await port.quiet()
+        await port.process(message("I like tulips."))
         assert await told(port, "/new") == plain(phrases.BEGUN_ANEW.text)
-        await port.deliver(message("And roses."))
-        await port.quiet()
+        await port.process(message("And roses."))
         assert "tulips" not in words(port.thinker.requests[-1])
     async with app_harness(store, clock) as port:
-        await port.deliver(message("What do I like?"))
-        await port.quiet()
+        await port.process(message("What do I like?"))
         assert "tulips" not in words(port.thinker.requests[-1])
         assert "roses" in words(port.thinker.requests[-1])
         assert "tulips" in await told(port, "/export")
@@ -46,8 +43,7 @@ async def test_an_answer_under_way_at_new_belongs_to_before(store: Store, clock:
         port.thinker.gates["slow"].set()
         await port.quiet()
         assert port.transport.sent[-1].content.text == "re: slow tulips"
-        await port.deliver(message("And now?"))
-        await port.quiet()
+        await port.process(message("And now?"))
         assert "tulips" not in words(port.thinker.requests[-1])
 
 
@@ -65,8 +61,7 @@ async def test_retry_answers_again_in_the_place_of_the_answer(store: Store, cloc
         assert second.edits == FIRST + 1
         assert port.thinker.requests[0].messages[-1] == port.thinker.requests[1].messages[-1]
         assert "Perhaps." not in words(port.thinker.requests[1])
-        await port.deliver(message("Sure?"))
-        await port.quiet()
+        await port.process(message("Sure?"))
         history = words(port.thinker.requests[-1])
         assert history.count("Will it rain?") == 1
         assert "Surely." in history
@@ -91,19 +86,15 @@ async def test_what_could_not_be_answered_is_forgotten_too(store: Store, clock: 
     """By deletion, by its timer, and by the command."""
     async with app_harness(store, clock) as port:
         port.thinker.script += [Overloaded("busy", provider="p")] * 3
-        deleted = await port.deliver(message("one"))
-        await port.quiet()
-        await port.deliver(delete(deleted))
-        await port.quiet()
+        deleted = await port.process(message("one"))
+        await port.process(delete(deleted))
         assert await port.count("SELECT count(*) FROM unanswered") == 0
-        await port.deliver(message("two", expires_in_seconds=60))
-        await port.quiet()
+        await port.process(message("two", expires_in_seconds=60))
         assert await port.count("SELECT count(*) FROM unanswered") == 1
         clock.move(61)
         await port.maintenance.expire()
         assert await port.count("SELECT count(*) FROM unanswered") == 0
-        await port.deliver(message("three"))
-        await port.quiet()
+        await port.process(message("three"))
         await told(port, "/forget")
         assert await port.count("SELECT count(*) FROM unanswered") == 0
         assert await told(port, "/retry") == phrases.NOTHING_TO_REPEAT.text
@@ -112,18 +103,15 @@ async def test_what_could_not_be_answered_is_forgotten_too(store: Store, clock: 
 async def test_a_question_that_is_asked_again_disappears_with_its_first_words(store: Store, clock: SetClock) -> None:
     """The command came later, and under no timer: the words are as old as they are."""
     async with app_harness(store, clock) as port:
-        await port.deliver(message("secret", expires_in_seconds=60))
-        await port.quiet()
+        await port.process(message("secret", expires_in_seconds=60))
         await port.deliver(message("/retry"))
         await port.answered(2)
         await port.quiet()
         clock.move(61)
-        await port.deliver(message("And now?"))
-        await port.quiet()
+        await port.process(message("And now?"))
         assert "secret" not in words(port.thinker.requests[-1])
         await port.maintenance.expire()
-        await port.deliver(message("/forget"))
-        await port.quiet()
+        await port.process(message("/forget"))
         assert await open_words(port) == 0
 
 
@@ -138,8 +126,7 @@ async def test_so_does_an_older_one(store: Store, clock: SetClock) -> None:
         await port.answered(3)
         await port.quiet()
         clock.move(61)
-        await port.deliver(message("Aldis, and now?", group=GROUP, author=BOB))
-        await port.quiet()
+        await port.process(message("Aldis, and now?", group=GROUP, author=BOB))
         assert "secret" not in words(port.thinker.requests[-1])
         assert "roses" in words(port.thinker.requests[-1])
 
@@ -200,8 +187,7 @@ async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clo
         assert await told(port, "/undo") == phrases.undone("I like roses.")
         await port.quiet()
         assert [removal.target for removal in port.transport.removed] == [FIRST + 2]
-        await port.deliver(message("What do I like?"))
-        await port.quiet()
+        await port.process(message("What do I like?"))
         assert "roses" not in words(port.thinker.requests[-1])
         assert "tulips" in words(port.thinker.requests[-1])
         assert "What do I like?" in await told(port, "/undo")
@@ -241,8 +227,7 @@ async def test_undo_stops_what_is_under_way(store: Store, clock: SetClock) -> No
         await port.quiet()
         assert len(port.transport.sent) == 1
         assert await open_words(port) == 0
-        await port.deliver(message("And now?"))
-        await port.quiet()
+        await port.process(message("And now?"))
         assert "tulips" not in words(port.thinker.requests[-1])
 
 
@@ -259,13 +244,10 @@ async def test_undo_survives_a_redelivery(store: Store, clock: SetClock) -> None
     """It is carried out once, however often Signal brings it."""
     async with app_harness(store, clock) as port:
         await port.deliver(message("one"))
-        await port.deliver(message("two"))
-        await port.quiet()
+        await port.process(message("two"))
         given = message("/undo")
-        await port.deliver(given)
-        await port.quiet()
-        await port.deliver(given)
-        await port.quiet()
+        await port.process(given)
+        await port.process(given)
         assert sum("“" in reply.content.text for reply in port.transport.sent) == 1
 
 

@@ -113,8 +113,7 @@ async def test_the_budget_of_all_and_of_one(store: Store, clock: SetClock) -> No
     limits = Budgets(all_day_usd=Decimal(2), person_month_usd=Decimal(5))
     async with app_harness(store, clock, admins=ADMINS, budgets=limits) as port:
         port.transport.known_contacts = (contact(PersonId(ALICE.uuid)), contact(PersonId(CAROL.uuid)))
-        await port.deliver(message("one"))
-        await port.quiet()
+        await port.process(message("one"))
         assert (await told(port, "/budget", author=BOB)).splitlines() == [
             "All together, today: 0.0100 of 2 USD",
             "All together, this month: 0.0100 USD, no limit",

@@ -32,8 +32,7 @@ async def test_the_answer_under_way_is_not_sent(store: Store, clock: SetClock) -
         over = await told(port, "/takeover 10m", group=GROUP, author=BOB)
         assert over.startswith("It's all yours for 10 min")
         await port.quiet()
-        await port.deliver(message("Aldis, and this?", group=GROUP))
-        await port.quiet()
+        await port.process(message("Aldis, and this?", group=GROUP))
         assert sent(port) == [over, turn_phrases.IS_TAKEN_OVER.text]
         assert "in person for another 10 min" in await told(port, "/status", group=GROUP)
         clock.move(600)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.i18n.detect import detect_language
+from bot.i18n.detect import detect_language, guess_language
 from bot.i18n.language import LANGUAGES, Language
 
 SURE: list[tuple[Language, str]] = [
@@ -83,6 +83,28 @@ def test_a_plain_sentence_is_told(language: Language, text: str) -> None:
 def test_nothing_is_claimed_where_it_is_not_sure(text: str) -> None:
     """Too little, no words at all, code and addresses, or a language that is none of the four."""
     assert detect_language(text) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "Hello!"),
+        ("de", "Guten Morgen 🙂"),
+        ("de", "Wetter Berlin?"),
+        ("fr", "Bonjour"),
+        ("fr", "météo"),
+        ("es", "¡Hola!"),
+        ("es", "tiempo Madrid"),
+        (None, "ok"),
+        (None, "Hi"),
+        (None, "Berlin"),
+        (None, "👍"),
+        (None, "Hallo Welt ist ein altes kleines Programm"),
+    ],
+)
+def test_a_greeting_is_a_guess(language: Language | None, text: str) -> None:
+    """So is a word or two; what friends of any language say is none."""
+    assert guess_language(text) == language
 
 
 @given(st.text())

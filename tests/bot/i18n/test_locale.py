@@ -7,7 +7,7 @@ import pytest
 
 from bot.commands import phrases as command_phrases
 from bot.i18n.language import Language, speaking
-from bot.i18n.locale import day, moment, number
+from bot.i18n.locale import day, dollars, moment, number
 from bot.turn import phrases
 
 AT = datetime(2026, 3, 4, 9, 5, tzinfo=UTC)
@@ -26,6 +26,21 @@ def test_dates_and_numbers(language: Language, date: str, when: str, amount: str
     """As people of the language write them, without a locale of the machine."""
     with speaking(language):
         assert (day(AT), moment(AT), number(Decimal("1234.50"))) == (date, when, amount)
+
+
+@pytest.mark.parametrize(
+    ("language", "amount", "small"),
+    [
+        ("en", "US$1,234.50", "US$0.0042"),
+        ("de", "1.234,50\u00a0$", "0,0042\u00a0$"),
+        ("fr", "1\u202f234,50\u00a0$US", "0,0042\u00a0$US"),
+        ("es", "1.234,50\u00a0US$", "0,0042\u00a0US$"),
+    ],
+)
+def test_money_is_written_as_the_language_does(language: Language, amount: str, small: str) -> None:
+    """With its cents, and with more places where it has them."""
+    with speaking(language):
+        assert (dollars(Decimal("1234.5")), dollars(Decimal("0.0042"))) == (amount, small)
 
 
 def test_a_sentence_has_its_numbers_and_dates_in_its_language() -> None:

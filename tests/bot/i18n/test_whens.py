@@ -116,6 +116,40 @@ def test_a_sentence_may_end_with_its_time(words: str, local: str, text: str) -> 
     assert find(text, now=SATURDAY, zone="Europe/Berlin") is None
 
 
+@pytest.mark.parametrize(
+    ("words", "local"),
+    [
+        ("yesterday at 7 tea", "2026-11-20T07:00"),
+        ("gestern um 7 tea", "2026-11-20T07:00"),
+        ("gestern Abend um 8 tea", "2026-11-20T20:00"),
+        ("hier à 7h tea", "2026-11-20T07:00"),
+        ("ayer a las 7 tea", "2026-11-20T07:00"),
+        ("vorgestern um 7 tea", "2026-11-19T07:00"),
+        ("last monday at 7 tea", "2026-11-16T07:00"),
+        ("letzten Samstag um 7 tea", "2026-11-14T07:00"),
+        ("lundi dernier à 7h tea", "2026-11-16T07:00"),
+        ("el lunes pasado a las 7 tea", "2026-11-16T07:00"),
+    ],
+)
+def test_a_day_that_is_over_is_that_day(words: str, local: str) -> None:
+    """So that whoever plans can refuse it: as a part of the text it would come on another day."""
+    assert read(words, now=SATURDAY, zone="UTC") == Wish(text="tea", local=local)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("an den Film von gestern um 9", "den Film von gestern"),
+        ("to send the photos from yesterday at 9", "send the photos from yesterday"),
+        ("hier um 9 an den Film", None),
+    ],
+)
+def test_a_day_that_is_over_may_belong_to_the_text(words: str, text: str | None) -> None:
+    """Behind "from", "von"; and "hier" is German for "here"."""
+    wish = find(words, now=SATURDAY, zone="UTC")
+    assert (wish and (wish.text, wish.local)) == (text and (text, "2026-11-22T09:00"))
+
+
 def test_what_is_to_be_asked_then() -> None:
     """`ask:` makes a question of the text."""
     asked = read("every day at 8 Ask: weather in Oslo?", now=SATURDAY, zone="UTC")

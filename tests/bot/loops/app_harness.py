@@ -153,6 +153,12 @@ class Port:
         await self.intake.take(envelope)
         return envelope.sent_at
 
+    async def process(self, frame: Frame) -> int:
+        """The same, and wait until nothing is under way any more."""
+        sent_at = await self.deliver(frame)
+        await self.quiet()
+        return sent_at
+
     async def answered(self, count: int) -> list[Reply]:
         """Wait until so many replies went out, each revision by itself."""
         await self.transport.until(lambda: len(self.transport.sent) >= count)

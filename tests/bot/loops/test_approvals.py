@@ -268,3 +268,34 @@ async def test_a_message_that_disappears_takes_its_question_with_it(store: Store
         assert post.ran == []
         assert await port.count("SELECT count(*) FROM history") == 0
         assert await port.count("SELECT count(*) FROM journal") == 0
+
+
+@pytest.mark.parametrize("said", ["thumb", "quote", "always"])
+async def test_a_word_on_a_question_is_none_to_the_next_of_its_turn(store: Store, clock: SetClock, said: str) -> None:
+    """Who agrees once more to what is done already, or an admin who does so too, agrees to nothing else."""
+    look, post = tools()
+    async with app_harness(store, clock, tools=(look, post), admins=frozenset({BOB.uuid})) as port:
+        port.thinker.script = [
+            calls(("look", {"word": "page"})),
+            calls(("post", {"word": "hello"})),
+            calls(("post", {"word": "the family's secrets"})),
+            says("Done."),
+        ]
+        await port.deliver(message("Aldis, read the page.", group=GROUP))
+        await port.answered(1)
+        await port.deliver(reaction("👍", QUESTION, group=GROUP))
+        await port.answered(2)
+        assert "the family's secrets" in port.transport.sent[1].content.text
+        await port.quiet_but(1)
+        again = {
+            "thumb": reaction("👍", QUESTION, author=BOB, group=GROUP),
+            "always": reaction("✅", QUESTION, group=GROUP),
+            "quote": message("ja klar", quote=quote_of(ALDIS, QUESTION, "May I use post?"), group=GROUP),
+        }
+        await port.deliver(again[said])
+        await port.quiet_but(1)
+        assert await port.count("SELECT count(*) FROM inbox WHERE put_off_until IS NOT NULL") == 1
+        assert post.ran == ["hello"]
+        await port.deliver(reaction("👍", QUESTION + 1, group=GROUP))
+        await port.quiet()
+        assert post.ran == ["hello", "the family's secrets"]

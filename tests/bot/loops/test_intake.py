@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import TypeVar
 
 import pytest
@@ -15,7 +16,7 @@ from bot.loops.intake import Intake
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.unanswered import REASONS
-from store import Repositories, Store, StoreFull
+from store import Repositories, Store, StoreFull, TurnId
 from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.conftest import NOON
 from tests.waiting import eventually
@@ -264,6 +265,36 @@ async def test_what_comes_together_is_written_down_together(store: Store, clock:
     assert len(commits) == 1 + 2  # and what `kept` took
 
 
+async def in_doubt(store: Store, chat: str) -> None:
+    """An answer to the chat of which nobody knows whether it went out."""
+    conversation = await store.conversation(chat, now=NOON)
+
+    def put(repos: Repositories) -> None:
+        [(turn,)] = repos.outbox.rows(
+            "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'kept', 0) RETURNING id", (conversation,)
+        )
+        repos.outbox.put(conversation, TurnId(turn), 0, b"answer", in_group=chat.startswith("group:"), now=NOON)
+        [item] = repos.outbox.begin(now=NOON, most=1)
+        repos.outbox.doubt(item.id, due_at=NOON + timedelta(seconds=90))
+
+    await store.transaction(put)
+
+
+async def test_receipts_are_written_down_with_what_comes_with_them(store: Store, clock: SetClock) -> None:
+    """After a pause hundreds of them come with a few messages: what waited for each by itself is lost by a kill."""
+    for chat in ("direct:alice", "group:G"):
+        await in_doubt(store, chat)
+    await store.transaction(lambda repos: repos.members.keep("group:G", ["direct:alice"], listed_at=NOON))
+    names = [int(NOON.timestamp() * 1000) + number for number in (10, 20)]
+    receipts = [envelope("", 1, kind=Kind.RECEIPT, targets=(name,)) for name in names]
+    transport = FakeTransport(streams=[[*receipts, envelope("hi", 7)]], come_together=True)
+    commits = commits_of(store)
+    async with running(intake_of(transport, store, clock)):
+        await transport.until(lambda: transport.read == [7])
+    assert len(commits) == 1
+    assert await store.read(lambda repos: repos.outbox.rows("SELECT state FROM outbox")) == [("sent",), ("sent",)]
+
+
 async def test_what_comes_together_is_bounded(store: Store, clock: SetClock) -> None:
     """What is in hand when Aldis is killed is lost: so it is not too much."""
     frames: list[Envelope | Exception] = [envelope(f"{number}", number) for number in range(1, 251)]
@@ -275,10 +306,14 @@ async def test_what_comes_together_is_bounded(store: Store, clock: SetClock) -> 
     assert len(await kept(store)) == 250
 
 
+@pytest.mark.parametrize(("kind", "written"), [(Kind.MESSAGE, [1, 2, 3, 4]), (Kind.RECEIPT, [1, 2, 4])])
 async def test_one_that_fails_takes_no_other_along(
-    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture, kind: Kind, written: list[int]
 ) -> None:
-    """A bug over one envelope of several: the others come in, each once and in order, and nothing of it is logged."""
+    """A bug over one envelope of several: the others are confirmed, and nothing of it is logged.
+
+    A message is written down before it is read, so that the worker can say that it failed.
+    """
 
     class Stumbling(FakeTransport):
         def event(self, envelope: Envelope) -> Event | None:
@@ -286,12 +321,12 @@ async def test_one_that_fails_takes_no_other_along(
                 raise LookupError(envelope.raw)
             return super().event(envelope)
 
-    frames = [envelope("one", 1), envelope("two", 2), envelope("stumble", 3), envelope("four", 4)]
+    frames = [envelope("one", 1), envelope("two", 2), envelope("stumble", 3, kind=kind), envelope("four", 4)]
     transport = Stumbling(streams=[[*frames]], come_together=True)
     intake = intake_of(transport, store, clock)
     async with running(intake):
         await transport.until(lambda: transport.read == [1, 2, 4])
-    assert [kept.sent_at for kept in await kept(store)] == [1, 2, 4]
+    assert [kept.sent_at for kept in await kept(store)] == written
     assert "LookupError" in caplog.text
     assert "stumble" not in caplog.text
     assert transport.opened == 1

@@ -60,7 +60,7 @@ async def doubted(store: Store, clock: SetClock) -> None:
 async def confirmed(store: Store, clock: SetClock) -> None:
     """Somebody confirms what may be that send."""
     now = clock.now()
-    await store.transaction(lambda repos: repos.outbox.prove("direct:alice", [millis(now)], now=now))
+    await store.transaction(lambda repos: repos.attempts.prove("direct:alice", [millis(now)], now=now))
 
 
 async def is_sent(store: Store) -> bool:

@@ -10,6 +10,8 @@ import pytest
 
 from bot.clock import SetClock
 from bot.i18n import phrases as common_phrases
+from bot.i18n.catalogues import say
+from bot.i18n.language import Language, speaking
 from bot.turn import phrases
 from store import Store
 from tests.bot.commands.test_commands import told
@@ -141,20 +143,224 @@ async def test_of_two_open_questions_a_word_alone_means_none(store: Store, clock
         assert post.ran == ["at 18:00"]
 
 
-async def test_a_word_alone_means_what_was_said_last(store: Store, clock: SetClock) -> None:
-    """A yes to something else that Aldis has said since is none to the question: nobody is led to agree by that."""
+LEADING = ("Say yes, and I tell you a joke.", "Shall I go on?", "Soll ich weitermachen？", "続けますか。", "Very well.")
+
+
+@pytest.mark.parametrize("words", ["yes", "no", "always"])
+@pytest.mark.parametrize("said", LEADING)
+@pytest.mark.parametrize("group", [None, GROUP])
+async def test_no_yes_to_something_else_is_one_to_what_a_page_wants(
+    store: Store, clock: SetClock, group: str | None, said: str, words: str
+) -> None:
+    """A model that obeys the page says something behind the question, whatever it is: the word to that shows what is
+    open once more, and only the next one counts. No model is asked what it may mean.
+    """
     look, post, plan = tools()
     async with app_harness(store, clock, tools=(look, post, plan)) as port:
-        first = await asked(port)
+        await asked(port, group=group)
         clock.move(2)
-        port.thinker.script = [says("Say yes, and I tell you a joke.")]
+        port.thinker.script = [says(said)]
+        assert await told(port, "Aldis, how are you?", group=group) == said
+        requests = len(port.thinker.requests)
+        clock.move(2)
+        heard = await told(port, words, group=group)
+        assert heard.startswith(f"{phrases.STILL_OPEN.text}\n\nMay I use post?\n\n• word: “at 18:00”")
+        assert "what look told me earlier" in heard
+        await port.quiet_but(1)
+        assert (post.ran, await open_questions(port), len(port.thinker.requests)) == ([], 1, requests)
+        clock.move(2)
+        port.thinker.script = [says("Done.")]
+        assert await told(port, words, group=group) == "Done."
+        await port.quiet()
+        assert post.ran == ([] if words == "no" else ["at 18:00"])
+
+
+def asking() -> Echo:
+    """A tool that asks before each call, because its author wants it."""
+    return Echo(name="post", effects="once", flags={"needs_approval": True})
+
+
+async def asked_cleanly(port: Port, **more: Any) -> int:
+    """The person has something done about which they are asked; nobody else has a part in it."""
+    port.thinker.script = [wanted("post", "at 18:00")]
+    assert (await told(port, "Aldis, post it.", **more)).startswith("May I use post?")
+    question = FIRST + len(port.transport.sent)
+    port.clock.move(2)
+    return question
+
+
+@pytest.mark.parametrize("group", [None, GROUP])
+@pytest.mark.parametrize("words", ["yes", "ok, do it", "ja klar", "oui, merci", "sí, por favor", "nein", "always"])
+async def test_a_plain_word_counts_behind_talk_that_nobody_else_wrote(
+    store: Store, clock: SetClock, words: str, group: str | None
+) -> None:
+    """However much of it there was, and over a restart: no answer asked for a yes, and none was a stranger's."""
+    post = asking()
+    async with app_harness(store, clock, tools=(post,)) as port:
+        await asked_cleanly(port, group=group)
+        for said in ("It is sunny.", "Dinner is at seven."):
+            port.thinker.script = [says(said)]
+            assert await told(port, "Aldis, tell me something.", group=group) == said
+            clock.move(2)
+        await port.quiet_but(1)
+    async with app_harness(store, clock, tools=(post,)) as port:
+        await port.maintenance.recover()
+        port.thinker.script = [says("Done.")]
+        if group:
+            await port.deliver(message(words, author=BOB, group=group))
+            await port.quiet_but(1)
+            assert (post.ran, await open_questions(port)) == ([], 1)
+        assert await told(port, words, group=group) == "Done."
+        await port.quiet()
+    assert post.ran == ([] if words == "nein" else ["at 18:00"])
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        *((said, "yes") for said in LEADING[:-1]),
+        ("Sag einfach ja.", "ja"),
+        ("It is sunny.", "ok"),
+        ("It is sunny.", "Ok, danke!"),
+        ("It is sunny.", "👍"),
+    ],
+)
+async def test_what_may_be_said_to_the_answer_shows_the_question_again(
+    store: Store, clock: SetClock, said: str, words: str
+) -> None:
+    """The answer asks for it, or it may be thanks; then the question is what was said last."""
+    post = asking()
+    async with app_harness(store, clock, tools=(post,)) as port:
+        await asked_cleanly(port)
+        port.thinker.script = [says(said)]
+        await told(port, "Tell me something.")
+        clock.move(2)
+        assert (await told(port, words)).startswith(phrases.STILL_OPEN.text)
+        assert (post.ran, await open_questions(port)) == ([], 1)
+        clock.move(2)
+        port.thinker.script = [says("Done.")]
+        assert await told(port, words) == "Done."
+        assert post.ran == ["at 18:00"]
+
+
+@pytest.mark.parametrize("between", ["page", "command", "reminder", "Bob", "Bob's question"])
+async def test_behind_what_somebody_else_may_have_written_the_question_is_shown_again(
+    store: Store, clock: SetClock, between: str
+) -> None:
+    """A page that was read; what Aldis keeps and shows; another member."""
+    look, post = Echo(name="look"), asking()
+    group = GROUP if between.startswith("Bob") else None
+    async with app_harness(store, clock, tools=(look, post)) as port:
+        if between == "reminder":
+            await told(port, "/remind in 1 minute drink tea")
+        await asked_cleanly(port, group=group)
+        before = len(port.transport.sent)
+        read = [calls(("look", {"word": "page"}))] if between == "page" else []
+        port.thinker.script = [*read, says("It is sunny.")]
+        if between == "command":
+            await told(port, "/memory")
+        elif between == "reminder":
+            clock.move(120)
+            await port.reminder_scheduler.attend_all()
+            await port.answered(before + 1)
+        elif between == "Bob's question":
+            await asked_cleanly(port, group=group, author=BOB)
+        else:
+            more: dict[str, Any] = {"author": BOB} if between == "Bob" else {}
+            await told(port, "Aldis, tell me something.", group=group, **more)
+        clock.move(2)
+        heard = await told(port, "yes", group=group)
+        assert heard.startswith(phrases.STILL_OPEN.text)
+        assert post.ran == []
+        clock.move(2)
+        port.thinker.script = [says("Done.")]
+        assert await told(port, "yes", group=group) == "Done."
+        assert post.ran == ["at 18:00"]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_a_yes_among_other_messages_is_none_for_the_model(
+    store: Store, clock: SetClock, *, is_first: bool
+) -> None:
+    """They are taken together because a turn ran. Before the others it counts; behind them it may be about those."""
+    post = asking()
+    async with app_harness(store, clock, tools=(post,)) as port:
+        await asked_cleanly(port)
+        gate = port.thinker.gates["wait"] = asyncio.Event()
+        await port.deliver(message("wait"))
+        await port.asked(2)
+        for text in ("yes", "how are you") if is_first else ("how are you", "yes"):
+            await port.deliver(message(text))
+        gate.set()
+        if is_first:
+            await port.quiet()
+        else:
+            await port.quiet_but(1)
+            assert any(reply.content.text.startswith(phrases.STILL_OPEN.text) for reply in port.transport.sent)
+        assert post.ran == (["at 18:00"] if is_first else [])
+        asked = next(question for question in port.thinker.asked if "how are you" in question)
+        assert "yes" not in asked
+        request = next(one for one in port.thinker.requests if "how are you" in str(one.messages[-1]))
+        assert (NOTE in str(request.messages)) is not is_first
+
+
+async def test_a_yes_that_is_said_twice_shows_it_once(store: Store, clock: SetClock) -> None:
+    """The second has crossed what the first one brought about: it answers nothing."""
+    look, post, plan = tools()
+    async with app_harness(store, clock, tools=(look, post, plan)) as port:
+        await asked(port)
+        clock.move(2)
         await told(port, "how are you?")
         clock.move(2)
-        assert await told(port, "yes") == "re: yes"
-        assert NOTE in str(port.thinker.requests[-1].messages[0])
-        assert (post.ran, await open_questions(port)) == ([], 1)
-        await agree(port, first)
-        assert post.ran == ["at 18:00"]
+        before, requests = len(port.transport.sent), len(port.thinker.requests)
+        port.transport.gate = asyncio.Event()
+        await port.deliver(message("yes"))
+        await port.deliver(message("Yes!"))
+        await port.quiet_but(2)  # the question, and that it is shown again
+        port.transport.gate.set()
+        await port.quiet_but(1)
+        assert (len(port.transport.sent), len(port.thinker.requests)) == (before + 1, requests)
+        assert post.ran == []
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es"])
+async def test_it_is_shown_again_in_the_language_that_is_spoken(
+    store: Store, clock: SetClock, language: Language
+) -> None:
+    """With all that was shortened in it, and a thumb on it counts like one on the first."""
+    look, post, plan = tools()
+    async with app_harness(store, clock, tools=(look, post, plan)) as port:
+        await told(port, f"/language {language}")
+        port.thinker.script = [calls(("look", {"word": "page"})), wanted("post", "lamp" * 300)]
+        await told(port, "Aldis, ...")
+        clock.move(2)
+        await told(port, "Hm.")
+        clock.move(2)
+        heard = await told(port, "yes")
+        with speaking(language):
+            assert heard.startswith(say(phrases.STILL_OPEN))
+            assert say(phrases.SHORTENED_IN_FILE) in heard
+        assert say(phrases.STILL_OPEN) not in heard
+        assert [file.name for file in port.transport.sent[-1].files] == ["question.txt"]
+        await port.quiet_but(1)
+        port.thinker.script = [says("Done.")]
+        await agree(port, FIRST + len(port.transport.sent))
+        assert post.ran == ["lamp" * 300]
+
+
+async def test_of_two_open_questions_a_word_alone_means_none_behind_talk_either(store: Store, clock: SetClock) -> None:
+    """Nor is it one for the model."""
+    look, post, plan = tools()
+    async with app_harness(store, clock, tools=(look, post, plan)) as port:
+        await asked(port)
+        await asked(port, "plan")
+        clock.move(2)
+        await told(port, "how are you?")
+        clock.move(2)
+        requests = len(port.thinker.requests)
+        assert await told(port, "yes") == phrases.WHICH_QUESTION.text
+        assert (post.ran, plan.ran, await open_questions(port)) == ([], [], 2)
+        assert len(port.thinker.requests) == requests
 
 
 async def test_in_a_group_each_has_their_own(store: Store, clock: SetClock) -> None:

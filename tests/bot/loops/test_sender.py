@@ -250,7 +250,7 @@ async def test_a_copy_is_removed_when_it_shows(store: Store, clock: SetClock) ->
         await come_to(store, "sent")
     first = int(NOON.timestamp() * 1000) + 10
     async with running(sender_of(transport, store, clock, counts=counts)):
-        await store.transaction(lambda repos: repos.outbox.prove("direct:alice", (first,), now=clock.now()))
+        await store.transaction(lambda repos: repos.attempts.prove("direct:alice", (first,), now=clock.now()))
         await come_to(store, "sent", "sent")
     assert transport.removed == [Removal(chat=ChatId("direct:alice"), target=SentId(first))]
     assert counts.all()["copies_removed"] == 1
@@ -267,10 +267,12 @@ async def test_the_receipt_of_a_removal_in_doubt_is_its_own(store: Store, clock:
         await come_to(store, "sent")
         first, removed = int(NOON.timestamp() * 1000) + 10, int(clock.now().timestamp() * 1000) + 10
         transport.sends.append(SendUnknown("silence"))
-        await store.transaction(lambda repos: repos.outbox.prove("direct:alice", (first,), now=clock.now()))
+        await store.transaction(lambda repos: repos.attempts.prove("direct:alice", (first,), now=clock.now()))
         await come_to(store, "sent", "waiting")
         clock.move(0.1)
-        proved = await store.transaction(lambda repos: repos.outbox.prove("direct:alice", (removed,), now=clock.now()))
+        proved = await store.transaction(
+            lambda repos: repos.attempts.prove("direct:alice", (removed,), now=clock.now())
+        )
     assert proved == 1
     assert await states(store) == ["sent", "sent"]
 
@@ -293,7 +295,7 @@ async def test_a_proved_send_is_not_repeated(store: Store, clock: SetClock) -> N
     async with running(sender_of(transport, store, clock)):
         await come_to(store, "unknown", "waiting")
         at = int(NOON.timestamp() * 1000) + 10
-        assert await store.transaction(lambda repos: repos.outbox.prove("direct:alice", (at,), now=clock.now()))
+        assert await store.transaction(lambda repos: repos.attempts.prove("direct:alice", (at,), now=clock.now()))
         await come_to(store, "sent", "sent")
     assert [reply.content.text for reply in transport.sent] == ["two"]
 
@@ -311,6 +313,32 @@ async def test_a_send_that_stays_unknown_is_given_up(store: Store, clock: SetClo
 
         await eventually_found(is_given_up)
     assert transport.sends == []
+
+
+async def test_tries_that_surely_did_not_go_out_are_no_repetitions(store: Store, clock: SetClock) -> None:
+    """An answer that waited for a bridge that was away is sent again as often as any other, and as whole as any."""
+    away: list[Callable[[], SentId] | Exception] = [NotSent("the bridge is away")] * 3
+    transport = FakeTransport(sends=[*away, SendUnknown("silence")])
+    await say(store, "one", files=(File(name="one.txt", content_type="text/plain", data=b"1"),))
+    async with running(sender_of(transport, store, clock, max_resends=2)):
+
+        async def is_settled() -> bool:
+            clock.move(90)
+            store.wakeups["outbox"].set()
+            return await states(store) in (["sent"], ["dead"])
+
+        await eventually_found(is_settled)
+        assert [len(reply.files) for reply in transport.sent] == [1]
+        transport.sends += [*away, SendUnknown("silence"), SendUnknown("silence")]
+        await say(store, "two")
+
+        async def are_settled() -> bool:
+            clock.move(90)
+            store.wakeups["outbox"].set()
+            return await states(store) in (["sent", "sent"], ["sent", "dead"])
+
+        await eventually_found(are_settled)
+    assert [reply.content.text for reply in transport.sent] == ["one", "two"]
 
 
 async def test_what_was_sent_without_a_name_is_never_sent_again(store: Store, clock: SetClock) -> None:

@@ -590,6 +590,37 @@ async def test_a_contact_is_somebody_elses_words(store: Store, clock: SetClock) 
         assert "what somebody else wrote" in await there.say("go on", EFFECTS["post"])
 
 
+@pytest.mark.parametrize(
+    ("messages", "is_asked"),
+    [
+        (("post hello 7 times", "thanks a lot"), False),
+        (("post hello", "I have 7 lamps"), True),
+        (("post", "hello 7"), True),
+    ],
+)
+async def test_what_stands_in_two_messages_is_not_put_together(
+    store: Store, clock: SetClock, messages: tuple[str, str], *, is_asked: bool
+) -> None:
+    """They are answered by one turn, for they came while another one ran; each is somebody's wish by itself."""
+    look, post = Echo(name="look"), Echo(name="post", effects="once", flags={"deeds": ("post",)})
+    async with app_harness(store, clock, tools=(look, post)) as port:
+        gate = port.thinker.gates["wait"] = asyncio.Event()
+        await port.deliver(message("wait"))
+        await port.asked(1)
+        for text in messages:
+            await port.deliver(message(text))
+        port.thinker.script = [
+            says("Here."),
+            calls(("look", {"word": "page"})),
+            calls(("post", {"word": "hello", "times": 7})),
+            says("Done."),
+        ]
+        gate.set()
+        heard = (await port.answered(2))[1].content.text
+        assert heard.startswith("May I use post?") is is_asked
+        assert post.ran == ([] if is_asked else ["hello"])
+
+
 async def test_naming_one_deed_does_no_other(store: Store, clock: SetClock) -> None:
     """Numbers in a wish name no reminder to cancel; looking at what there is asks nobody."""
     cancel, look = calls(("remind", {"action": "cancel", "number": 1})), calls(("remind", {"action": "list"}))

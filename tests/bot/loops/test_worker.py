@@ -13,7 +13,7 @@ from bot.commands import phrases as command_phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, Commands, command
 from bot.commands.chat import ChatCommands
 from bot.commands.urgent import Authority, UrgentItems
-from bot.events import Envelope, Kind, Reply
+from bot.events import ChatId, Envelope, Kind, Reply
 from bot.i18n import phrases as common_phrases
 from bot.loops.worker import _MAX_TYPING, Worker, WorkerLimits
 from bot.metrics import Counts
@@ -284,6 +284,32 @@ async def test_kinds_that_are_no_question_are_settled(store: Store, clock: SetCl
     assert "ignored" not in str(thinker.asked)
 
 
+async def test_one_that_fails_while_it_is_read_takes_no_other_along(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A bug over one of several messages that are taken together: the others are answered, nothing is tried for ever,
+    and no word of it is logged.
+    """
+
+    class Stumbling(FakeTransport):
+        def event(self, envelope: Envelope) -> Any:
+            if "stumble" in envelope.raw:
+                raise LookupError(envelope.raw)
+            return super().event(envelope)
+
+    thinker = Thinker()
+    for number, text in enumerate(("hello", "stumble", "and how are you?"), 1):
+        await arrive(store, text, number)
+    async with running(worker_of(store, clock, Stumbling(), thinker)):
+        assert await said(store, 1) == ["answer"]
+        await settled(store)
+        await arrive(store, "stumble", 4)
+        await settled(store)
+    assert "how are you" in str(thinker.asked)
+    assert "LookupError" in caplog.text
+    assert "stumble" not in caplog.text
+
+
 async def test_a_turn_that_takes_too_long_is_told(store: Store, clock: SetClock) -> None:
     """The time of a whole turn is bounded; the conversation goes on."""
     thinker = Thinker()
@@ -309,6 +335,26 @@ async def test_a_stopped_turn_says_so(store: Store, clock: SetClock) -> None:
         assert await said(store, 1) == [common_phrases.STOPPED.text]
         await arrive(store, "quick", 2)
         assert await said(store, 1) == ["answer"]
+
+
+async def test_a_turn_that_has_its_answer_cannot_be_stopped_any_more(store: Store, clock: SetClock) -> None:
+    """Who presses Ctrl-C on seeing the answer means to leave, also while the turn still puts its things away."""
+
+    class Sluggish(FakeTransport):
+        async def typing(self, chat: ChatId, *, started: bool) -> None:
+            if not started:
+                await asyncio.Event().wait()
+
+    thinker = Thinker()
+    thinker.gates["hello"] = asyncio.Event()
+    worker = worker_of(store, clock, Sluggish(), thinker)
+    async with running(worker):
+        await arrive(store, "hello", 1)
+        await eventually(lambda: thinker.asked)
+        assert worker.stoppable_turns() == worker.running_turns()
+        thinker.gates["hello"].set()
+        assert await said(store, 1) == ["answer"]
+        await eventually(lambda: worker.running_turns() and not worker.stoppable_turns())
 
 
 async def test_a_turn_that_fails_is_tried_again_and_then_buried(store: Store, clock: SetClock) -> None:

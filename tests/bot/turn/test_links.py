@@ -104,6 +104,21 @@ def test_signs_of_style_hide_no_address(text: str) -> None:
     assert re.search(r"evil[.。]example", seen) is None
 
 
+@pytest.mark.parametrize(
+    "behind",
+    ["|4711", "^4711", "\\\\4711", "`4711", '"4711"', "||4711", "|||", '"47"11', '"'],
+)
+@pytest.mark.parametrize("address", ["https://lamps.example/signals?a=1", "https://lamps.example/", "flags.example/"])
+def test_what_phones_read_as_part_of_a_given_address_carries_nothing_out(address: str, behind: str) -> None:
+    """Signal's app for desktops ends an address at white space and angle brackets alone. Source: linkify-it 5,
+    `src_path` in lib/re.mjs (read 2026-11-23).
+    """
+    given = f"{GIVEN} {address}"
+    seen = visible(defang(f'See {address}{behind} and {address}, “{address}” or "{address}".', given)).text
+    linked = [found.rstrip('.,”"') for found in re.findall(r"(?:https://lamps|flags)\.example/[^\s<>｜]*", seen)]
+    assert set(linked) == {address}
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from([*"*_~|`[]()<>\\\n &#46;", ".", "evil", ".example", "/?d=4711", "https://", "a"])))
 def test_whatever_is_answered_no_made_up_address_is_seen(atoms: list[str]) -> None:

@@ -1,5 +1,6 @@
 """The model in a process of its own: `python -m tests.campaigns.bench.double anthropic` prints its address, serves
-until its standard input ends. It wants one call of the calculator for a question with a product, and then answers.
+until its standard input ends. It wants one call of the calculator for a question with a product, and then answers;
+where it may call nothing, it sums up.
 """
 
 import asyncio
@@ -23,10 +24,15 @@ I have calculated this exactly, so you can put it into the report as it is. Two 
 """
 
 
+SUMMARY = "Somebody has several products calculated for the treasurer's report, each of them a whole number."
+
+
 def reply(heard: Heard) -> Scripted:
     asked = _PRODUCT.search(heard.text)
     if asked is None:
         return say("Hello! What can I do for you?")
+    if not heard.may_call:
+        return say(SUMMARY)
     if not heard.answers:
         return call("calculate", {"expression": asked[0]})
     result = str(int(asked[1]) * int(asked[2]))

@@ -34,6 +34,9 @@ class Ended:
     """How a life ended."""
 
     number: int
+    born_at: int
+    ended_at: int
+    """Both in milliseconds since 1970."""
     how: str
     status: int
     was_meant: bool
@@ -42,6 +45,8 @@ class Ended:
     """Labels, canaries and phone numbers in its log: there must be none."""
     log: str
     """What it wrote, where that is worth a look; else empty."""
+    told: tuple[tuple[int, int, str], ...]
+    """What it wrote of what it sent: when, in milliseconds since 1970, the row of the outbox, the words."""
 
 
 @dataclass(frozen=True, kw_only=True)

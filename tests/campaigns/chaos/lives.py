@@ -3,16 +3,21 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
+import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 
 from tests.campaigns.chaos.mortal import SAID, Step
 from tests.flows.processes import environment
 from tests.waiting import WAIT_SECONDS
+
+_REPLY = re.compile(r"reply (\d+)")
 
 _START_SECONDS = 120.0
 """For the imports of the nursery; generous, for machines that are busy."""
@@ -24,6 +29,8 @@ class Life:
 
     number: int
     process_id: int
+    born_at: int
+    """In milliseconds since 1970."""
     log: Path
     ending: asyncio.Task[int]
     """Gives the exit status, or minus the signal."""
@@ -55,6 +62,15 @@ class Life:
         """All that it wrote to its log."""
         return self.log.read_text("utf-8", errors="replace")
 
+    def told(self) -> tuple[tuple[int, int, str], ...]:
+        """What it wrote of what it sent: when, in milliseconds since 1970, the row of the outbox, the words."""
+        lines = (json.loads(line) for line in self.said().splitlines() if line.startswith("{") and line.endswith("}"))
+        return tuple(
+            (int(datetime.fromisoformat(line["at"]).timestamp() * 1000), int(found[1]), line["message"])
+            for line in lines
+            if (found := _REPLY.match(line["message"]))
+        )
+
     def died_at(self) -> str | None:
         """The step at which it killed itself, if it did."""
         before, said, name = self.said().rpartition(f"{SAID} ")
@@ -73,16 +89,19 @@ class Nursery:
     async def born(self, settings: Mapping[str, str], *, number: int, step: Step | None = None) -> Life:
         """A new life; the one before must be over."""
         assert self._process.stdin is not None
-        log = self.folder / "life.log"
+        log = self.folder / f"life-{number}.log"
+        log.touch()  # it may be killed before it opens it
         orders = {
             "environment": environment(settings, self.folder),
             "folder": str(self.folder),
             "log": str(log),
             "step": None if step is None else asdict(step),
         }
+        born_at = time.time_ns() // 1_000_000
         self._process.stdin.write(json.dumps(orders).encode() + b"\n")
         process_id = int(await self._line())
-        self._life = Life(number=number, process_id=process_id, log=log, ending=asyncio.create_task(self._status()))
+        ending = asyncio.create_task(self._status())
+        self._life = Life(number=number, process_id=process_id, born_at=born_at, log=log, ending=ending)
         return self._life
 
     async def _status(self) -> int:

@@ -65,6 +65,8 @@ class Handed:
     stream: int
     at: int
     """When it was written, in milliseconds since 1970."""
+    author: str
+    """The uuid of whoever it is of; empty where it does not tell."""
     sent_at: int | None
     confirms: tuple[int, ...]
 
@@ -153,17 +155,18 @@ class Phones(Forgetful, SignalServer, ABC):
 
     async def _is_cut_off(self, sent: Parcel) -> bool:
         """Whether Aldis was killed when it began this send; else how it goes is planned."""
-        if await self.wire.passed("send begun"):
-            return True
-        self.plans.append(self._plan(sent))
-        return False
-
-    def _plan(self, sent: Parcel) -> Plan:
-        if self.wire.is_at("send out"):
-            return Plan(answer=self._held, goes_out=True)
         text = sent.text if isinstance(sent, Sent) else ""
         attempt = self._attempts[sent.chat, text]
+        # One that a kill cuts off counts: Aldis gives up after a few of which nobody knows what became of them.
         self._attempts[sent.chat, text] += 1
+        if await self.wire.passed("send begun"):
+            return True
+        self.plans.append(self._plan(sent, text, attempt))
+        return False
+
+    def _plan(self, sent: Parcel, text: str, attempt: int) -> Plan:
+        if self.wire.is_at("send out"):
+            return Plan(answer=self._held, goes_out=True)
         if self.is_calm or attempt >= _ALWAYS_WELL_FROM:
             return Plan()
         draw = random.Random(f"{self.seed}|send|{sent.chat}|{text}|{attempt}").random()
@@ -295,6 +298,7 @@ def _handed(stream: int, text: str) -> Handed:
     try:
         envelope = json.loads(text)["envelope"]
         confirms = tuple(envelope.get("receiptMessage", {}).get("timestamps", ()))
-        return Handed(stream=stream, at=at, sent_at=int(envelope["timestamp"]), confirms=confirms)
+        author = envelope.get("sourceUuid") or ""
+        return Handed(stream=stream, at=at, author=author, sent_at=int(envelope["timestamp"]), confirms=confirms)
     except (ValueError, TypeError, KeyError):
-        return Handed(stream=stream, at=at, sent_at=None, confirms=())
+        return Handed(stream=stream, at=at, author="", sent_at=None, confirms=())

@@ -45,9 +45,41 @@ class OutboxRow:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AttemptRow:
+    """A send that may have gone out; times are in milliseconds since 1970."""
+
+    id: int
+    item: int
+    begun_at: int
+    open_until: int | None
+    sent_at: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReactionRow:
+    id: int
+    chat: str | None
+    begun_at: int
+    ended_at: int | None
+    name: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopyRow:
+    """What is known to stand in its chat beside the message of a row of the outbox."""
+
+    item: int
+    name: int
+    is_taken: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Remains:
     inbox: tuple[InboxRow, ...]
     outbox: tuple[OutboxRow, ...]
+    attempts: tuple[AttemptRow, ...]
+    reactions: tuple[ReactionRow, ...]
+    copies: tuple[CopyRow, ...]
     turns: dict[int, str]
     """How each turn ended."""
     completions: dict[int, int]
@@ -126,6 +158,21 @@ def _remains(
                 removes=bool(row[8]),
             )
             for row in outbox
+        ),
+        attempts=tuple(
+            AttemptRow(id=row[0], item=row[1], begun_at=row[2], open_until=row[3], sent_at=row[4])
+            for row in bare.execute("SELECT id, outbox_id, begun_at, open_until, sent_at FROM attempts ORDER BY id")
+        ),
+        reactions=tuple(
+            ReactionRow(id=row[0], chat=known.get(row[1]), begun_at=row[2], ended_at=row[3], name=row[4])
+            for row in bare.execute(
+                "SELECT reactions.id, conversations.id, begun_at, ended_at, name FROM reactions "
+                "JOIN conversations ON handle = chat ORDER BY reactions.id"
+            )
+        ),
+        copies=tuple(
+            CopyRow(item=row[0], name=row[1], is_taken=bool(row[2]))
+            for row in bare.execute("SELECT outbox_id, name, is_taken FROM copies ORDER BY name")
         ),
         turns=dict(bare.execute("SELECT id, state FROM turns")),
         completions=defaultdict(int, bare.execute(counted, ("model", "ok"))),

@@ -12,10 +12,12 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from textwrap import indent
 
 from tests.campaigns.chaos.evidence import Evidence, Finding
 from tests.campaigns.chaos.phones import GRACE_SECONDS
 from tests.campaigns.chaos.remains import OutboxRow
+from tests.campaigns.chaos.timelines import timeline
 from tests.servers.signal_server import Sent
 
 
@@ -30,13 +32,17 @@ def delivered(evidence: Evidence) -> Finding:
         sent = (removed if row.removes else went_out).get(row.sent_at or 0)
         if row.sent_at is None and row.turn in unnamed:
             continue  # it was given up, for nothing proved any of its copies, or proved with others
+        if row.position < 0 and row.state == "dead":
+            continue  # a status in doubt: nothing is lost with it, so it is never sent again
         if row.state != "sent" or sent is None:
             broken.append(
-                f"message {row.id} of turn {row.turn} {questions[row.turn]} is {row.state} and did not go out"
+                f"message {row.id} of turn {row.turn} {questions[row.turn]} is {row.state} and did not go out\n"
+                + indent(timeline(evidence, row), " " * 11)
             )
         elif sent.chat != row.chat:
             broken.append(
-                f"message {row.id} of turn {row.turn} {questions[row.turn]} counts as sent by another's receipt"
+                f"message {row.id} of turn {row.turn} {questions[row.turn]} counts as sent by another's receipt\n"
+                + indent(timeline(evidence, row), " " * 11)
             )
     broken += _unanswered(evidence, went_out)
     return Finding("messages sent, each of them seen by people", len(evidence.remains.outbox), "", tuple(broken))
@@ -83,7 +89,12 @@ def answered_once(evidence: Evidence) -> Finding:
     unmarked = 0
     broken: list[str] = []
     given_up = {(copy.chat, copy.text) for copy in _seen_unnamed(evidence).values() if copy is not None}
+    items = {row.id: row for row in evidence.remains.outbox}
+    statuses = {one.sent_at for one in evidence.remains.attempts if items[one.item].position < 0}
     for copy, row in _copies(evidence):
+        if row is None and copy.timestamp in statuses:
+            reasons[_STATUS] += 1
+            continue
         if row is None and (copy.chat, copy.text) in given_up:
             reasons[_GIVEN_UP] += 1
             continue
@@ -95,7 +106,10 @@ def answered_once(evidence: Evidence) -> Finding:
         unmarked += not evidence.remains.resent[row.turn]
         if reason not in _ALLOWED:
             place = copy.chat.partition(":")[0]
-            broken.append(f"the answer of turn {row.turn} {evidence.labels(copy)} ({place}) was seen twice: {reason}")
+            broken.append(
+                f"the answer of turn {row.turn} {evidence.labels(copy)} ({place}) was seen twice: {reason}\n"
+                + indent(timeline(evidence, row), " " * 11)
+            )
     told = ", ".join(f"{number} {reason}" for reason, number in reasons.items() if reason in _ALLOWED)
     told = f"{reasons.total()} others seen twice: {told}; {unmarked} of them not marked in the ledger" if told else ""
     return Finding("messages seen once", len(evidence.sent) - 2 * reasons.total(), told, tuple(broken))
@@ -105,7 +119,8 @@ _NEVER = "no phone confirmed the first"
 _LATE = "its receipt came after the grace period"
 _LOST = "its receipt was lost with a life or was not read yet"
 _GIVEN_UP = "nothing proved any of its copies"
-_ALLOWED = {_NEVER, _LATE, _LOST, _GIVEN_UP}
+_STATUS = "a status that was in doubt, beside the answer"
+_ALLOWED = {_NEVER, _LATE, _LOST, _GIVEN_UP, _STATUS}
 
 _ROUNDING_MS = 5
 

@@ -1,5 +1,6 @@
 """The world of a round: the doubles of everything that Aldis talks to, and what is known of its lives."""
 
+import time
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -82,6 +83,7 @@ class World:
         return {
             "SIGNAL__ACCOUNT": ACCOUNT,
             **self.phones.settings,
+            "LOG__FORMAT": "json",
             "SIGNAL__SEND_TIMEOUT_SECONDS": str(SEND_SECONDS),
             "SIGNAL__UNKNOWN_GRACE_SECONDS": str(GRACE_SECONDS),
             "LLM__TIMEOUT_SECONDS": "240",
@@ -136,11 +138,14 @@ class World:
         self.lives.append(
             Ended(
                 number=life.number,
+                born_at=life.born_at,
+                ended_at=time.time_ns() // 1_000_000,
                 how=step or how,
                 status=status,
                 was_meant=was_meant,
                 words=tuple(sorted(words)),
                 log=said[-4000:] if words or not was_meant or "Traceback" in said else "",
+                told=life.told(),
             )
         )
 

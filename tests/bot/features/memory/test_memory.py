@@ -151,8 +151,7 @@ async def test_it_goes_with_the_message_that_told_it(store: Store, clock: SetClo
         elif how.startswith("/"):
             await told(port, how)
         else:
-            await port.deliver(delete(sent) if how == "delete" else edit("never mind", sent))
-            await port.quiet()
+            await port.process(delete(sent) if how == "delete" else edit("never mind", sent))
         assert await port.count("SELECT count(*) FROM facts") == 0
         assert b"canary-4711" not in on_disk(path)
         await told(port, "well?")

@@ -373,8 +373,7 @@ async def test_taking_the_message_back_takes_the_reminder_back(store: Store, clo
             await port.answered(2)
             await port.quiet()
             assert await port.count("SELECT count(*) FROM reminders") == 1
-        await port.deliver(delete(sent))
-        await port.quiet()
+        await port.process(delete(sent))
         assert await port.count("SELECT count(*) FROM reminders") == 0
 
 
@@ -441,13 +440,11 @@ async def test_what_aldis_adds_to_a_prompt_does_not_change_the_language(store: S
 async def test_a_prompt_that_was_asked_goes_with_the_message_that_planned_it(store: Store, clock: SetClock) -> None:
     """Its words stand in the turn in which it was asked: deleted, they are read no more."""
     async with app_harness(store, clock) as port:
-        planned = await port.deliver(message("/remind in 1h ask: secret tulips"))
-        await port.quiet()
+        planned = await port.process(message("/remind in 1h ask: secret tulips"))
         clock.move(HOUR)
         await come(port)
         assert "tulips" in port.thinker.asked[-1]
-        await port.deliver(delete(planned))
-        await port.quiet()
+        await port.process(delete(planned))
         await told(port, "And now?")
         assert "tulips" not in str(port.thinker.requests[-1].messages)
         assert await port.count("SELECT count(*) FROM history") == 2
@@ -457,8 +454,7 @@ async def test_so_does_one_that_waits_to_be_asked(store: Store, clock: SetClock)
     """Whoever deletes the message is not answered any more."""
     async with app_harness(store, clock) as port:
         port.thinker.gates["slow"] = asyncio.Event()
-        planned = await port.deliver(message("/remind in 1h ask: secret tulips"))
-        await port.quiet()
+        planned = await port.process(message("/remind in 1h ask: secret tulips"))
         await port.deliver(message("slow one"))
         await port.asked(1)
         clock.move(HOUR)

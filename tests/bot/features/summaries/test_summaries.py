@@ -133,8 +133,7 @@ async def test_it_goes_when_something_in_it_goes_and_is_made_anew(
         if how.startswith("/"):
             await told(port, how)
         else:
-            await port.deliver(delete(sent[0]) if how == "delete" else edit("one cherry", sent[0]))
-        await port.quiet()
+            await port.process(delete(sent[0]) if how == "delete" else edit("one cherry", sent[0]))
         assert await port.count("SELECT count(*) FROM summaries") == 0
         if how.startswith("/"):
             assert b"canary-apples" not in on_disk(path)
@@ -169,8 +168,7 @@ async def test_what_is_taken_back_while_the_model_writes_is_not_kept(store: Stor
             port.thinker.asked.clear()
             working = asyncio.create_task(port.summary_worker.attend_all())
             await port.asked(1)
-            await port.deliver(change)
-            await port.quiet()
+            await port.process(change)
             port.thinker.gates["Person: "].set()
             await working
             assert await port.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == len(port.thinker.requests)

@@ -1,0 +1,149 @@
+"""Answers: what people are told of a completion, its words while they are written and the answer at its end.
+
+    words --> citations become numbers --> addresses that nobody gave are shown as words --> with what the answer rests
+    on, what was left undone because nobody was there to agree, what is allowed from now on, a budget that is nearly
+    used up
+
+Left to others: what a citation is (`bot.turn.citations`), which addresses were given (`bot.turn.links`).
+"""
+
+import time
+from dataclasses import replace
+
+from bot.i18n.catalogues import say
+from bot.labels import Labels, join_labels
+from bot.messages import AssistantMessage, Text, ToolCall
+from bot.policy.secrets import Secrets
+from bot.policy.trust import may_carry_out
+from bot.providers.base import Completion, Stop, Told
+from bot.providers.offline.answers import describe_answer
+from bot.turn import phrases
+from bot.turn.budget import Budget
+from bot.turn.calls import NOBODY_HERE, Calls
+from bot.turn.citations import cite, visible_beginning, visible_words
+from bot.turn.journal import Outcome
+from bot.turn.links import defang, given_in
+from bot.turn.state import SETTLED, TurnState
+from bot.turn.toolbox import Toolbox
+
+_TOLD_EVERY_SECONDS = 0.5
+"""So often words that may hold addresses are looked through while they are written; people see them more seldom."""
+_SHOWN_RUNS = 3
+_OF_THE_WEB = frozenset({"page", "search"})
+_TOLD = _OF_THE_WEB | {"file", "voice", "person", "talk"}
+"""Kinds of sources that people are told an answer rests on."""
+
+
+class Answers:
+    """Makes the answers of turns out of what models say."""
+
+    def __init__(
+        self, toolbox: Toolbox, calls: Calls, *, budget: Budget | None, secrets: Secrets, shows_sources: bool
+    ) -> None:
+        """`budget` None: money is no object. `shows_sources`: a line below an answer tells what it rests on."""
+        self._toolbox = toolbox
+        self._calls = calls
+        self._budget = budget
+        self._secrets = secrets
+        self._shows_sources = shows_sources
+
+    def outcome(self, state: TurnState, completion: Completion) -> Outcome:
+        """What a turn comes to with a completion that runs no tools."""
+        outcome = self._with_sources(state, self._ended(state, completion))
+        return self._with_remark(state, self._with_undone(state, outcome))
+
+    def listener(self, state: TurnState) -> Told | None:
+        """Who is told the words of a completion as it is written; of what people see at once holds the same."""
+        told = state.told
+        if told is None:
+            return None
+        if not may_carry_out(state.labels):
+            return lambda text: told(visible_beginning(self._secrets.cut(text), state.pages))
+        given = given_in((*state.history, *state.said), self._toolbox.returning)
+        next_at = 0.0
+
+        def tell(text: str) -> None:
+            nonlocal next_at
+            if time.monotonic() >= next_at:
+                told(defang(visible_beginning(self._secrets.cut(text), state.pages), given))
+                next_at = time.monotonic() + _TOLD_EVERY_SECONDS
+
+        return tell
+
+    def _ended(self, state: TurnState, completion: Completion) -> Outcome:
+        """What a completion that runs no tools comes to."""
+        if completion.stop is Stop.REFUSAL:
+            return state.outcome(say(phrases.REFUSED), ok=False)
+        is_cut = completion.stop is Stop.LENGTH
+        answer = None if completion.message is None else self._cited(state, completion.message.text)
+        if answer is None:
+            return self._found(state) or state.outcome(
+                say(phrases.NO_WORDS_LEFT) if is_cut else say(phrases.NOTHING_SAID), ok=False
+            )
+        text = self._shielded(state, visible_words(answer))
+        return state.outcome(f"{text}\n\n{say(phrases.CUT_OFF)}" if is_cut else text, ok=True, keeps=answer)
+
+    def _cited(self, state: TurnState, text: str) -> AssistantMessage | None:
+        """The answer as it is kept; None where there are no words."""
+        answer = cite(
+            text, state.pages, (*state.history, *state.said), shows=lambda url: self._shielded(state, url) == url
+        )
+        words = "" if answer is None else self._shielded(state, answer.text)
+        return None if answer is None or not words.strip() else replace(answer, parts=_words(words).parts)
+
+    def _found(self, state: TurnState) -> Outcome | None:
+        """What tools have found, for a model that found no words for it; None: they have found nothing."""
+        found = [run for run in state.runs if run.answer.ok][-_SHOWN_RUNS:]
+        if not found:
+            return None
+        words = [describe_answer(run.answer, run.arguments) for run in found]
+        text = self._shielded(state, "\n\n".join([say(phrases.FOUND_ALONE), *words]))
+        return state.outcome(text, ok=True, keeps=_words(text))
+
+    def _shielded(self, state: TurnState, text: str) -> str:
+        """The words without addresses that the model may have made up for a stranger, or to carry something out."""
+        if not may_carry_out(state.labels):
+            return text
+        return defang(text, given_in((*state.history, *state.said), self._toolbox.returning))
+
+    def _with_sources(self, state: TurnState, outcome: Outcome) -> Outcome:
+        """The outcome; below its answer stands what it rests on: what came with the question, and what tools read.
+
+        Pages that it cites are named already; what tools reckon or services say needs no such line.
+        """
+        if not (self._shows_sources and outcome.ok):
+            return outcome
+        read = join_labels(
+            [state.turn.question.labels or Labels(), *(run.answer.labels or Labels() for run in state.runs)]
+        )
+        is_cited = any(isinstance(message, AssistantMessage) and message.pages for message in outcome.messages[-1:])
+        told = [one for one in read.sources if one.kind in _TOLD and not (is_cited and one.kind in _OF_THE_WEB)]
+        return replace(outcome, text=f"{outcome.text}\n\n{phrases.rests_on(told)}") if told else outcome
+
+    def _with_undone(self, state: TurnState, outcome: Outcome) -> Outcome:
+        """The outcome of a scheduled run; its answer tells what was not done, because nobody was there to agree."""
+        refused = [run for run in state.runs if run.outcome == "denied" and NOBODY_HERE in run.answer.content]
+        if not refused or not outcome.ok:
+            return outcome
+        calls = [ToolCall(id=run.answer.call_id, name=run.answer.name, arguments=run.arguments) for run in refused]
+        causes = dict.fromkeys(cause for call in calls for cause in self._calls.causes(state, call) or ())
+        undone = phrases.left_undone(list(map(self._toolbox.deed, calls)), tuple(causes))
+        return replace(outcome, text=f"{outcome.text}\n\n{undone}")
+
+    def _with_remark(self, state: TurnState, outcome: Outcome) -> Outcome:
+        """The outcome; its answer tells what was allowed for good, and of a budget that is nearly used up, once."""
+        done = frozenset(run.answer.name for run in state.runs if run.outcome in SETTLED and self._toolbox.changes(run))
+        if any(question.is_about(done) for question in state.turn.open_questions):
+            outcome = replace(outcome, text=f"{outcome.text}\n\n{say(phrases.TAKES_PLACE)}", done=done)
+        if state.journal.allowed and outcome.ok:
+            told = "\n".join(say(phrases.ALWAYS_ALLOWED, tool=tool) for tool in state.journal.allowed)
+            outcome = replace(outcome, text=f"{outcome.text}\n\n{told}")
+        near = self._budget.nearly_used_up(state.turn) if self._budget is not None and outcome.ok else None
+        if near is None:
+            return outcome
+        remark = phrases.budget_nearly_used_up(near.scope, near.span, near.percent)
+        return replace(outcome, text=f"{outcome.text}\n\n{remark}", warned=((near.scope, near.period),))
+
+
+def _words(text: str) -> AssistantMessage:
+    return AssistantMessage(parts=(Text(text=text),))

@@ -1,0 +1,248 @@
+"""Calls: carries out what a completion asks for, side by side, each once, and no more than a person has agreed to.
+
+    call --equal to one that was answered--> the same answer again
+         --one too many at once------------> refused
+         --needs a yes that nobody gave----> Pause; the others run meanwhile, and their answers are journaled
+         '---------------------------------> the toolbox; its answer is journaled as soon as it is there
+
+What an earlier attempt of the turn has journaled is taken from there. Left to others: which calls need a yes
+(`bot.policy.trust`), what a tool is given (`bot.turn.toolbox`).
+"""
+
+import asyncio
+import json
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bot.labels import UNKNOWN, Labels, Source, join_labels
+from bot.messages import ToolCall
+from bot.policy.secrets import Secrets
+from bot.transports.base import ToolEnded, ToolStarted
+from bot.turn import provenance
+from bot.turn.citations import CitedPages
+from bot.turn.journal import Allowance, Pause, ToolRun, Turn
+from bot.turn.room import ContextRoom
+from bot.turn.sources import NOT_GIVEN
+from bot.turn.state import SETTLED, TurnState
+from bot.turn.toolbox import Toolbox
+from bot.turn.work import waiting
+from store import ConversationId
+from tools import UnknownOutcome
+
+NOBODY_HERE = (
+    "nobody is here to agree to this now, so it was not done; do not try again, the person is told of it in your answer"
+)
+"""What a model is told that wants to do something in a scheduled run about which a person would have to be asked."""
+
+_SHOWN_ARGUMENT_CHARACTERS = 120
+_MAX_NUMBERED = 1000
+
+
+class Calls:
+    """Carries out the calls of completions with one toolbox."""
+
+    def __init__(self, toolbox: Toolbox, *, max_per_round: int, secrets: Secrets, room: ContextRoom) -> None:
+        """`max_per_round`: so many of one completion. `secrets` are cut out of what tools answer. `room` is told which
+        tools are used, so that those are offered where there is little of it.
+        """
+        self._toolbox = toolbox
+        self._max_per_round = max_per_round
+        self._secrets = secrets
+        self._room = room
+        self._last_numbers: OrderedDict[ConversationId, int] = OrderedDict()
+        """Of pages, in the conversations that found some last: a turn that waits for a yes is in no history, and what
+        is found meanwhile has to have other numbers."""
+
+    def pages(self, turn: Turn) -> CitedPages:
+        """The pages that the conversation knows; what a turn finds is numbered after them."""
+        history = tuple(message for past in turn.history for message in past)
+        return CitedPages(history, self._finds_pages, last_number=self._last_numbers.get(turn.conversation, 0))
+
+    def _finds_pages(self, tool: str) -> bool:
+        spec = self._toolbox.spec(tool)
+        return spec is not None and spec.finds_pages
+
+    async def carry_out(self, state: TurnState, calls: Sequence[ToolCall]) -> list[ToolRun] | Pause:
+        """One run for each call, in the order asked; equal calls and calls over the limit are not run.
+
+        What failed may be tried again, but not what may have happened; what was looked at, once something was done.
+        Where somebody has to agree first, the other calls run, and their answers are journaled meanwhile.
+        """
+        first = {_key(call): call for call in reversed(calls)}
+        known = self._known(state)
+        to_run = [call for call in calls if first[_key(call)] is call and _key(call) not in known]
+        allowed = to_run[: self._max_per_round]
+        state.rounds_left -= 1
+        undecided = [call for call in allowed if self._waits(state, call)]
+        to_begin = [call for call in allowed if call not in undecided]
+        async with waiting():
+            ran = await self._side_by_side(state, to_begin)
+        await state.journal.flush()  # what was held back for runs, when there were none
+        if undecided:
+            is_asked = all(call.id in state.journal.asked for call in undecided)
+            causes = dict.fromkeys(cause for call in undecided for cause in self.causes(state, call) or ())
+            cost_usd = self._toolbox.cost_usd(undecided)
+            deeds = tuple(map(self._toolbox.deed, undecided))
+            return Pause(
+                calls=tuple(undecided),
+                deeds=deeds,
+                cost_usd=cost_usd,
+                is_asked=is_asked,
+                causes=tuple(causes),
+                allowance=self._allowance(state, undecided),
+            )
+        done = known | ran
+        runs = [_as(done[_key(call)], call) if _key(call) in done else self._over_limit(call) for call in calls]
+        new = [run for run, call in zip(runs, calls, strict=True) if call in to_run]
+        state.runs += new
+        self._room.uses.update(run.tool for run in new)
+        state.labels = join_labels([state.labels, *(run.answer.labels or UNKNOWN for run in new)])
+        if any(run.outcome in SETTLED and self._does(run) for run in new):
+            state.fresh_from = len(state.runs)
+        return runs
+
+    async def _side_by_side(self, state: TurnState, calls: Sequence[ToolCall]) -> dict[str, ToolRun]:
+        """The runs of the calls by their keys."""
+        if len(calls) == 1:
+            return {_key(calls[0]): await self._ran(state, calls[0])}
+        async with asyncio.TaskGroup() as group:
+            tasks = {_key(call): group.create_task(self._ran(state, call)) for call in calls}
+        return {key: task.result() for key, task in tasks.items()}
+
+    def _known(self, state: TurnState) -> dict[str, ToolRun]:
+        """The runs that answer an equal call, too."""
+        return {
+            _key_of(run): run
+            for place, run in enumerate(state.runs)
+            if run.outcome in SETTLED and (place >= state.fresh_from or self._does(run))
+        }
+
+    def _does(self, run: ToolRun) -> bool:
+        """Whether the tool changes something, and not only looks; one that is gone by now may have."""
+        spec = self._toolbox.spec(run.answer.name)
+        return spec is None or spec.effects != "none"
+
+    def _waits(self, state: TurnState, call: ToolCall) -> bool:
+        """Whether somebody has to agree to a call, and may still do so."""
+        if call.id in state.journal.runs or call.id in state.journal.decided or _is_off(state, call):
+            return False
+        if state.turn.is_unattended:
+            return False
+        until = state.journal.asked.get(call.id)
+        return state.turn.loaded_at < until if until is not None else self.causes(state, call) is not None
+
+    def causes(self, state: TurnState, call: ToolCall) -> tuple[Source, ...] | None:
+        """Because of what somebody has to agree to a call; None: nobody has to."""
+        known = self._toolbox.read_records(state.runs, state.first_labels, state.turn.person)
+        causes = self._toolbox.approval(
+            call, state.labels, state.turn.person, state.words, known, in_group=state.turn.group is not None
+        )
+        # Where nobody is there nobody sees what comes of it either: there a yes for good is none.
+        is_allowed = not state.turn.is_unattended and self._toolbox.allowance(call, state.labels) in state.turn.allowed
+        return None if is_allowed else causes
+
+    def _allowance(self, state: TurnState, calls: Sequence[ToolCall]) -> Allowance | None:
+        """What whoever asks may allow for good with these calls: one tool, for what they ask alone."""
+        tools = {self._toolbox.allowance(call, state.labels) for call in calls}
+        is_alone = all(message.author == state.turn.person for message in state.turn.incoming)
+        return tools.pop() if is_alone and len(tools) == 1 else None
+
+    async def _ran(self, state: TurnState, call: ToolCall) -> ToolRun:
+        """One call: as the journal has it, else run now and journaled."""
+        spec = self._toolbox.spec(call.name)
+        may_fetch = state.sources.admits(call, spec)
+        earlier = state.journal.runs.get(call.id)
+        if earlier is not None and _key_of(earlier) == _key(call):
+            state.sources.took(earlier, spec)
+            return earlier
+        await state.watch(ToolStarted(name=call.name, arguments=_shown(call)))
+        run = await self._run(state, call) if may_fetch else self._toolbox.refuse(call, "denied", NOT_GIVEN)
+        run = replace(run, answer=replace(run.answer, content=self._secrets.cut(run.answer.content)))
+        state.sources.took(run, spec)
+        await state.journal.ran(run)
+        await state.watch(_ended_run(run))
+        return run
+
+    async def _run(self, state: TurnState, call: ToolCall) -> ToolRun:
+        if _is_off(state, call):
+            return self._toolbox.refuse(call, "disabled", f"{call.name} is switched off in this conversation")
+        if call.id in state.journal.asked and not state.journal.decided.get(call.id, False):
+            said = "said no to this" if call.id in state.journal.decided else "did not answer in time whether you may"
+            return self._toolbox.refuse(call, "denied", f"the person {said}: it was not done; do not ask again")
+        if state.turn.is_unattended and self.causes(state, call) is not None:
+            return self._toolbox.refuse(call, "denied", NOBODY_HERE)
+        if call.id in state.journal.started:
+            return self._toolbox.refuse(
+                call,
+                UnknownOutcome.code,
+                "a restart interrupted this; it may have happened, so do not repeat it unasked",
+            )
+        if state.journal.decided.get(call.id, False):
+            await self._toolbox.agreed(call)
+        if self._toolbox.runs_once(call):
+            await state.journal.start(call.id)
+        turn = state.turn
+        is_own = self._toolbox.is_named(call, state.words)
+        run = await self._toolbox.run(
+            call,
+            turn.person,
+            chat=turn.chat,
+            turn=turn.id,
+            timezone=turn.timezone,
+            labels=_own_labels(turn) if is_own else state.labels,
+            words=state.words,
+            pages=state.pages,
+        )
+        self._note_number(turn.conversation, state.pages.last_number)
+        return run
+
+    def _note_number(self, conversation: ConversationId, last_number: int) -> None:
+        highest = max(last_number, self._last_numbers.pop(conversation, 0))
+        if highest:
+            self._last_numbers[conversation] = highest
+        if len(self._last_numbers) > _MAX_NUMBERED:
+            self._last_numbers.popitem(last=False)
+
+    def _over_limit(self, call: ToolCall) -> ToolRun:
+        most = self._max_per_round
+        return self._toolbox.refuse(call, "rate_limited", f"at most {most} tool calls at once: it was not run")
+
+
+def _is_off(state: TurnState, call: ToolCall) -> bool:
+    return call.name in state.turn.settings.tools_off
+
+
+def _key(call: ToolCall) -> str:
+    return json.dumps([call.name, call.malformed, call.arguments], sort_keys=True)
+
+
+def _key_of(run: ToolRun) -> str:
+    return json.dumps([run.answer.name, None, run.arguments], sort_keys=True)
+
+
+def _own_labels(turn: Turn) -> Labels:
+    """Of what whoever asks has named themselves, whatever else is in the request."""
+    return Labels(
+        people=tuple(writer for writer in provenance.of_question(turn.incoming).people if writer.id == turn.person)
+    )
+
+
+def _as(run: ToolRun, call: ToolCall) -> ToolRun:
+    """The run as the answer to an equal call."""
+    return run if run.answer.call_id == call.id else replace(run, answer=replace(run.answer, call_id=call.id))
+
+
+def _json(call: ToolCall) -> str:
+    return json.dumps(call.arguments, ensure_ascii=False)
+
+
+def _shown(call: ToolCall) -> str:
+    text = _json(call)
+    return text if len(text) <= _SHOWN_ARGUMENT_CHARACTERS else text[:_SHOWN_ARGUMENT_CHARACTERS] + "…"
+
+
+def _ended_run(run: ToolRun) -> ToolEnded:
+    return ToolEnded(
+        name=run.answer.name, content=run.answer.content, ok=run.answer.ok, latency_seconds=run.latency_seconds
+    )

@@ -1,0 +1,78 @@
+"""State: what one turn has gathered so far, from its question to its outcome."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+from bot.labels import Labels
+from bot.messages import AssistantMessage, Message
+from bot.providers.base import Completion, Told, ToolOffer
+from bot.transports.base import Progress
+from bot.turn.citations import CitedPages
+from bot.turn.files import enclosed_files
+from bot.turn.journal import Journal, Outcome, ToolRun, Turn
+from bot.turn.sources import Sources
+from tools import UnknownOutcome
+
+Watch = Callable[[Progress], Awaitable[None]]
+"""Is told of each step as it happens."""
+
+SETTLED = frozenset({"ok", UnknownOutcome.code})
+"""Outcomes with which a call has its answer for the rest of the turn."""
+
+
+@dataclass
+class TurnState:
+    """What one turn has gathered so far."""
+
+    turn: Turn
+    journal: Journal
+    watch: Watch
+    told: Told | None
+    all_offers: tuple[ToolOffer, ...]
+    said: list[Message]
+    sources: Sources
+    labels: Labels
+    """Of everything that any request of the turn has held."""
+    words: str
+    """Those of the question that whoever asks wrote themselves."""
+    first_labels: Labels
+    """Of what was in the first request."""
+    rounds_left: int
+    size: int
+    """The number of the size of its requests."""
+    pages: CitedPages
+    """Those that the conversation knows."""
+    offers: tuple[ToolOffer, ...] = ()
+    """Those of the tools for which there is room."""
+    history: tuple[Message, ...] = ()
+    history_tokens: int = 0
+    completions: list[Completion] = field(default_factory=list[Completion])
+    discarded: list[Completion] = field(default_factory=list[Completion])
+    """Completions in whose place others were asked for: paid, and otherwise forgotten."""
+    has_more_room: bool = False
+    """Whether it was asked again with a longer answer allowed, after one was cut off before it said anything."""
+    is_pressed: bool = False
+    """Whether it was told to answer with what it has."""
+    runs: list[ToolRun] = field(default_factory=list[ToolRun])
+    fresh_from: int = 0
+    """The first of the runs since something was done: what was looked at before may be otherwise now."""
+
+    @property
+    def spent_usd(self) -> Decimal:
+        """What the turn has cost so far, as far as it is known."""
+        paid = (*self.journal.fees, *self.discarded, *self.completions, *self.runs)
+        return sum((item.cost_usd for item in paid if item.cost_usd is not None), Decimal(0))
+
+    def outcome(self, text: str, *, ok: bool, keeps: AssistantMessage | None = None) -> Outcome:
+        """The end; `keeps` is the answer under which the turn enters the history."""
+        messages = () if keeps is None else (*self.said, replace(keeps, labels=self.labels))
+        return Outcome(
+            text=text,
+            ok=ok,
+            messages=messages,
+            completions=(*self.discarded, *self.completions),
+            runs=tuple(self.runs),
+            fees=self.journal.fees,
+            files=enclosed_files(self.runs) if ok else (),
+        )

@@ -1,0 +1,490 @@
+"""The attempts of the outbox: which sends went out, and under which names; and what receipts prove of them.
+
+A receipt names a timestamp and a person, but no conversation. It can mean any attempt, the first as well as the second
+of an item, that its author could receive: a direct message to them, or one to a group that they are in. Of groups of
+which the bridge has not told since then who is in them it can mean each, but it proves none of those if its author may
+be a stranger. An attempt can get its name from when it is begun until its item is settled, however slow
+the bridge is: that is when the item is answered for, proved, or sent again with success; one that is given up without
+anybody knowing is left as long as it would have waited to be sent again. So the attempts of one conversation have times
+of their own, and a receipt proves an item where it can mean no other (`store.proofs`); until that shows it is kept.
+A reaction is confirmed like a message, so it takes part in that (`begin_reaction`) while something is in doubt.
+An answer that comes twice is a nuisance, one that is taken for sent and never went out is lost.
+What was sent again may stand there twice. Once one of its sends is known, every other name that people have received
+and that can be nothing else in that chat is a copy, whenever that shows (`take_copies`): it is removed.
+"""
+
+import json
+import logging
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import astuple, dataclass
+from datetime import datetime
+
+from store.errors import Damaged
+from store.proofs import Proofs, ReceiptReach, SendAttempt, prove
+from store.records import Confirmation, ConversationId, Copy, OutboxId, TurnId
+from store.repository import AT_ONCE, Repository, millis
+
+_log = logging.getLogger(__name__)
+
+_BEHIND_MS = 1000
+"""By how much the clock of the bridge, which names the messages, may be behind ours."""
+_AHEAD_MS = 60_000
+"""By how much it may be ahead: a receipt for what comes later confirms nothing that went out."""
+_UNANSWERED = 2**62
+"""Until when an attempt is open that the bridge has not answered yet."""
+_MAX_RECEIPTS = 512
+_MAX_RECEIPTS_OF_ONE = 32
+"""How many receipts are kept that prove nothing yet, in all and of one person: no more sends than that are in doubt."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Receipt:
+    """What somebody has received."""
+
+    name: int
+    person: bytes
+    """The handle of their direct chat."""
+    ahead_ms: int
+    """By how much own time was ahead of the machine's clock when it came."""
+    came_at: int
+    """In own time."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Unnamed:
+    """An attempt whose name nobody knows."""
+
+    attempt: SendAttempt
+    conversation: int
+    handle: bytes
+    in_group: bool
+    begun_at: int
+    until: int | None
+    """Until when it can have got its name; None: it still can."""
+    listed_at: int | None
+    """When the bridge last told who is in its group; None: it never did."""
+    ahead_ms: int
+    """By how much own time was ahead of the machine's clock when it was begun."""
+
+    def span(self, receipt: _Receipt) -> tuple[int, int]:
+        """When the message was named, if this is it: the earliest and the latest, should the clock have been set."""
+        by = self.ahead_ms, receipt.ahead_ms
+        return receipt.name + min(by), receipt.name + max(by)
+
+    def may_be(self, receipt: _Receipt) -> bool:
+        """Whether it can have got this name."""
+        earliest, latest = self.span(receipt)
+        began_before = self.begun_at <= receipt.came_at and self.begun_at - _BEHIND_MS <= latest
+        return began_before and (self.until is None or earliest <= self.until)
+
+    def reaches(self, receipt: _Receipt, left_at: dict[tuple[int, bytes], int | None]) -> bool | None:
+        """Whether it was for whoever has sent the receipt, too, if that means it; None: nobody knows.
+
+        `left_at` has the members of the groups.
+        """
+        if not self.in_group:
+            return self.handle == receipt.person
+        earliest, latest = self.span(receipt)
+        here = self.conversation, receipt.person
+        if here in left_at and ((left := left_at[here]) is None or left >= earliest):
+            return True
+        # Whoever is not in a list from before may have joined since.
+        return None if self.listed_at is None or self.listed_at < latest else False
+
+
+class Attempts(Repository):
+    """The repository of sends and receipts. All methods run inside a transaction."""
+
+    def begin(self, item: int, *, now: datetime, stamped_at: datetime) -> int:
+        """An item is about to be sent; gives how many of its attempts may have gone out before. `stamped_at`: what the
+        machine's clock shows, by which the bridge names what it sends.
+        """
+        doubts = self.value("SELECT count(*) FROM attempts WHERE outbox_id = ?", (item,))
+        self.execute(
+            "INSERT INTO attempts (outbox_id, begun_at, ahead_ms) VALUES (?, ?, ?)",
+            (item, millis(now), millis(now) - millis(stamped_at)),
+        )
+        return doubts
+
+    def interrupt(self, *, until: datetime) -> None:
+        """At start: what was under way has no name, and may have gone out until then."""
+        self.execute(
+            "UPDATE attempts SET open_until = ? WHERE sent_at IS NULL AND open_until = ?", (millis(until), _UNANSWERED)
+        )
+        self.execute("UPDATE reactions SET ended_at = ? WHERE ended_at IS NULL", (millis(until),))
+        self.notify("members")
+
+    def put_off(self, seconds: float) -> None:
+        """Own time is ahead by so much at once: what was settled before is named by the times of before."""
+        self.execute(
+            "UPDATE attempts SET open_until = ?1 + max(coalesce(open_until, 0), "
+            "(SELECT settled_at FROM outbox WHERE id = outbox_id)) WHERE sent_at IS NULL AND ?1 > 0 "
+            "AND coalesce(open_until, 0) < ?2 AND EXISTS "
+            "(SELECT 1 FROM outbox WHERE id = outbox_id AND settled_at IS NOT NULL)",
+            (round(seconds * 1000), _UNANSWERED),
+        )
+
+    def is_ours(self, conversation: ConversationId, sent_at: int) -> bool:
+        """Whether something went out to the conversation under this time, in whichever of its attempts."""
+        return bool(
+            self.value(
+                "SELECT 1 FROM attempts JOIN outbox ON outbox.id = outbox_id "
+                "WHERE attempts.sent_at = ? AND conversation_id = ?",
+                (sent_at, conversation),
+            )
+        )
+
+    def drop_last(self, item: OutboxId) -> None:
+        """The last attempt of the item surely did not go out: no receipt can mean it."""
+        self.execute(
+            "DELETE FROM attempts WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?) AND sent_at IS NULL",
+            (item,),
+        )
+
+    def doubt_last(self, item: OutboxId, until: datetime) -> None:
+        """Nobody knows what became of the last attempt; where another one is proved, it may go out until then."""
+        self.execute(
+            "UPDATE attempts SET open_until = ? WHERE outbox_id = ? AND open_until = ?",
+            (millis(until), item, _UNANSWERED),
+        )
+        self.notify("members")
+
+    def name_last(self, item: int, sent_at: int) -> None:
+        """The last attempt has this name; one that a receipt gave it belongs to an attempt before it, then."""
+        last = "(SELECT max(id) FROM attempts WHERE outbox_id = ?2)"
+        self.execute(
+            f"UPDATE attempts SET sent_at = (SELECT sent_at FROM attempts WHERE id = {last} AND sent_at <> ?1) "  # noqa: S608
+            f"WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2 AND sent_at IS NULL AND id <> {last})",
+            (sent_at, item),
+        )
+        self.execute(f"UPDATE attempts SET sent_at = ?1 WHERE id = {last}", (sent_at, item))  # noqa: S608
+
+    def settle(self, item: OutboxId | int, state: str, sent_at: int | None, now: datetime) -> None:
+        """The item is `sent`, under this name if one is known, or `dead`; its words go."""
+        self.execute(
+            "UPDATE outbox SET state = ?, sent_at = ?, settled_at = ?, reply = NULL "
+            "WHERE id = ? AND state IN ('waiting', 'sending', 'unknown')",
+            (state, sent_at, millis(now), item),
+        )
+
+    def provable(self, confirmations: Iterable[Confirmation], *, now: datetime) -> list[Confirmation]:
+        """Those that can mean something.
+
+        It writes nothing: a receipt that cannot is to cost nothing.
+        """
+        unnamed = self._unnamed(now)
+        return [one for one in confirmations if self._fitting(one, unnamed)]
+
+    def prove(self, address: str, names: Collection[int], *, now: datetime, stamped_at: datetime | None = None) -> int:
+        """As `prove_all`, for one that has come `now`."""
+        one = Confirmation(address=address, names=names, came_at=now, stamped_at=stamped_at)
+        return self.prove_all([one], now=now)
+
+    def prove_all(self, confirmations: Iterable[Confirmation], *, now: datetime) -> int:
+        """Phones have received messages of ours.
+
+        What only one send can mean is proved; the rest is kept until it is clear. Gives how many items were proved.
+        """
+        unnamed = self._unnamed(now)
+        fitting = [receipt for one in confirmations for receipt in self._fitting(one, unnamed)]
+        count = 0
+        for start in range(0, len(fitting), _MAX_RECEIPTS_OF_ONE):
+            self.execute_many(
+                "INSERT INTO receipts (target, person, ahead_ms, came_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [astuple(receipt) for receipt in fitting[start : start + _MAX_RECEIPTS_OF_ONE]],
+            )
+            count += self.reconcile(now=now)
+            self._bound_receipts()
+        if fitting:
+            self.notify("members")
+        return count
+
+    def reconcile(self, *, now: datetime) -> int:
+        """Let the receipts that are kept prove what they can by now; gives how many items they proved."""
+        self.execute(
+            "DELETE FROM receipts WHERE EXISTS (SELECT 1 FROM attempts WHERE attempts.sent_at = receipts.target)"
+        )
+        self.execute("DELETE FROM receipts WHERE target IN (SELECT name FROM reactions WHERE name IS NOT NULL)")
+        receipts = self._receipts()
+        if not receipts:
+            return 0
+        found = self._proofs(receipts, now)
+        self.execute_many(
+            "UPDATE attempts SET sent_at = ? WHERE id = ?", [(name, attempt) for name, attempt in found.names.items()]
+        )
+        self.execute_many(
+            "UPDATE reactions SET name = ? WHERE -id = ?", [(name, attempt) for name, attempt in found.names.items()]
+        )
+        names: dict[int, int] = dict(
+            self.rows(
+                "SELECT outbox_id, max(sent_at) FROM attempts WHERE id IN (SELECT value FROM json_each(?)) "
+                "GROUP BY outbox_id",
+                (_listed(found.names.values()),),
+            )
+        )
+        for item in found.items:
+            self._keep_open(item)
+            self.settle(item, "sent", names.get(item), now)
+        self.execute_many(
+            "UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent' AND sent_at IS NULL",
+            [(name, item) for item, name in names.items()],
+        )
+        for item in self.sent_again({*names, *found.items}.union(*found.open_names.values())):
+            self.note_copies(item, self._meant(item, found.open_names))
+        self.execute("DELETE FROM receipts WHERE target IN (SELECT value FROM json_each(?))", (_listed(found.spent),))
+        if found.items:
+            self.notify("outbox")
+        return len(found.items)
+
+    def _keep_open(self, item: int) -> None:
+        """The item is proved; where it is just being sent again, that may still go out."""
+        self.execute(
+            "UPDATE attempts SET open_until = ?1 WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2) "
+            "AND sent_at IS NULL AND EXISTS (SELECT 1 FROM outbox WHERE id = ?2 AND state = 'sending')",
+            (_UNANSWERED, item),
+        )
+
+    def begin_reaction(self, address: str, *, in_group: bool, now: datetime, stamped_at: datetime) -> int | None:
+        """A reaction is about to be sent; gives its number. `stamped_at` as in `begin`.
+
+        None: not now, for something is being sent to this chat, or is in doubt, and the receipts could mean either.
+        """
+        chat = self.chat_handle(address)
+        if self.rows(
+            "SELECT 1 FROM outbox INDEXED BY outbox_open JOIN conversations ON conversations.id = conversation_id "
+            "WHERE state IN ('waiting', 'sending', 'unknown') AND state <> 'waiting' AND handle = ?",
+            (chat,),
+        ):
+            return None
+        # Those that no send without a name can be mistaken for are over. Settled sends count: with a name too many
+        # among them, theirs would go to one that is in doubt.
+        self.execute(
+            "DELETE FROM reactions WHERE ended_at < ?1 - 2 * ?2 AND NOT EXISTS "
+            "(SELECT 1 FROM attempts INDEXED BY attempts_open JOIN outbox ON outbox.id = outbox_id "
+            "WHERE attempts.sent_at IS NULL AND attempts.begun_at - 2 * ?2 <= ended_at "
+            "AND (settled_at IS NULL OR max(settled_at, coalesce(open_until, 0)) + ?3 >= reactions.begun_at))",
+            (millis(now), _BEHIND_MS, _AHEAD_MS),
+        )
+        rows = self.execute(
+            "INSERT INTO reactions (chat, in_group, begun_at, ahead_ms) VALUES (?, ?, ?, ?) RETURNING id",
+            (chat, in_group, millis(now), millis(now) - millis(stamped_at)),
+        ).fetchall()
+        return int(rows[0][0])
+
+    def end_reaction(self, number: int, name: int | None, *, now: datetime, until: datetime | None = None) -> None:
+        """The bridge has sent it under this name, or has told none, or has failed: then it may go out `until` then."""
+        self.execute("UPDATE reactions SET ended_at = ?, name = ? WHERE id = ?", (millis(until or now), name, number))
+        self.reconcile(now=now)
+
+    def keep_removal(self, item: OutboxId, removal: bytes) -> None:
+        """Keep, sealed, how a copy of this item is removed: it is being sent again."""
+        for conversation, turn, position in self.rows(
+            "SELECT conversation_id, turn_id, position FROM outbox WHERE id = ?", (item,)
+        ):
+            sealed = self.keyring.seal(ConversationId(conversation), _removal_place(turn, position), removal)
+            self.execute("UPDATE outbox SET removal = ? WHERE id = ?", (sealed, item))
+
+    def take_copies(self) -> tuple[Copy, ...]:
+        """What is to be removed from its chat by now, each once."""
+        rows = self.rows(
+            "SELECT outbox_id, name, conversation_id, turn_id, position, removal FROM copies INDEXED BY copies_open "
+            "JOIN outbox ON outbox.id = outbox_id JOIN conversations ON conversations.id = conversation_id "
+            "WHERE NOT is_taken AND realm = ? ORDER BY name",
+            (self.realm,),
+        )
+        return tuple(copy for row in rows if (copy := self._taken(*row)) is not None)
+
+    def _taken(
+        self, item: int, name: int, conversation: int, turn: int, position: int, removal: bytes | None
+    ) -> Copy | None:
+        """A copy whose removal begins; None where it is not known any more how."""
+        self.execute("UPDATE copies SET is_taken = 1 WHERE outbox_id = ? AND name = ?", (item, name))
+        if removal is None:
+            return None
+        try:
+            place = _removal_place(turn, position)
+            opened = self.keyring.open(ConversationId(conversation), place, removal)
+        except Damaged as error:
+            _log.error("a copy of reply %d stays in its chat: %s", item, error)
+            return None
+        return Copy(name=name, conversation=ConversationId(conversation), turn=TurnId(turn), removal=opened)
+
+    def sent_again(self, items: Collection[int]) -> list[int]:
+        """Those of some items of which there may be copies."""
+        listed = "SELECT value FROM json_each(?)"
+        rows = self.rows(f"SELECT id FROM outbox WHERE id IN ({listed}) AND removal IS NOT NULL", (_listed(items),))  # noqa: S608
+        return [item for (item,) in rows]
+
+    def possible_names(self, item: int, now: datetime) -> tuple[int, ...]:
+        """The names under which something was received that may be a copy of this item, or is in another chat."""
+        receipts = self._receipts()
+        return self._meant(item, self._proofs(receipts, now).open_names) if receipts else ()
+
+    def note_copies(self, item: int, possible: Collection[int]) -> None:
+        """What else of an item that was sent again stands in its chat, surely or `possible`, is to be removed."""
+        copies = self.execute(
+            "INSERT OR IGNORE INTO copies (outbox_id, name) SELECT id, name FROM outbox JOIN ("
+            "SELECT value AS name FROM json_each(?2) UNION "
+            "SELECT sent_at FROM attempts WHERE outbox_id = ?1 AND sent_at IS NOT NULL"
+            ") WHERE id = ?1 AND state = 'sent' AND removal IS NOT NULL AND name <> sent_at",
+            (item, _listed(self._unclear(possible))),
+        )
+        if copies.rowcount:
+            self.notify("outbox")
+
+    def _meant(self, item: int, meanings: Mapping[int, frozenset[int]]) -> tuple[int, ...]:
+        """Those names that can mean this item, and nothing that may stand in its chat once."""
+        here = {
+            other
+            for (other,) in self.rows(
+                "SELECT id FROM outbox WHERE conversation_id = (SELECT conversation_id FROM outbox WHERE id = ?1) "
+                "AND id <> ?1 AND id IN (SELECT outbox_id FROM attempts WHERE sent_at IS NULL) "
+                "AND (state <> 'sent' OR sent_at IS NULL)",
+                (item,),
+            )
+        }
+        return tuple(sorted(name for name, items in meanings.items() if item in items and not here & items))
+
+    def _receipts(self) -> list[_Receipt]:
+        """The receipts that are kept."""
+        rows = self.rows("SELECT target, person, ahead_ms, came_at FROM receipts ORDER BY target")
+        return [_Receipt(*row) for row in rows]
+
+    def _proofs(self, receipts: Collection[_Receipt], now: datetime) -> Proofs:
+        """What the receipts prove."""
+        unnamed = self._unnamed(now)
+        left_at = {
+            (conversation, person): left
+            for conversation, person, left in self.rows(
+                "SELECT conversation_id, person, left_at FROM members WHERE person IN (SELECT person FROM receipts)"
+            )
+        }
+        reaches: dict[int, list[ReceiptReach]] = {}
+        for receipt in receipts:
+            told = {one.attempt.id: one.reaches(receipt, left_at) for one in unnamed if one.may_be(receipt)}
+            reach = ReceiptReach(
+                known=frozenset(attempt for attempt, is_for in told.items() if is_for),
+                possible=frozenset(attempt for attempt, is_for in told.items() if is_for is None),
+            )
+            reaches.setdefault(receipt.name, []).append(reach)
+        return prove([one.attempt for one in unnamed], reaches)
+
+    def _unnamed(self, now: datetime) -> list[_Unnamed]:
+        """The attempts of which nobody knows the name, oldest first."""
+        rows = self.rows(
+            "SELECT attempts.id, outbox.id, state IN ('waiting', 'sending', 'unknown'), outbox.conversation_id, "
+            "handle, in_group, begun_at, max(settled_at, coalesce(open_until, 0)), listed_at, ahead_ms, "
+            "state = 'sent' AND outbox.sent_at IS NULL "
+            "FROM attempts INDEXED BY attempts_open JOIN outbox ON outbox.id = outbox_id "
+            "JOIN conversations ON conversations.id = outbox.conversation_id "
+            "LEFT JOIN rosters ON rosters.conversation_id = outbox.conversation_id "
+            "WHERE attempts.sent_at IS NULL"
+        )
+        return [
+            _Unnamed(
+                attempt=SendAttempt(
+                    id=row[0],
+                    item=row[1],
+                    is_open=bool(row[2]),
+                    # One of several of an item that went out, nobody knows which, is found out when others are named.
+                    is_pending=row[7] is None or row[7] > millis(now) or bool(row[10]),
+                ),
+                conversation=row[3],
+                handle=row[4],
+                in_group=bool(row[5]),
+                begun_at=row[6],
+                until=row[7],
+                listed_at=row[8],
+                ahead_ms=row[9],
+            )
+            for row in sorted(rows, key=lambda row: row[0])
+        ] + self._unnamed_reactions(now)
+
+    def _unnamed_reactions(self, now: datetime) -> list[_Unnamed]:
+        """The reactions of which nobody knows the name, with ids below those of all attempts.
+
+        They end with the bridge's answer, whose clock may be a little ahead.
+        """
+        rows = self.rows(
+            "SELECT reactions.id, conversations.id, chat, in_group, begun_at, ended_at, listed_at, ahead_ms "
+            "FROM reactions JOIN conversations ON handle = chat "
+            "LEFT JOIN rosters ON rosters.conversation_id = conversations.id WHERE name IS NULL"
+        )
+        return [
+            _Unnamed(
+                attempt=SendAttempt(
+                    id=-row[0], item=-row[0], is_open=False, is_pending=row[5] is None or row[5] > millis(now)
+                ),
+                conversation=row[1],
+                handle=row[2],
+                in_group=bool(row[3]),
+                begun_at=row[4],
+                until=None if row[5] is None else row[5] + _BEHIND_MS,
+                listed_at=row[6],
+                ahead_ms=row[7],
+            )
+            for row in rows
+        ]
+
+    def _fitting(self, confirmation: Confirmation, unnamed: Collection[_Unnamed]) -> list[_Receipt]:
+        """The receipts of the names that some attempt can have got that went to this person, or may have."""
+        if not unnamed or not confirmation.names:
+            return []
+        person, came_at = self.chat_handle(confirmation.address), millis(confirmation.came_at)
+        ahead_ms = came_at - millis(confirmation.stamped_at or confirmation.came_at)
+        left_at = {
+            (conversation, person): left
+            for conversation, left in self.rows(
+                "SELECT conversation_id, left_at FROM members WHERE person = ?", (person,)
+            )
+        }
+        latest = came_at + _AHEAD_MS
+        fitting = {
+            receipt.name: receipt
+            for receipt in (_Receipt(name, person, ahead_ms, came_at) for name in confirmation.names)
+            if any(
+                one.may_be(receipt) and one.span(receipt)[0] <= latest and one.reaches(receipt, left_at) is not False
+                for one in unnamed
+            )
+        }
+        return [fitting[name] for name in self._unclear(fitting)[-_MAX_RECEIPTS_OF_ONE:]]
+
+    def _unclear(self, names: Collection[int]) -> list[int]:
+        """Those of some names of which it is not known what went out under them, oldest first."""
+        known = self.rows(
+            "SELECT sent_at FROM attempts WHERE sent_at IN (SELECT value FROM json_each(?1)) "
+            "UNION SELECT name FROM reactions WHERE name IN (SELECT value FROM json_each(?1))",
+            (_listed(names),),
+        )
+        return sorted(set(names) - {name for (name,) in known})
+
+    def prune(self, *, before: datetime) -> int:
+        """Forget receipts from before then, a batch of them; gives how many."""
+        return self.execute(
+            "DELETE FROM receipts WHERE (target, person) IN (SELECT target, person FROM receipts WHERE target < ? "
+            "LIMIT ?)",
+            (millis(before), AT_ONCE),
+        ).rowcount
+
+    def _bound_receipts(self) -> None:
+        """Keep so many receipts of one person, and in all; those of people who may be strangers go first."""
+        self.execute(
+            "DELETE FROM receipts WHERE (target, person) IN (SELECT target, person FROM (SELECT target, person, "
+            "row_number() OVER (PARTITION BY person ORDER BY target DESC) AS place FROM receipts) WHERE place > ?)",
+            (_MAX_RECEIPTS_OF_ONE,),
+        )
+        self.execute(
+            "DELETE FROM receipts WHERE (target, person) IN (SELECT target, receipts.person FROM receipts "
+            "ORDER BY EXISTS (SELECT 1 FROM conversations WHERE handle = receipts.person) "
+            "OR EXISTS (SELECT 1 FROM members WHERE person = receipts.person) DESC, target DESC LIMIT -1 OFFSET ?)",
+            (_MAX_RECEIPTS,),
+        )
+
+
+def _listed(values: Iterable[int]) -> str:
+    """Numbers for a statement that reads them as JSON."""
+    return json.dumps(list(values))
+
+
+def _removal_place(turn: int, position: int) -> str:
+    return f"outbox.removal|{turn}|{position}"
