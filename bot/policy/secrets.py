@@ -2,16 +2,16 @@
 
     "sk-ant" + "-api03-..."  --read over: signs between letters, escapes, capitals-->  skantapi03...  --found--> cut
 
-A key may stand in a file, a row or the answer of a server; whoever can make a model say it has it. So it goes nowhere:
-as it is, in parts of sixteen characters, and in the spellings in which a model could pass it on without a tool.
-Left to others: which those are (`bot.app.policies`), where they are cut out (`bot.turn.agent`).
+A key may stand in a file, a row or the answer of a server; somebody who can make a model say it has it. So it goes
+nowhere: as it is, in parts of sixteen characters, and in the spellings in which a model could pass it on without a
+tool. Left to others: which those are (`bot.app.policies`), where they are cut out (`bot.turn.agent`, `bot.turn.calls`).
 """
 
 import base64
 import codecs
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar, cast
 from urllib.parse import quote, unquote
@@ -31,11 +31,16 @@ _GRAM = 8
 _MAX_DEPTH = 50
 _PASSWORD = re.compile(r"://[^\s/@:\"]*:([^\s/@\"]+)@")
 _ESCAPE = re.compile(
-    r"%(?P<url>[0-9a-f]{2})|&\#(?P<number>\d{1,6});|&\#x(?P<entity>[0-9a-f]{1,6});"
-    r"|\\u(?P<json>[0-9a-f]{4})|\\x(?P<byte>[0-9a-f]{2})|\\[nrtbf]",
+    r"%(?P<url>[0-9a-f]{2})|&\#0{0,9}(?P<number>\d{1,6});|&\#x0{0,9}(?P<entity>[0-9a-f]{1,6});"
+    r"|\\u(?P<json>[0-9a-f]{4})|\\u\{0{0,9}(?P<braced>[0-9a-f]{1,6})\}|\\U0{0,2}(?P<long>[0-9a-f]{6})"
+    r"|\\x(?P<byte>[0-9a-f]{2})|\\[nrtbf]",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"[\W_]+")
+_DRAWN = {first + at: chr(97 + at) for first in (0x1F130, 0x1F150, 0x1F170, 0x1F1E6) for at in range(26)} | {
+    0xE0000 + sign: chr(sign) for sign in range(33, 127)
+}
+"""Letters in squares, circles and flags, and those that nobody sees: Unicode knows of no plain letter for them."""
 
 T = TypeVar("T")
 
@@ -149,15 +154,27 @@ def _forms(part: str) -> Iterator[str]:
         data = spelled.encode()
         yield spelled
         yield data.hex()
-        for before in range(3):  # what stands before it moves the borders of its signs
-            encoded = base64.b64encode(bytes(before) + data).decode().rstrip("=")
-            yield encoded[before + (before > 0) : -1]
-    data = part.encode()
+        yield from _encoded(data, base64.b64encode, 3, 4)
+    data, wide = part.encode(), part.encode("utf-16-le")
     yield codecs.encode(part, "rot13")
-    yield base64.b32encode(data).decode().rstrip("=")[:-1]
-    yield "".join(map(str, data))
-    yield "".join(f"0x{byte:02x}" for byte in data)
-    yield "".join(f"{byte:08b}" for byte in data)
+    yield wide.hex()
+    yield from _encoded(wide, base64.b64encode, 3, 4)
+    yield from _encoded(data, base64.b32encode, 5, 8)
+    yield from _encoded(data, base64.b32hexencode, 5, 8)
+    for spelled in (data.hex(), base64.b64encode(data).decode()):
+        yield spelled[::-1].lstrip("=")[1:]
+    for encode in (base64.b85encode, base64.a85encode):
+        yield encode(data).decode()[: len(data) // 4 * 5]
+    for sign in ("{}", "0x{:02x}", "u{:04x}", "{:08b}", "{:o}", "{:03o}"):
+        yield "".join(map(sign.format, data))
+
+
+def _encoded(data: bytes, encode: Callable[[bytes], bytes], size: int, signs: int) -> Iterator[str]:
+    """What is sure of an encoding of so many bytes as so many signs, whatever stands around them: that moves their
+    borders.
+    """
+    for before in range(size):
+        yield encode(bytes(before) + data).decode().rstrip("=")[-(-before * signs // size) : -1]
 
 
 def _letters(text: str) -> str:
@@ -165,7 +182,7 @@ def _letters(text: str) -> str:
     if "%" in text or "&#" in text or "\\" in text:
         text = _ESCAPE.sub(_unescaped, text)
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
+        text = unicodedata.normalize("NFKD", text.translate(_DRAWN))
     return _BETWEEN.sub("", text).lower()
 
 
@@ -185,7 +202,7 @@ def _read(text: str) -> _Read:
 
 def _unescaped(escape: re.Match[str]) -> str:
     number = escape["number"]
-    digits = escape["url"] or escape["entity"] or escape["json"] or escape["byte"]
+    digits = next(filter(None, map(escape.group, ("url", "entity", "json", "braced", "long", "byte"))), None)
     code = int(number) if number else int(digits, 16) if digits else 0
     return chr(code) if 0 < code < 0x110000 else " "  # noqa: PLR2004  (the end of Unicode)
 
