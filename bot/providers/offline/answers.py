@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import current_language
-from bot.i18n.locale import decimal_point, long_day, measure, moment
+from bot.i18n.locale import decimal_point, long_day, measure, moment, number
 from bot.messages import ToolAnswer
 from bot.providers.offline import phrases
 from bot.providers.offline.skies import sky
@@ -25,6 +25,8 @@ _SHOWN_PLACES = 5
 _SHOWN_CHARS = 1_000
 _MOMENT = re.compile(r"[A-Za-z]+ (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<zone>\S+)")
 """A weekday, the date, the time and the zone, as tools tell models."""
+_PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_DECIMALS = re.compile(r"(?<=\d)\.(?=\d)")
 
 
 def describe_answer(answer: ToolAnswer, arguments: Mapping[str, object]) -> str:
@@ -126,19 +128,30 @@ def _sum(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
 
 def _conversion(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
     found = _Conversion.model_validate(data)
-    rate = say(phrases.OFFLINE_RATE, rate=found.rate, day=_date(found.rate_date), source=found.attribution).strip()
-    rate = rate if found.rate else ""
     before, to = map(_amount, (found.before, found.to))
-    return "\n".join(filter(None, (f"{before} = **{to}**", rate)))
+    lines = [f"{before} = **{to}**"]
+    if found.rate:
+        rate = " = ".join(map(_amount, found.rate.split(" = ")))
+        lines.append(say(phrases.OFFLINE_RATE, rate=rate, day=_date(found.rate_date), source=found.attribution).strip())
+    return "\n".join(lines)
 
 
 def _amount(said: str) -> str:
-    """An amount with its unit as people say it; as it is where the language has no word for the unit."""
-    number, _, unit = said.partition(" ")
-    try:
-        return measure(Decimal(number), unit)
-    except (ArithmeticError, LookupError):
+    """An amount with its unit as people say it; the unit as it is, such as the code of a currency, where the language
+    has no word for it, and all of it where the number has a power of ten.
+    """
+    written, _, unit = said.partition(" ")
+    if not _PLAIN_NUMBER.fullmatch(written):
         return said
+    try:
+        return measure(Decimal(written), unit)
+    except LookupError:
+        return f"{number(Decimal(written))} {unit}"
+
+
+def _figures(said: str) -> str:
+    """What a tool measured, `12.5 °C`, with the decimal point of the language."""
+    return _DECIMALS.sub(decimal_point(), said)
 
 
 def _time(data: Mapping[str, Any], arguments: Mapping[str, object]) -> str:
@@ -176,7 +189,8 @@ def _weather(data: Mapping[str, Any], arguments: Mapping[str, object]) -> str:
     return "\n".join(filter(None, [*lines, found.attribution]))
 
 
-def _conditions(now: Mapping[str, str]) -> str:
+def _conditions(measured: Mapping[str, str]) -> str:
+    now = {kind: _figures(value) for kind, value in measured.items()}
     temperature = now.get("temperature", "")
     if temperature and "feels_like" in now:
         temperature = say(phrases.OFFLINE_FEELS, temperature=temperature, felt=now["feels_like"])
@@ -189,7 +203,8 @@ def _conditions(now: Mapping[str, str]) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _day(day: Mapping[str, str]) -> str:
+def _day(measured: Mapping[str, str]) -> str:
+    day = {kind: _figures(value) for kind, value in measured.items()}
     low, high = day.get("temperature_min", ""), day.get("temperature_max", "")
     parts = (
         sky(day.get("weather", "unknown")),

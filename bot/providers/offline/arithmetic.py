@@ -1,6 +1,6 @@
 """Pure: arithmetic as people write it, in digits, signs and English words, turned into an expression.
 
-Left to others: what the expression comes to (the tool `calculate`), which part of a message it is (`intents`).
+Left to others: what the expression comes to (`tools.calculator`), which part of a message it is (`intents`).
 """
 
 import re

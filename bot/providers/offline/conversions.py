@@ -1,7 +1,7 @@
 """Pure: what a message wants converted, as far as a pattern can tell: an amount, its unit, and the unit wanted.
 
 Only units and currencies that people name in a chat, so that "2 tickets to Paris" stays a question. Left to others:
-what the units are worth (the tool `convert`).
+what the units are worth (`tools.conversion`).
 """
 
 import re

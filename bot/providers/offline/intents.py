@@ -3,8 +3,8 @@ a reminder, something to remember.
 
 English, and the forms of requests in German, French and Spanish (`phrasebook`). A message may ask for several things;
 each becomes the tool call that answers it.
-Left to others: arithmetic (`sums`), conversions (`measures`), whether the tools are there and what their answers say
-(`offline`, `wordings`).
+Left to others: arithmetic (`arithmetic`), conversions (`conversions`), whether the tools are there (`provider`), what
+their answers say (`answers`).
 """
 
 import re
@@ -96,10 +96,15 @@ _REQUEST = (
     r"|could you|search|look|google|find|calculate|compute|(?:the )?(?:weather|forecast|time|date)|define)\b"
     r"|[\d.]+ ?[-+*/^×÷] ?\d)"
 )
+_AND_REQUEST = (
+    r"(?=(?:was|wie|wer|wann|wo|welche[rsn]?|quel(?:le)?s?|combien|comment|qu'est-ce|qué|cuánt[oa]s?|cuál|cómo)\b)"
+)
+"""Behind an "und" another request, behind a comma the rest of one: "sag mir, wie spät es ist"."""
 _NO_DATE = r"(?!(?<=\d)\.\s+(?:um\b|jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez))"
 """The point after a day of the month ends no sentence: "am 3. Dezember", "am 3.12. um 9"."""
 _BORDER = _pattern(
-    rf"[?;\n]+|(?<!\d)!+|(?<!\bSt)(?<!\bMt)(?<!\b[ap]\.m){_NO_DATE}\.+(?=\s|$)|,?(?:\s+(?:and|then|also))+\s+{_REQUEST}|,\s+{_REQUEST}"
+    rf"[?;\n]+|(?<!\d)!+|(?<!\bSt)(?<!\bMt)(?<!\b[ap]\.m){_NO_DATE}\.+(?=\s|$)"
+    rf"|,?(?:\s+(?:and|then|also))+\s+{_REQUEST}|,\s+{_REQUEST}|,?(?:\s+(?:und|dann|et|puis|y))+\s+{_AND_REQUEST}"
 )
 
 

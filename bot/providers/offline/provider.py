@@ -2,7 +2,7 @@
 
 It goes through the same tool loop as a model: the first completion asks for the tools that the newest question needs,
 the next one words what they answered. It is deterministic: the same request gives the same completion.
-Left to others: what a sentence asks for (`intents`, `sums`), what a tool's answer reads like (`wordings`).
+Left to others: what a sentence asks for (`intents`, `arithmetic`), what a tool's answer reads like (`answers`).
 """
 
 import re

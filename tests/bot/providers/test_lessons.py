@@ -23,7 +23,7 @@ FIRST = Habits(limit_name="max_tokens", takes=ALL, tool_mode="auto")
 
 
 @dataclass
-class Shelf:
+class Rows:
     """Where lessons are kept, as text."""
 
     rows: dict[str, str] = field(default_factory=dict[str, str])
@@ -35,11 +35,11 @@ class Shelf:
         return ModelLessons({subject: json.loads(row) for subject, row in self.rows.items()}, self.keep)
 
 
-async def asked(server: OpenAIServer, shelf: Shelf, *, model: str = "old-8b", **settings: Any) -> list[bool]:
+async def asked(server: OpenAIServer, rows: Rows, *, model: str = "old-8b", **settings: Any) -> list[bool]:
     """Whether each request of a new process offers tools natively."""
     before = len(server.requests)
     server.scripted(say("Fine."))
-    provider = OpenAI(api_key=None, model=model, base_url=server.base_url, lessons=shelf.lessons(), **settings)
+    provider = OpenAI(api_key=None, model=model, base_url=server.base_url, lessons=rows.lessons(), **settings)
     try:
         await provider.complete(QUESTION)
     finally:
@@ -49,16 +49,16 @@ async def asked(server: OpenAIServer, shelf: Shelf, *, model: str = "old-8b", **
 
 async def test_the_next_process_asks_as_this_one_has_learnt_to() -> None:
     """Another model, and the same one as the settings want it, are asked as if nothing were known."""
-    shelf = Shelf()
+    rows = Rows()
     async with OpenAIServer(local=True, takes_tools=False) as server:
-        assert await asked(server, shelf) == [True, False]
-        assert await asked(server, shelf) == [False]
-        assert await asked(server, shelf, model="other-8b") == [True, False]
+        assert await asked(server, rows) == [True, False]
+        assert await asked(server, rows) == [False]
+        assert await asked(server, rows, model="other-8b") == [True, False]
         server.takes_tools = True
-        assert await asked(server, shelf, tool_mode="native") == [True]
+        assert await asked(server, rows, tool_mode="native") == [True]
     async with OpenAIServer(local=True, takes_tools=False) as elsewhere:
-        assert await asked(elsewhere, shelf) == [True, False]
-    assert not [subject for subject in shelf.rows if "old-8b" in subject or "http" in subject]
+        assert await asked(elsewhere, rows) == [True, False]
+    assert not [subject for subject in rows.rows if "old-8b" in subject or "http" in subject]
 
 
 @pytest.mark.parametrize(
@@ -102,19 +102,19 @@ def test_what_was_learnt_comes_back() -> None:
 
 def test_a_window_outlasts_the_process() -> None:
     """For the model and server that said it, also where it is the first one and nobody has chosen it."""
-    shelf = Shelf()
+    rows = Rows()
 
     def server(model: str | None) -> tuple[str, str] | None:
         return ("http://gpu", model or "first") if model != "nameless" else None
 
-    room = ContextRoom(shelf.lessons(), server)
+    room = ContextRoom(rows.lessons(), server)
     room.on_refusal(None, 8192)
     room.on_refusal("nameless", 4096)
-    again = ContextRoom(shelf.lessons(), server)
+    again = ContextRoom(rows.lessons(), server)
     assert (again.window_tokens(None), again.window_tokens("first")) == (8192, 8192)
     assert (again.window_tokens("other"), again.window_tokens("nameless")) == (None, None)
-    shelf.rows = dict.fromkeys(shelf.rows, '{"window_tokens": "many"}')
-    assert ContextRoom(shelf.lessons(), server).window_tokens(None) is None
+    rows.rows = dict.fromkeys(rows.rows, '{"window_tokens": "many"}')
+    assert ContextRoom(rows.lessons(), server).window_tokens(None) is None
 
 
 async def test_they_are_kept_in_the_store_for_a_month(store: Store, clock: SetClock) -> None:

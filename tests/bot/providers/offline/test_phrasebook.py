@@ -1,6 +1,8 @@
 """The assistant without a model: every request of a message is answered or named, in four languages."""
 
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -158,10 +160,67 @@ async def test_an_amount_is_told_as_people_say_it() -> None:
     with speaking("de"):
         assert await answer("5 Meilen in km", told, tools=ALL) == "5 Meilen = **8,04672 Kilometer**"
         assert await answer("2 Euro in Dollar", found({"from": "2 EUR", "to": "2.2 USD"}), tools=ALL) == (
-            "2 EUR = **2.2 USD**"
+            "2 EUR = **2,2 USD**"
         )
         assert await answer("5/2", found({"expression": "5/2", "result": "2.5"}), tools=ALL) == "`5/2` = **2,5**"
     assert await answer("5 miles in km", told, tools=ALL) == "5 miles = **8.04672 kilometres**"
+
+
+@pytest.mark.parametrize(
+    ("language", "sum_", "rate"),
+    [
+        ("en", "2,000.5 EUR = **2,169.04 USD**", "1 EUR = 1.08425 USD"),
+        ("de", "2.000,5 EUR = **2.169,04 USD**", "1 EUR = 1,08425 USD"),
+        ("fr", "2\u202f000,5 EUR = **2\u202f169,04 USD**", "1 EUR = 1,08425 USD"),
+        ("es", "2.000,5 EUR = **2.169,04 USD**", "1 EUR = 1,08425 USD"),
+    ],
+)
+async def test_money_is_written_as_the_language_writes_numbers(language: Any, sum_: str, rate: str) -> None:
+    """The amounts and the rate; the codes of the currencies stay."""
+    told = found(
+        {
+            "from": "2000.5 EUR",
+            "to": "2169.04 USD",
+            "rate": "1 EUR = 1.08425 USD",
+            "rate_date": "2026-11-20",
+            "attribution": "Frankfurter",
+        }
+    )
+    with speaking(language):
+        first, second = (await answer("2 EUR in USD", told, tools=ALL)).splitlines()
+    assert first == sum_
+    assert second.startswith(rate + " ")
+
+
+async def test_the_weather_is_measured_as_the_language_writes_numbers() -> None:
+    """Now and on each day."""
+    told = found(
+        {
+            "place": {"name": "Bonn"},
+            "current": {"weather": "overcast", "temperature": "8.1 °C", "feels_like": "6.5 °C"},
+            "days": [{"date": "Saturday 2026-11-21", "weather": "overcast", "precipitation": "1.2 mm"}],
+        }
+    )
+    with speaking("de"):
+        text = await answer("Wetter in Bonn", told, tools=ALL)
+    assert "8,1 °C" in text
+    assert "6,5 °C" in text
+    assert "1,2 mm" in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Weck mich gestern um 7",
+        "Réveille-moi hier à 7h",
+        "Despiértame ayer a las 7",
+        "Wake me yesterday at 7",
+    ],
+)
+def test_a_time_that_is_over_is_handed_on_as_it_was_said(words: str) -> None:
+    """The tool refuses it; nobody is woken tomorrow with the word "yesterday"."""
+    [intent] = intents(words, datetime(2026, 11, 21, 12, tzinfo=ZoneInfo("Europe/Berlin")))
+    assert intent.arguments == {"action": "set", "text": words, "local_datetime": "2026-11-20T07:00"}
 
 
 def test_what_is_planned_can_be_listed() -> None:
