@@ -37,7 +37,7 @@ _OURS = (
     *("TOOLS__", "LLM__", "SIGNAL__", "ACCESS__", "GROUPS__", "LIMITS__", "BUDGET__", "APPROVALS__", "STORE__"),
     *("HISTORY__", "INTAKE__", "MEDIA__", "AUDIO__", "LOG__", "LOCALE__", "WEB__", "WORKER__"),
 )
-_KEYS = ("ANTHROPIC_", "OPENAI_", "BRAVE_", "TAVILY_", "SERPAPI_", "PERPLEXITY_", "TZ")
+_KEYS = ("ANTHROPIC_", "OPENAI_", "BRAVE_", "TAVILY_", "SERPAPI_", "PERPLEXITY_", "TZ", "LANG", "LC_")
 
 
 _QUICK_FOLDERS = ("bot", "tools", "store")

@@ -1,14 +1,14 @@
 """Every setting of Aldis, grouped by concern; the only reader of the environment.
 
 A setting is a variable `GROUP__NAME`, in the environment, in the `.env` file of the working directory, or in the
-settings file beside the store. Groups:
-tools, llm, signal, access, groups, limits, budget, approvals, store, history, intake, media, audio, log, locale, web,
-worker. The tools' own sub-groups come from the catalogue of `tools`, and from the tools of other distributions that are
-installed here. `docs/settings.md` is generated from the docstrings here (`table`).
-Left to others: how variables are spelled, read and complained about (`bot.settings.env`).
+settings file beside the store. Groups: tools, llm, signal, access, groups, limits, budget, approvals, store, history,
+intake, media, audio, log, locale, web, worker. The tools' own sub-groups come from the catalogue of `tools`, and from
+the tools of other distributions that are installed here. `docs/settings.md` is generated from the docstrings here
+(`table`).
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -36,7 +36,7 @@ from pydantic_settings import (
 )
 
 from bot.errors import ConfigError
-from bot.i18n.language import Language
+from bot.i18n.language import LANGUAGES, Language
 from bot.settings.env import (
     ENVIRONMENT,
     SEPARATOR,
@@ -473,7 +473,8 @@ class LocaleSettings(SettingsGroup):
     place: str | None = Field(default=None, max_length=100)
     """Where they are, like Lyon, for questions about the weather that name no place; none means that models ask."""
     language: Annotated[Language, Lowered] = "en"
-    """What Aldis itself speaks until it is known what people write: en, de, fr or es; models answer as asked."""
+    """What Aldis itself speaks until it is known what people write: en, de, fr or es; models answer as asked.
+    Left out, the machine's `LC_ALL`, `LC_MESSAGES` or `LANG` counts."""
 
 
 class WebSettings(SettingsGroup):
@@ -694,7 +695,11 @@ def values_from(
         given, weaker = weaker, given
     form = _form_here({**weaker, **given})
     merged = {**_without(weaker, given, form.known), **given}
-    values = {**_machine_zone(merged), **resolve_values(merged, form.known, form.passed_over)}
+    values = {
+        **_machine_zone(merged),
+        **_machine_language(merged),
+        **resolve_values(merged, form.known, form.passed_over),
+    }
     try:
         settings = form.model(**_nested(form.model, values))
     except ValidationError as error:
@@ -780,6 +785,15 @@ def _machine_zone(given: Mapping[str, GivenValue]) -> dict[str, GivenValue]:
         hint = f"; did you mean {close}?" if close else ", like Europe/Berlin"
         raise ConfigError(f"TZ: there is no such time zone{hint}")
     return {} if name is None else {"LOCALE__TIMEZONE": replace(zone, value=name)}
+
+
+def _machine_language(given: Mapping[str, GivenValue]) -> dict[str, GivenValue]:
+    """The machine's own language as the setting's default, where Aldis speaks it: `LANG=de_DE.UTF-8` is German."""
+    said = next(filter(None, map(given.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None)
+    if said is None or "LOCALE__LANGUAGE" in given:
+        return {}
+    code = re.split("[_.@]", said.value.lower(), maxsplit=1)[0]
+    return {"LOCALE__LANGUAGE": replace(said, value=code)} if code in LANGUAGES else {}
 
 
 def unread_zone(environ: Mapping[str, str] | None = None) -> str | None:

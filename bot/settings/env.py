@@ -9,7 +9,6 @@ A misspelt name must not pass for a setting, least of all for a budget or a list
 alone: every unknown name in it is refused. The environment belongs to other programs as well: there a name is refused
 that begins like one of our groups, or that can only be a slip of one of ours (`Spelling`); compose files hand the one
 on as the other. Names that merely look related are left alone, and the doctor lists them (`names_not_read`).
-Left to others: which settings there are and what they mean (`bot.settings`).
 """
 
 import ast
@@ -90,6 +89,7 @@ _OF_CONTAINERS = re.compile(
 """What stands in a container's environment besides, put there by its image, its engine, what looks after it,
 or our compose files."""
 _QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""", re.DOTALL)
+_NUMBERS = frozenset({int, float, Decimal})
 _SIMILAR, _SIMILAR_WORD = 0.84, 0.8
 """How alike two names, and their first words, have to be for one to be a slip of the other (difflib's ratio). So much
 catches a letter, a missing `API` and one underscore for two, and keeps `OPENAI_API_TYPE` and `ANTHROPIC_MODEL`, which
@@ -193,8 +193,8 @@ def resolve_values(
             secret cannot be read.
     """
     _refuse_unknown(given, known, tuple(passed_over))
-    found = {variable.name: _value_of(variable, given) for variable in known}
-    return {name: _checked(value) for name, value in found.items() if value is not None}
+    found = [(variable, _value_of(variable, given)) for variable in known]
+    return {variable.name: _checked(value, variable) for variable, value in found if value is not None}
 
 
 def complaint(error: ValidationError, known: Sequence[Variable], values: Mapping[str, GivenValue]) -> str:
@@ -370,7 +370,7 @@ def _read_from_file(given: GivenValue) -> GivenValue:
     return GivenValue(name=given.name, value=value, where=given.where)
 
 
-def _checked(given: GivenValue) -> GivenValue:
+def _checked(given: GivenValue, variable: Variable) -> GivenValue:
     """The value, where it is surely what was meant: `docker run --env-file` and others keep quotes as a part of it."""
     if given.is_ambiguous:
         raise ConfigError(
@@ -378,6 +378,8 @@ def _checked(given: GivenValue) -> GivenValue:
         )
     if _QUOTED.fullmatch(given.value):
         raise ConfigError(f"{given.name}: has quotes around its value, which are a part of it here{_whence(given)}")
+    if "_" in given.value and _kind(variable.field.annotation) in _NUMBERS:
+        raise ConfigError(f"{given.name}: must be {_number_words(variable)}{_whence(given)}")  # Python passes over it
     return given
 
 
@@ -403,15 +405,20 @@ def _expectation(error: ErrorDetails, variable: Variable | None) -> str:
     kind = _kind(variable.field.annotation) if variable else None
     if kind is bool:
         return "must be true or false"
-    if kind in {int, float, Decimal}:
-        noun = "a whole number" if kind is int else "a number"
-        return f"must be {noun}{_range(variable.field.metadata if variable else ())}"
+    if variable is not None and kind in _NUMBERS:
+        return f"must be {_number_words(variable)}"
     words = ", ".join(map(str, _words(kind)))
     if words and get_origin(kind) is tuple:
         return f"must be a comma list of {words}"
     if words:
         return f"must be one of {words}"
     return f"is not valid: {error['msg']}"
+
+
+def _number_words(variable: Variable) -> str:
+    """What number it must be."""
+    noun = "a whole number" if _kind(variable.field.annotation) is int else "a number"
+    return noun + _range(variable.field.metadata)
 
 
 def _kind(annotation: Any) -> Any:

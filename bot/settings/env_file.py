@@ -2,7 +2,7 @@
 
 The form is that of `.env`, as python-dotenv reads it. What is written here is in single quotes, where nothing but a
 backslash and a quote has a meaning, so that any text comes back as it was. Comments and all other lines stay as they
-are. Left to others: which names there may be (`bot.settings.env`), where the files lie (`bot.settings.file`).
+are.
 """
 
 import io

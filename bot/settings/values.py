@@ -1,7 +1,6 @@
 """How people may write a phone number, a person, a group, an address, a time zone or a key, and its one true form.
 
 Each type takes a string and refuses it with words that begin with "must" and never repeat what was written.
-Left to others: which settings have these types (`bot.settings`), and who may do what (`bot.policy.access`).
 """
 
 import base64
@@ -22,7 +21,7 @@ _MASTER_KEY_BYTES = 32
 
 
 def number_of(text: str) -> str | None:
-    """A phone number as Signal writes it, without spaces, dashes, dots, slashes and brackets; None when it is none."""
+    """A phone number as Signal writes it, without spaces, dashes, dots, slashes, brackets; None for anything else."""
     number = re.sub(r"[\s\-./()]", "", text)
     return number if _E164.fullmatch(number) else None
 
@@ -33,7 +32,7 @@ def person_of(text: str) -> str | None:
 
 
 def group_of(text: str) -> str | None:
-    """A group's id as envelopes carry it, in its exact case; None when it is none.
+    """A group's id as envelopes carry it, in its exact case; None for anything else.
 
     signal-cli-rest-api shows the id wrapped, as `group.` and the base64 of it; that is taken as well.
     Source: github.com/bbernhard/signal-cli-rest-api, src/client/client.go, 2026-08-16.
@@ -175,7 +174,7 @@ def _dollars(text: str) -> Decimal:
         amount = Decimal(text.strip())
     except ArithmeticError as error:
         raise ValueError(text) from error
-    if not amount.is_finite() or amount < 0:
+    if not amount.is_finite() or amount < 0 or "_" in text:
         raise ValueError(text)
     return amount
 

@@ -725,6 +725,23 @@ def test_time_zone(environ: dict[str, str], zone: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("environ", "language"),
+    [
+        ({"LANG": "de_DE.UTF-8"}, "de"),
+        ({"LANG": "es_MX@euro", "LC_ALL": ""}, "es"),
+        ({"LANG": "de_DE.UTF-8", "LC_MESSAGES": "fr"}, "fr"),
+        ({"LANG": "de_DE.UTF-8", "LC_ALL": "C.UTF-8", "LC_MESSAGES": "fr_FR.UTF-8"}, "en"),
+        ({"LANG": "nl_NL.UTF-8"}, "en"),
+        ({"LANG": "de_DE.UTF-8", "LOCALE__LANGUAGE": "fr"}, "fr"),
+        ({}, "en"),
+    ],
+)
+def test_language(environ: dict[str, str], language: str) -> None:
+    """The one that is set, else the machine's where Aldis speaks it, else English."""
+    assert load(**environ).locale.language == language
+
+
+@pytest.mark.parametrize(
     ("zone", "words"),
     [
         ("Europe/Berln", "there is no such time zone; did you mean Europe/Berlin?"),
