@@ -20,6 +20,15 @@ USERNAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,31}(?:\.(?:0[1-9]|[1-9][0-9]{1,8
 """A nickname, and perhaps a dot and digits; without them Signal gives some."""
 
 
+_JOINERS = str.maketrans("", "", "\u200c\u200d")
+"""Nobody sees them, and emoji and some scripts need them."""
+
+
+def is_line(text: str, *, max_bytes: int) -> bool:
+    """Whether the name or the words below it can be this: one line of signs that are seen, or nothing."""
+    return text.translate(_JOINERS).isprintable() and len(text.encode()) <= max_bytes
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AccountProfile:
     """What people see of the account."""

@@ -14,7 +14,7 @@ On a socket of its own, which is there from the first second where the pages for
     POST /admin-link                              --> {"url": "http://127.0.0.1:8789/enter/..."}
 
 A refusal is {"error": a sentence} with another status than 200. The socket stands beside the store and is its owner's
-alone (mode 0600): whoever may read the store may ask. Left to others: the verbs themselves (`bot.cli.main`).
+alone (mode 0600): permission to read the store is permission to ask.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ _NOBODY = (errno.ENOENT, errno.ECONNREFUSED)
 """There is no socket, or only what a process left there when it was killed."""
 
 _UNTIMED = aiohttp.ClientTimeout()
-"""Whoever asks has a deadline over all of it."""
+"""The caller has a deadline over all of it."""
 
 _NOT_TRUSTED = {
     "nobody": "nobody of this label or uuid has a new safety number; without a name you see who has",
@@ -69,7 +69,7 @@ class _Body(BaseModel):
 
 class _Backup(_Body):
     folder: Path
-    """Absolute: the running Aldis stands in another folder than whoever asks it."""
+    """Absolute: the running Aldis may have another working directory than the caller."""
 
 
 class _Export(_Body):
@@ -291,7 +291,7 @@ def _bound(path: Path) -> socket.socket:
     """A socket at this path for the owner alone, in the place of one that a process left there when it was killed."""
     endpoint = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        # Whoever has the store open is the only one who may have a socket here, so that this one is nobody's.
+        # Only the process that has the store open may have a socket here, so this one is left over.
         path.unlink(missing_ok=True)
         with _short(path) as name, _for_the_owner_alone():
             endpoint.bind(name)

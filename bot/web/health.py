@@ -30,7 +30,7 @@ from store import Repositories, Store, StoreError, Waiting
 _log = logging.getLogger(__name__)
 
 _LONGEST_WAIT_SECONDS = 900.0
-"""Longer than any turn with its retries may take: whoever waits longer waits in vain."""
+"""Longer than any turn with its retries may take: a message that waits longer will not be answered."""
 
 _TOO_LONG = "a message has been waiting for too long"
 STARTS = "Aldis is starting"
@@ -80,7 +80,7 @@ class HealthPage:
         "build": {...}, "runs": ..., "refused": ...}`; the challenge is
         the token of the captcha that Signal wants solved, mostly null; the bridge has a name, an age in days and
         warnings, and is null until it has told; the cells are what holds them, in words; the findings are what the
-        operator should mend, and leave "ok" as it is, for whoever starts Aldis anew for them gains nothing; runs counts
+        operator should mend, and leave "ok" as it is, for a restart does not help against them; runs counts
         how often it has begun in this process, and refused says why the newest settings are not in use, mostly null.
         Without a store there are only the first two.
         """

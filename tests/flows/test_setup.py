@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -50,26 +51,34 @@ async def link_in(console: Console) -> str:
 
 @pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])
 async def test_an_account_is_linked_in_the_browser(bridge: type[SignalServer], tmp_path: Path) -> None:
-    """From an empty folder: `setup` prints the link, the page shows a code, and Aldis runs when it was scanned."""
+    """From an empty folder: `setup` prints the link, the page shows a code, and Aldis runs when it was scanned.
+
+    The first page leads there, and there is something to stop only while a code is shown.
+    """
     async with bridge(accounts=[]) as server:
         settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port())}
         async with (
             watched("setup", settings=settings, folder=tmp_path) as console,
             entered(await link_in(console)) as (http, origin, token),
         ):
+
+            async def shows(words: str, path: str = "/setup/account") -> bool:
+                async with http.get(f"{origin}{path}") as response:
+                    return words in await response.text()
+
+            await eventually_found(lambda: shows('href="/setup/account">Link it to your phone', "/"))
+            assert not await shows("link one with", "/")
+            assert not await shows("/setup/account/stop")
             async with http.post(f"{origin}/setup/account/link", data={"token": token}) as response:
                 assert response.status == 200
             await server.until(lambda: server.links_begun > 0)
-
-            async def shows(words: str) -> bool:
-                async with http.get(f"{origin}/setup/account") as response:
-                    return words in await response.text()
-
             await eventually_found(lambda: shows("code-1.svg"))
+            assert await shows("/setup/account/stop")
             async with http.get(f"{origin}/setup/account/code-1.svg") as response:
                 assert (response.status, response.content_type) == (200, "image/svg+xml")
             await server.scan(ACCOUNT)
             await eventually_found(lambda: shows(f"Aldis answers for {ACCOUNT}"))
+            assert not await shows("/setup/account/stop")
 
 
 @pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])
@@ -205,7 +214,11 @@ async def test_tools_are_tried_on_a_page(tmp_path: Path) -> None:
                 async with http.get(f"{origin}/setup/tools") as response:
                     return words in await response.text()
 
+            async def is_known(name: str) -> bool:
+                return "no such tool" not in await tried(name, a0="2", a1="40")
+
             await eventually_found(lambda: lists('href="/setup/tools/try/lamps_add"'))
+            await eventually_found(lambda: is_known("shed_add"))
             assert not await lists("try/shed_")
             assert "42" in await tried("lamps_add", a0="2", a1="40")
             assert "cannot be tried here" in await tried("shed_add", a0="2", a1="40")
@@ -391,6 +404,35 @@ async def test_the_profile_is_given_on_a_page(bridge: type[SignalServer], tmp_pa
             told = console.err.text + audit_path(tmp_path / "aldis.db").read_text()
             assert "username.taken" in told
             assert not any(words in told for words in ("Lamp", "at home", "lamp.39"))
+
+
+async def test_the_link_of_a_user_name_outlasts_the_process(tmp_path: Path) -> None:
+    """Signal tells it only when the name is taken; one that was changed at the shell is not known any more."""
+    async with SignalCli() as server:
+        settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port())}
+
+        @asynccontextmanager
+        async def page() -> AsyncGenerator[tuple[aiohttp.ClientSession, str, str]]:
+            async with watched("setup", settings=settings, folder=tmp_path) as console:
+                async with entered(await link_in(console)) as (http, origin, token):
+                    await server.connected()
+                    yield http, f"{origin}/setup/profile", token
+                console.send(signal.SIGTERM)
+                await console.ended()
+
+        async with page() as (http, address, token):
+            taken = await http.post(f"{address}/username", data={"token": token, "username": "lamp"})
+            assert server.profile.link in await taken.text()
+        async with page() as (http, address, _), http.get(address) as response:
+            assert server.profile.link in await response.text()
+        settings.pop("WEB__ADMIN_PORT")
+        async with started("profile", "--username", "lantern", settings=settings, folder=tmp_path) as process:
+            assert (await process.ended()).status == 0
+        settings["WEB__ADMIN_PORT"] = str(free_port())
+        async with page() as (http, address, _), http.get(address) as response:
+            shown = await response.text()
+        assert server.profile.link not in shown
+        assert "The bridge knows the user name lantern" in shown
 
 
 @pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])

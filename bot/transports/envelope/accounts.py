@@ -10,6 +10,8 @@ from bot.events import Account
 from bot.transports.base import Linking
 from bot.transports.envelope.json import person_in
 
+NO_ACCOUNT = "no account is linked yet"
+"""How the sentence begins that says so to the operator."""
 UNNAMED = (
     "the bridge has an account without a phone number and does not tell its uuid; put that there (`signal-cli -o json"
     " listAccounts` tells it), or let Aldis talk to signal-cli's own daemon"

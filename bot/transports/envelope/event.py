@@ -3,7 +3,7 @@
 Both bridges hand on the same frames, so this module serves both. It is tolerant: whatever comes, `peek_envelope` and
 `event` give None instead of raising, so that no frame (a stranger can send any) ever stops the stream. Left to others:
 how frames travel (`signal_cli`, `rest_api`), who may write (`bot.policy.access`), what is carried beside words
-(`extras`, `files`), what the account writes to itself (`notes`).
+(`contents`, `files`), what the account writes to itself (`notes`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMessageEnvelope` and its neighbours (2026-11-21).
 """

@@ -2,7 +2,7 @@
 
 Linked to a person's own phone, Aldis sees a copy of everything that the person sends, to anybody. Only what goes to the
 account itself is for Aldis; it is read as an ordinary message of the account. Left to others: everything about ordinary
-messages (`envelope`), whether a note is Aldis's own (`reader`, `bot.loops.intake`).
+messages (`event`), whether a note is Aldis's own (`frames`, `bot.loops.intake`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonSyncDataMessage` (2026-11-21).
 """

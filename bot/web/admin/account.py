@@ -20,7 +20,7 @@ from typing import Literal
 import segno
 from aiohttp import web
 
-from bot.errors import CallRefused, ConfigError, Disconnected, LinkRefused
+from bot.errors import ConfigError, Disconnected, LinkRefused
 from bot.events import Account
 from bot.logs import describe_error
 from bot.settings import Settings
@@ -29,15 +29,14 @@ from bot.transports.bridge_versions import Bridge
 from bot.transports.detect import bridge_at
 from bot.transports.envelope.accounts import takes_numberless
 from bot.turn.captchas import solution_in
-from bot.web.admin.desk import AdminContext, go_to
+from bot.web.admin.desk import AdminContext, NotDone, go_to, refusing
 from bot.web.admin.guard import form_of
-from bot.web.admin.pages import words
 from bot.web.admin.world import World
 
 _log = logging.getLogger(__name__)
 
 MAX_CODES = 15
-"""Each is good for about a minute: whoever has not scanned one by then has gone away."""
+"""Each is good for about a minute: somebody who has not scanned one by then has gone away."""
 _PAUSE_SECONDS = 1.0
 _ACCOUNT = "/setup/account"
 
@@ -111,7 +110,7 @@ class LinkJob:
             await self._link()
         except (LinkRefused, ConfigError) as error:
             self.state = LinkState(kind="refused", bridge=self.state.bridge, words=str(error))
-        except Exception as error:  # noqa: BLE001  (a bug in here must not leave a page that waits for ever)
+        except Exception as error:  # noqa: BLE001  (a bug in here must not leave a page waiting without end)
             _log.error("linking failed: %s", describe_error(error))
             self.state = LinkState(kind="refused", words=type(error).__name__)
 
@@ -267,15 +266,13 @@ class AccountRoom:
         number, pasted = "".join(form.get("number", "").split()), form.get("captcha", "").strip()
         captcha = solution_in(pasted) if pasted else None
         if not _NUMBER.fullmatch(number):
-            return self._desk.wrong(request, _ACCOUNT, words("NUMBER_WRONG"))
+            raise NotDone(_ACCOUNT, "NUMBER_WRONG")
         if pasted and captcha is None:
-            return self._desk.wrong(request, _ACCOUNT, words("CAPTCHA_NONE"))
+            raise NotDone(_ACCOUNT, "CAPTCHA_NONE")
         self._desk.write_down(request, "account.code_wanted")
-        try:
+        with refusing(_ACCOUNT):
             async with self._linking() as (_, linking):
                 await linking.register(number, captcha=captcha, by_call=form.get("how") == "call")
-        except (CallRefused, Disconnected, ConfigError) as error:
-            return self._desk.wrong(request, _ACCOUNT, words("REFUSED", words=str(error)))
         self._registering = number
         return self._desk.done(request, _ACCOUNT, "CODE_SENT", number=number)
 
@@ -283,13 +280,11 @@ class AccountRoom:
         form = form_of(request)
         code = "".join(sign for sign in form.get("code", "") if sign.isdecimal())
         if not self._registering or not code:
-            return self._desk.wrong(request, _ACCOUNT, words("CODE_MISSING"))
+            raise NotDone(_ACCOUNT, "CODE_MISSING")
         self._desk.write_down(request, "account.verified")
-        try:
+        with refusing(_ACCOUNT):
             async with self._linking() as (_, linking):
                 await linking.verify(self._registering, code, pin=form.get("pin", "").strip() or None)
-        except (CallRefused, Disconnected, ConfigError) as error:
-            return self._desk.wrong(request, _ACCOUNT, words("REFUSED", words=str(error)))
         self._registering = ""
         return self._desk.done(request, _ACCOUNT, "REGISTERED")
 

@@ -2,29 +2,59 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
 
 from aiohttp import web
 
-from bot.errors import ConfigError
+from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.web.admin.audit import Audit
 from bot.web.admin.guard import SESSION
 from bot.web.admin.pages import PageTemplates, words
 from bot.web.admin.sessions import Remark
-from bot.web.admin.world import World
+from bot.web.admin.world import RunningParts, World
+from store import StoreError
 
 LIVE_SECONDS = 1.0
 """Between two looks at what has changed."""
 _LIVE_FOR_SECONDS = 900.0
-"""Then the browser asks anew, and is asked for its cookie."""
+"""Then the browser connects again, and its cookie is checked again."""
 _MAX_LIVE = 16
 _BEGIN_SECONDS = 15.0
 """How long a page waits for Aldis to begin again; an end takes ten at most."""
 
 Fragment = Callable[[], Awaitable[tuple[str, dict[str, object]]]]
-Changes = Mapping[str, str | None]
 """The template of a part of a page that changes by itself, and what is filled in."""
+Changes = Mapping[str, str | None]
+"""New values of settings by their names; None takes one out."""
+
+
+class NotDone(Exception):
+    """Nothing was done: back to the page at `path`, which says why by the sentence of this name."""
+
+    def __init__(self, path: str, name: str, /, **values: object) -> None:
+        super().__init__(name)
+        self.path = path
+        self._name = name
+        self._values = values
+
+    @property
+    def sentence(self) -> str:
+        """Why, in the current language, which is not known where it is raised: in the thread of the store."""
+        return words(self._name, **self._values)
+
+
+@contextmanager
+def refusing(path: str) -> Generator[None]:
+    """Within it, what is refused leads back to the page at `path`, which quotes the refusal.
+
+    Raises:
+        NotDone: the bridge, the store or the settings have refused it.
+    """
+    try:
+        yield
+    except (CallRefused, ConfigError, Disconnected, StoreError) as error:
+        raise NotDone(path, "REFUSED", words=str(error)) from error
 
 
 class AdminContext:
@@ -38,7 +68,7 @@ class AdminContext:
         self._live = 0
 
     def page(self, request: web.Request, template: str, *, status: int = 200, **values: object) -> web.Response:
-        """A whole page. As long as nobody is the admin, whoever writes meanwhile may turn out to be."""
+        """A whole page. As long as there is no admin, those who write meanwhile are offered the role."""
         if SESSION in request and not self.world.settings.access.admins:
             self.world.callers.listen()
         return self._pages.response(request, template, status=status, world=self.world, steps=self._steps(), **values)
@@ -61,6 +91,16 @@ class AdminContext:
         request[SESSION].remarks.append(Remark("done", words(name, **values)))
         return go_to(path)
 
+    def running(self, path: str) -> RunningParts:
+        """The Aldis that runs.
+
+        Raises:
+            NotDone: none does.
+        """
+        if self.world.running is None:
+            raise NotDone(path, "NOT_RUNNING")
+        return self.world.running
+
     def wrong(self, request: web.Request, path: str, sentence: str) -> web.Response:
         """Back to a page, which says what was wrong."""
         request[SESSION].remarks.append(Remark("wrong", sentence))
@@ -81,29 +121,33 @@ class AdminContext:
         self._fragments[name] = fragment
 
     async def fragment(self, request: web.Request, name: str) -> str:
-        """A part of a page as it is now, for whoever asks."""
+        """A part of a page as it is now."""
         template, values = await self._fragments[name]()
         return self._pages.html(template, world=self.world, session=request[SESSION], **values)
 
     async def save(
         self, request: web.Request, back: str, changes: Changes, done: str = "SAVED", /, **values: object
     ) -> web.Response:
-        """Write settings into the file and have Aldis begin anew with them; None takes one out of it.
+        """Write settings into the file and restart Aldis with them; None takes one out of it.
 
-        Where they are refused, everything is as it was, and the page says why. So it does where a setting stands in
-        the environment, which would win.
+        Raises:
+            NotDone: as `keep`.
         """
-        refusal = await self.keep(request, changes)
-        return self.done(request, back, done, **values) if refusal is None else self.wrong(request, back, refusal)
+        await self.keep(request, back, changes)
+        return self.done(request, back, done, **values)
 
-    async def keep(self, request: web.Request, changes: Changes) -> str | None:
-        """As `save`, without an answer to the browser: gives why they are refused; None: they count."""
+    async def keep(self, request: web.Request, back: str, changes: Changes) -> None:
+        """As `save`, without an answer to the browser.
+
+        Raises:
+            NotDone: they are refused, and everything is as it was; or one stands in the environment, which would win.
+        """
         file = self.world.file
-        try:
+        with refusing(back):
             for name in changes:
                 origin = await asyncio.to_thread(file.origin, name)
                 if origin in {"environment", ".env"}:
-                    return words("SET_ELSEWHERE", name=name, where=origin)
+                    raise NotDone(back, "SET_ELSEWHERE", name=name, where=origin)
             before = await asyncio.to_thread(file.read)
             await asyncio.to_thread(file.write, changes)
             run, was_running = self.world.runs, self.world.running is not None
@@ -113,14 +157,11 @@ class AdminContext:
                 await asyncio.to_thread(file.write, {name: before.get(name) for name in changes})
                 raise
             # Until it has begun again, which takes seconds, the run that ends still decides by the former settings:
-            # whoever was let in would be turned away.
+            # somebody who was just let in would be turned away.
             with suppress(TimeoutError):
                 async with asyncio.timeout(_BEGIN_SECONDS):
                     await self.world.begun_again(run, runs=was_running)
-        except ConfigError as error:
-            return words("REFUSED", words=str(error))
         self.write_down(request, "settings.changed", ", ".join(changes))
-        return None
 
     async def live(self, request: web.Request) -> web.StreamResponse:
         """A part of a page as server-sent events: whenever it has changed, all of it."""

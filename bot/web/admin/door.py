@@ -6,10 +6,10 @@ A link is opened by a button and not by itself, so that a program that looks at 
 from aiohttp import web
 
 from bot.i18n.language import LANGUAGES
-from bot.web.admin.desk import AdminContext, go_to
+from bot.web.admin.desk import AdminContext, NotDone, go_to
 from bot.web.admin.guard import SESSION, RequestGuard, form_of
-from bot.web.admin.pages import LANGUAGE_COOKIE, words
-from bot.web.admin.sessions import CurrentFactor, Remark, Sessions
+from bot.web.admin.pages import LANGUAGE_COOKIE
+from bot.web.admin.sessions import CurrentFactor, Sessions
 
 _YEAR_SECONDS = 365 * 86_400
 _MAX_TOKEN_CHARS = 100
@@ -67,8 +67,7 @@ class Door:
             self._desk.write_down(request, "code.right")
             return go_to("/")
         self._desk.write_down(request, "code.wrong")
-        session.remarks.append(Remark("wrong", words("CODE_WRONG")))
-        return go_to("/code")
+        raise NotDone("/code", "CODE_WRONG")
 
     async def _leave(self, request: web.Request) -> web.Response:
         self._desk.write_down(request, "signed_out")

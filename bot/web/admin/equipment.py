@@ -1,6 +1,5 @@
-"""The tools: what each costs, needs and tells whom; switching them on and off, keys of searches, what is kept how long.
-
-Left to others: what there is to list (`bot.doctor.tools`), trying keys (`bot.doctor.search`).
+"""The tools: what each costs, needs and tells whom; switching them on and off, keys of searches, how long words are
+kept.
 """
 
 import asyncio
@@ -11,11 +10,9 @@ from aiohttp import web
 
 from bot.doctor.search import check_search
 from bot.doctor.tools import ToolGroup, inventory
-from bot.errors import ConfigError
-from bot.web.admin.desk import AdminContext
+from bot.web.admin.desk import AdminContext, NotDone, refusing
 from bot.web.admin.guard import form_of
 from bot.web.admin.model import looking
-from bot.web.admin.pages import words
 from bot.web.admin.trial import may_be_tried
 
 _TOOLS = "/setup/tools"
@@ -94,7 +91,7 @@ class ToolRoom:
         form, settings = form_of(request), self._desk.world.settings
         name, is_on = form.get("tool", ""), form.get("to") == "on"
         if name not in settings.tools.options_by_name:
-            return self._desk.wrong(request, _TOOLS, words("TOOL_UNKNOWN"))
+            raise NotDone(_TOOLS, "TOOL_UNKNOWN")
         changes = {f"TOOLS__{name.upper()}__ENABLED": "true" if is_on else "false"}
         return await self._desk.save(request, _TOOLS, changes)
 
@@ -103,18 +100,16 @@ class ToolRoom:
         form = form_of(request)
         name, value = form.get("name", ""), form.get("value", "").strip() or None
         if name not in SEARCHES:
-            return self._desk.wrong(request, _TOOLS, words("TOOL_UNKNOWN"))
+            raise NotDone(_TOOLS, "TOOL_UNKNOWN")
         if value is not None:
-            try:
+            with refusing(_TOOLS):
                 trial = self._desk.world.file.preview({name: value})
                 async with looking(self._desk.world, trial) as deps:
                     found = await check_search(trial, deps)
-            except ConfigError as error:
-                return self._desk.wrong(request, _TOOLS, words("REFUSED", words=str(error)))
             wrong = [one for one in found if one.level == "problem" and SEARCHES[name] in one.what]
             if wrong:
                 self._desk.write_down(request, "key.refused", name)
-                return self._desk.wrong(request, _TOOLS, words("REFUSED", words=wrong[0].what))
+                raise NotDone(_TOOLS, "REFUSED", words=wrong[0].what)
         return await self._desk.save(request, _TOOLS, {name: value})
 
     async def _set_retention(self, request: web.Request) -> web.Response:

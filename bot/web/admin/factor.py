@@ -17,9 +17,8 @@ from aiohttp import web
 
 from bot.doctor.pages import is_published
 from bot.web.admin.account import qr_svg
-from bot.web.admin.desk import AdminContext, go_to
+from bot.web.admin.desk import AdminContext, NotDone, go_to
 from bot.web.admin.guard import SESSION, PagesAddress, form_of
-from bot.web.admin.pages import words
 from bot.web.admin.sessions import CurrentFactor, SecondFactor, Sessions
 
 _FACTOR = "/upkeep/factor"
@@ -89,10 +88,8 @@ class FactorRoom:
             return go_to(_FACTOR)
         factor = SecondFactor(secret)
         if not factor.takes(form_of(request).get("code", "")):
-            return self._desk.wrong(request, _FACTOR, words("CODE_WRONG"))
-        refusal = await self._desk.keep(request, {_SETTING: _in_base32(secret)})
-        if refusal is not None:
-            return self._desk.wrong(request, _FACTOR, refusal)
+            raise NotDone(_FACTOR, "CODE_WRONG")
+        await self._desk.keep(request, _FACTOR, {_SETTING: _in_base32(secret)})
         self._factor.adopt(secret, factor)
         session.new_secret, session.confirmed_by = None, factor
         return self._desk.done(request, _FACTOR, "FACTOR_SET")
@@ -104,9 +101,9 @@ class FactorRoom:
             return go_to(_FACTOR)
         if not self._sessions.confirm(request[SESSION], factor, form_of(request).get("code", "")):
             self._desk.write_down(request, "code.wrong")
-            return self._desk.wrong(request, _FACTOR, words("CODE_WRONG"))
+            raise NotDone(_FACTOR, "CODE_WRONG")
         if is_published(self._desk.world.settings):
-            return self._desk.wrong(request, _FACTOR, words("FACTOR_REQUIRED"))
+            raise NotDone(_FACTOR, "FACTOR_REQUIRED")
         return await self._desk.save(request, _FACTOR, {_SETTING: None}, "FACTOR_UNSET")
 
 

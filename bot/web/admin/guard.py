@@ -11,14 +11,15 @@ Every answer, refusals included, has the same headers.
 """
 
 import asyncio
-import ipaddress
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from aiohttp import BodyPartReader, web
 from aiohttp.typedefs import Handler, Middleware
 
+from bot.doctor.pages import is_every_address
 from bot.web.admin.sessions import BrowserSession, CurrentFactor, Sessions, is_same
 
 Form = Mapping[str, str]
@@ -79,7 +80,7 @@ class PagesAddress:
     def origins(self) -> frozenset[str]:
         """The origins of our own pages."""
         names = {"127.0.0.1", "localhost", "[::1]"}
-        if not _is_any(self.host):
+        if not is_every_address(self.host):
             names.add(f"[{self.host}]" if ":" in self.host else self.host.lower())
         ours = {f"http://{name}:{self.port}" for name in names}
         ours |= {f"http://{name}" for name in names if self.port == _HTTP_PORT}
@@ -95,7 +96,7 @@ class PagesAddress:
         """The address that people open, without a slash at its end."""
         if self.url:
             return self.url
-        name = "127.0.0.1" if _is_any(self.host) else self.host
+        name = "127.0.0.1" if is_every_address(self.host) else self.host
         return f"http://[{name}]:{self.port}" if ":" in name else f"http://{name}:{self.port}"
 
     @property
@@ -187,25 +188,20 @@ class RequestGuard:
         fields: dict[str, str] = {}
         files: dict[str, bytes] = {}
         size = 0
-        try:
-            async with asyncio.timeout(UPLOAD_SECONDS):
-                async for part in await request.multipart():
-                    if not isinstance(part, BodyPartReader) or not part.name or len(fields) + len(files) >= _MAX_FIELDS:
-                        raise web.HTTPBadRequest(text="That is no form.\n")
-                    data = bytearray()
-                    while chunk := await part.read_chunk():
-                        size += len(chunk)
-                        if size > _MAX_DROPPED_BYTES:
-                            raise web.HTTPRequestEntityTooLarge(MAX_UPLOAD_BYTES, size, text="Too large.\n")
-                        data += chunk[: max(0, MAX_UPLOAD_BYTES - (size - len(chunk)))]
-                    if part.filename is None:
-                        fields[part.name] = data.decode("utf-8", "replace")
-                    else:
-                        files[part.name] = bytes(data)
-        except TimeoutError as error:
-            raise web.HTTPRequestTimeout(text="The form took too long.\n") from error
-        except ValueError as error:
-            raise web.HTTPBadRequest(text="That is no form.\n") from error
+        async with _reading_form(UPLOAD_SECONDS):
+            async for part in await request.multipart():
+                if not isinstance(part, BodyPartReader) or not part.name or len(fields) + len(files) >= _MAX_FIELDS:
+                    raise ValueError("no form")
+                data = bytearray()
+                while chunk := await part.read_chunk():
+                    size += len(chunk)
+                    if size > _MAX_DROPPED_BYTES:
+                        raise web.HTTPRequestEntityTooLarge(MAX_UPLOAD_BYTES, size, text="Too large.\n")
+                    data += chunk[: max(0, MAX_UPLOAD_BYTES - (size - len(chunk)))]
+                if part.filename is None:
+                    fields[part.name] = data.decode("utf-8", "replace")
+                else:
+                    files[part.name] = bytes(data)
         request[UPLOAD] = files
         return fields
 
@@ -216,16 +212,23 @@ class RequestGuard:
     async def _form(request: web.Request) -> dict[str, str]:
         if request.content_type != _FORM_TYPE:
             raise web.HTTPUnsupportedMediaType(text="Only plain forms are taken.\n")
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                found = await request.post()
-        except TimeoutError as error:
-            raise web.HTTPRequestTimeout(text="The form took too long.\n") from error
-        except ValueError as error:
-            raise web.HTTPBadRequest(text="That is no form.\n") from error
+        async with _reading_form(BODY_SECONDS):
+            found = await request.post()
         if len(found) > _MAX_FIELDS:
             raise web.HTTPBadRequest(text="Too many fields.\n")
         return {name: value for name, value in found.items() if isinstance(value, str)}
+
+
+@asynccontextmanager
+async def _reading_form(seconds: float) -> AsyncGenerator[None]:
+    """Refuses what is no form, or takes longer than that to arrive."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as error:
+        raise web.HTTPRequestTimeout(text="The form took too long.\n") from error
+    except ValueError as error:
+        raise web.HTTPBadRequest(text="That is no form.\n") from error
 
 
 def form_of(request: web.Request) -> Form:
@@ -241,10 +244,3 @@ def upload_of(request: web.Request) -> Mapping[str, bytes]:
 def _origin_of(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()
-
-
-def _is_any(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_unspecified
-    except ValueError:
-        return False

@@ -14,13 +14,11 @@ from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding
 from bot.doctor.models import ask_models, find_servers, list_models
 from bot.doctor.servers import ServerProbe
-from bot.errors import ConfigError
 from bot.providers.capabilities import NOTHING
 from bot.providers.prices import Price, published_prices
 from bot.settings import ProviderName, Settings
-from bot.web.admin.desk import AdminContext, Changes
+from bot.web.admin.desk import AdminContext, Changes, NotDone, refusing
 from bot.web.admin.guard import form_of
-from bot.web.admin.pages import words
 from bot.web.admin.world import World
 
 USUAL_SERVERS = (
@@ -94,7 +92,7 @@ class ModelRoom:
         form = form_of(request)
         vendor, key = form.get("vendor", ""), form.get("key", "").strip()
         if vendor not in {"anthropic", "openai"} or not key:
-            return self._desk.wrong(request, _MODEL, words("KEY_MISSING"))
+            raise NotDone(_MODEL, "KEY_MISSING")
         changes = {f"LLM__{vendor.upper()}__API_KEY": key, "LLM__PROVIDERS": vendor}
         return await self._try(
             request, vendor, changes | ({"LLM__OPENAI__BASE_URL": None} if vendor == "openai" else {})
@@ -112,12 +110,10 @@ class ModelRoom:
 
     async def _try(self, request: web.Request, vendor: str, changes: Changes) -> web.Response:
         """Keep what was given if the server takes it."""
-        try:
+        with refusing(_MODEL):
             trial = self._desk.world.file.preview(changes)
             async with looking(self._desk.world, trial) as deps:
                 looked = await list_models(vendor, trial, deps)
-        except ConfigError as error:
-            return self._desk.wrong(request, _MODEL, words("REFUSED", words=str(error)))
         if wrong := [finding for finding in looked.findings if finding.level == "problem"]:
             self._desk.write_down(request, "model.refused", vendor)
             return self._desk.wrong(request, _MODEL, _in_words(wrong[0]))
@@ -126,7 +122,7 @@ class ModelRoom:
     async def _choose(self, request: web.Request) -> web.Response:
         vendor, model = self._desk.world.settings.llm.providers_in_order[0], form_of(request).get("model", "")
         if vendor == "offline" or not model:
-            return self._desk.wrong(request, _MODEL, words("KEY_MISSING"))
+            raise NotDone(_MODEL, "KEY_MISSING")
         return await self._desk.save(
             request, _MODEL, {f"LLM__{vendor.upper()}__MODEL": model}, "MODEL_CHOSEN", model=model
         )
@@ -142,7 +138,7 @@ class ModelRoom:
         if wrong := [finding for finding in found if finding.level == "problem"]:
             return self._desk.wrong(request, _MODEL, _in_words(wrong[0]))
         if not found:
-            return self._desk.wrong(request, _MODEL, words("MODEL_NONE"))
+            raise NotDone(_MODEL, "MODEL_NONE")
         return self._desk.done(request, _MODEL, "MODEL_ANSWERS", words=" ".join(map(_in_words, found)))
 
 

@@ -2,13 +2,12 @@
 
 from aiohttp import web
 
-from bot.errors import CallRefused, Disconnected
+from bot.errors import Disconnected
 from bot.features.safety_numbers.service import Suspect
 from bot.turn.captchas import PAGE as CAPTCHA_PAGE
 from bot.turn.captchas import solution_in
-from bot.web.admin.desk import AdminContext
+from bot.web.admin.desk import AdminContext, NotDone, refusing
 from bot.web.admin.guard import form_of
-from bot.web.admin.pages import words
 from store import StoreError
 
 _HOME = "/"
@@ -57,28 +56,20 @@ class Overview:
             return (), True
 
     async def _solve(self, request: web.Request) -> web.Response:
-        running, pasted = self._desk.world.running, form_of(request).get("captcha", "")
-        if running is None:
-            return self._desk.wrong(request, _HOME, words("NOT_RUNNING"))
+        running, pasted = self._desk.running(_HOME), form_of(request).get("captcha", "")
         if solution_in(pasted) is None:
-            return self._desk.wrong(request, _HOME, words("CAPTCHA_NONE"))
+            raise NotDone(_HOME, "CAPTCHA_NONE")
         self._desk.write_down(request, "captcha.handed_in")
-        try:
+        with refusing(_HOME):
             await running.captchas.solve(pasted)
-        except (CallRefused, Disconnected, StoreError) as error:
-            return self._desk.wrong(request, _HOME, words("REFUSED", words=str(error)))
         return self._desk.done(request, _HOME, "CAPTCHA_TAKEN")
 
     async def _trust(self, request: web.Request) -> web.Response:
-        running, label = self._desk.world.running, form_of(request).get("label", "")
+        running, label = self._desk.running(_HOME), form_of(request).get("label", "")
         compared = " ".join(form_of(request).get("safety_number", "").split()) or None
-        if running is None:
-            return self._desk.wrong(request, _HOME, words("NOT_RUNNING"))
         self._desk.write_down(request, "safety_number.trusted", label[:40])
-        try:
+        with refusing(_HOME):
             verdict = await running.identities.trust(label, safety_number=compared)
-        except (CallRefused, Disconnected, StoreError) as error:
-            return self._desk.wrong(request, _HOME, words("REFUSED", words=str(error)))
         if verdict.kind != "trusted":
-            return self._desk.wrong(request, _HOME, words("TRUST_CHANGED"))
+            raise NotDone(_HOME, "TRUST_CHANGED")
         return self._desk.done(request, _HOME, "TRUSTED")

@@ -1,4 +1,4 @@
-"""The pages as HTML: templates, filled in and in the language of whoever looks, and the files that go with them.
+"""The pages as HTML: templates, filled in and in the visitor's language, and the files that go with them.
 
 Everything is escaped but what a template itself says.
 """
@@ -15,7 +15,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language, current_language
-from bot.i18n.locale import moment, number
+from bot.i18n.locale import dollars, moment, number
+from bot.invocation import command_line
 from bot.web.admin import phrases
 from bot.web.admin.guard import SESSION
 
@@ -43,7 +44,7 @@ class PageTemplates:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._jinja.globals.update(t=words, static=self._static_path, languages=_NAMES)  # pyright: ignore[reportUnknownMemberType]
+        self._jinja.globals.update(t=words, static=self._static_path, languages=_NAMES, command=command_line)  # pyright: ignore[reportUnknownMemberType]
         self._jinja.filters.update(time=self._time, usd=_usd, count=_count, number=number)  # pyright: ignore[reportUnknownMemberType]
 
     def html(self, template: str, **values: object) -> str:
@@ -95,7 +96,7 @@ def _usd(amount: Decimal | None) -> str:
     if amount is None:
         return "?"
     places = Decimal("0.0001") if 0 < abs(amount) < _CENT else _CENT
-    return f"{number(amount.quantize(places))} $"
+    return dollars(amount.quantize(places))
 
 
 def _count(value: int) -> str:

@@ -12,9 +12,8 @@ from aiohttp import web
 from bot.events import PersonId
 from bot.settings.values import person_of
 from bot.transports.base import Contact
-from bot.web.admin.desk import AdminContext, go_to
+from bot.web.admin.desk import AdminContext, NotDone, go_to
 from bot.web.admin.guard import form_of
-from bot.web.admin.pages import words
 from store import Repositories, StoreError
 
 _YOU, _PEOPLE = "/setup/you", "/people"
@@ -127,7 +126,7 @@ class PeopleRoom:
     async def _make_admin(self, request: web.Request) -> web.Response:
         person = form_of(request).get("person", "")
         if person not in {caller.person for caller in self._desk.world.callers.all()}:
-            return self._desk.wrong(request, _YOU, words("CALLER_GONE"))
+            raise NotDone(_YOU, "CALLER_GONE")
         admins = (*self._desk.world.settings.access.admins, person)
         return await self._desk.save(request, _YOU, {"ACCESS__ADMINS": _joined(admins)}, "ADMIN_MADE")
 
@@ -135,7 +134,7 @@ class PeopleRoom:
         form, access = form_of(request), self._desk.world.settings.access
         entry = person_of(form.get("person", "").strip())
         if entry is None:
-            return self._desk.wrong(request, _PEOPLE, words("PERSON_WRONG"))
+            raise NotDone(_PEOPLE, "PERSON_WRONG")
         name = "ACCESS__ADMINS" if form.get("list") == "admins" else "ACCESS__ALLOWED"
         entries = access.admins if name == "ACCESS__ADMINS" else access.allowed
         return await self._desk.save(request, _PEOPLE, {name: _joined((*entries, entry))}, "PERSON_ADDED")
@@ -153,12 +152,10 @@ class PeopleRoom:
         return await self._desk.save(request, _PEOPLE, {"ACCESS__STRANGERS": "pair" if pairs else None})
 
     async def _approve(self, request: web.Request) -> web.Response:
-        running = self._desk.world.running
-        if running is None:
-            return self._desk.wrong(request, _PEOPLE, words("NOT_RUNNING"))
+        running = self._desk.running(_PEOPLE)
         person = running.pairing.approve(form_of(request).get("code", ""), running.clock.now())
         if person is None:
-            return self._desk.wrong(request, _PEOPLE, words("PAIRING_UNKNOWN"))
+            raise NotDone(_PEOPLE, "PAIRING_UNKNOWN")
         account = running.transport.account
 
         def allow(repos: Repositories, person: PersonId = person) -> str:
@@ -171,9 +168,7 @@ class PeopleRoom:
         return self._desk.done(request, _PEOPLE, "PERSON_ADDED")
 
     async def _deny(self, request: web.Request) -> web.Response:
-        running, label = self._desk.world.running, form_of(request).get("label", "")[:40]
-        if running is None:
-            return self._desk.wrong(request, _PEOPLE, words("NOT_RUNNING"))
+        running, label = self._desk.running(_PEOPLE), form_of(request).get("label", "")[:40]
         account = running.transport.account
         await running.store.transaction(lambda repos: repos.people.deny(label, account=account))
         self._desk.write_down(request, "person.shut_out", label)

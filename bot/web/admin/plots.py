@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 _WIDTH, _HEIGHT = 720, 200
-_LEFT, _BOTTOM, _TOP = 56, 24, 10
+_LEFT, _BOTTOM, _TOP = 84, 24, 10
 _MAX_BARS = 8
 
 
@@ -27,9 +27,11 @@ class Plot:
 
     width: int
     height: int
+    left: int
+    """Where the bars begin, behind the amounts of the grid."""
     bars: tuple[Bar, ...]
-    grid: tuple[tuple[float, str], ...]
-    """Where each line is, and what stands beside it."""
+    grid: tuple[tuple[float, Decimal], ...]
+    """Where each line is, and the amount that stands beside it."""
     labels: tuple[tuple[float, str], ...] = ()
     """Where words stand below the bars."""
 
@@ -55,13 +57,11 @@ def by_day(values: Mapping[str, Decimal]) -> Plot:
         )
         for number, (day, value) in enumerate(values.items())
     )
-    grid = tuple(
-        (round(_TOP + room * (1 - part / 2), 1), f"{top * part / 2:f}".rstrip("0").rstrip(".")) for part in range(3)
-    )
+    grid = tuple((round(_TOP + room * (1 - part / 2), 1), top * part / 2) for part in range(3))
     days = list(values)
     marks = range(0, len(days), max(1, len(days) // 5))
     labels = tuple((round(_LEFT + (mark + 0.5) * step, 1), days[mark][5:]) for mark in marks)
-    return Plot(_WIDTH, _HEIGHT, bars, grid, labels)
+    return Plot(_WIDTH, _HEIGHT, _LEFT, bars, grid, labels)
 
 
 def largest(values: Mapping[str, Decimal]) -> Sequence[tuple[str, Decimal, float]]:

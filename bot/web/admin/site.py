@@ -3,7 +3,7 @@
     POST /admin-link on the socket beside the store --> {"url": a link that opens the pages once, within ten minutes}
 
 That socket is its owner's alone, as the control socket is, and there as soon as the pages are: also while Aldis waits
-for its bridge or account. Left to others: who may come in (`guard`, `door`), what stands on the pages (the rooms).
+for its bridge or account.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.web.admin.account import AccountRoom
 from bot.web.admin.audit import Audit
-from bot.web.admin.desk import AdminContext
+from bot.web.admin.desk import AdminContext, NotDone
 from bot.web.admin.door import Door
 from bot.web.admin.equipment import ToolRoom
 from bot.web.admin.factor import FactorRoom
@@ -115,10 +115,12 @@ class Site:
 
     @web.middleware
     async def _tell(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Answer in the language of whoever asks, refusals as pages, bugs without a word of theirs."""
+        """Answer in the visitor's language, refusals as pages, bugs without their message."""
         with speaking(language_of(request, self.world.settings.locale.language)):
             try:
                 return await handler(request)
+            except NotDone as refusal:
+                return self._desk.wrong(request, refusal.path, refusal.sentence)
             except web.HTTPException as error:
                 if error.status < web.HTTPBadRequest.status_code:
                     raise

@@ -19,11 +19,10 @@ from bot.labels import Labels
 from bot.messages import CallId, ToolCall
 from bot.policy.budgets import periods
 from bot.turn.journal import ToolRun
-from bot.web.admin.desk import AdminContext, go_to
+from bot.web.admin.desk import AdminContext, NotDone, go_to, refusing
 from bot.web.admin.guard import SESSION, Form, form_of
-from bot.web.admin.pages import words
 from bot.web.admin.world import RunningParts
-from store import ConversationId, LedgerEntry, StoreError, TurnId
+from store import ConversationId, LedgerEntry, TurnId
 from tools import ToolSpec
 
 _TOOLS = "/setup/tools"
@@ -68,10 +67,7 @@ class TrialRoom:
         return [web.get("/setup/tools/try/{name}", self._show), web.post("/setup/tools/try/{name}", self._try)]
 
     async def _show(self, request: web.Request) -> web.Response:
-        found = await self._found(request)
-        if isinstance(found, str):
-            return self._desk.wrong(request, _TOOLS, found)
-        _, spec = found
+        _, spec = await self._found(request)
         session, answer = request[SESSION], request[SESSION].answer
         session.answer = None
         return self._desk.page(
@@ -83,38 +79,37 @@ class TrialRoom:
         )
 
     async def _try(self, request: web.Request) -> web.Response:
-        found = await self._found(request)
-        if isinstance(found, str):
-            return self._desk.wrong(request, _TOOLS, found)
-        running, spec = found
+        running, spec = await self._found(request)
         back = f"{_TOOLS}/try/{spec.name}"
         arguments = _arguments(fields_of(spec) or (), form_of(request))
         call = running.toolbox.understood(ToolCall(id=CallId("page"), name=spec.name, arguments=arguments))
         if running.toolbox.approval(call, Labels(), TERMINAL_PERSON, "") is not None:
-            return self._desk.wrong(request, _TOOLS, words("TRY_NOT"))
-        try:
+            raise NotDone(_TOOLS, "TRY_NOT")
+        with refusing(back):
             if spec.cost_usd and any(share >= 1 for share in (await running.used_share()).values()):
-                return self._desk.wrong(request, back, words("TRY_NO_MONEY"))
+                raise NotDone(back, "TRY_NO_MONEY")
             self._desk.write_down(request, "tool.tried", spec.name)
             own_words = " ".join(str(value) for value in arguments.values())
             run = await running.toolbox.run(call, TERMINAL_PERSON, labels=Labels(), words=own_words)
             await self._charge(running, run)
-        except StoreError as error:
-            return self._desk.wrong(request, back, words("REFUSED", words=str(error)))
         request[SESSION].answer = _answer(run)
         return go_to(f"{back}#answer")
 
-    async def _found(self, request: web.Request) -> tuple[RunningParts, ToolSpec] | str:
-        """The Aldis that runs and the tool, or why it cannot be tried."""
-        running, name = self._desk.world.running, request.match_info["name"]
-        if running is None:
-            return words("NOT_RUNNING")
+    async def _found(self, request: web.Request) -> tuple[RunningParts, ToolSpec]:
+        """The Aldis that runs and the tool.
+
+        Raises:
+            NotDone: none runs, or the tool cannot be tried.
+        """
+        running, name = self._desk.running(_TOOLS), request.match_info["name"]
         if running.toolbox.spec(name) is None:
             await running.toolbox.offers()  # some tools are known only when they are asked for
         spec = running.toolbox.spec(name)
         if spec is None:
-            return words("TOOL_UNKNOWN")
-        return (running, spec) if may_be_tried(spec) else words("TRY_NOT")
+            raise NotDone(_TOOLS, "TOOL_UNKNOWN")
+        if not may_be_tried(spec):
+            raise NotDone(_TOOLS, "TRY_NOT")
+        return running, spec
 
     async def _charge(self, running: RunningParts, run: ToolRun) -> None:
         """Write what it cost into the ledger, as the operator's."""

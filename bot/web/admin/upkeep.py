@@ -19,9 +19,8 @@ from bot.doctor.findings import Finding
 from bot.errors import Disconnected
 from bot.logs import escaped_line
 from bot.version import described_build
-from bot.web.admin.desk import AdminContext, go_to
+from bot.web.admin.desk import AdminContext, NotDone, go_to, refusing
 from bot.web.admin.guard import form_of
-from bot.web.admin.pages import words
 from bot.web.admin.upgrade import UpgradeCheck
 from store import Repositories, StoreError
 from tools import canonical_url
@@ -125,13 +124,9 @@ class UpkeepRoom:
         return self._desk.done(request, back, "EXAMINED")
 
     async def _back_up(self, request: web.Request) -> web.Response:
-        running = self._desk.world.running
-        if running is None:
-            return self._desk.wrong(request, _UPKEEP, words("NOT_RUNNING"))
-        try:
+        running = self._desk.running(_UPKEEP)
+        with refusing(_UPKEEP):
             await running.store.backup(self._folder(), now=running.clock.wall())
-        except StoreError as error:
-            return self._desk.wrong(request, _UPKEEP, words("REFUSED", words=str(error)))
         self._desk.write_down(request, "backup.made")
         return self._desk.done(request, _UPKEEP, "BACKED_UP")
 
@@ -139,7 +134,7 @@ class UpkeepRoom:
         """The file with the master key: without it nobody can read a backup, and it is in none."""
         path = self._key_path()
         if not path.is_file():
-            return self._desk.wrong(request, _UPKEEP, words("KEY_ELSEWHERE"))
+            raise NotDone(_UPKEEP, "KEY_ELSEWHERE")
         self._desk.write_down(request, "key.downloaded")
         headers = {"Content-Disposition": f'attachment; filename="{path.name}"'}
         return web.Response(body=path.read_bytes(), content_type="application/octet-stream", headers=headers)
@@ -157,48 +152,38 @@ class UpkeepRoom:
         return settings.enabled and settings.options_by_name["news"].enabled
 
     async def _add_feed(self, request: web.Request) -> web.Response:
-        running, url = self._desk.world.running, canonical_url(form_of(request).get("address", "").strip())
-        if running is None or not self._has_news():
-            return self._desk.wrong(request, _UPKEEP, words("NOT_RUNNING" if running is None else "FEEDS_OFF"))
+        running, url = self._desk.running(_UPKEEP), canonical_url(form_of(request).get("address", "").strip())
+        if not self._has_news():
+            raise NotDone(_UPKEEP, "FEEDS_OFF")
         if url is None:
-            return self._desk.wrong(request, _UPKEEP, words("FEED_WRONG"))
+            raise NotDone(_UPKEEP, "FEED_WRONG")
         now = running.clock.now()
-        try:
+        with refusing(_UPKEEP):
             feed = await running.store.transaction(
                 lambda repos: repos.feeds.add(url, now=now) if repos.feeds.can_search() else None
             )
-        except StoreError as error:
-            return self._desk.wrong(request, _UPKEEP, words("REFUSED", words=str(error)))
         if feed is None:
-            return self._desk.wrong(request, _UPKEEP, words("FEED_KNOWN"))
+            raise NotDone(_UPKEEP, "FEED_KNOWN")
         self._desk.write_down(request, "feed.added", str(feed.id))
         return self._desk.done(request, _UPKEEP, "FEED_ADDED")
 
     async def _remove_feed(self, request: web.Request) -> web.Response:
-        running, number = self._desk.world.running, form_of(request).get("number", "")
-        if running is None:
-            return self._desk.wrong(request, _UPKEEP, words("NOT_RUNNING"))
+        running, number = self._desk.running(_UPKEEP), form_of(request).get("number", "")
         if not _NUMBER.fullmatch(number):
-            return self._desk.wrong(request, _UPKEEP, words("FEED_NONE"))
+            raise NotDone(_UPKEEP, "FEED_NONE")
 
-        def remove(repos: Repositories) -> str:
-            """What the page says."""
+        def remove(repos: Repositories) -> None:
             feed = next((feed for feed in repos.feeds.all() if feed.id == int(number)), None)
             if feed is None:
-                return "FEED_NONE"
+                raise NotDone(_UPKEEP, "FEED_NONE")
             if feed.is_set:  # it would come back with the next start
-                return "FEED_IS_SET"
+                raise NotDone(_UPKEEP, "FEED_IS_SET")
             repos.feeds.remove(feed.id)
-            return "FEED_REMOVED"
 
-        try:
-            said = await running.store.transaction(remove)
-        except StoreError as error:
-            return self._desk.wrong(request, _UPKEEP, words("REFUSED", words=str(error)))
-        if said != "FEED_REMOVED":
-            return self._desk.wrong(request, _UPKEEP, words(said))
+        with refusing(_UPKEEP):
+            await running.store.transaction(remove)
         self._desk.write_down(request, "feed.removed", number)
-        return self._desk.done(request, _UPKEEP, said)
+        return self._desk.done(request, _UPKEEP, "FEED_REMOVED")
 
     def _key_path(self) -> Path:
         path = self._desk.world.settings.store.path

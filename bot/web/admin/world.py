@@ -21,7 +21,9 @@ from bot.policy.pairing import Pairing
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
 from bot.transports.base import Transport
+from bot.transports.envelope.accounts import NO_ACCOUNT
 from bot.transports.profiles import Username
+from bot.transports.usernames import UsernameFile, usernames_path
 from bot.turn.captchas import Captchas
 from bot.turn.toolbox import Toolbox
 from bot.web.health import STARTS, STOPS, HealthPage
@@ -51,7 +53,7 @@ class RunningParts:
 
 
 class World:
-    """Aldis as the pages see it. `deps` makes its parts by settings, to look at them; `restart` has it begin anew with
+    """Aldis as the pages see it. `deps` makes its parts by settings, to look at them; `restart` has it start again with
     the settings as they are then.
     """
 
@@ -64,6 +66,9 @@ class World:
         restart: Callable[[], Awaitable[object]],
         callers: Callers | None = None,
     ) -> None:
+        self._username_file = UsernameFile(usernames_path(settings.store.path))
+        self._usernames = dict(self._username_file.read())
+        """By account; None: it was given up."""
         self.settings = settings
         self.deps = deps
         self.file = file
@@ -77,12 +82,9 @@ class World:
         self.has_account = False
         """Whether Aldis has run in this process: then the bridge has an account, also while it begins again."""
 
-        self._usernames: dict[str, Username | None] = {}
-        """By account, as these pages have heard of them; None: it was given up."""
-
     @property
     def username(self) -> Username | None:
-        """By which others find the account that Aldis answers for, as far as these pages have heard of it."""
+        """By which others find the account that Aldis answers for, as far as these pages have heard of it, ever."""
         return None if self.running is None else self._usernames.get(self.running.transport.account)
 
     @property
@@ -90,10 +92,17 @@ class World:
         """Whether these pages know if the account has a user name."""
         return self.running is not None and self.running.transport.account in self._usernames
 
-    def remember_username(self, username: Username | None) -> None:
+    async def remember_username(self, username: Username | None) -> None:
         """The account that Aldis answers for has this user name from now on, or none."""
         if self.running is not None:
-            self._usernames[self.running.transport.account] = username
+            account = self.running.transport.account
+            self._usernames[account] = username
+            await asyncio.to_thread(self._username_file.keep, account, username)
+
+    @property
+    def is_unlinked(self) -> bool:
+        """Whether it waits for an account, and a bridge answers that has none."""
+        return self.waits_for.startswith(NO_ACCOUNT)
 
     def begin(self, settings: Settings) -> None:
         """Aldis begins, or begins again, with these settings."""

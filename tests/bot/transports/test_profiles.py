@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from bot.errors import CallRefused, Disconnected, Unfetchable, UsernameRefused
-from bot.transports.profiles import USERNAME, AccountProfile, ProfileChange, ProfileClient, ProfilePicture
+from bot.transports.profiles import USERNAME, AccountProfile, ProfileChange, ProfileClient, ProfilePicture, is_line
 from bot.transports.rest_api.profile import RestApiProfile
 from bot.transports.signal_cli.profile import SignalCliProfile
 from tests.bot.transports.bridges import NUMBERLESS, OWN_ACCOUNT
@@ -27,6 +27,18 @@ async def pair(request: pytest.FixtureRequest) -> AsyncGenerator[Pair]:
         client = RestApiProfile(server.url, OWN_ACCOUNT) if is_rest else SignalCliProfile(server.url, OWN_ACCOUNT)
         yield server, client
         await client.aclose()
+
+
+@pytest.mark.parametrize(
+    ("text", "may_be"),
+    [
+        *((text, True) for text in ("", "Aldis", "a lamp 🏮", "👨\u200d👩\u200d👧 family", "क्\u200dष", "x" * 32)),
+        *((text, False) for text in ("a\nb", "a\x00", "\u202egnp", "Al\u200bdis", "\ud800", "Aldis\udcff", "x" * 33)),
+    ],
+)
+def test_a_name_is_one_line_of_signs_that_are_seen(text: str, *, may_be: bool) -> None:
+    """Emoji of several signs are; bytes that are no text are none."""
+    assert is_line(text, max_bytes=32) is may_be
 
 
 async def test_a_profile_is_changed_part_by_part(pair: Pair) -> None:

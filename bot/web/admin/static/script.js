@@ -13,9 +13,11 @@ for (const part of document.querySelectorAll("[data-live]")) {
   source.onmessage = (event) => {
     const html = JSON.parse(event.data);
     if (html !== shown && !isTypedIn(part)) {
+      const focused = part.contains(document.activeElement) ? document.activeElement.id : "";
       const open = new Set([...part.querySelectorAll("details[open]")].map((one) => one.id));
       part.innerHTML = shown = html;
       for (const one of part.querySelectorAll("details")) one.open = open.has(one.id);
+      if (focused) document.getElementById(focused)?.focus();
     }
   };
   source.onerror = () => { document.getElementById("offline").hidden = false; };
