@@ -9,6 +9,7 @@ The image says in `ALDIS_COMMAND` what stands before the verb; whoever starts Al
 
 import os
 import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -47,9 +48,13 @@ def _command() -> str:
 
 
 def _as_typed(program: Path, name: str) -> str:
-    """The bare name where a shell finds this program by it, else its path, from this folder if it is below."""
+    """The bare name where a shell finds this program by it, else its path, from this folder if it is below; as a shell
+    reads it.
+    """
     found = shutil.which(name)
     if found is not None and Path(found).absolute() == program.absolute():
         return name
-    path = program.absolute()
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+    path, here = program.absolute(), Path.cwd()
+    if path.parent == here:
+        return shlex.quote(f"./{path.name}")  # a shell looks for a bare name elsewhere than in this folder
+    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))

@@ -19,6 +19,7 @@ _IMAGE = Path(sys.prefix) / "image-digest"
 """There in an image: a digest over every file of its environment, as docker/Dockerfile made it."""
 
 
+@cache
 def current_version() -> str:
     """Such as `0.1.0`; the version stands in pyproject.toml, and nowhere else in the code."""
     if _PROJECT.is_file():

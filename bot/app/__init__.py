@@ -53,6 +53,7 @@ __all__ = [
     "check_settings",
     "doctor_deps",
     "identities",
+    "import_sdks",
     "linking",
     "linking_ready",
     "log_waits",
@@ -94,6 +95,11 @@ def _check_approve(settings: Settings) -> None:
         equipment.check_approve(settings, equipment.own_tools(settings, around))
 
 
+def import_sdks(settings: Settings) -> asyncio.Task[None]:
+    """Import the SDKs of the models beside the loop, where something else is waited for; `build_aldis` needs them."""
+    return asyncio.create_task(asyncio.to_thread(models.import_sdks, settings), name="sdks")
+
+
 @asynccontextmanager
 async def build_aldis(
     settings: Settings,
@@ -117,6 +123,8 @@ async def build_aldis(
     machine.widen()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close, transport)
+        importing = import_sdks(settings)
+        stack.callback(importing.cancel)
         given = settings.store
         store = await stack.enter_async_context(
             open_store(
@@ -138,6 +146,7 @@ async def build_aldis(
         lessons = await kept_lessons.read()
         probe = CapabilityProbe(settings, http, lessons)
         stack.push_async_callback(_close, probe)
+        await importing
         provider = models.provider(settings, troubles, Meter(counts), lessons, probe.on_answer)
         stack.push_async_callback(_close, provider)
         probe.start()

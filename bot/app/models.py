@@ -110,10 +110,10 @@ def server_of(settings: Settings) -> Callable[[str | None], tuple[str, str] | No
 
     The name is empty where the server chooses its model itself.
     """
-    llm, servers = settings.llm, _servers(settings)
+    first, servers = settings.llm.models_to_choose[0], _servers(settings)
 
     def server(model: str | None) -> tuple[str, str] | None:
-        provider, _, name = (model or llm.models_to_choose[0]).partition("/")
+        provider, _, name = (model or first).partition("/")
         return (servers[provider], name) if provider in servers else None
 
     return server

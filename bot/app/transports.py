@@ -17,13 +17,13 @@ from bot.settings import Settings
 from bot.transports.base import Linking, Transport
 from bot.transports.bridge_versions import Bridge
 from bot.transports.detect import bridge_at
-from bot.transports.envelope.accounts import UNNAMED, Choice, choice_of
+from bot.transports.envelope.accounts import NO_ACCOUNT, UNNAMED, Choice, choice_of
 from bot.transports.profiles import ProfileClient
 from bot.transports.signal_cli.lines import is_socket
 
 _log = logging.getLogger(__name__)
 
-UNLINKED = f"no account is linked yet; link one with: {command_line('link')}"
+UNLINKED = f"{NO_ACCOUNT}; link one with: {command_line('link')}"
 
 _PAUSE_SECONDS = 1.0
 """At most, between one look for the bridge and the next: some drop what comes until Aldis has found them."""
@@ -206,8 +206,7 @@ async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_be
                     continue
                 if account is None:
                     on_wait(UNLINKED)
-                    if (looks := looks + 1) > _MANY_LOOKS:
-                        await asyncio.sleep(_LONG_PAUSE_SECONDS)
+                    looks += 1
                 elif (found := await link.identify(account)).id is not None:
                     return found
                 elif (unnamed := unnamed + 1) == _MAX_UNNAMED:
@@ -215,7 +214,7 @@ async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_be
                         "the bridge does not tell the id of the account; Aldis knows it by its number until it does"
                     )
                     return found
-            await _pause()
+            await _pause(looks)
     finally:
         await link.aclose()
 
@@ -247,5 +246,11 @@ def _told(on_wait: OnWait) -> Generator[None]:
         on_wait(f"waiting for Signal: {error}")
 
 
-async def _pause() -> None:
-    await asyncio.sleep(_PAUSE_SECONDS * random.uniform(0.5, 1.0))  # noqa: S311  (it spreads load, it keeps no secret)
+def pause_seconds(looks: int) -> float:
+    """How long to wait before the next look, after so many in vain for an account."""
+    spread = random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
+    return _LONG_PAUSE_SECONDS if looks > _MANY_LOOKS else _PAUSE_SECONDS * spread
+
+
+async def _pause(looks: int = 0) -> None:
+    await asyncio.sleep(pause_seconds(looks))

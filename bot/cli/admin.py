@@ -1,9 +1,6 @@
-"""The verbs `setup` and `admin`, and the pages that a run serves: set-up and administration in a browser.
+"""The verb `admin`, and the pages that a run serves: set-up and administration in a browser.
 
-    setup --an Aldis with pages runs--> its link
-      '-- none runs --> `run`, with pages
-
-A link opens the pages once, within ten minutes. Left to others: the pages (`bot.web.admin`), running (`bot.cli.main`).
+A link opens the pages once, within ten minutes.
 """
 
 import argparse
@@ -15,29 +12,26 @@ from datetime import UTC, datetime
 
 from bot import app
 from bot.doctor.pages import secret_of
-from bot.errors import ConfigError
 from bot.invocation import command_line
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
 from bot.web.admin.audit import Audit, audit_path
 from bot.web.admin.guard import PagesAddress
-from bot.web.admin.site import Site, serving
 from bot.web.admin.world import World
 from bot.web.control import ask_running
-
-Verb = Callable[[Settings, argparse.Namespace], int]
 
 USUAL_PORT = 8789
 """Where the pages are if they are asked for by `setup`, and no port is set."""
 
-_ASKING_SECONDS = 10.0
+ASKING_SECONDS = 10.0
+"""How long a verb waits for what the running Aldis says of its pages."""
 
 _FIRST = "Set Aldis up in a browser: {url}\nThis link works once and for ten minutes; `{command}` prints another."
 
 
 def show_link(given: Settings, _: argparse.Namespace) -> int:
     """`admin`: the address that opens the pages of the running Aldis."""
-    url = asyncio.run(_link(given))
+    url = asyncio.run(link(given))
     if url is None:
         print(
             f"aldis: no Aldis with pages runs here; set WEB__ADMIN_PORT={USUAL_PORT} and start it, or:"
@@ -48,21 +42,6 @@ def show_link(given: Settings, _: argparse.Namespace) -> int:
     print(url)
     print("It works once and for ten minutes.", file=sys.stderr)
     return 0
-
-
-def set_up(run: Verb, given: Settings, options: argparse.Namespace) -> int:
-    """`setup`: the address that opens the pages; where none runs, `run`, with pages."""
-    if asyncio.run(_link(given)) is not None:
-        return show_link(given, options)
-    if asyncio.run(ask_running(given.store.path, "state", within_seconds=_ASKING_SECONDS)) is not None:
-        raise ConfigError(f"WEB__ADMIN_PORT: Aldis runs without pages; set it to {USUAL_PORT} and start Aldis again")
-    return run(_with_pages(given), options)
-
-
-def _with_pages(given: Settings) -> Settings:
-    """The settings, with a port for the pages where none is set."""
-    port = given.web.admin_port or USUAL_PORT
-    return given.model_copy(update={"web": given.web.model_copy(update={"admin_port": port})})
 
 
 @asynccontextmanager
@@ -76,6 +55,8 @@ async def serve_admin_pages(given: Settings, restart: Callable[[], Awaitable[obj
     if given.web.admin_port == 0:
         yield world
         return
+    from bot.web.admin.site import Site, serving
+
     place = PagesAddress(host=given.web.admin_host, port=given.web.admin_port, url=given.web.admin_url)
     secret_of(given)
     audit = Audit(audit_path(given.store.path), now=lambda: datetime.now(UTC))
@@ -86,6 +67,7 @@ async def serve_admin_pages(given: Settings, restart: Callable[[], Awaitable[obj
         yield world
 
 
-async def _link(given: Settings) -> str | None:
-    answer = await ask_running(given.store.path, "admin-link", within_seconds=_ASKING_SECONDS)
+async def link(given: Settings) -> str | None:
+    """An address that opens the pages of the running Aldis; None: none runs, or it has no pages."""
+    answer = await ask_running(given.store.path, "admin-link", within_seconds=ASKING_SECONDS)
     return None if answer is None else str(answer["url"])

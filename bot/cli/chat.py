@@ -4,14 +4,13 @@
                       |                                          |-- Aldis is imported and put together
                       '--a text, a pipe-------------------------'
 
-What answers takes a second or two to import, most of it the SDK of the model. Whoever sits at the prompt is writing by
+What answers takes a second or two to import, most of it the SDK of the model. The person at the prompt is writing by
 then, so the prompt comes first: what is imported here at the head is what it needs, and no more.
-Left to others: the command line (`bot.cli.main`), the terminal (`bot.transports.terminal`), what answers
-(`bot.cli.talk`, `bot.app`).
 """
 
 import argparse
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
@@ -26,7 +25,7 @@ Talk = Callable[[Settings, Terminal, Shutdown], Awaitable[None]]
 
 
 def chat(given: Settings, options: argparse.Namespace) -> int:
-    """`chat`: answer in the terminal until whoever sits there leaves; status 1 where anything failed."""
+    """`chat`: answer in the terminal until the person there leaves; status 1 where anything failed."""
     if is_undecided(given.store.path):
         from bot.cli.store import decide
 
@@ -53,7 +52,12 @@ async def _chat(given: Settings, options: argparse.Namespace) -> int:
         names = ", ".join(given.llm.providers_in_order)
         print(f"Aldis ({names}). /help lists commands, Ctrl-C stops an answer, Ctrl-D leaves.", file=sys.stderr)
     await terminal.show_prompt()
-    talk = await asyncio.to_thread(_import_talk, given)
+    importing = asyncio.ensure_future(asyncio.to_thread(_import_talk, given))
+    if terminal.first_message is not None:
+        await asyncio.wait((importing, terminal.first_message), return_when=asyncio.FIRST_COMPLETED)
+        if not importing.done() and terminal.has_left:
+            os._exit(0)  # nothing is open yet, and a thread that imports can be ended in no other way
+    talk = await importing
     await talk(given, terminal, shutdown)
     return 1 if terminal.failed else 0
 

@@ -7,6 +7,7 @@ import sys
 
 from bot.doctor.http import fetch_json
 from bot.errors import Disconnected
+from bot.invocation import spell_commands
 from bot.settings import Settings
 
 _HEALTH_SECONDS = 5.0
@@ -21,7 +22,8 @@ def health(given: Settings, _: argparse.Namespace) -> int:
     try:
         state, _date = asyncio.run(fetch_json(f"http://{web.address}/healthz", seconds=_HEALTH_SECONDS))
     except Disconnected as error:
-        print(f"aldis: no answer from the health page: {error}", file=sys.stderr)
+        print(f"aldis: no answer from the health page at {web.address}: {error}", file=sys.stderr)
+        print(spell_commands("aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong"), file=sys.stderr)
         return 1
     print(json.dumps(state, indent=2))
     return 0 if state.get("ok") else 1

@@ -5,7 +5,6 @@
                              '---'-nobody scanned it: a new one, as often as MAX_CODES
 
 The code, and the address that is in it, stand on standard output, everything else on standard error.
-Left to others: the command line (`bot.cli.main`), talking to the bridge (`bot.transports`).
 """
 
 import argparse
@@ -22,7 +21,7 @@ from bot.transports.base import Linking
 from bot.transports.envelope.accounts import UNNAMED, takes_numberless
 
 MAX_CODES = 15
-"""Each is good for about a minute: whoever has not scanned one by then has gone away."""
+"""Each is good for about a minute: somebody who has not scanned one by then has gone away."""
 
 _PAUSE_SECONDS = 1.0
 
@@ -32,7 +31,7 @@ code of the address below it. Waiting for the phone (Ctrl-C gives up) ..."""
 
 
 def link(given: Settings, _: argparse.Namespace) -> int:
-    """`link`: Aldis becomes a device of whoever scans the code; status 1 where nobody does, or it is refused."""
+    """`link`: Aldis becomes a device of the account that scans it; status 1 where nobody does, or it is refused."""
     logs.set_up("WARNING", given.log.format)
     try:
         account = asyncio.run(_linked(given))

@@ -1,9 +1,8 @@
 """The command line: `aldis VERB`, or `python -m bot VERB` in a working copy; alone and by `help` it lists them.
 
 Exit status: 0 all went well, 1 something was not answered or is not healthy, 2 it cannot start: a setting, an argument,
-the store or the bridge to Signal is not as it has to be.
-What a verb stands on is imported when it is the one that was given. Left to others: the verbs (`bot.cli.chat`,
-`bot.cli.run`, `bot.cli.store`, ...), everything that lasts (`bot.app`).
+the store or the bridge to Signal is not as it has to be. What a verb stands on is imported when it is the one that was
+given.
 """
 
 import argparse
@@ -39,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(2)
         sys.exit(_status(parser.read(given)))
     except BrokenPipeError:
-        # Whoever read our output has left (`| head`); the interpreter would complain once more when it closes it.
+        # The reader of our output has left (`| head`); the interpreter would complain once more when it closes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except KeyboardInterrupt:
@@ -110,6 +109,10 @@ class _Parser(argparse.ArgumentParser):
         super().error(f"{message.partition(' (choose from')[0]}; did you mean {meant[0]}?" if meant else message)
 
 
+_Add = Callable[[str, str, str], argparse.ArgumentParser]
+"""Adds a verb: its name, its function as `_verb` knows it, and what it does."""
+
+
 class _Version(argparse.Action):
     """Looks at the source only where somebody asks for it."""
 
@@ -127,21 +130,40 @@ def _parser() -> _Parser:
     )
     parser.add_argument("-V", "--version", action=_Version, nargs=0, help="show the version and a digest of its source")
     verbs = parser.add_subparsers(required=True, metavar="verb")
-    _add_chat(verbs.add_parser("chat", help="talk to Aldis in the terminal"))
-    run = verbs.add_parser("run", help="answer in Signal until stopped")
-    _add_decision(run)
-    run.set_defaults(verb=_verb("run.run"))
-    verbs.add_parser("restart", help="have the running Aldis read its settings anew and begin again").set_defaults(
-        verb=_verb("run.restart")
-    )
-    verbs.add_parser("link", help="link Aldis to a Signal account: shows the QR code and waits").set_defaults(
-        verb=_verb("link.link")
-    )
-    _add_profile(verbs.add_parser("profile", help="show or change the account's name, picture and user name"))
-    verbs.add_parser("health", help="ask the running Aldis how it is; exit status 0 means well").set_defaults(
-        verb=_verb("health.health")
-    )
-    doctor = verbs.add_parser("doctor", help="look at everything that Aldis stands on, and say what to do")
+
+    def add(name: str, function: str, purpose: str) -> argparse.ArgumentParser:
+        verb = verbs.add_parser(name, help=purpose)
+        verb.set_defaults(verb=_verb(function))
+        return verb
+
+    for add_verbs in (_add_running, _add_doctor, _add_tools, _add_store, _add_trust, _add_setup, _add_settings):
+        add_verbs(add)
+    parser.verbs = verbs.choices
+    return parser
+
+
+def _add_running(add: _Add) -> None:
+    chat = add("chat", "chat.chat", "talk to Aldis in the terminal")
+    chat.add_argument("--once", metavar="TEXT", type=_text, help="answer one message and leave")
+    chat.add_argument("--conversation", metavar="NAME", default="default", help="which conversation (default: default)")
+    chat.add_argument("-v", "--verbose", action="count", default=0, help="show results; -vv: timings, tokens and cost")
+    _add_decision(add("run", "run.run", "answer in Signal until stopped"))
+    add("restart", "run.restart", "have the running Aldis read its settings anew and begin again")
+    add("link", "link.link", "link Aldis to a Signal account: shows the QR code and waits")
+    profile = add("profile", "profile.profile", "show or change the account's name, picture and user name")
+    profile.add_argument("--name", help="the name that people see")
+    profile.add_argument("--about", help="a few words below it; '' for none")
+    picture = profile.add_mutually_exclusive_group()
+    picture.add_argument("--picture", metavar="FILE", type=Path, help="the picture: JPEG, PNG, WebP or GIF")
+    picture.add_argument("--no-picture", action="store_true", help="remove the picture")
+    username = profile.add_mutually_exclusive_group()
+    username.add_argument("--username", metavar="NAME", help="take a user name; shows its link and QR code")
+    username.add_argument("--no-username", action="store_true", help="give up the user name")
+    add("health", "health.health", "ask the running Aldis how it is; exit status 0 means well")
+
+
+def _add_doctor(add: _Add) -> None:
+    doctor = add("doctor", "store.examine", "look at everything that Aldis stands on, and say what to do")
     doctor.add_argument("--model", action="store_true", help="ask each model a question, too; it costs a little")
     doctor.add_argument("-v", "--verbose", action="store_true", help="show what could be switched on besides, too")
     doctor.add_argument(
@@ -151,84 +173,59 @@ def _parser() -> _Parser:
         const=_verb("store.fix"),
         help="first mend what can be mended without harm: file rights, folders, slips in .env, what a kill left behind",
     )
-    doctor.set_defaults(verb=_verb("store.examine"))
-    _add_tools(verbs.add_parser("tools", help="list every tool with its state and cost, or run one by hand"))
-    backup = verbs.add_parser("backup", help="copy what is kept into a folder, also while Aldis runs")
+
+
+def _add_tools(add: _Add) -> None:
+    tools = add("tools", "tools.show", "list every tool with its state and cost, or run one by hand")
+    tools.add_argument("--json", action="store_true", help="list them as JSON")
+    call = tools.add_subparsers(metavar="call").add_parser("call", help="run a tool by hand, with the real settings")
+    call.add_argument("name", metavar="NAME", help=f"its name as models see it; `{command_line('tools')}` lists them")
+    call.add_argument(
+        "arguments", metavar="JSON", nargs="?", default="{}", help="""such as '{"expression": "17*23"}'"""
+    )
+    call.add_argument("--files", metavar="FOLDER", help="where the files go that it makes; else they are not kept")
+    call.add_argument("--yes", action="store_true", help="do not ask before what cannot be taken back")
+    call.set_defaults(verb=_verb("tools.call"))
+
+
+def _add_store(add: _Add) -> None:
+    backup = add("backup", "store.back_up", "copy what is kept into a folder, also while Aldis runs")
     backup.add_argument("folder", help="where the copy goes; made when missing")
-    backup.set_defaults(verb=_verb("store.back_up"))
-    restore = verbs.add_parser("restore", help="put a copy in the place of what is kept; stop Aldis first")
+    restore = add("restore", "store.put_back", "put a copy in the place of what is kept; stop Aldis first")
     restore.add_argument("file", nargs="?", help="the copy's file whose name ends in .db; none: only decide")
     _add_decision(restore)
-    restore.set_defaults(verb=_verb("store.put_back"))
-    rotate = verbs.add_parser("rotate-key", help="put a new master key in the place of the one in its file")
-    rotate.set_defaults(verb=_verb("store.turn_key"))
-    reseal = verbs.add_parser("reseal", help="strike out what somebody has changed in the database; stop Aldis first")
-    reseal.set_defaults(verb=_verb("store.reseal"))
-    export = verbs.add_parser("export", help="print what is kept about a person, as JSON")
+    add("rotate-key", "store.turn_key", "put a new master key in the place of the one in its file")
+    add("reseal", "store.reseal", "strike out what somebody has changed in the database; stop Aldis first")
+    export = add("export", "store.hand_over", "print what is kept about a person, as JSON")
     export.add_argument("person", metavar="UUID", help="the person; the doctor shows the uuids of those on the list")
-    export.set_defaults(verb=_verb("store.hand_over"))
-    _add_trust(verbs.add_parser("trust", help="trust somebody's new safety number; alone, show who has one"))
-    trace = verbs.add_parser("trace", help="show the way of one message: when, how long, at what cost; no words")
-    trace.add_argument("turn", metavar="TURN", nargs="?", type=_turn, help="the number of its turn; none: the newest")
-    trace.set_defaults(verb=_verb("store.trace"))
-    setup = verbs.add_parser("setup", help="set Aldis up in a browser: run it, and print a link to its pages")
-    _add_decision(setup)
-    setup.set_defaults(verb=_verb("run.set_up"))
-    admin = verbs.add_parser("admin", help="print a link that opens the pages of the running Aldis, once")
-    admin.set_defaults(verb=_verb("admin.show_link"))
-    _add_verify(verbs.add_parser("verify", help="print a quote of this machine, where Aldis runs in a TEE"))
-    captcha = verbs.add_parser("captcha", help="hand in the captcha that Signal wants solved before it sends more")
-    captcha.add_argument("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; without it, it is read")
-    captcha.set_defaults(verb=_verb("store.solve"))
-    _add_upgrade(
-        verbs.add_parser("upgrade-check", help="try this version on a copy of what is kept, and say what changes")
-    )
-    _add_settings(
-        verbs.add_parser("settings", help="show what is set and where it comes from, or change the settings file")
-    )
-    parser.verbs = verbs.choices
-    return parser
 
 
-def _add_chat(chat: argparse.ArgumentParser) -> None:
-    chat.add_argument("--once", metavar="TEXT", type=_text, help="answer one message and leave")
-    chat.add_argument("--conversation", metavar="NAME", default="default", help="which conversation (default: default)")
-    chat.add_argument("-v", "--verbose", action="count", default=0, help="show results; -vv: timings, tokens and cost")
-    chat.set_defaults(verb=_verb("chat.chat"))
-
-
-def _add_trust(trust: argparse.ArgumentParser) -> None:
+def _add_trust(add: _Add) -> None:
+    trust = add("trust", "store.trust", "trust somebody's new safety number; alone, show who has one")
     trust.add_argument("name", metavar="LABEL", nargs="?", help="who it is, by label or uuid")
     trust.add_argument(
         "--verified", metavar="NUMBER", nargs="+", help="the safety number, as you have compared it with theirs"
     )
-    trust.set_defaults(verb=_verb("store.trust"))
+    trace = add("trace", "store.trace", "show the way of one message: when, how long, at what cost; no words")
+    trace.add_argument("turn", metavar="TURN", nargs="?", type=_turn, help="the number of its turn; none: the newest")
 
 
-def _add_profile(profile: argparse.ArgumentParser) -> None:
-    profile.add_argument("--name", help="the name that people see")
-    profile.add_argument("--about", help="a few words below it; '' for none")
-    picture = profile.add_mutually_exclusive_group()
-    picture.add_argument("--picture", metavar="FILE", type=Path, help="the picture: JPEG, PNG, WebP or GIF")
-    picture.add_argument("--no-picture", action="store_true", help="remove the picture")
-    username = profile.add_mutually_exclusive_group()
-    username.add_argument("--username", metavar="NAME", help="take a user name; shows its link and QR code")
-    username.add_argument("--no-username", action="store_true", help="give up the user name")
-    profile.set_defaults(verb=_verb("profile.profile"))
-
-
-def _add_verify(verify: argparse.ArgumentParser) -> None:
+def _add_setup(add: _Add) -> None:
+    _add_decision(add("setup", "run.set_up", "set Aldis up in a browser: run it, and print a link to its pages"))
+    add("admin", "admin.show_link", "print a link that opens the pages of the running Aldis, once")
+    verify = add("verify", "verify.verify", "print a quote of this machine, where Aldis runs in a TEE")
     verify.add_argument("word", metavar="WORD", help="a new word of whoever is going to check the quote")
-    verify.set_defaults(verb=_verb("verify.verify"))
+    captcha = add("captcha", "store.solve", "hand in the captcha that Signal wants solved before it sends more")
+    captcha.add_argument("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; without it, it is read")
 
 
-def _add_upgrade(upgrade: argparse.ArgumentParser) -> None:
+def _add_settings(add: _Add) -> None:
+    upgrade = add("upgrade-check", "upgrade.check", "try this version on a copy of what is kept, and say what changes")
     upgrade.add_argument("folder", nargs="?", help="where the backup goes (default: backups, beside the store)")
     upgrade.add_argument("--model", action="store_true", help="have the real models answer; it costs a little")
-    upgrade.set_defaults(verb=_verb("upgrade.check"))
-
-
-def _add_settings(table: argparse.ArgumentParser) -> None:
+    table = add(
+        "settings", "settings.show_or_change", "show what is set and where it comes from, or change the settings file"
+    )
     table.add_argument("--all", action="store_true", help="list every setting with its default and meaning instead")
     table.add_argument(
         "words",
@@ -252,16 +249,3 @@ def _add_decision(verb: argparse.ArgumentParser) -> None:
     either.add_argument(
         "--replay", dest="decision", action="store_const", const="replay", help="after a restore: do all that was open"
     )
-
-
-def _add_tools(tools: argparse.ArgumentParser) -> None:
-    tools.add_argument("--json", action="store_true", help="list them as JSON")
-    tools.set_defaults(verb=_verb("tools.show"))
-    call = tools.add_subparsers(metavar="call").add_parser("call", help="run a tool by hand, with the real settings")
-    call.add_argument("name", metavar="NAME", help=f"its name as models see it; `{command_line('tools')}` lists them")
-    call.add_argument(
-        "arguments", metavar="JSON", nargs="?", default="{}", help="""such as '{"expression": "17*23"}'"""
-    )
-    call.add_argument("--files", metavar="FOLDER", help="where the files go that it makes; else they are not kept")
-    call.add_argument("--yes", action="store_true", help="do not ask before what cannot be taken back")
-    call.set_defaults(verb=_verb("tools.call"))

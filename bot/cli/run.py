@@ -6,7 +6,7 @@
 
 A restart ends the parts as orderly as a stop of the process does. Settings that are refused change nothing; with
 settings that only turn out useless when the parts are made, the run before them begins again, and the health page says
-so. Left to others: what the parts are (`bot.app`), when to stop (`bot.shutdown`).
+so.
 """
 
 import argparse
@@ -57,12 +57,19 @@ def run(given: Settings, options: argparse.Namespace) -> int:
 
 
 def set_up(given: Settings, options: argparse.Namespace) -> int:
-    """`setup`: show the pages of the running Aldis; where none runs, run with pages."""
-    return admin.set_up(run, given, options)
+    """`setup`: the address that opens the pages of the running Aldis; where none runs, `run`, with pages."""
+    if asyncio.run(admin.link(given)) is not None:
+        return admin.show_link(given, options)
+    if asyncio.run(ask_running(given.store.path, "state", within_seconds=admin.ASKING_SECONDS)) is not None:
+        raise ConfigError(
+            f"WEB__ADMIN_PORT: Aldis runs without pages; set it to {admin.USUAL_PORT} and start Aldis again"
+        )
+    port = given.web.admin_port or admin.USUAL_PORT
+    return run(given.model_copy(update={"web": given.web.model_copy(update={"admin_port": port})}), options)
 
 
 def restart(given: Settings, _: argparse.Namespace) -> int:
-    """`restart`: have the running Aldis begin anew, and wait until it has."""
+    """`restart`: restart the running Aldis, and wait until it has started again."""
     return asyncio.run(_restart(given.store.path))
 
 
@@ -120,8 +127,10 @@ class _Runs:
         async with serve(pages, given.web.host, given.web.port):
             # Where the account is not clear a page asks for it; a choice that was wrong is taken back, as any setting.
             asks = given.web.admin_port > 0 and self._former is None
+            importing = app.import_sdks(given)
             transport = await unless(stop.requested, app.signal_transport(given, on_wait, is_being_set_up=asks))
             if transport is None:
+                importing.cancel()
                 return
             async with app.build_aldis(
                 given,

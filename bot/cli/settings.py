@@ -1,7 +1,6 @@
 """The verb `settings`: what is set and where it comes from, and changes of the settings file.
 
 It needs no valid settings where it changes them: what is wrong in the file can be taken out by it.
-Left to others: the file (`bot.settings.file`), having a running Aldis read it (`restart`).
 """
 
 import argparse
@@ -51,7 +50,8 @@ def _show(file: SettingsFile) -> None:
     known, values = _values(file)
     rows = [(variable, values[variable.name]) for variable in known if variable.name in values]
     if not rows:
-        print("Nothing is set; every setting has its default. See them: settings --all", file=sys.stderr)
+        hint = f"`{command_line('settings --all')}` lists them"
+        print(f"Nothing is set: every setting has its default; {hint}", file=sys.stderr)
     for variable, given in rows:
         print(f"{given.name}={_shown(variable, given)}  # {file.origin(variable.name)}")
 
@@ -99,7 +99,7 @@ def _pair(text: str) -> tuple[str, str]:
     """The name and the value of `NAME=VALUE`; `NAME=-` asks for the value, so that it stands in no list of commands.
 
     Raises:
-        ConfigError: it is none.
+        ConfigError: it has another form.
     """
     name, is_given, value = text.partition("=")
     if not (name and is_given):

@@ -6,8 +6,6 @@ itself. A store that was restored is not started before somebody has decided wha
 
     restore, run, chat --> what is open is listed --asked, --settle, --replay--> decided
                                                   '-nobody to ask--> the start is refused
-
-Left to others: the command line (`bot.cli.main`), what the doctor looks at (`bot.doctor.checkup`), the work (`store`).
 """
 
 import argparse
@@ -138,7 +136,7 @@ def _put_back(given: Settings, file: str) -> None:
 
 
 def _decided(given: Settings, decision: Decision | None) -> bool:
-    """Whether the restored store is decided now: as wanted, or as whoever sits at the terminal says."""
+    """Whether the restored store is decided now: as wanted, or as the person at the terminal says."""
     now = MachineClock().now()
     found = asyncio.run(_over_store(given, lambda repos: backlog(repos, now)))
     if found is None:
@@ -174,7 +172,7 @@ async def _over_store(given: Settings, work: Callable[[Repositories], T]) -> T:
 
 
 def _asked() -> Decision | None:
-    """What whoever sits at the terminal says; None where nobody does, or they leave."""
+    """What the person at the terminal says; None where there is nobody, or they leave."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     while True:

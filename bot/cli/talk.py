@@ -22,12 +22,12 @@ async def talk(given: Settings, terminal: Terminal, shutdown: Shutdown) -> None:
 
 
 def _on_interrupt(aldis: Aldis, shutdown: Shutdown) -> None:
-    """Ctrl-C stops the turns under way; when none is, or it comes again before they have stopped, it leaves."""
+    """Ctrl-C stops the turns under way; when there are none, or it comes again before they have stopped, it leaves."""
     interrupted: set[str] = set()
 
     def interrupt() -> None:
-        running = aldis.worker.running_turns()
-        if not running or running <= interrupted:
+        running = aldis.worker.stoppable_turns()
+        if running <= interrupted:
             shutdown.request()
         interrupted.update(running)
         aldis.worker.stop_turns()

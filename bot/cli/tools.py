@@ -235,7 +235,7 @@ def _allowed(spec: ToolSpec) -> str:
 
 
 def _agreed(spec: ToolSpec) -> bool:
-    """Whether whoever sits there says yes.
+    """Whether the person at the terminal says yes.
 
     Raises:
         ConfigError: nobody sits there.

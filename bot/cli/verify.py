@@ -1,6 +1,5 @@
-"""The verb `verify`: what vouches for the Aldis of this machine. The quote goes to standard output, words to the other.
-
-Left to others: the quote (`bot.features.attestation`), the command line (`bot.cli.main`).
+"""The verb `verify`: what vouches for the Aldis of this machine. The quote goes to standard output, words to the
+other.
 """
 
 import argparse

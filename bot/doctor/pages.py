@@ -25,7 +25,7 @@ def check_pages(settings: Settings, *, is_contained: bool) -> Iterator[Finding]:
     except ConfigError as error:
         yield problem(f"pages: {error}")
         return
-    if secret is None and not is_contained and _is_every_address(web.admin_host):
+    if secret is None and not is_contained and is_every_address(web.admin_host):
         what = f"pages: WEB__ADMIN_HOST is {web.admin_host}, so that whoever reaches this machine reaches them"
         yield warning(what, "set it to 127.0.0.1, or WEB__ADMIN_TOTP to have them ask for a code, too")
     url = str(web.admin_url or "")
@@ -38,7 +38,7 @@ def secret_of(settings: Settings) -> bytes | None:
     """What the codes of the pages are made of; None where only this machine reaches them and no secret is set.
 
     Raises:
-        ConfigError: others reach them and there is no secret, or it is none that will do.
+        ConfigError: others reach them and there is no secret, or it is too short or not base32.
     """
     secret = settings.web.admin_totp
     if secret is None:
@@ -65,11 +65,12 @@ def is_published(settings: Settings) -> bool:
     """
     web = settings.web
     host = f"[{web.admin_host}]" if ":" in web.admin_host else web.admin_host
-    is_of_network = not (_is_every_address(web.admin_host) or is_loopback(f"http://{host}"))
+    is_of_network = not (is_every_address(web.admin_host) or is_loopback(f"http://{host}"))
     return is_of_network if web.admin_url is None else is_of_network or not is_loopback(web.admin_url)
 
 
-def _is_every_address(host: str) -> bool:
+def is_every_address(host: str) -> bool:
+    """Whether a host stands for every address of the machine, as 0.0.0.0 does."""
     try:
         return ipaddress.ip_address(host).is_unspecified
     except ValueError:

@@ -13,6 +13,7 @@ from bot import app
 from bot import service as aldis
 from bot.app import models, policies
 from bot.app import tools as equipment
+from bot.app.transports import pause_seconds
 from bot.errors import ConfigError
 from bot.events import Envelope
 from bot.invocation import command_line
@@ -283,6 +284,12 @@ async def test_the_webhook_is_as_it_is_set() -> None:
         )
         await without.aclose()
         await with_one.aclose()
+
+
+@pytest.mark.parametrize(("looks", "least", "most"), [(0, 0.5, 1), (60, 0.5, 1), (61, 5, 5), (100_000, 5, 5)])
+def test_nobody_looks_for_an_account_every_second_for_ever(looks: int, least: float, most: float) -> None:
+    """A minute of looks in vain means that nobody is just about to link one."""
+    assert least <= pause_seconds(looks) <= most
 
 
 async def test_several_accounts_are_the_operators_choice() -> None:

@@ -232,6 +232,20 @@ async def test_a_stop_right_after_the_prompt(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stdout
 
 
+@pytest.mark.parametrize("key", ["\x04", "\x03"])
+async def test_leaving_right_after_the_prompt_waits_for_no_import(key: str, tmp_path: Path) -> None:
+    """The SDK of the model may take as long as it likes: nothing is open yet that would have to be closed."""
+    (tmp_path / "anthropic.py").write_text("import threading\nthreading.Event().wait()\n")
+    settings = {"ANTHROPIC_API_KEY": "sk-ant-none"}
+    async with seated("chat", settings=settings, folder=tmp_path) as console:
+        await console.out.until(PROMPTED)
+        console.type(key)
+        ended = await console.ended()
+    assert ended.status == 0
+    assert "\x1b[?2004l" in ended.stdout.rpartition(PROMPTED)[2]
+    assert "Traceback" not in ended.stdout
+
+
 async def test_ctrl_c_at_the_terminal(model: OpenAIServer, tmp_path: Path) -> None:
     """While the model thinks it stops the answer; at an empty prompt it leaves."""
     model.faults.append(hang)

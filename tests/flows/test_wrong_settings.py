@@ -34,6 +34,8 @@ REFUSED: dict[str, tuple[Mapping[str, str], str]] = {
     "a tool that there is not": ({"TOOLS__WEATHR__ENABLED": "false"}, "TOOLS__WEATHR__ENABLED"),
     "a budget with its currency": ({"BUDGET__ALL_DAY_USD": "5 USD"}, "BUDGET__ALL_DAY_USD"),
     "a budget with a comma": ({"BUDGET__ALL_DAY_USD": "1,50"}, "BUDGET__ALL_DAY_USD"),
+    "a budget with its keys mixed up": ({"BUDGET__ALL_DAY_USD": "1_5"}, "BUDGET__ALL_DAY_USD"),
+    "a price with its keys mixed up": ({"BUDGET__PRICES": "claude=1_5/3"}, "BUDGET__PRICES"),
     "a budget below nothing": ({"BUDGET__PERSON_DAY_USD": "-1"}, "BUDGET__PERSON_DAY_USD"),
     "per cent instead of a part": ({"BUDGET__WARN_AT": "80"}, "BUDGET__WARN_AT"),
     "one price instead of two": ({"BUDGET__PRICES": "claude=3"}, "BUDGET__PRICES"),

@@ -3,7 +3,7 @@
 Three ways in, chosen from what it is given: one fixed text (`once`), a prompt where a person sits at a terminal, else
 the lines of a pipe or file. The next message is taken only when the one before was answered, so a person can
 read before writing and a script gets its answers in order. This transport is the double of Signal's in tests and ships.
-Left to others: signals and the exit status (`bot.cli.main`), which looks at `failed`.
+Left to others: signals and the exit status (`bot.cli.main`).
 """
 
 import asyncio
@@ -104,6 +104,19 @@ class Terminal(PlainTransport):
     def heard_at(self) -> float | None:
         """When the last message was read; see `Transport.heard_at`."""
         return self._heard_at
+
+    @property
+    def first_message(self) -> asyncio.Future[str | None] | None:
+        """What is being written since `show_prompt`; None where nobody sits at a terminal."""
+        return self._reading
+
+    @property
+    def has_left(self) -> bool:
+        """Whether the person left the prompt before messages were asked for."""
+        reading = self._reading
+        if reading is None or not reading.done() or reading.cancelled() or reading.exception() is not None:
+            return False
+        return reading.result() is None
 
     async def show_prompt(self) -> None:
         """Let the person begin to write before messages are asked for; returns when they see the prompt, or never will.

@@ -267,13 +267,13 @@ async def test_the_state_is_shown_and_told_by_the_status(
 async def test_something_else_answers_at_the_port(
     text: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """That is no health page: one line and status 1, no trace."""
+    """That is no health page: one line for what is wrong, one for what to do, and status 1; no trace."""
     async with Page(text=text, status=status) as page:
         assert await health(page.port, monkeypatch) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("aldis: no answer from the health page")
-    assert err.count("\n") == 1
+    assert err.startswith(f"aldis: no answer from the health page at 127.0.0.1:{page.port}: ")
+    assert err.count("\n") == 2
 
 
 async def test_something_that_speaks_no_http(
@@ -289,19 +289,21 @@ async def test_something_that_speaks_no_http(
     server = await asyncio.start_server(greet, "127.0.0.1", 0)
     async with server:
         assert await health(server.sockets[0].getsockname()[1], monkeypatch) == 1
-    assert capsys.readouterr().err == "aldis: no answer from the health page: what answers there is something else\n"
+    assert ": what answers there is something else\n" in capsys.readouterr().err
 
 
 async def test_nobody_answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Aldis does not run: status 1; where the page is switched off there is nobody to ask: status 2."""
+    """Aldis does not run: status 1, and what to do; where the page is switched off there is nobody to ask: status 2."""
     async with Page() as page:
         port = page.port
     assert await health(port, monkeypatch) == 1
     assert await health(port, monkeypatch, host="::1") == 1
     assert await health(0, monkeypatch) == 2
     assert capsys.readouterr().err.splitlines() == [
-        "aldis: no answer from the health page: nobody listens there",
-        "aldis: no answer from the health page: nobody listens there",
+        f"aldis: no answer from the health page at 127.0.0.1:{port}: nobody listens there",
+        "aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong",
+        f"aldis: no answer from the health page at [::1]:{port}: nobody listens there",
+        "aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong",
         "aldis: the health page is switched off (WEB__PORT=0)",
     ]
 

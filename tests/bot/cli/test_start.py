@@ -17,6 +17,7 @@ OF_MODELS = {"anthropic", "openai", "httpx2", "bot.providers.base"}
 OF_THE_REST = {"aiohttp", "babel", "jinja2", "markdown_it", "prometheus_client", "bot.app", "bot.loops", "store.store"}
 OF_THE_STORE = {"cryptography", "aiosqlite"}
 OF_THE_PROMPT = {"prompt_toolkit"}
+OF_THE_PAGES = {"jinja2", "segno", "bot.web.admin.site"}
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,7 @@ OF_THE_PROMPT = {"prompt_toolkit"}
         ("bot.cli.main", OF_TOOLS | OF_MODELS | OF_THE_REST | OF_THE_STORE | OF_THE_PROMPT | {"pydantic", "asyncio"}),
         ("bot.settings", OF_TOOLS | OF_MODELS | OF_THE_REST | OF_THE_STORE | OF_THE_PROMPT),
         ("bot.cli.chat", OF_TOOLS | OF_MODELS | OF_THE_REST),
+        ("bot.cli.run", {"anthropic", "openai", *OF_THE_PAGES}),
     ],
 )
 def test_what_is_not_imported_yet(module: str, absent: set[str]) -> None:
@@ -33,6 +35,31 @@ def test_what_is_not_imported_yet(module: str, absent: set[str]) -> None:
     ran = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=ROOT)
     assert module in ran.stdout.split()
     assert not absent & set(ran.stdout.split())
+
+
+BESIDE = """
+import asyncio, sys, threading
+from tests.campaigns.bench import aldis
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name == "anthropic":
+            print("the loop's" if threading.current_thread() is threading.main_thread() else "another")
+
+async def main():
+    sys.meta_path.insert(0, Watch())
+    async with aldis.at_work({**aldis.variables("anthropic", "http://127.0.0.1:9"), "STORE__PATH": sys.argv[1]}):
+        print("built")
+
+asyncio.run(main())
+"""
+
+
+def test_the_sdk_is_imported_beside_the_loop(tmp_path: Path) -> None:
+    """It takes a second or more, in which the pages of health answer and the bridge is waited for."""
+    command = [sys.executable, "-c", BESIDE, str(tmp_path / "aldis.db")]
+    ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert ran.stdout.splitlines() == ["another", "built"]
 
 
 @pytest.mark.parametrize("name", re.findall(r'_verb\("(.+?)"\)', Path(main.__file__).read_text(encoding="utf-8")))
