@@ -1,7 +1,7 @@
 """Aldis with bugs: `python -m tests.flows.bursting VERB ...`. What fails has people's words in its message.
 
 A message with the word     what happens
-`stumble`                   it cannot be routed when it arrives: the intake fails over it
+`stumble`                   what it says cannot be read: the intake fails over it, and the worker
 `burst`                     its turn fails, from an error that came of another, each time it is tried
 `fray`                      a task that nobody waits for fails beside the turn
 `collapse`                  maintenance fails, and with it the process

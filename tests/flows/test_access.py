@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.i18n import phrases
-from tests.flows.processes import Process, started
+from tests.flows.outside import Outside
+from tests.flows.processes import Process
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import (
     ALDIS,
@@ -37,30 +38,17 @@ WORDS = "sesame"
 
 
 @dataclass
-class World:
-    """The outside of one test."""
-
-    signal: SignalCli
-    model: AnthropicServer
-    folder: Path
+class World(Outside[SignalCli, AnthropicServer]):
+    @property
+    def settings(self) -> dict[str, str]:
+        return {**super().settings, "ACCESS__ALLOWED": ALICE.uuid, "ACCESS__GROUPS": GROUP}
 
     @asynccontextmanager
-    async def running(self, **settings: str) -> AsyncGenerator[Process]:
-        """Aldis, connected; ended in good order."""
-        usual = {
-            "SIGNAL__URL": self.signal.url,
-            "ACCESS__ALLOWED": ALICE.uuid,
-            "ACCESS__GROUPS": GROUP,
-            "ANTHROPIC_API_KEY": self.model.key or "",
-            "LLM__ANTHROPIC__BASE_URL": self.model.url,
-        }
-        streams = self.signal.streams_opened
-        async with started("run", settings={**usual, **settings}, folder=self.folder) as process:
-            await self.signal.connected(streams + 1)
+    async def running(self, *arguments: str, module: str = "bot", **settings: str) -> AsyncGenerator[Process]:
+        """As any world's; and nothing of the words stands in the log."""
+        async with super().running(*arguments, module=module, **settings) as process:
             yield process
-            ended = await process.terminate()
-            assert ended.status == 0, ended.stderr
-            assert WORDS not in ended.stderr
+        assert WORDS not in (await process.ended()).stderr
 
     async def answered(self, frame: Frame) -> str:
         """The answer to a message."""

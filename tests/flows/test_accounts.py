@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.flows.consoles import watched
+from tests.flows.outside import Outside
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, GROUP, MENTION_SIGN, message, note, reaction
@@ -24,21 +25,15 @@ NUMBERLESS = replace(ALDIS, number=None)
 
 
 @dataclass
-class World:
+class World(Outside[SignalServer, AnthropicServer]):
     """The outside of one test: a bridge whose account has no number, and a model."""
-
-    signal: SignalServer
-    model: AnthropicServer
-    folder: Path
 
     @property
     def settings(self) -> dict[str, str]:
         return {
-            "SIGNAL__URL": self.signal.url,
+            **super().settings,
             "ACCESS__ALLOWED": "*",
             "ACCESS__GROUPS": GROUP,
-            "ANTHROPIC_API_KEY": self.model.key or "",
-            "LLM__ANTHROPIC__BASE_URL": self.model.url,
             # signal-cli-rest-api lists an account without a number, and does not name it.
             **({"SIGNAL__ACCOUNT": ALDIS.uuid} if isinstance(self.signal, SignalRestApi) else {}),
         }

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from bot.turn import phrases
+from tests.flows.outside import Outside
 from tests.flows.processes import Ended, started
 from tests.servers.anthropic import AnthropicServer
-from tests.servers.envelopes import ALICE, BOB, GROUP, Person, message
+from tests.servers.envelopes import ALICE, BOB, GROUP, Person
 from tests.servers.script import Heard, Scripted, Tokens, say
 from tests.servers.signal_cli import SignalCli
 
@@ -32,30 +33,23 @@ def where_it_is_noon() -> str:
 
 
 @dataclass
-class World:
+class World(Outside[SignalCli, AnthropicServer]):
     """The outside of one test, and what is left of the process at its end."""
 
-    signal: SignalCli
-    model: AnthropicServer
-    folder: Path
     ended: list[Ended] = field(default_factory=list[Ended])
 
     @property
     def settings(self) -> dict[str, str]:
         return {
-            "SIGNAL__URL": self.signal.url,
+            **super().settings,
             "ACCESS__ALLOWED": f"{ALICE.uuid},{BOB.uuid}",
             "ACCESS__GROUPS": GROUP,
-            "ANTHROPIC_API_KEY": self.model.key or "",
-            "LLM__ANTHROPIC__BASE_URL": self.model.url,
             "LOCALE__TIMEZONE": where_it_is_noon(),
         }
 
-    async def ask(self, person: Person, text: str = "Well?", *, group: str | None = None) -> str:
-        """Ask and give the answer."""
-        before = len(self.signal.sent)
-        await self.signal.deliver(message(text, author=person, group=group))
-        return (await self.signal.sent_count(before + 1))[-1].text
+    async def asked(self, person: Person, text: str = "Well?", *, group: str | None = None) -> str:
+        """The answer to somebody."""
+        return await self.ask(text, author=person, group=group)
 
 
 @pytest.fixture
@@ -68,21 +62,17 @@ async def world(tmp_path: Path) -> AsyncGenerator[World]:
 @asynccontextmanager
 async def running(world: World, **settings: str) -> AsyncGenerator[None]:
     """Aldis, connected; it ends well."""
-    streams = world.signal.streams_opened
-    async with started("run", settings={**world.settings, **settings}, folder=world.folder) as process:
-        await world.signal.connected(streams + 1)
+    async with world.running(**settings) as process:
         yield
-        ended = await process.terminate()
-        assert ended.status == 0, ended.stderr
-        world.ended.append(ended)
+    world.ended.append(await process.ended())
 
 
 async def test_with_nothing_to_spend_nobody_costs_anything(world: World) -> None:
     """0 means 0: people hear so, in a group and alone, and not one request reaches the model."""
     async with running(world, **ITS_PRICE, BUDGET__ALL_DAY_USD="0", BUDGET__PERSON_DAY_USD="5"):
-        assert await world.ask(ALICE) == phrases.BUDGET_ALL_NONE.text
-        assert await world.ask(BOB) == phrases.BUDGET_ALL_NONE.text
-        assert await world.ask(BOB, "Aldis, well?", group=GROUP) == phrases.BUDGET_ALL_NONE.text
+        assert await world.asked(ALICE) == phrases.BUDGET_ALL_NONE.text
+        assert await world.asked(BOB) == phrases.BUDGET_ALL_NONE.text
+        assert await world.asked(BOB, "Aldis, well?", group=GROUP) == phrases.BUDGET_ALL_NONE.text
     assert world.model.requests == []
 
 
@@ -91,14 +81,14 @@ async def test_a_budget_is_told_of_used_up_and_survives_a_restart(world: World) 
     budget = {**ITS_PRICE, "BUDGET__PERSON_DAY_USD": "0.0249", "BUDGET__WARN_AT": "0.4"}
     remark = phrases.budget_nearly_used_up("person", "day", 40)
     async with running(world, **budget):
-        first = await world.ask(ALICE, "One?")
+        first = await world.asked(ALICE, "One?")
         assert first.endswith(remark)
-        assert "budget" not in await world.ask(ALICE, "Two?")
+        assert "budget" not in await world.asked(ALICE, "Two?")
     async with running(world, **budget):
-        assert "budget" not in await world.ask(ALICE, "Three?")
-        assert await world.ask(ALICE, "Four?") == phrases.BUDGET_PERSON_DAY.text
-        assert await world.ask(ALICE, "Aldis, five?", group=GROUP) == phrases.BUDGET_PERSON_DAY.text
-        assert (await world.ask(BOB, "One?")).endswith(remark)
+        assert "budget" not in await world.asked(ALICE, "Three?")
+        assert await world.asked(ALICE, "Four?") == phrases.BUDGET_PERSON_DAY.text
+        assert await world.asked(ALICE, "Aldis, five?", group=GROUP) == phrases.BUDGET_PERSON_DAY.text
+        assert (await world.asked(BOB, "One?")).endswith(remark)
     asked = [seen.body.decode() for seen in world.model.requests]
     assert len(asked) == 4
     assert "is used" not in "".join(asked)
@@ -114,7 +104,7 @@ async def test_a_budget_on_a_model_without_a_price_is_refused(world: World) -> N
     assert ended.status == 2
     assert f"set BUDGET__PRICES={UNPRICED}=input/output" in ended.stderr.splitlines()[-1]
     async with running(world, LLM__ANTHROPIC__MODEL=UNPRICED):
-        assert (await world.ask(ALICE)).startswith("You said:")
+        assert (await world.asked(ALICE)).startswith("You said:")
 
 
 async def test_a_file_of_newer_prices_counts(world: World, tmp_path: Path) -> None:
@@ -123,8 +113,8 @@ async def test_a_file_of_newer_prices_counts(world: World, tmp_path: Path) -> No
     budget = {"LLM__ANTHROPIC__MODEL": UNPRICED, "BUDGET__PERSON_DAY_USD": "0.005", "BUDGET__PRICES_FILE": str(table)}
     table.write_text(json.dumps({"models": {UNPRICED: {"input": "0.1", "output": "0.5"}}}), "utf-8")
     async with running(world, **budget):
-        assert (await world.ask(ALICE, "One?")).startswith("You said:")
-        assert await world.ask(ALICE, "Two?") == phrases.BUDGET_PERSON_DAY.text
+        assert (await world.asked(ALICE, "One?")).startswith("You said:")
+        assert await world.asked(ALICE, "Two?") == phrases.BUDGET_PERSON_DAY.text
     table.write_text(json.dumps({"models": {UNPRICED: {"input": "-1", "output": "0.5"}}}), "utf-8")
     settings = world.settings | budget
     async with started("run", settings=settings, folder=world.folder, is_warm=False) as process:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.processes import started
+from tests.flows.outside import Outside
 from tests.servers.envelopes import ALICE, BOB, delete, edit, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import call, say
@@ -17,20 +17,13 @@ from tests.servers.signal_server import SignalServer
 
 
 @dataclass
-class World:
-    signal: SignalServer
-    model: OpenAIServer
-    folder: Path
-
+class World(Outside[SignalServer, OpenAIServer]):
     @property
     def settings(self) -> dict[str, str]:
         return {
-            "SIGNAL__URL": self.signal.url,
+            **super().settings,
             "SIGNAL__DELETE_ANSWERS": "true",
             "ACCESS__ALLOWED": f"{ALICE.uuid},{BOB.uuid}",
-            "OPENAI_API_KEY": self.model.key or "",
-            "OPENAI_BASE_URL": self.model.base_url,
-            "LLM__OPENAI__MODEL": "llama",
         }
 
     def on_disk(self, words: str) -> bool:
@@ -50,12 +43,8 @@ HOUR = 3600
 @asynccontextmanager
 async def running(world: World, *, ahead_seconds: int = 0) -> AsyncGenerator[None]:
     """Aldis, connected; its clock is so far ahead of the machine's."""
-    streams, verb = world.signal.streams_opened, (str(ahead_seconds), "run")
-    async with started(*verb, settings=world.settings, folder=world.folder, module="tests.flows.later") as process:
-        await world.signal.connected(streams + 1)
+    async with world.running(str(ahead_seconds), "run", module="tests.flows.later"):
         yield
-        ended = await process.terminate()
-        assert ended.status == 0, ended.stderr
 
 
 async def test_a_day_of_second_thoughts(world: World) -> None:

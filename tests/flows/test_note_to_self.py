@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.flows.outside import Outside
 from tests.flows.processes import started
 from tests.servers import envelopes, signal_cli, signal_rest_api
 from tests.servers.anthropic import AnthropicServer
@@ -17,23 +18,17 @@ BRIDGES = {"signal_cli": signal_cli.SignalCli, "rest_api": signal_rest_api.Signa
 
 
 @dataclass
-class World:
+class World(Outside[SignalServer, AnthropicServer]):
     """The outside of one test: the bridge of somebody's own account, and a model."""
-
-    signal: SignalServer
-    model: AnthropicServer
-    folder: Path
 
     @property
     def settings(self) -> dict[str, str]:
         return {
-            "SIGNAL__URL": self.signal.url,
+            **super().settings,
             "SIGNAL__NOTE_TO_SELF": "true",
             "ACCESS__ALLOWED": "*",
             "ACCESS__GROUPS": GROUP,
             "ACCESS__STRANGERS": "pair",
-            "ANTHROPIC_API_KEY": self.model.key or "",
-            "LLM__ANTHROPIC__BASE_URL": self.model.url,
         }
 
 

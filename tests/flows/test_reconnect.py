@@ -11,6 +11,7 @@ import pytest
 from store import open_store
 from tests.flows.consoles import watched
 from tests.flows.gates import Gate
+from tests.flows.outside import Outside
 from tests.flows.processes import started
 from tests.servers.base import hang
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, message
@@ -36,21 +37,12 @@ MALFORMED = (
 
 
 @dataclass
-class World:
-    """The outside of one test."""
-
-    signal: SignalCli
-    model: OpenAIServer
-    folder: Path
-
+class World(Outside[SignalCli, OpenAIServer]):
     @property
     def settings(self) -> dict[str, str]:
         return {
-            "SIGNAL__URL": self.signal.url,
+            **super().settings,
             "ACCESS__ALLOWED": f"{ALICE.uuid},{BOB.number}",
-            "OPENAI_API_KEY": self.model.key or "",
-            "OPENAI_BASE_URL": self.model.base_url,
-            "LLM__OPENAI__MODEL": "llama",
             "LOG__LEVEL": "debug",
         }
 

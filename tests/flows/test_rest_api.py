@@ -9,6 +9,7 @@ import pytest
 
 from tests.bot.transports.bridges import SECRET
 from tests.flows.gates import Gate
+from tests.flows.outside import Outside
 from tests.flows.processes import started
 from tests.servers.base import free_port
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP, MALLORY, message, quote_of
@@ -19,22 +20,13 @@ from tests.waiting import eventually_found
 
 
 @dataclass
-class World:
-    """The outside of one test."""
-
-    signal: SignalRestApi
-    model: OpenAIServer
-    folder: Path
-
+class World(Outside[SignalRestApi, OpenAIServer]):
     @property
     def settings(self) -> dict[str, str]:
         return {
-            "SIGNAL__URL": self.signal.url,
+            **super().settings,
             "ACCESS__ALLOWED": ALICE.number or "",
             "ACCESS__GROUPS": GROUP,
-            "OPENAI_API_KEY": self.model.key or "",
-            "OPENAI_BASE_URL": self.model.base_url,
-            "LLM__OPENAI__MODEL": "llama",
         }
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +17,8 @@ from tests.campaigns.chaos.rounds import played
 from tests.campaigns.chaos.world import Size
 from tests.flows.conftest import Signal
 from tests.flows.gates import Gate, Hanging
-from tests.flows.processes import Ended, Process, started
+from tests.flows.outside import Outside
+from tests.flows.processes import started
 from tests.flows.test_health import free_port, page
 from tests.servers.envelopes import ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
@@ -49,23 +49,12 @@ async def test_restarted_while_people_write(tmp_path: Path, way: Way) -> None:
 
 
 @dataclass
-class World:
-    """The outside of one test."""
-
-    signal: Signal
-    model: OpenAIServer
-    folder: Path
+class World(Outside[Signal, OpenAIServer]):
     port: int = field(default_factory=free_port)
 
     @property
     def settings(self) -> dict[str, str]:
-        return {
-            "SIGNAL__URL": self.signal.url,
-            "OPENAI_BASE_URL": self.model.base_url,
-            "LLM__OPENAI__MODEL": "llama",
-            "SIGNAL__LIVE": "off",
-            "WEB__PORT": str(self.port),
-        }
+        return {**super().settings, "SIGNAL__LIVE": "off", "WEB__PORT": str(self.port)}
 
     @property
     def store(self) -> Path:
@@ -74,10 +63,6 @@ class World:
     @property
     def file(self) -> SettingsFile:
         return SettingsFile(self.folder / "settings.env", environ=self.settings, env_file=None)
-
-    async def verb(self, *arguments: str) -> Ended:
-        async with started(*arguments, settings=self.settings, folder=self.folder) as process:
-            return await process.ended()
 
     async def run_number(self, number: int) -> None:
         """Wait until this run has begun."""
@@ -90,15 +75,6 @@ class World:
             return state is not None and state["runs"] >= number
 
         await eventually_found(has_begun)
-
-    @asynccontextmanager
-    async def running(self) -> AsyncGenerator[Process]:
-        streams = self.signal.streams_opened
-        async with started("run", settings=self.settings, folder=self.folder) as process:
-            await self.signal.connected(streams + 1)
-            yield process
-            ended = await process.terminate()
-            assert ended.status == 0, ended.stderr
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ import pytest
 
 from tests.flows.consoles import seated
 from tests.flows.gates import Hanging
-from tests.flows.processes import Ended, started
+from tests.flows.outside import Outside
+from tests.flows.processes import started
 from tests.servers.envelopes import ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.signal_cli import SignalCli
@@ -23,25 +24,15 @@ LISTED = ("1 message would be answered, 1 min ago", "1 answer would be sent, 1 m
 
 
 @dataclass
-class World:
-    signal: SignalCli
-    model: OpenAIServer
-    folder: Path
-
+class World(Outside[SignalCli, OpenAIServer]):
     @property
     def settings(self) -> dict[str, str]:
         return {
-            "SIGNAL__URL": self.signal.url,
+            **super().settings,
             "SIGNAL__LIVE": "off",
             "SIGNAL__UNKNOWN_GRACE_SECONDS": "1",
             "ACCESS__ALLOWED": f"{ALICE.uuid},{BOB.uuid}",
-            "OPENAI_BASE_URL": self.model.base_url,
-            "LLM__OPENAI__MODEL": "llama",
         }
-
-    async def verb(self, *arguments: str) -> Ended:
-        async with started(*arguments, settings=self.settings, folder=self.folder) as process:
-            return await process.ended()
 
     async def copy(self) -> str:
         """A backup of a moment at which Alice's message is answered and Bob's answer sent; then Aldis dies."""
@@ -61,14 +52,10 @@ class World:
 
     async def heard(self, *arguments: str, sent: int) -> list[str]:
         """What people read once Aldis runs, to the answer for somebody who writes anew."""
-        streams = self.signal.streams_opened
-        async with started(*arguments, settings=self.settings, folder=self.folder) as process:
-            await self.signal.connected(streams + 1)
+        async with self.running(*arguments):
             await self.signal.sent_count(sent)
             await self.signal.deliver(message("anew", author=ALICE))
             await self.signal.sent_count(sent + 1)
-            ended = await process.terminate()
-        assert ended.status == 0, ended.stderr
         return sorted(seen.text.split()[-1] for seen in self.signal.sent)
 
 

@@ -101,7 +101,7 @@ async def test_bugs_are_told_without_the_words_in_them(world: World) -> None:
         ended = await process.terminate()
     for failure in (
         "tool calculate: RuntimeError",
-        "failed: LookupError",
+        "cannot be read: LookupError",
         "KeyError from ValueError",
         "never retrieved",
     ):

@@ -1,13 +1,12 @@
 """Whole stories in Signal: the bot as a process between the doubles of signal-cli, a model and the weather."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.flows.processes import started
+from tests.flows.outside import Outside
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import answer_json
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, MALLORY, message, quote_of
@@ -17,22 +16,15 @@ from tests.servers.signal_cli import SignalCli
 
 
 @dataclass
-class World:
-    """The outside of one test."""
-
-    signal: SignalCli
-    model: AnthropicServer
+class World(Outside[SignalCli, AnthropicServer]):
     weather: OpenMeteo
-    folder: Path
 
     @property
     def settings(self) -> dict[str, str]:
         return {
-            "SIGNAL__URL": self.signal.url,
+            **super().settings,
             "ACCESS__ALLOWED": f"{ALICE.uuid},{BOB.number}",
             "ACCESS__GROUPS": GROUP,
-            "ANTHROPIC_API_KEY": self.model.key or "",
-            "LLM__ANTHROPIC__BASE_URL": self.model.url,
             "TOOLS__WEATHER__BASE_URL": self.weather.url,
             "TOOLS__WEATHER__GEOCODING_BASE_URL": self.weather.url,
         }
@@ -41,31 +33,20 @@ class World:
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncGenerator[World]:
     async with SignalCli() as signal, AnthropicServer() as model, OpenMeteo() as weather:
-        yield World(signal, model, weather, tmp_path)
-
-
-@asynccontextmanager
-async def running(world: World, **settings: str) -> AsyncGenerator[object]:
-    """Aldis, connected."""
-    streams = world.signal.streams_opened
-    async with started("run", settings={**world.settings, **settings}, folder=world.folder) as process:
-        await world.signal.connected(streams + 1)
-        yield process
-        ended = await process.terminate()
-        assert ended.status == 0, ended.stderr
+        yield World(signal, model, tmp_path, weather)
 
 
 async def test_a_question_is_answered_with_a_tool_and_remembered(world: World) -> None:
     """A message comes in, is read, looked up and answered; the next one knows of it, also after a restart."""
     world.model.scripted(call("get_weather", {"place": "Hamlet"}), say("It is **3 degrees**."))
-    async with running(world):
+    async with world.running():
         asked = message("How cold is it in Hamlet?")
         await world.signal.deliver(asked)
         [answer] = await world.signal.sent_count(1)
         assert (answer.text, answer.recipient, answer.styles) == ("It is 3 degrees.", ALICE.uuid, ("6:9:BOLD",))
         assert answer.quote_timestamp is None
         assert await world.signal.read_count(1) == [(ALICE.uuid, asked["envelope"]["timestamp"])]
-    async with running(world):
+    async with world.running():
         await world.signal.deliver(message("And now?"))
         await world.signal.sent_count(2)
     last = world.model.requests[-1].json()["messages"]
@@ -76,7 +57,7 @@ async def test_a_question_is_answered_with_a_tool_and_remembered(world: World) -
 
 async def test_a_stranger_gets_nothing_and_leaves_nothing(world: World) -> None:
     """Who is not on the list costs no model call, no send, no receipt and no stored word."""
-    async with running(world):
+    async with world.running():
         await world.signal.deliver(message("let me in, sesame", author=MALLORY))
         await world.signal.deliver(message("hello", author=ALICE))
         await world.signal.sent_count(1)
@@ -88,7 +69,7 @@ async def test_a_stranger_gets_nothing_and_leaves_nothing(world: World) -> None:
 
 async def test_in_a_group_aldis_answers_who_addresses_it(world: World) -> None:
     """Mention, quote or name; the answer quotes the question. Talk among others is left alone."""
-    async with running(world):
+    async with world.running():
         await world.signal.deliver(message("just us", group=GROUP))
         await world.signal.deliver(message("what about the roses?", group=GROUP, mention=True))
         [mentioned] = await world.signal.sent_count(1)
@@ -108,7 +89,7 @@ async def test_the_model_is_down_and_comes_back(world: World) -> None:
     """People hear a sentence that helps, and the next message works."""
     down = answer_json({"type": "error", "error": {"type": "invalid_request_error", "message": "no"}}, 401)
     world.model.faults += [down]
-    async with running(world):
+    async with world.running():
         await world.signal.deliver(message("anybody there?"))
         [sorry] = await world.signal.sent_count(1)
         assert "let me in" in sorry.text
@@ -120,6 +101,6 @@ async def test_the_model_is_down_and_comes_back(world: World) -> None:
 async def test_messages_sent_while_aldis_is_down_are_answered_when_it_is_up(world: World) -> None:
     """Nothing is fetched without a stream: Signal's server keeps them."""
     await world.signal.deliver(message("early"), message("bird", author=BOB))
-    async with running(world):
+    async with world.running():
         answers = await world.signal.sent_count(2)
     assert {answer.recipient for answer in answers} == {ALICE.uuid, BOB.uuid}

@@ -3,15 +3,16 @@
 import re
 import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from store.migrations import newest
-from tests.flows.processes import Ended, Process, started
-from tests.servers.envelopes import ALICE, message
+from tests.flows.outside import Outside
+from tests.flows.processes import started
+from tests.servers.envelopes import ALICE
 from tests.servers.openai import OpenAIServer
 from tests.servers.signal_cli import SignalCli
 
@@ -19,44 +20,15 @@ NEWER = "tests.flows.newer"
 
 
 @dataclass
-class World:
-    signal: SignalCli
-    model: OpenAIServer
-    folder: Path
-
+class World(Outside[SignalCli, OpenAIServer]):
     @property
     def settings(self) -> dict[str, str]:
-        return {
-            "SIGNAL__URL": self.signal.url,
-            "SIGNAL__LIVE": "off",
-            "ACCESS__ALLOWED": ALICE.uuid,
-            "OPENAI_BASE_URL": self.model.base_url,
-            "LLM__OPENAI__MODEL": "llama",
-        }
+        return {**super().settings, "SIGNAL__LIVE": "off", "ACCESS__ALLOWED": ALICE.uuid}
 
     @property
     def schema(self) -> int:
         with closing(sqlite3.connect(f"file:{self.folder / 'aldis.db'}?mode=ro", uri=True)) as connection:
             return connection.execute("PRAGMA user_version").fetchone()[0]
-
-    async def verb(self, *arguments: str, module: str = "bot", **more: str) -> Ended:
-        settings = {**self.settings, **more}
-        async with started(*arguments, settings=settings, folder=self.folder, module=module) as process:
-            return await process.ended()
-
-    @asynccontextmanager
-    async def running(self, module: str = "bot") -> AsyncGenerator[Process]:
-        streams = self.signal.streams_opened
-        async with started("run", settings=self.settings, folder=self.folder, module=module) as process:
-            await self.signal.connected(streams + 1)
-            yield process
-            ended = await process.terminate()
-            assert ended.status == 0, ended.stderr
-
-    async def ask(self, text: str) -> None:
-        sent = len(self.signal.sent)
-        await self.signal.deliver(message(text, author=ALICE))
-        await self.signal.sent_count(sent + 1)
 
     def left(self) -> set[str]:
         return {path.name for path in (self.folder / "backups").iterdir()}
@@ -84,7 +56,7 @@ async def test_an_upgrade_is_tried_beside_the_running_one_and_taken_back(world: 
         backup = lines[1].split()[1]
         assert world.left() == {Path(backup).name, f"{Path(backup).name}-keys"}
 
-    async with world.running(NEWER):
+    async with world.running(module=NEWER):
         await world.ask("And my dog Rex.")
     assert world.schema == newest() + 1
     refused = await world.verb("run")

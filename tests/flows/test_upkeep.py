@@ -3,14 +3,15 @@
 import json
 import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from tests.flows.gates import Gate
-from tests.flows.processes import Ended, started
+from tests.flows.outside import Outside
+from tests.flows.processes import started
 from tests.flows.test_health import free_port
 from tests.servers.envelopes import ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
@@ -20,25 +21,16 @@ from tests.waiting import eventually_found
 
 
 @dataclass
-class World:
-    signal: SignalCli
-    model: OpenAIServer
-    folder: Path
+class World(Outside[SignalCli, OpenAIServer]):
     port: int = field(default_factory=free_port)
 
     @property
     def settings(self) -> dict[str, str]:
         return {
-            "SIGNAL__URL": self.signal.url,
+            **super().settings,
             "ACCESS__ALLOWED": f"{ALICE.uuid},{BOB.number}",
-            "OPENAI_BASE_URL": self.model.base_url,
-            "LLM__OPENAI__MODEL": "llama",
             "WEB__PORT": str(self.port),
         }
-
-    async def verb(self, *arguments: str, **settings: str) -> Ended:
-        async with started(*arguments, settings={**self.settings, **settings}, folder=self.folder) as process:
-            return await process.ended()
 
 
 @pytest.fixture
@@ -47,19 +39,9 @@ async def world(tmp_path: Path) -> AsyncGenerator[World]:
         yield World(signal, model, tmp_path)
 
 
-@asynccontextmanager
-async def running(world: World) -> AsyncGenerator[None]:
-    streams = world.signal.streams_opened
-    async with started("run", settings=world.settings, folder=world.folder) as process:
-        await world.signal.connected(streams + 1)
-        yield
-        ended = await process.terminate()
-        assert ended.status == 0, ended.stderr
-
-
 async def test_a_backup_a_new_key_and_the_way_back(world: World) -> None:
     """Beside a running Aldis a copy is made and the key is turned; the copy is put back and remembers."""
-    async with running(world):
+    async with world.running():
         await world.signal.deliver(message("My cat is called Tabby."))
         await world.signal.sent_count(1)
         kept = await world.verb("backup", "copies")
@@ -74,12 +56,12 @@ async def test_a_backup_a_new_key_and_the_way_back(world: World) -> None:
         assert "another Aldis uses" in in_use.stderr
     put_back = await world.verb("restore", kept.stdout.strip())
     assert put_back.status == 0, put_back.stderr
-    async with running(world):
+    async with world.running():
         turned = await world.verb("rotate-key")
         assert turned.status == 0, turned.stderr
         await world.signal.deliver(message("What is she called?"))
         await world.signal.sent_count(3)
-    async with running(world):
+    async with world.running():
         await world.signal.deliver(message("Who?"))
         await world.signal.sent_count(4)
     assert all("Tabby" in seen.body.decode() for seen in world.model.requests[-2:])
@@ -90,7 +72,7 @@ async def test_without_a_running_aldis_the_verbs_do_it_themselves(world: World) 
     nothing = await world.verb("backup", "copies")
     assert (nothing.status, len(nothing.stderr.splitlines())) == (2, 1)
     assert "Aldis has never run here, or this is another folder" in nothing.stderr
-    async with running(world):
+    async with world.running():
         await world.signal.deliver(message("hello"))
         await world.signal.sent_count(1)
     assert (await world.verb("rotate-key")).status == 0
@@ -103,7 +85,7 @@ async def test_without_a_running_aldis_the_verbs_do_it_themselves(world: World) 
 
 async def test_the_way_of_a_message_is_told_while_aldis_runs_and_when_it_does_not(world: World) -> None:
     """In the same words; a turn that is not there is one line, and status 2."""
-    async with running(world):
+    async with world.running():
         await world.signal.deliver(message("hello"))
         await world.signal.sent_count(1)
 
@@ -124,7 +106,7 @@ async def test_the_way_of_a_message_is_told_while_aldis_runs_and_when_it_does_no
 
 async def test_a_database_that_somebody_has_changed_is_taken_as_it_is_by_a_word(world: World) -> None:
     """Until then it is named, and nobody is let in by it; from then on everything holds."""
-    async with running(world):
+    async with world.running():
         await world.signal.deliver(message("hello", author=BOB))
         await world.signal.sent_count(1)
     with closing(sqlite3.connect(world.folder / "aldis.db")) as connection, connection:
@@ -153,7 +135,7 @@ async def test_a_captcha_is_solved_on_the_command_line(world: World) -> None:
     signal = world.signal
     alone = await world.verb("captcha", signal.captcha)
     assert (alone.status, "Aldis is not running" in alone.stderr) == (2, True)
-    async with running(world):
+    async with world.running():
         nothing = await world.verb("captcha", signal.captcha)
         assert (nothing.status, "wants no captcha" in nothing.stderr) == (2, True)
         signal.limited_by = "c0ffee00-0000-4000-8000-00000000cafe"
@@ -174,7 +156,7 @@ async def test_a_captcha_is_solved_on_the_command_line(world: World) -> None:
 async def test_a_new_safety_number_is_trusted_on_the_command_line(world: World) -> None:
     """Beside a running Aldis and without one; the health page says who it is, and what is held goes out once."""
     signal = world.signal
-    async with running(world):
+    async with world.running():
         await signal.deliver(message("My cat is called Tabby."))
         await signal.sent_count(1)
         key = await signal.change_key(ALICE)
@@ -226,6 +208,6 @@ async def test_what_is_held_survives_a_kill_and_is_trusted_while_nothing_runs(wo
     assert (wrong.status, "nobody of this label" in wrong.stderr) == (2, True)
     done = await world.verb("trust", label)
     assert (done.status, signal.key(ALICE).level) == (0, "TRUSTED_UNVERIFIED"), done.stderr
-    async with running(world):
+    async with world.running():
         await signal.sent_count(2)
     assert [sent.text for sent in signal.visible(ALICE.chat)][1:] == ["And my dog Rex."]

@@ -1,0 +1,57 @@
+"""What most flows stand between: a bridge, a model, and the folder of an Aldis that runs as a process of its own."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from tests.flows.processes import Ended, Process, started
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.envelopes import message
+from tests.servers.openai import OpenAIServer
+from tests.servers.signal_server import SignalServer
+
+SignalT = TypeVar("SignalT", bound=SignalServer)
+ModelT = TypeVar("ModelT", bound=AnthropicServer | OpenAIServer)
+
+
+@dataclass
+class Outside(Generic[SignalT, ModelT]):
+    """The outside of one test. Each module has a `World` below it, which says what else is set."""
+
+    signal: SignalT
+    model: ModelT
+    folder: Path
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """How Aldis finds the bridge and the model; one of OpenAI's API is a local one, which wants no key."""
+        if isinstance(self.model, AnthropicServer):
+            model = {"ANTHROPIC_API_KEY": self.model.key or "", "LLM__ANTHROPIC__BASE_URL": self.model.url}
+        else:
+            model = {"OPENAI_BASE_URL": self.model.base_url, "LLM__OPENAI__MODEL": "llama"}
+        return {"SIGNAL__URL": self.signal.url, **model}
+
+    async def verb(self, *arguments: str, module: str = "bot", **settings: str) -> Ended:
+        """What a verb of the command line comes to."""
+        given = {**self.settings, **settings}
+        async with started(*arguments, settings=given, folder=self.folder, module=module) as process:
+            return await process.ended()
+
+    @asynccontextmanager
+    async def running(self, *arguments: str, module: str = "bot", **settings: str) -> AsyncGenerator[Process]:
+        """Aldis by the verb `run`, or by these arguments, connected; it ends well."""
+        streams, given = self.signal.streams_opened, {**self.settings, **settings}
+        verb = arguments or ("run",)
+        async with started(*verb, settings=given, folder=self.folder, module=module) as process:
+            await self.signal.connected(streams + 1)
+            yield process
+            ended = await process.terminate()
+            assert ended.status == 0, ended.stderr
+
+    async def ask(self, text: str, **more: Any) -> str:
+        """Ask, as Alice unless `author` says otherwise, and give the answer."""
+        before = len(self.signal.sent)
+        await self.signal.deliver(message(text, **more))
+        return (await self.signal.sent_count(before + 1))[-1].text
