@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(path for room in ("bot", "store", "tools") for path in (ROOT / room).rglob("*.py"))
 TREES = {str(path.relative_to(ROOT)): ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
@@ -50,31 +48,30 @@ def is_a_value(function: Function) -> bool:
     return any("property" in ast.unparse(decorator) for decorator in function.decorator_list)
 
 
-@pytest.mark.parametrize("path", TREES)
-def test_a_function_is_a_verb_or_what_it_returns(path: str) -> None:
+def test_a_function_is_a_verb_or_what_it_returns() -> None:
     """Never a bare participle, of which nobody knows what it gives."""
-    named = [function for function in public_functions(TREES[path]) if not is_a_value(function)]
-    bare = [one.name for one in named if PARTICIPLE.fullmatch(one.name) and one.name not in NO_PARTICIPLES]
-    assert not bare
+    named = [(path, one) for path, tree in TREES.items() for one in public_functions(tree) if not is_a_value(one)]
+    bare = [(path, one.name) for path, one in named if PARTICIPLE.fullmatch(one.name)]
+    assert [(path, name) for path, name in bare if name not in NO_PARTICIPLES] == []
 
 
-@pytest.mark.parametrize("path", TREES)
-def test_a_bound_has_one_prefix(path: str) -> None:
+def test_a_bound_has_one_prefix() -> None:
     """`MAX_` and `MIN_`."""
-    assigned = [node.id for node in ast.walk(TREES[path]) if isinstance(node, ast.Name)]
-    assert not [name for name in assigned if re.match(r"_?(?:MOST|LEAST)_[A-Z]", name)]
+    assigned = [
+        (path, node.id) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, ast.Name)
+    ]
+    assert [(path, name) for path, name in assigned if re.match(r"_?(?:MOST|LEAST)_[A-Z]", name)] == []
 
 
-@pytest.mark.parametrize("path", TREES)
-def test_a_function_in_a_function_has_a_name_of_its_own(path: str) -> None:
+def test_a_function_in_a_function_has_a_name_of_its_own() -> None:
     """Who reads a name sees which of the two is meant."""
-    functions = [node for node in ast.walk(TREES[path]) if isinstance(node, Function)]
-    assert not [
-        outer.name
-        for outer in functions
+    functions = [(path, node) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, Function)]
+    assert [
+        (path, outer.name)
+        for path, outer in functions
         for inner in ast.walk(outer)
         if inner is not outer and isinstance(inner, Function) and inner.name == outer.name
-    ]
+    ] == []
 
 
 def test_one_name_is_one_class() -> None:
@@ -91,11 +88,29 @@ def test_one_name_is_one_class() -> None:
 REFERENCE = re.compile(r"`((?:bot|store|tools)(?:\.\w+)+)`")
 
 
-@pytest.mark.parametrize("path", TREES)
-def test_what_is_pointed_at_is_there(path: str) -> None:
+def test_what_is_pointed_at_is_there() -> None:
     """A module, or what its text names: a pointer that outlived a move sends people astray."""
-    text = (ROOT / path).read_text(encoding="utf-8")
-    assert not [name for name in REFERENCE.findall(text) if not is_there(name.split("."))]
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for path in TREES:
+        for name in REFERENCE.findall((ROOT / path).read_text(encoding="utf-8")):
+            places[name].append(path)
+    assert {name: paths for name, paths in places.items() if not is_there(name.split("."))} == {}
+
+
+LEFT = re.compile(r"Left to others:(.*?)(?:\n\n|\Z)", re.DOTALL)
+
+
+def test_whom_something_is_left_to_is_there() -> None:
+    """A name without its folder is that of a neighbour, or of a room above."""
+    gone: list[tuple[str, str]] = []
+    for path, tree in TREES.items():
+        here = (ROOT / path).parent
+        named = [name for text in LEFT.findall(ast.get_docstring(tree) or "") for name in re.findall(r"`(\w+)`", text)]
+        for name in named:
+            places = [folder / name for folder in (here, here.parent, ROOT)]
+            if not any(place.is_dir() or place.with_suffix(".py").is_file() for place in places):
+                gone.append((path, name))
+    assert gone == []
 
 
 def is_there(names: list[str]) -> bool:

@@ -3,7 +3,7 @@
 Tools know neither the bot nor the store; no tool imports another.
 
 What the door gives is listed in `__init__.pyi`, each name with its module, which is imported when the name is first
-asked for: whoever reads the settings of tools needs no HTTP client.
+asked for: reading the settings of tools loads no HTTP client.
 """
 
 import lazy_loader  # pyright: ignore[reportMissingTypeStubs]

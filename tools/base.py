@@ -15,7 +15,7 @@ Effects = Literal["none", "repeatable", "once"]
 
 Answers = Literal["anything", "names", "own", "catalogue"]
 """Whose words a tool's answers hold: anybody's; numbers, days, ids and names of one word alone, which is looked at each
-time; those of the person and Aldis alone; those of whoever runs the service, and no secrets."""
+time; those of the person and Aldis alone; those of the service's operator, and no secrets."""
 
 
 class Arguments(BaseModel):

@@ -1,9 +1,8 @@
 """Which tools there are: one line a tool, in the order in which models see them.
 
 The name of a line is the tool's group of settings: `weather` is set by `TOOLS__WEATHER__<FIELD>`, and the fields are
-those of its options class. To add a tool, write its module and add its line here.
-The settings of all tools are read at every start, so what is imported here at the head is light; a tool itself is
-imported when it is made. Left to others: making them (`tools.building`).
+those of its options class. To add a tool, write its module and add its line here. The settings of all tools are read at
+every start, so what is imported here at the head is light; a tool itself is imported when it is made.
 """
 
 import inspect

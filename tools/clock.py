@@ -1,7 +1,7 @@
 """The tool `current_time`: the date and the time in a zone that the model names, else in that of the people who ask.
 
 Zones are found by their IANA name, by a city that stands in one ("Tokyo"), by those of `tools.cities`, and as an offset
-("UTC+5:30"). Left to others: which zone people live in (a setting).
+("UTC+5:30").
 """
 
 import difflib

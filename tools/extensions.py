@@ -11,7 +11,6 @@ imported.
 What strangers' code raises when it is imported or built is no reason not to start, whatever it is: so here, as where
 tools run, everything is caught. Only types are told of it, for messages may hold what was set. What it prints goes to
 standard error, for ours may be read by a program.
-Left to others: reading settings (`bot.settings`), telling of failures (`bot.app`, the doctor).
 """
 
 import functools

@@ -1,7 +1,4 @@
-"""The tool `remember`: what a person wants to be known about them in later conversations with Aldis.
-
-Left to others: where it is kept, and when a model is told of it (the port `Memory`).
-"""
+"""The tool `remember`: what a person wants to be known about them in later conversations with Aldis."""
 
 from typing import Literal
 

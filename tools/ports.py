@@ -229,7 +229,7 @@ Span = Literal["day", "month"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Paper:
-    """What a PDF says, as far as it was read. A stranger's words, `cleaned`."""
+    """What a PDF says, as far as it was read. A stranger's words, as `clean_text` leaves them."""
 
     text: str
     """Each page that holds words under a line `Page 1:`; empty for a scan."""
@@ -250,7 +250,7 @@ class PageLink:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageText:
-    """What stands on a page of the web. A stranger's words, plain and `cleaned`."""
+    """What stands on a page of the web. A stranger's words, plain and as `clean_text` leaves them."""
 
     text: str
     title: str = ""
@@ -382,7 +382,7 @@ class Judge(Protocol):
     """Reads reports and says what they say of a claim; never whether it is true."""
 
     async def judge(self, claim: str, reports: Sequence[Excerpt], context: ToolContext) -> tuple[Judgement, ...]:
-        """One judgement for each report, in their order; what that costs is written down by whoever judges.
+        """One judgement for each report, in their order; the implementation records what it costs.
 
         Raises:
             Disabled: no model is set up.

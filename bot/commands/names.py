@@ -56,7 +56,7 @@ _BEHIND = 0.1
 
 
 def command_for(word: str) -> str | None:
-    """The command that this is a word for; None where it is none."""
+    """The command that this is a word for; None where there is none."""
     return next((_NAMES[form] for form in (word, *_forms(word)) if form in _NAMES), None)
 
 

@@ -340,7 +340,7 @@ def status(
 
 
 def taken_over(label: str, length: timedelta) -> str:
-    """What an admin hears who has taken over this chat, or that of whoever has the label."""
+    """What an admin hears who has taken over this chat, or that of the person with the label."""
     how_long = duration(length.total_seconds())
     if label:
         return say(_TAKEN_OVER_OF, label=label, duration=how_long)

@@ -161,7 +161,7 @@ class PreferenceCommands(CommandGroup):
             await self._switch(call, words, names)
 
     def _listed(self, repos: Repositories, call: Call, specs: Mapping[str, ToolSpec], absent: Sequence[str]) -> str:
-        """A line for each tool, for each server that gives none at the moment, and for each tool that whoever asks has
+        """A line for each tool, for each server that gives none at the moment, and for each tool that the caller has
         allowed for good, as it is now: one that is another by now asks again.
         """
         settings = self._desk.settings(repos, call)

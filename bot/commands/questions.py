@@ -1,6 +1,6 @@
-"""The commands about questions: beginning anew, asking again, taking back, and what a voice note said.
+"""The commands about questions: starting over, asking again, taking back, and what a voice note said.
 
-They are about the last question of whoever gives them: in a group nobody repeats or takes back what others have asked.
+They are about the caller's own last question: in a group nobody repeats or takes back what others have asked.
 
     /retry --answered, or failed--> asked again; newest: its answer takes the place of the old one, else a new message
     /undo  --answered-------------> its turn goes, its answer is deleted in the chat
@@ -132,7 +132,7 @@ class QuestionCommands(CommandGroup):
         await self._desk.answer(call, reply)
 
     def _last(self, repos: Repositories, call: Call) -> LastQuestion | None:
-        """The last question of whoever called."""
+        """The caller's last question."""
         after = TurnId(self._desk.settings(repos, call).starts_after)
         return repos.chats.last_asked(call.conversation, call.message.author, after=after)
 

@@ -4,7 +4,7 @@ made is not sent.
     /takeover --> nothing is answered there but commands --the time is over, or /takeover off--> as before
                   '-- the turn under way is stopped, and a turn that ends in that moment says nothing
 
-In a group it is that group; directly it is the chat of whoever has the label, and without one the admin's own.
+In a group it is that group; directly it is the chat of the person with the label, and without one the admin's own.
 """
 
 import re
@@ -62,7 +62,7 @@ class TakeoverCommands(CommandGroup):
             await self._take_of(call, label["label"], until)
 
     async def _take_of(self, call: Call, label: str, until: datetime | None) -> None:
-        """Take over the chat of whoever has this label."""
+        """Take over the chat of the person with this label."""
         contacts = await self._audience.contacts()
         if contacts is None:
             await self._desk.answer(call, lambda _: say(phrases.BRIDGE_SILENT))

@@ -54,7 +54,7 @@ class _Found:
     message: Deleted | None
     """The message as it would be taken back, where it still waits for its answer."""
     is_own: bool
-    """Whether it is a message, or the answer to one, of whoever reacted."""
+    """Whether it is a message, or the answer to one, of the person who reacted."""
 
 
 class UrgentItems:
@@ -191,7 +191,7 @@ class UrgentItems:
         await (self._turns.ask(item) if isinstance(verdict.instead, Question) else self._turns.settle(item))
 
     async def _stop(self, urgent_item: UrgentItem, halt: Halt, running: RunningTurns, *, by_admin: bool) -> None:
-        """Stop what the reaction is about, if whoever reacted may: it is theirs, or they are an admin."""
+        """Stop what the reaction is about, if the person may: it is theirs, or they are an admin."""
         found = await self._store.read(lambda repos: _found(repos, urgent_item.conversation, halt))
         if found.turn is not None and (by_admin or found.is_own) and running.stop_turn(found.turn):
             # The turn itself says that it was stopped.

@@ -1,7 +1,4 @@
-"""The bridge to Signal and the account: whether it answers, which account it has, and whom it knows.
-
-Left to others: who may write (`lists`), making transports (`bot.app` hands over how).
-"""
+"""The bridge to Signal and the account: whether it answers, which account it has, and whom it knows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -166,7 +163,7 @@ async def _asked(transport: Transport) -> tuple[BridgeState | None, list[Finding
 
 
 async def _receiving(transport: Transport) -> Finding:
-    """Whether messages would come; none is fetched."""
+    """Whether messages would come, without fetching any."""
     try:
         await transport.check_receiving()
     except (Disconnected, ConfigError) as error:

@@ -6,8 +6,6 @@
 It opens the store as a start would, asks the bridge for its lists and servers for what they tell for nothing, and sends
 nothing to anybody; a model is asked only where that is wanted, for it costs money. Phone numbers and names are shown:
 they are the operator's own, on their own terminal. Keys never are.
-Left to others: each single check (the modules beside this one), making transports and providers (`bot.app` hands over
-how), the verb (`bot.cli.main`).
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""The machine and the store: the clock, SQLite, the database with its key, and the room that is left.
-
-Left to others: what a finding is (`findings`).
-"""
+"""The machine and the store: the clock, SQLite, the database with its key, and the room that is left."""
 
 import errno
 import os

@@ -1,7 +1,4 @@
-"""A running Aldis, by its health page.
-
-Left to others: what the page says (`bot.web.health`).
-"""
+"""A running Aldis, by its health page."""
 
 import logging
 from collections.abc import Iterator

@@ -5,8 +5,7 @@
                       |-> nothing of that kind    --> the same with /v1 behind it, or without --> "set it to ..."
                       '-> no answer               --> unreachable; in a container loopback is the container itself
 
-Nothing that anybody wrote is sent, no model is asked, and no key is shown. Left to others: which servers are set
-(`models`).
+Nothing that anybody wrote is sent, no model is asked, and no key is shown.
 
 Source: platform.claude.com, "List Models" and "Get a Model"; OpenAI's API reference, "Models" (2026-11-22). Servers
 that are compatible with OpenAI's know at least the list; some show it without a key.
@@ -125,7 +124,7 @@ async def look_for(model: str, server: CheckedServer, variable: str, names: tupl
 
 
 def nearest(name: str, names: tuple[str, ...]) -> str | None:
-    """Returns the name that is most like this one; None where none is like it."""
+    """Returns the name that is most like this one; None where no name is close."""
     by_lower = {one.lower(): one for one in names}
     found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=_LIKENESS)
     return by_lower[found[0]] if found else None
@@ -231,7 +230,7 @@ def _other_address(server: CheckedServer) -> str:
 
 
 def _names(answer: JsonAnswer) -> tuple[str, ...] | None:
-    """The names in a list of models; None where it is none."""
+    """The names in a list of models; None where the answer is no such list."""
     listed = _member(answer.body, "data") if answer.ok else None
     if not isinstance(listed, list):
         return None

@@ -37,7 +37,7 @@ _FLUSH = frozenset({"fence", "table_open"})
 
 
 def style_beginning(markdown: str, limit_chars: int) -> StyledText:
-    """The first so many characters of a Markdown text, `characters.cleaned`, as Signal can show them.
+    """The first so many characters of a Markdown text, as `graphemes.clean_text` leaves it, as Signal can show them.
 
     Empty where nothing but markers is there; where the page grows past the limit (tables do), it ends there, a little
     later.

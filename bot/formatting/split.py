@@ -140,7 +140,7 @@ class _Cutter:
 
     page: StyledText
     characters: bytes
-    """The borders of its characters, see `characters.borders`."""
+    """The borders of its characters, see `graphemes.borders`."""
     code: tuple[tuple[int, int], ...]
     """Start and end of each code block: monospace over several lines."""
     headings: frozenset[int]

@@ -2,7 +2,7 @@
 
     [header frame][header frame]...  -->  ftyp  moov(how to read it, where each frame is)  mdat(frame frame ...)
 
-Nothing is decoded and nothing is lost: the frames stay as they are. Left to others: sending it (`bot.media.speech`).
+Nothing is decoded and nothing is lost: the frames stay as they are.
 
 Source: ISO/IEC 14496-3, 1.A.2 (ADTS); ISO/IEC 14496-12 (boxes) and -14 (`esds`); OpenAI and Groq refuse raw AAC to
 transcribe, under every name, with "Invalid file format" (2026-11-21).
@@ -52,7 +52,7 @@ def as_m4a(adts: bytes) -> tuple[bytes, float]:
     """The same sound as an M4A file, and how many seconds it lasts. A frame that is cut off at the end is left out.
 
     Raises:
-        Refused: there is no whole frame, or one of a kind that no recorder of voice notes makes.
+        FileRefused: there is no whole frame, or one of a kind that no recorder of voice notes makes.
     """
     frames = list(islice(_frames(adts), _MAX_FRAMES + 1))
     if not frames:

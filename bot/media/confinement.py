@@ -67,7 +67,7 @@ class Level:
 
     @property
     def words(self) -> str:
-        """For whoever runs Aldis: `Landlock 7 and seccomp`."""
+        """For the operator: `Landlock 7 and seccomp`."""
         landlock = f"Landlock {self.landlock}" if self.landlock else "no Landlock"
         if self.seccomp:
             return f"{landlock} {'and' if self.landlock else 'but'} seccomp"

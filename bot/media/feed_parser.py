@@ -2,7 +2,6 @@
 
 Runs in a cell (`bot.media.cell`); the home of feedparser, which a feed can keep busy for minutes: one of 2 MB with
 8,700 well-formed items took 23 s, one tag with 150,000 attributes more than two minutes (measured, on a busy machine).
-Left to others: fetching it, and making plain text of what stands in it (`bot.media.feeds`).
 
 Source: feedparser 6.0.14.
 """
@@ -69,7 +68,7 @@ def read(data: bytes, *, url: str, charset: str) -> tuple[Facts, bytes]:
     `title` (of the feed) and `ttl_minutes` (0: it does not say).
 
     Raises:
-        Refused: it is no feed.
+        FileRefused: it is no feed.
     """
     kind = f"application/xml; charset={charset}" if charset else "application/xml"
     # Bytes it would first take for the name of a file of this machine, and read that. What is in the texts is made

@@ -5,8 +5,8 @@
                                               '-> 410 --------------------------> gone for good
                                               '-> anything else, or no answer ---> trouble, in a word
 
-Its content is a stranger's, whoever chose it: only the public web is asked, sizes and times are bounded, and what opens
-it runs in a process of its own. Left to others: when (`bot.features.feeds.poller`), keeping it (`store.feeds`).
+Its content is a stranger's, even where an admin chose it: only the public web is asked, sizes and times are bounded,
+and what opens it runs in a process of its own.
 
 Source: RFC 9110 (13.1, 15.4, 15.5.11, 10.2.3) and RFC 9111 (5.2.2.1); conditional requests are answered by most servers
 of feeds, some ignore them, so that the bytes are compared too (2026-11).

@@ -1,7 +1,4 @@
-"""What is found in a file that came with a message, and what finding it out cost.
-
-Left to others: how it is put to the model (`bot.turn.prompt`), that it is written down (`bot.turn.journal`).
-"""
+"""What is found in a file that came with a message, and what finding it out cost."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,7 +18,7 @@ class FileDescription:
     rest: str
     """What is the matter with it: `which is attached`, `which cannot be opened: it is damaged`, `its transcript:`."""
     text: str = ""
-    """What it says, as far as that is put into words; empty where it is not. Words of whoever made the file: data."""
+    """What it says, as far as that is put into words; empty where it is not. Words of the file's author: data."""
     medium: Medium | None = None
     """What the model may look at itself."""
 

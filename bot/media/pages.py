@@ -190,7 +190,7 @@ def _decoded(body: bytes, charset: str) -> str:
 
 
 def _known(named: str) -> str:
-    """Python's name of an encoding of the web; `utf-8` where it is none."""
+    """Python's name of an encoding of the web; `utf-8` for anything else."""
     name = named.lower()
     if not _ENCODING.fullmatch(name):
         return "utf-8"

@@ -1,6 +1,6 @@
 """The text of a PDF, page by page.
 
-Runs in a cell (`bot.media.cell`); the home of pypdf. Left to others: whether it is a PDF (`bot.media.sniff`).
+Runs in a cell (`bot.media.cell`); the home of pypdf.
 
 Source: pypdf 7.1.0.
 """
@@ -39,7 +39,7 @@ def read(data: bytes, *, max_pages: int, max_characters: int) -> tuple[Facts, by
     The facts are `pages` (all there are) and `pages_read`, which is less where one of the bounds was reached.
 
     Raises:
-        Refused: it is damaged, or locked by a password.
+        FileRefused: it is damaged, or locked by a password.
     """
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:

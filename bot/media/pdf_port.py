@@ -102,7 +102,7 @@ def page_text(facts: Facts, data: bytes, *, url: str, is_html: bool) -> PageText
     """What a cell says of the page at `url`, fit to be read.
 
     Raises:
-        Refused: no cell says that.
+        FileRefused: no cell says that.
     """
     told, text = check_facts(_PageFacts, facts), clean_text(data.decode(errors="replace"))
     if not is_html:

@@ -1,6 +1,6 @@
 """Pictures made fit for models: upright, small enough, without what the camera noted of place and person.
 
-Runs in a cell (`bot.media.cell`); the home of Pillow. Left to others: whether it is a picture (`bot.media.sniff`).
+Runs in a cell (`bot.media.cell`); the home of Pillow.
 
 Source: Pillow 13.0.0; pictures of more than 1,568 pixels are scaled down by the vendors anyway (Anthropic's guide to
 vision, 2026-11-21).
@@ -53,7 +53,7 @@ def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
     the only format that is tried.
 
     Raises:
-        Refused: it is damaged, or too large.
+        FileRefused: it is damaged, or too large.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about oddities of the file that do not keep it from being read

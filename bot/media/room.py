@@ -1,7 +1,7 @@
 """Room in memory for what is heavy: pictures and documents, as long as somebody may have to show them to a model.
 
 A turn that waits for its model keeps what came with it. Words are light; of what is not, there is room for so much at
-the same time, and who needs more waits for others to end. Whoever needs nothing never waits.
+the same time, and a turn that needs more waits for others to end. A turn that needs nothing never waits.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ class MemoryRoom:
 
     @asynccontextmanager
     async def of(self, size_bytes: int) -> AsyncGenerator[None]:
-        """Have so much room until the end of the context; waits until there is, unless it is none."""
+        """Have so much room until the end of the context; waits until there is, unless nothing is needed."""
         while size_bytes > 0 and not self._has(size_bytes):
             self._freed.clear()
             await self._freed.wait()

@@ -5,8 +5,7 @@
 
 Each file has a cell of its own, forked from a process that has never read any (`bot.media.zygote`): what one file does
 to its cell is gone with it, so nothing of one person's file comes into another's, at the price of a fork.
-Left to others: what holds a cell (`bot.media.confinement`), what is in a file (`pictures`, `papers`, `pages`,
-`syndication`).
+Left to others: what holds a cell (`bot.media.confinement`), what is in a file (`bot.media.pictures`, ...).
 """
 
 import asyncio
@@ -134,7 +133,7 @@ class Sandbox:
         The time does not count while others are opened by the same module.
 
         Raises:
-            Refused: it cannot be opened; the message says why.
+            FileRefused: it cannot be opened; the message says why.
         """
         async with self._places[module]:
             return await self._opened(f"{self._package}.{module}", data, arguments, timeout_seconds)
@@ -143,7 +142,7 @@ class Sandbox:
         """Which layers hold the cells on this machine, as a cell found it.
 
         Raises:
-            Refused: there can be no cells.
+            FileRefused: there can be no cells.
         """
         facts, _ = await self._opened(LEVEL, b"", (), _LEVEL_SECONDS)
         self.known_level = Level(landlock=int(facts["landlock"]), seccomp=bool(facts["seccomp"]))
@@ -217,7 +216,7 @@ def check_facts(expected: type[M], facts: Facts) -> M:
     """What a cell says of a file, as far as it is what a cell says.
 
     Raises:
-        Refused: it is not; a file has taken its cell over.
+        FileRefused: it is not; a file has taken its cell over.
     """
     try:
         return expected.model_validate(facts)

@@ -1,6 +1,6 @@
-"""Pure: a stranger's HTML on its way to a parser. What comes out is written anew, small, and harmless to parse.
+"""Pure: a stranger's HTML on its way to a parser. What comes out is rewritten, small, and harmless to parse.
 
-    page --tokens--> known tags, their few attributes, words --> Sieved.html, at most so many tags, so deep, so long
+    page --tokens--> known tags, their few attributes, words --> SievedPage.html, at most so many tags, so deep, so long
                  '-> title, date, language, base, whether it asks for a password or has scripts
 
 Every native parser can be made to hang by a page: a hundred thousand attributes in one tag, elements nested as deep.
@@ -8,8 +8,6 @@ Refusing long tags is not enough, for where a tag ends depends on what stands be
 a parser disagree on that (`<script><a x="</script><b y="> ...`). So nothing of the page's markup is handed on: what
 this reader has understood is written down again, and the parser has only that to read. Each character is looked at
 once or twice, whatever the page holds; what is no HTML loses words at worst.
-
-Left to others: what stands on the page (`bot.media.pages`).
 
 Source: WHATWG HTML, tokenization (2026-11-21); lexbor behind selectolax 1.0.2 took 2.9 s for a tag of 252 kB and 6.2 s
 for nesting of 244 kB (measured 2026-11-21).

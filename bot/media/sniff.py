@@ -1,7 +1,5 @@
 """Pure: what a file is, by what is in it. What its sender calls it proves nothing.
 
-Left to others: opening it (`pictures`, `papers`, `texts`, `audio`).
-
 Source: the formats' own specifications (PNG, JPEG, GIF, RIFF, ISO base media, Matroska, Ogg, MPEG audio, PDF, ZIP).
 """
 

@@ -4,8 +4,6 @@ What is left: memory that is not executable, the descriptors that are open, cloc
 signals, its end. Anything else fails with EPERM: opening, sockets, programs, processes, threads, other processes. A
 call by the numbers of another architecture (`int 0x80`, x32, 32-bit ARM), which mean other things, ends the process.
 
-Left to others: putting it in force (`bot.media.confinement`).
-
 Source: seccomp(2) and `linux/seccomp.h`, `linux/bpf_common.h`, `linux/audit.h`; the numbers are those of
 `asm/unistd_64.h` of x86-64 and of `asm-generic/unistd.h`, which aarch64 uses (Linux 6.12, 2026-11).
 """

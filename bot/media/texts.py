@@ -1,7 +1,4 @@
-"""Pure: whether bytes are a text, and which; how one looks best.
-
-Left to others: how much of it a model reads (`bot.media.attachments`).
-"""
+"""Pure: whether bytes are a text, and which; how one looks best."""
 
 import re
 

@@ -42,7 +42,7 @@ class ChatSettings:
     language: Language | None = None
     """What Aldis itself speaks here; None means the language of the messages."""
     heard: Language | None = None
-    """The language in which a message was last surely written; None: in none so far."""
+    """The language in which a message was last surely written, or the first ones likely were; None: in none so far."""
     answers_always: bool = False
     """In a group: whether every message is meant for Aldis."""
     paused_at: datetime | None = None

@@ -61,7 +61,7 @@ def first_plan(wish: Wish, *, now: datetime, zone: str) -> tuple[Plan, datetime]
     """The plan of a wish, and when it is due first; `zone` counts where the wish names none.
 
     Raises:
-        Unfit: as it says.
+        UnfitWish: as it says.
     """
     zone = wish.timezone or zone
     if not is_zone(zone):

@@ -12,7 +12,7 @@ order all the same. So the rules look at the labels of everything in the request
 4. An address that nobody gave is shown as no link when anything untrusted or private is in the request
    (`may_carry_out`).
 5. An address may be fetched only if it was not the model's to make up (`may_fetch`): an address carries words out, to
-   whoever owns the host.
+   the owner of the host.
 
                               | stands in the person's own words, or as a result of a search | fetch
     an address of the model --+ a link in such a page, to the same host; three a turn;        | fetch

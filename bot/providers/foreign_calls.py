@@ -6,8 +6,8 @@
     {"name": "get_weather", "arguments": {...}}                            bare, at the beginning or the end
 
 Servers turn these into calls where they know the form, and hand them on as words where they do not. What stands in
-code, or only repeats what somebody else has said, is text.
-Left to others: the notation that a model is told of (`markers`), who may call at all (`written`).
+code, or only repeats what somebody else has said, is text. Left to others: the notation that a model is told of
+(`bot.providers.prompted.markers`), who may call at all (`written`).
 
 Source: the chat templates of these models, and issue threads of Ollama, vLLM and llama.cpp, 2026-11-22.
 """

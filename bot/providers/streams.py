@@ -1,8 +1,9 @@
 """Answers that come in pieces: gathered until they are whole, and told as far as there are words.
 
 What was gathered is put into the body that the same service gives without streaming, so that one reader reads both and
-a completion is the same either way. Left to others: each vendor's pieces (`anthropic_events`, `openai_chunks`,
-`openai_events`), the connection (its SDK) and the deadline (the adapter).
+a completion is the same either way. Left to others: each vendor's pieces (`bot.providers.anthropic.stream`,
+`bot.providers.openai.chat_stream`, `bot.providers.openai.responses_stream`), the connection (its SDK) and the deadline
+(the adapter).
 """
 
 import asyncio

@@ -2,8 +2,8 @@
 
 Reasoning models whose server does not take their thoughts out write them first; models that call tools badly, or in
 another form than their server knows, write their calls into their words. Every adapter reads its answers so, whole and
-as they come.
-Left to others: the notations (`markers`, `foreign_calls`), how tools are described in words (`prompted`).
+as they come. Left to others: the notations (`bot.providers.prompted.markers`, `foreign_calls`), how tools are described
+in words (`prompted`).
 """
 
 import itertools

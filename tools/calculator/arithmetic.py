@@ -101,7 +101,7 @@ def _whole(number: Number, what: str) -> int:
     """The number as an integer.
 
     Raises:
-        BadArguments: it is none; `what` says of what it was to be one.
+        BadArguments: it has a fraction; `what` names what takes whole numbers only.
     """
     if isinstance(number, int):
         return number

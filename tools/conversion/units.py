@@ -1,13 +1,13 @@
 """Units of measurement by their names, and amounts carried from one into another. The only home of pint.
 
     unit("miles per hour") -> Unit          read by a small grammar of our own; pint only ever sees single names
-    carried(Decimal(5), unit, unit) -> Decimal
+    convert_amount(Decimal(5), unit, unit) -> Decimal
 
     text = part { ( "/" | " per " | "*" ) part }        everything behind the first "/" or "per" divides
     part = [ count ] [ "square" | "cubic" ] name [ "^" ] [ power ]
 
 A name that means different amounts to different people (ton, gallon, cup, horsepower, calories) is not guessed: the
-error lists the exact names. Left to others: currencies, what an answer looks like (`tools.conversion.tool`).
+error lists the exact names.
 
 Source: pint 0.25.3, its table of units (SI, NIST and imperial definitions) and its behaviour, 2026-11-22. Importing it
 takes 0.3 seconds and 3 MB, building its table half a second more, which is why that waits for the first question.

@@ -144,7 +144,7 @@ class Postgres:
         self._places = asyncio.Semaphore(_QUESTIONS_AT_ONCE)
 
     async def ask(self, question: TableQuery) -> Answer:
-        """As `Database.ask`."""
+        """As `ReadableDatabase.ask`."""
         ends_at = asyncio.get_running_loop().time() + self._access.timeout_seconds
         async with self._reading() as connection:
             table = await _table(connection, question.table, self._access.tables[question.table])
@@ -156,7 +156,7 @@ class Postgres:
             return replace(answer, total=await _total(connection, count, ends_at))
 
     async def describe(self) -> tuple[TableState, ...]:
-        """As `Database.describe`. The numbers of rows are what the server's statistics say, where they say any."""
+        """As `ReadableDatabase.describe`. How many rows there are is what the server's statistics say, if anything."""
         async with self._reading() as connection:
             return tuple([await _state(connection, name, self._access.tables[name]) for name in self._access.tables])
 

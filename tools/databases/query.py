@@ -1,7 +1,7 @@
 """What a model asks of a database, and how that becomes a question of nothing but what may be read.
 
 Everything that a model names is held against the operator's list here, before a database is opened; where something
-does not fit, the answer names what would. Left to others: types and values that only the database can judge.
+does not fit, the answer names what would.
 """
 
 import re

@@ -1,12 +1,12 @@
 """An SQLite file of the operator's, read and never written.
 
     a thread: opened (mode=ro) --> BEGIN --> the catalogue --> the authorizer is set --> the one statement --> closed
-                    '------- the brake: a deadline, and whoever has stopped waiting; looked at all the time -------'
+                    '------- the brake: a deadline, and a caller that has stopped waiting; checked all the time -------'
 
-Each question opens the file anew: it may have been replaced, and nothing is held that another program waits for. A file
-with a write-ahead log that nobody has open is read as it lies (immutable): SQLite would have to make the log's files
-beside it, which fails in a folder that is read-only, and else leaves files that its owner perhaps may not write. What
-SQLite could still do on a connection that is read-only (attach a file, write a copy, load code) is refused by the
+Each question opens the file again: it may have been replaced, and nothing is held that another program waits for. A
+file with a write-ahead log that nobody has open is read as it lies (immutable): SQLite would have to make the log's
+files beside it, which fails in a folder that is read-only, and else leaves files that its owner perhaps may not write.
+What SQLite could still do on a connection that is read-only (attach a file, write a copy, load code) is refused by the
 authorizer, should a statement of ours ever say it; a view that the operator names may read what it is made of.
 
 Source: sqlite.org, "Defense Against The Dark Arts", "Datatypes In SQLite", "The Authorizer", "Write-Ahead Logging" (on
@@ -137,19 +137,19 @@ class Sqlite:
         self._threads = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, thread_name_prefix="database")
 
     async def ask(self, question: TableQuery) -> Answer:
-        """As `Database.ask`."""
+        """As `ReadableDatabase.ask`."""
         return await self._in_thread(lambda connection, brake: self._answer(connection, brake, question))
 
     async def describe(self) -> tuple[TableState, ...]:
-        """As `Database.describe`. Rows are counted up to `MAX_COUNTED`, those of views not at all."""
+        """As `ReadableDatabase.describe`. Rows are counted up to `MAX_COUNTED`, those of views not at all."""
         names = self._access.tables
         return await self._in_thread(lambda connection, _brake: tuple(self._state(connection, name) for name in names))
 
     async def _in_thread(self, work: _Work[_T]) -> _T:
-        """Do the work in a thread with a connection; whoever stops waiting stops the work, too.
+        """Do the work in a thread with a connection; a caller that stops waiting stops the work, too.
 
         Raises:
-            ToolError: see `Database.ask`.
+            ToolError: see `ReadableDatabase.ask`.
         """
         brake = Brake(self._access.timeout_seconds)
         try:

@@ -1,7 +1,7 @@
 """The tools `db_query` and `db_describe`: questions to the operator's own databases.
 
 A model never writes SQL. It names a table, columns, conditions and figures; what it names is held against the
-operator's list before any database is opened. Left to others: the SQL and the databases (`tools.databases`).
+operator's list before any database is opened.
 
 Everyone who may write to Aldis can read what is listed here. There is no list of persons: what not everybody may know
 does not belong in the list.

@@ -5,7 +5,6 @@
 
 A picture may cost money, so a request is sent once, and a call whose end nobody knows is not repeated (effects `once`).
 One that was made costs what it costs, whether or not it can be sent.
-Left to others: sending the file (`bot.turn.files`), asking a person first (`bot.turn.toolbox`).
 
 Source: OpenAI's API reference, `/images/generations`, and the openai SDK 3.54.0 (2026-11-21). GPT image models always
 answer with `b64_json` and refuse `response_format`; of compatible servers many answer with `url` unless that is asked
@@ -222,7 +221,7 @@ def _decoded(text: str) -> bytes:
 
 
 def _kind(picture: bytes) -> str | None:
-    """What the bytes are, whatever anybody calls them; None where it is none of these."""
+    """What the bytes are, whatever anybody calls them; None for anything else."""
     if picture.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
     if picture.startswith(b"\xff\xd8\xff"):

@@ -1,7 +1,5 @@
 """Pure: what an MCP server answered to a call, as a result for the model: words, structured data, pictures.
 
-Left to others: asking (`tools.mcp.session`); cutting to the size that a model reads (`bot.turn.toolbox`).
-
 Source: Model Context Protocol 2026-07-28, "Tools", kinds of content; read 2026-11-21.
 """
 
@@ -83,7 +81,7 @@ def _decoded(text: str) -> bytes | None:
 
 
 def _kind_of(data: bytes) -> tuple[str, str] | None:
-    """The ending and type of a picture, by its first bytes, whatever the server calls it; None: it is none."""
+    """The ending and type of a picture, by its first bytes, whatever the server calls it; None: it is no picture."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "webp", "image/webp"
     return next(((ending, name) for start, ending, name in _KINDS if data.startswith(start)), None)

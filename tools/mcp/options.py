@@ -3,8 +3,7 @@
     {"mcpServers": {"files": {"command": "mcp-files", "args": ["/srv"], "env": {"MODE": "ro"}},
                     "crm":   {"url": "https://crm.example/mcp", "headers": {"Authorization": "Bearer ..."}}}}
 
-What a server is given (environment, headers) is secret and is shown nowhere. Left to others: talking to them
-(`tools.mcp.session`), and when (`tools.mcp.server`).
+What a server is given (environment, headers) is secret and is shown nowhere.
 
 Source: modelcontextprotocol.io, "Connect to local MCP servers", 2026-11-21, for the usual names of the fields.
 """
@@ -59,7 +58,7 @@ class ToolHints(BaseModel):
     minor: tuple[Word, ...] = Field(default=(), max_length=40)
     """Arguments that their words need not name, for the worst choice of them does no harm; `unit=km`: one choice."""
     shown_by: tuple[Word, ...] = Field(default=(), max_length=40)
-    """Arguments by which others get to see what a call does; with one of them none is minor."""
+    """Arguments that show others what a call does; with one of them no argument is minor."""
     answers: Answers = "anything"
     """Whose words its answers hold; `names`, `own` and `catalogue` are no words of strangers."""
     records: RecordHints | None = None

@@ -2,10 +2,9 @@
 
     schema --known keywords, cleaned texts--> a class of arguments: what models see, and what calls are checked by
 
-A schema can be made to hang whoever checks by it, and one that a vendor's API refuses makes every question fail. So
-only keywords of a list are kept (patterns are not: they could run for ever, and the server checks by them anyway), and
-references stay inside the schema and are counted. What cannot be made fit is refused whole. Left to others: which tool
-it is for (`tools.mcp.session`).
+A schema can be made to hang its validator, and one that a vendor's API refuses makes every question fail. So only
+keywords of a list are kept (patterns are not: they could run without end, and the server checks by them anyway), and
+references stay inside the schema and are counted. What cannot be made fit is refused whole.
 
 Source: JSON Schema 2020-12; jsonschema 4.26.0; the rules for tools of the APIs of Anthropic and OpenAI, 2026-11-21.
 """
@@ -83,7 +82,7 @@ def arguments_of(schema: Mapping[str, Any]) -> type[GivenArguments]:
     """The class of arguments that the schema describes.
 
     Raises:
-        Unfit: it cannot be shown to a model; leave the tool out.
+        UnfitSchema: it cannot be shown to a model; leave the tool out.
     """
     fit = {**_fitted(dict(schema), _MAX_LEVELS), "type": "object"}
     fit.setdefault("properties", {})

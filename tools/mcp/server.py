@@ -5,7 +5,7 @@
     any --end--> ended: the connection closed, the command no more
 
 One task owns the connection from beginning to end: it is opened and closed there, and started again there after pauses
-that grow. Calls come from the tasks of the turns. Left to others: what is said (`tools.mcp.session`).
+that grow. Calls come from the tasks of the turns.
 """
 
 import asyncio

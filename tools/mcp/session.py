@@ -1,8 +1,7 @@
 """The home of the MCP SDK: one connection to a server, opened, listed, asked and closed.
 
 Imported only when the first server is started (`tools.mcp.server`): it takes a second and 57 MB. A connection is opened
-and closed in one task; calls may come from any. Left to others: the wires (`tools.mcp.transport`), when to start, and
-what to do when it ends (`tools.mcp.server`).
+and closed in one task; calls may come from any.
 
 Source: mcp 2.3.0, 2026-11-21: a request that cannot be sent by HTTP ends the whole connection with a group of
 exceptions; answers are checked by the server's own schema unless one asks below `call_tool`, and such a schema can hang
@@ -37,7 +36,7 @@ _MAX_PAGES = 20
 _MAX_DESCRIPTION_CHARS = 800
 _MAX_QUOTED_CHARS = 300
 _SESSION_IS_OVER = frozenset({"Session terminated", "Session not found"})
-"""What a server that was started anew, or the SDK for it, says to who knew it before."""
+"""What a restarted server, or the SDK on its behalf, says in a session from before."""
 
 # The SDK logs what servers send that it cannot read: words of people, and more.
 for _name in ("mcp", "client", "httpx2", "httpcore2"):

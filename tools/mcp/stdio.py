@@ -2,7 +2,7 @@
 
 What holds: it sees the environment that it is given and nothing else; what it writes to its standard error is thrown
 away; a line that is longer than an answer may be ends the connection; its input is closed with the connection, and if
-it does not end then, it is ended with all that it started. Left to others: what is said (`tools.mcp.session`).
+it does not end then, it is ended with all that it started.
 
 The SDK's own client of commands is not used: it reads a line of any length, and takes time with the square of it: one
 of 60 MB, measured 2026-11-22, let nobody else come to word for more than a minute.
@@ -31,7 +31,7 @@ have to end meanwhile, has ten seconds for all of it."""
 
 
 class _Pipes(SubprocessStreamProtocol):
-    """Its input and output as streams, and when it has ended: whoever it started may hold on to them after that."""
+    """Its input and output as streams, and when it has ended: its own children may hold on to them after that."""
 
     def __init__(self, max_line_bytes: int) -> None:
         super().__init__(limit=max_line_bytes, loop=asyncio.get_running_loop())
@@ -113,7 +113,7 @@ async def _say(
 
 
 def _message(line: bytes) -> _Read:
-    """The message; the error where it is none, as the SDK's streams carry it."""
+    """The message, or the error where it cannot be read, as the SDK's streams carry it."""
     try:
         text = line.decode("utf-8", "replace")
         return SessionMessage(types.jsonrpc_message_adapter.validate_json(text, by_name=False))

@@ -1,7 +1,6 @@
 """The tools `intel_search` and `intel_recent`: what stood in the feeds that are read here, out of a store of our own.
 
 One group of settings for both. Nothing is asked of anybody: what people look for stays on this machine.
-Left to others: reading and keeping the feeds (the port `News`), numbering the results (`bot.turn.citations`).
 """
 
 from datetime import datetime, timedelta

@@ -6,7 +6,7 @@
     bins       what was said to be 60 to 70 % likely should come true in 60 to 70 % of the cases
 
 Source: G. W. Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather Review 78 (1950), in
-the form for two outcomes. Left to others: what was predicted (`tools.predictions.tool`).
+the form for two outcomes.
 """
 
 from collections.abc import Iterable, Sequence

@@ -200,7 +200,7 @@ def lies_in(host: str, sites: Sequence[str]) -> bool:
 
 
 def _site(url: str) -> str | None:
-    """The host of a web address; None where it is none, hides control characters or a user name, or is too long."""
+    """The host of a web address; None where it is not one, hides control characters or a user name, or is too long."""
     if len(url) > _MAX_URL_CHARS or not url.isprintable() or " " in url:
         return None
     try:

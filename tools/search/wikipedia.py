@@ -1,9 +1,9 @@
 """Wikipedia: articles only, but for everybody and without a key, so it is the search that is always there.
 
 Source: mediawiki.org, API:Query, Extension:TextExtracts, and the User-Agent policy of foundation.wikimedia.org,
-2026-11-22: a User-Agent is required (`tools.http.Http` has it), and has to say how whoever runs the client can be
-reached: 200 requests a minute with it (`TOOLS__CONTACT`), 10 without; at most three at once.
-The text is CC BY-SA 4.0: naming and linking the article, which every hit does, is its condition.
+2026-11-22: a User-Agent is required (`tools.http.Http` has it), and has to say how to reach the operator: 200 requests
+a minute with it (`TOOLS__CONTACT`), 10 without; at most three at once. The text is CC BY-SA 4.0: naming and linking the
+article, which every hit does, is its condition.
 """
 
 from collections.abc import Iterator

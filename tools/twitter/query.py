@@ -3,8 +3,6 @@
     query --checked--> the same, or what is wrong with it, in words that a model can act on
           '--in_words--> what a search engine makes of it
 
-Left to others: asking X (`tools.twitter.tool`).
-
 Source: docs.x.com, "Build a query" and the search operators of API v2, 2026-11-21; `min_likes`, `min_reposts` and
 `min_replies` are back since 2026-05-04, the names that the web page has for them are refused, and reposts are no longer
 found by words since 2026-05.

@@ -4,7 +4,7 @@
                                   '- no token, used up, out of credit, down: a web search limited to x.com
 
 Every post and every author that X gives is paid for, so as many posts as are asked for are counted before asking, and
-those that did not come are given back. Left to others: what X's search understands (`tools.twitter.query`).
+those that did not come are given back.
 
 Source: docs.x.com, API v2, recent search, 2026-11-21: 10 to 100 posts a request, of the last seven days; 0.005 dollars
 a post read and 0.010 a user read (pay per use since 2026-02-06). Answers name their fields after tweets or after

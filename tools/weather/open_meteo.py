@@ -1,6 +1,6 @@
 """Open-Meteo: places by their names, forecasts, the quality of the air. Without a key; one request at a time.
 
-Open-Meteo's free hosts take about one request at a time from an address, so whoever asks holds `queue`. Left to
+Open-Meteo's free hosts take about one request at a time from an address, so a caller holds `queue`. Left to
 others: which place of a name is meant and which variables are asked for (`tools.weather.tool`), what the numbers say
 (`tools.weather.forecast`).
 

@@ -1,7 +1,7 @@
 """Pure: which web addresses may be fetched at all, and which addresses of the network may be reached for them.
 
     web_address(text) -> WebAddress     the one reading of an address: what is compared is what is sent
-                      -> ToolError      it is none, or one that nobody may fetch
+                      -> ToolError      not an address, or one that nobody may fetch
     is_public(ip)                       whether an IP address belongs to the public internet
 
 A host is never judged by its spelling: `2130706433`, `0x7f.1` and a name in somebody's DNS all lead to 127.0.0.1. What
@@ -154,7 +154,7 @@ def _without_dots(text: str) -> str:
 
 
 def canonical_url(text: str) -> str | None:
-    """The one spelling of an address, for comparing; None where it is none that may be fetched.
+    """The one spelling of an address, for comparing; None where it may not be fetched.
 
     Spellings that differ and mean the same (case of the host, default port, fragment, unescaped letters) become one,
     and that one is sent: nothing can be told to a server by the choice of a spelling.

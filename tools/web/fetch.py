@@ -190,9 +190,8 @@ class _Journey:
         moved_to: WebAddress | None = None
         is_permanent = True
         for _ in range(MAX_REDIRECTS + 1):
-            if (
-                consent is not None
-            ):  # outside of the slot: as many that wait for a fetch of their own would wait for ever
+            # Outside of the slot: fetches that wait for one of their own could fill all slots and never end.
+            if consent is not None:
                 await consent(address)
             async with self._slots:
                 step = await self._step(address)
@@ -290,7 +289,7 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
             raise Unavailable("The name of the site cannot be looked up at present.") from error
         if not addresses:
             raise NotFound("There is no site of that name.")
-        # One bad address among good ones is no accident: whoever answers so waits for us to try them in turn.
+        # One bad address among good ones is no accident: a server that answers so hopes that we try them in turn.
         if not all(map(self._reach.admits, addresses)):
             raise Denied("This address leads into a private or reserved network; only public sites are fetched.")
         return addresses

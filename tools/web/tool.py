@@ -143,7 +143,7 @@ def _is_paper(page: FetchedPage) -> bool:
     """Whether it is a PDF: by its bytes, for servers call PDFs anything and anything a PDF.
 
     Raises:
-        BadArguments: it is called something that is not read, or a PDF, and is none.
+        BadArguments: its content type is not read here, or says PDF although it is none.
     """
     begins = page.body[:_PDF_BYTES]
     if begins.lstrip(_BLANK_BYTES).startswith(_PDF) or (page.content_type == _NAMED_PDF and _PDF in begins):
@@ -226,7 +226,7 @@ def _shown(links: tuple[PageLink, ...]) -> Iterator[Mapping[str, str]]:
 
 
 def _refusal(page: FetchedPage) -> ToolError:
-    """What a status that is no success means for whoever wants to read the page."""
+    """What a status other than success means for somebody who wants to read the page."""
     if page.status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
         return NotFound(f"There is no page at this address (status {page.status}).")
     if page.status == HTTPStatus.TOO_MANY_REQUESTS:

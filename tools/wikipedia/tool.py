@@ -1,13 +1,12 @@
 """The tool `wikipedia`: one article, its introduction or a section, from the Wikipedia of a language.
 
 An article is looked up by its title; where none has it, the best that a search finds is taken and the others are named.
-A title that several subjects share gives the articles that may be meant. Left to others: searching for anything but
-articles (`tools.search.tool`).
+A title that several subjects share gives the articles that may be meant.
 
 Source: mediawiki.org, API:Query, API:Redirects, API:Search, Extension:TextExtracts, Extension:Disambiguator, and the
 User-Agent policy of foundation.wikimedia.org, 2026-11-22: a User-Agent is required (`tools.http.Http` has it), and has
-to say how whoever runs the client can be reached: 200 requests a minute with it (`TOOLS__CONTACT`), 10 without; at most
-three at once, errors come with status 200. The text is CC BY-SA 4.0: the article has to be named and linked.
+to say how to reach the operator: 200 requests a minute with it (`TOOLS__CONTACT`), 10 without; at most three at once,
+errors come with status 200. The text is CC BY-SA 4.0: the article has to be named and linked.
 """
 
 import re

@@ -2,8 +2,8 @@
 
     word --> "aldis-attestation-1", digest of the source, word --SHA-512--> report data --> quote --> a file to check
 
-The word is new each time and the asker's own, so that no older quote can be shown in its place. The file is checked by
-whoever asked, on a machine that they trust: docs/attestation.md has the way, and what is not proved by it.
+The word is new each time and the asker's own, so that no older quote can be shown in its place. The person who
+asked checks the file on a machine that they trust: docs/attestation.md has the way, and what is not proved by it.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Gathering: reads one feed after the other, each when it is due, and keeps what it tells. Nothing waits for it.
+"""Reads one feed after the other, each when it is due, and keeps what it tells. Nothing waits for it.
 
     due --> read (`bot.media.feeds`) --> how it stands, and its articles, in one transaction --> the next
                                     '--> trouble: later and later (`pause_seconds`)
@@ -172,7 +172,7 @@ class FeedPoller:
         return repos.feeds.note(replace(feed, due_at=self._clock.now() + timedelta(seconds=seconds)))
 
     def _articles(self, pieces: Sequence[Piece], now: datetime) -> list[Article]:
-        """What is new enough to be kept. Nothing is newer than now, or it would stand before all others for ever."""
+        """What is new enough to be kept. Nothing is newer than now, or it would stay before all others."""
         articles = [
             Article(
                 key=piece.key,

@@ -1,7 +1,7 @@
 """Behind the port of the tools for news: the store, in which what the feeds told is kept and searched.
 
-The tools are offered as long as there is a feed, whoever chose it, the settings or an admin: `FeedService` is asked
-anew for every turn.
+The tools are offered as long as there is a feed, from the settings or from an admin: `FeedService` is asked again for
+every turn.
 """
 
 import logging

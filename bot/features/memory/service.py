@@ -22,7 +22,7 @@ class Memory:
         self._clock = clock
 
     async def remember(self, fact: str, context: ToolContext) -> RememberedFact:
-        """Remember a fact about whoever asks; see `tools.Memory`."""
+        """Remember a fact about the person who asks; see `tools.Memory`."""
         conversation = await self._own(context)
 
         def transact(repos: Repositories) -> RememberedFact:
@@ -47,7 +47,7 @@ class Memory:
         return await self._store.transaction(transact)
 
     async def forget(self, number: int, context: ToolContext) -> None:
-        """Forget a fact about whoever asks; see `tools.Memory`."""
+        """Forget a fact about the person who asks; see `tools.Memory`."""
         conversation = await self._own(context)
         if not await self._store.transaction(lambda repos: repos.facts.forget(conversation, number)):
             raise NotFound(f"no fact {number} is remembered")
@@ -57,7 +57,7 @@ class Memory:
         return tuple(map(_remembered, repos.facts.all(conversation, now=self._clock.now())))
 
     async def _own(self, context: ToolContext) -> ConversationId:
-        """The direct conversation of whoever asks.
+        """The direct conversation of the person who asks.
 
         Raises:
             Denied: they ask somewhere else.

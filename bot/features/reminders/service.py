@@ -117,7 +117,7 @@ class Reminders:
     # For the tool
 
     async def add(self, wish: Wish, context: ToolContext) -> PlannedReminder:
-        """Plan one for whoever asks in this turn; see `tools.Reminders`."""
+        """Plan one for the person who asks in this turn; see `tools.Reminders`."""
         conversation = await self._conversation(context)
 
         def transact(repos: Repositories) -> PlannedReminder:
@@ -144,12 +144,12 @@ class Reminders:
             raise kind(str(error)) from error
 
     async def upcoming(self, context: ToolContext) -> tuple[PlannedReminder, ...]:
-        """Those of whoever asks, in this conversation; see `tools.Reminders`."""
+        """Those of the person who asks, in this conversation; see `tools.Reminders`."""
         conversation = await self._conversation(context)
         return await self._store.read(lambda repos: self.all(repos, PersonId(context.person), conversation))
 
     async def cancel(self, number: int, context: ToolContext) -> PlannedReminder:
-        """Cancel one of whoever asks; see `tools.Reminders`."""
+        """Cancel one of the person who asks; see `tools.Reminders`."""
         conversation = await self._conversation(context)
         cancelled = await self._store.transaction(
             lambda repos: self.cancel_within(repos, PersonId(context.person), conversation, number)
@@ -159,7 +159,7 @@ class Reminders:
         return cancelled
 
     async def keep_timezone(self, name: str, context: ToolContext) -> str:
-        """Whoever asks lives there; see `tools.Reminders`."""
+        """The person who asks lives there; see `tools.Reminders`."""
         if not await self.live_in(PersonId(context.person), name):
             raise BadArguments(f"there is no time zone {name[:60]!r}; use an IANA name such as Europe/Berlin")
         return name
@@ -182,7 +182,7 @@ class Reminders:
         """Plan a reminder within a transaction; what the same origin has planned before is given as it is.
 
         Raises:
-            Unfit: there is no such time, or none that may be planned, or the person has too many.
+            UnfitWish: there is no such time, or none that may be planned, or the person has too many.
         """
         known = repos.reminders.of_origin(asker.origin)
         if known is not None:
@@ -334,5 +334,5 @@ class Reminders:
 
 
 def _scheduled(context: ToolContext) -> ScheduledPrompt:
-    """What is kept of where a call of the tool comes from; its prompt is the model's, whoever wanted it."""
+    """What is kept of where a call of the tool comes from; its prompt counts as the model's words."""
     return ScheduledPrompt(labels=labels.load_labels(context.origin), addresses=context.addresses)

@@ -52,7 +52,7 @@ class TrustResult:
     """What came of it that somebody wanted to trust a new safety number."""
 
     kind: Literal["trusted", "nobody", "changed_again", "own"]
-    """Done; nobody of that name has a new one; it is not the one that was told of; it is that of whoever asks."""
+    """Done; nobody of that name has a new one; it is not the one that was told of; it is the asker's own."""
     suspect: Suspect | None = None
 
 
@@ -134,7 +134,7 @@ class Identities:
         return known, suspects
 
     async def trust(self, name: str, *, safety_number: str | None = None, by: PersonId | None = None) -> TrustResult:
-        """Trust the new safety number of whoever has this label or uuid, if that is still the one that was told of.
+        """Trust the new safety number of the person with this label or uuid, if it is still the one that was told of.
 
         With a safety number it has to be that one, and counts as compared, also where it was trusted before. `by` is
         who wants it: nobody vouches for themselves.

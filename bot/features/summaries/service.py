@@ -4,7 +4,7 @@
                      '-yes-> the older part and the former summary --model--> the new summary, if all of it still stands
 
 Only what is cut off is summed up, down to a third of a window, so that two thirds of a window's worth of talk cost one
-call, and the beginning of the requests in between stays the same: no cache is written anew more often. What was taken
+call, and the beginning of the requests in between stays the same: no cache is written more often. What was taken
 back, edited or forgotten while the model wrote makes what it wrote worthless: it is paid and dropped. What cannot be
 used (cut off, empty) is paid, too, so the model is asked again only half a window later; until then the oldest turns
 are not read, as without summaries.
@@ -108,7 +108,7 @@ class Summaries:
     async def renew(self, turn: Turn) -> bool:
         """Sum up what the window cuts off in the conversation of a turn that was kept; gives whether that was done.
 
-        It is paid by whoever asked last. Without money, and where the model fails, nothing is done.
+        It is charged to the person who asked last. Without money, and where the model fails, nothing is done.
 
         Raises:
             StoreError: nothing was kept; it is tried again after the next turn.

@@ -39,7 +39,7 @@ class SummaryWorker:
         if self._summaries is None or not self._summaries.may_be_due(turn):
             return
         if turn.conversation in self._waiting or len(self._waiting) < _MAX_WAITING:
-            # What it was about is read anew: pictures of many turns would take much room meanwhile.
+            # What it was about is read again later: pictures of many turns would take much room meanwhile.
             self._waiting[turn.conversation] = replace(
                 turn, question=UserMessage(text=""), history=(), steps=(), talk=()
             )

@@ -4,7 +4,7 @@
 
 Compatible servers differ in how they cut calls into pieces: some send each whole, some number all of them 0, some
 repeat the id with every piece, and some never tell the usage.
-Left to others: the stream (`bot.providers.streams`), what the answer says (`openai_chat`).
+Left to others: the stream (`bot.providers.streams`), what the answer says (`chat`).
 
 Source: platform.openai.com (chat completions, streaming), and issue threads of vLLM and llama.cpp, 2026-11-22.
 """

@@ -1,8 +1,7 @@
 """What a compatible server was found to take, and what its refusals teach: pure.
 
 A request that is refused for one of these is asked again in the other way, and the lesson is kept (see
-`bot.providers.lessons`). Left to others: asking (`bot.providers.openai.provider`), the shapes (`openai_chat`,
-`openai_responses`).
+`bot.providers.lessons`). Left to others: asking (`bot.providers.openai.provider`), the shapes (`chat`, `responses`).
 
 Source: platform.openai.com, issue threads of vLLM, Ollama, llama.cpp and OpenRouter, 2026-11-22.
 """

@@ -2,7 +2,7 @@
 
     response.created, (response.output_text.delta | ...) ..., response.completed | .incomplete | .failed, or an error
 
-Left to others: the stream (`bot.providers.streams`), what the answer says (`openai_responses`).
+Left to others: the stream (`bot.providers.streams`), what the answer says (`responses`).
 
 Source: platform.openai.com (responses, streaming) and the package openai 3.54.0, 2026-11-22.
 """

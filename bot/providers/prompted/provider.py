@@ -5,8 +5,8 @@
 
 So everybody else deals with ordinary calls: the loop, the journal, the history. What people and tools' results say is
 escaped, so that nothing in it passes for a call or for a result; see `bot.providers.prompted.markers` for the notation.
-Left to others: reading what it wrote (`written`), the wire shape and the server (`openai_chat`, `openai`), whether a
-model needs this (`openai_habits`).
+Left to others: reading what it wrote (`written`), the wire shape and the server (`openai`), whether a model needs this
+(`bot.providers.openai.quirks`).
 """
 
 import json

@@ -1,7 +1,7 @@
 """signalbot's HTTP clients for one signal-cli-rest-api, and what their errors mean.
 
 signalbot throws away what the bridge says of an error; here it is read before. Left to others: what is sent and asked
-(`rest_api`), what the words of a refusal mean (`refusals`).
+(`rest_api`), what the words of a refusal mean (`errors`).
 
 Source: signalbot 2.2.1 (2026-11-21).
 """

@@ -1,6 +1,6 @@
 """What an error of signal-cli-rest-api means for a send: 400 is its catch-all, so its words decide.
 
-Left to others: what HTTP alone tells (`results`), the requests themselves (`rest_api`).
+Left to others: what HTTP alone tells (`bot.transports.envelope.send_errors`), the requests themselves (`requests`).
 
 Source: signal-cli-rest-api, commit a08db23, `src/api/api.go` and `src/client/client.go` (2026-11-21).
 """

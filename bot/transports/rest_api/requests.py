@@ -1,6 +1,6 @@
 """What is asked of signal-cli-rest-api, in signalbot's models of its requests.
 
-Left to others: sending them (`rest_api`), styles (`styled`), how a file is written (`files`).
+Left to others: sending them (`transport`), styles (`styled`), how a file is written (`bot.transports.envelope.files`).
 
 Source: signal-cli-rest-api 0.101, swagger; signalbot 2.2.1 (2026-11-21).
 """

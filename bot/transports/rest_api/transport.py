@@ -7,7 +7,7 @@ burst: the bridge then waits until a frame is written down. The websocket stays 
 bridge is there, and in manual receive mode the bridge fetches from Signal only while there is one.
 
 Left to others: what frames mean (`envelope`), each frame once (`arrivals`), styles (`styled`), when to connect again
-(intake), what to do about a send of unknown outcome (sender), what a request looks like (`rest_requests`).
+(intake), what to do about a send of unknown outcome (sender), what a request looks like (`requests`).
 
 Source: signalbot 2.2.1; signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22).
 """

@@ -8,7 +8,8 @@ one in hand must not ask the bridge for what signal-cli has to answer, or each w
          --another method----------> 405            --no notification-> 400
          --too many wait already---> 503            --else: handed on-> 200 when it is written down, 503 when it is not
 
-Left to others: what the frames mean (`reader`), what came by the websocket as well (`arrivals`).
+Left to others: what the frames mean (`bot.transports.envelope.frames`), what came by the websocket as well
+(`arrivals`).
 
 Source: signal-cli-rest-api, commit a08db23, `postMessageToWebhook` and `ReceiveData` in `src/client/jsonrpc2.go`;
 pull request 835 of that project for what stands around a frame in manual receive mode (2026-11-22).

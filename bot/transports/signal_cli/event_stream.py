@@ -2,7 +2,7 @@
 
 For those who have only `--http`. A listener that has gone is noticed by signal-cli only when it writes to it, so what
 comes in the seconds after Aldis has stopped or died is lost; over a socket (`subscription`) it is not.
-Left to others: what frames mean (`reader`), when to listen again (intake), calls (`rpc`).
+Left to others: what frames mean (`bot.transports.envelope.frames`), when to listen again (intake), calls (`rpc`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.http.HttpServerHandler` (2026-11-22).
 """

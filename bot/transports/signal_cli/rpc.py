@@ -3,7 +3,7 @@
 Every call has a connection of its own, whichever way. One that was kept may be dead, and whether a request on it
 arrived is then unknown; a fresh one costs less than a millisecond, and a daemon that is down is a refused connection:
 surely not sent. And a listener whose connection ends is unsubscribed only when the calls on that connection have ended.
-Left to others: what is called and what that means (`signal_cli`), what a refused send means (`answers`).
+Left to others: what is called and what that means (`transport`), what a refused send means (`send_results`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc` (2026-11-22).
 """

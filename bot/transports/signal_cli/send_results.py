@@ -1,6 +1,7 @@
 """What signal-cli's answers to a send mean: who got it, whether it is to be sent again, whether a captcha is wanted.
 
-Left to others: what is the same for both bridges (`results`), the calls themselves (`signal_cli`).
+Left to others: what is the same for both bridges (`bot.transports.envelope.send_errors`), the calls themselves
+(`transport`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.util.SendMessageResultUtils` and `org.asamk.signal.jsonrpc` (2026-11-21).
 """

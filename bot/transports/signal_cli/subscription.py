@@ -13,7 +13,7 @@ unsubscribes then. With ten messages a second coming in, one of four ends lost o
 (measured with signal-cli 0.13.14).
 
 The connection carries nothing but this: a call that is under way on it would put off that its end is noticed.
-Left to others: what frames mean (`reader`), when to subscribe again (intake), calls (`rpc`).
+Left to others: what frames mean (`bot.transports.envelope.frames`), when to subscribe again (intake), calls (`rpc`).
 
 Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler`, `JsonRpcReader` and `ManagerImpl` (2026-11-22).
 """
