@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot import events
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.errors import Disconnected
@@ -23,6 +22,7 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.policy.access import EVERYBODY, AccessList
 from bot.transports.base import Contact, Transport
+from bot.turn import outgoing
 from store import Repositories
 
 _GOOD_FOR = timedelta(minutes=10)
@@ -157,6 +157,5 @@ class BroadcastCommands(CommandGroup):
         content, _ = one_message(text, cut_mark=say(common_phrases.CUT_PARTS))
         if content is None:
             return False
-        reply = events.dump_value(Reply(chat=chat, content=content))
-        repos.outbox.put(conversation, turn, 0, reply, in_group=chat.is_group, now=now)
+        outgoing.add_message(repos, conversation, turn, Reply(chat=chat, content=content), now)
         return True

@@ -8,13 +8,11 @@ They are about the caller's own last question: in a group nobody repeats or take
     /new   -----------------------> nothing that was begun before is read again
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from bot import events, messages
+from bot import messages
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
-from bot.events import Removal, SentId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import speaking
@@ -23,7 +21,7 @@ from bot.turn import journal, outgoing, prompt
 from bot.turn import phrases as turn_phrases
 from bot.turn.approvals import Approvals
 from bot.turn.journal import Asked
-from store import LastQuestion, Repositories, SentMessage, TurnId
+from store import LastQuestion, Repositories, TurnId
 
 _SHOWN_CHARACTERS = 120
 _LOOKED_BACK = 20
@@ -108,7 +106,8 @@ class QuestionCommands(CommandGroup):
         if last.state == "running":
             self._desk.turns.end(repos, call.conversation, last.turn, call.message)
         self._forget(repos, call, last.turn)
-        self._remove(repos, call, last.turn, [sent for _, sent in answer if sent is not None])
+        sent = [sent for _, sent in answer]
+        outgoing.add_removals(repos, call.conversation, last.turn, call.message.chat, sent, self._desk.clock.now())
         with speaking(self._desk.turns.language(repos, call.conversation)):
             reply = say(common_phrases.STOPPED) if question is None else phrases.undone(_shown(question))
             self._desk.say(repos, call, call.conversation, reply)
@@ -142,20 +141,6 @@ class QuestionCommands(CommandGroup):
         repos.forgetting.undo(turn, now=now)
         repos.forgetting.turn(turn, now=now)
         outgoing.clear(repos, turn, call.message.chat, now)
-
-    def _remove(self, repos: Repositories, call: Call, turn: TurnId, answer: Sequence[SentMessage]) -> None:
-        """What was answered is deleted in the chat, as far as it is there."""
-        first = repos.outbox.next_position(turn)
-        for position, sent in enumerate(answer, first):
-            repos.outbox.put(
-                call.conversation,
-                turn,
-                position,
-                events.dump_value(Removal(chat=call.message.chat, target=SentId(sent.sent_at))),
-                in_group=call.is_in_group,
-                now=self._desk.clock.now(),
-                removes=True,
-            )
 
 
 def _question(repos: Repositories, call: Call, turn: TurnId) -> UserMessage | None:

@@ -41,6 +41,7 @@ from bot.i18n.language import Language, speaking
 from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.transports.base import Transport
+from bot.turn.outgoing import add_message
 from store import ConversationId, LedgerEntry, OutboxItem, Repositories, SentMessage, Store, StoreError
 
 _log = logging.getLogger(__name__)
@@ -233,18 +234,8 @@ class Sender:
     def _remove_copies(self, repos: Repositories, now: datetime) -> None:
         """Have removed what shows by now to stand in its chat twice."""
         for copy in repos.attempts.take_copies():
-            kept = events.outgoing(copy.removal)
-            removal = Removal(chat=kept.chat, target=SentId(copy.name))
-            position, in_group = repos.outbox.next_position(copy.turn), kept.chat.is_group
-            repos.outbox.put(
-                copy.conversation,
-                copy.turn,
-                position,
-                events.dump_value(removal),
-                in_group=in_group,
-                now=now,
-                removes=True,
-            )
+            removal = Removal(chat=events.outgoing(copy.removal).chat, target=SentId(copy.name))
+            add_message(repos, copy.conversation, copy.turn, removal, now)
             self._counts.add("copies_removed")
 
     def _started(self, group: asyncio.TaskGroup, begun: _Begun) -> float | None:
@@ -404,10 +395,8 @@ class Sender:
             ]
             if not repos.outbox.rewrite(item.id, events.dump_value(parts[0]), now=now):
                 return
-            in_group, position = reply.chat.is_group, repos.outbox.next_position(item.turn)
-            for place, part in enumerate(parts[1:], position):
-                dumped = events.dump_value(part)
-                repos.outbox.put(conversation, item.turn, place, dumped, in_group=in_group, now=now)
+            for part in parts[1:]:
+                add_message(repos, conversation, item.turn, part, now)
             if _has_files(events.outgoing(item.reply)):
                 self._tell_of_lost_files(repos, item, reply)
 
@@ -420,9 +409,8 @@ class Sender:
             return
         with speaking(self._language(repos, conversation)):
             content = Styled(text=say(phrases.FILES_NOT_SENT))
-        sentence = events.dump_value(Reply(chat=outgoing.chat, content=content, ok=False))
-        position, in_group = repos.outbox.next_position(item.turn), outgoing.chat.is_group
-        repos.outbox.put(conversation, item.turn, position, sentence, in_group=in_group, now=self._clock.now())
+        sentence = Reply(chat=outgoing.chat, content=content, ok=False)
+        add_message(repos, conversation, item.turn, sentence, self._clock.now())
 
     def _went_out(
         self, repos: Repositories, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None
@@ -441,11 +429,8 @@ class Sender:
         conversation = repos.outbox.conversation_of(item.id)
         if conversation is None:
             return
-        now, in_group = self._clock.now(), chat.is_group
         for target in targets:
-            position = repos.outbox.next_position(item.turn)
-            removal = events.dump_value(Removal(chat=chat, target=target))
-            repos.outbox.put(conversation, item.turn, position, removal, in_group=in_group, now=now, removes=True)
+            add_message(repos, conversation, item.turn, Removal(chat=chat, target=target), self._clock.now())
 
     async def _sent_at(self, outgoing: Outgoing, edits: SentMessage | None) -> tuple[SentId, SentMessage | None]:
         """Send, and give Signal's name for it: a removal has one too, which phones confirm like any other.

@@ -16,7 +16,7 @@ from datetime import datetime
 
 from bot import events, messages
 from bot.clock import Clock
-from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Removal, Reply, SentId, Styled
+from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Reply, Styled
 from bot.i18n.catalogues import say
 from bot.i18n.language import speaking
 from bot.messages import UserMessage
@@ -120,9 +120,9 @@ class Revisions:
             answer = repos.outbox.of_turn(known.turn)
             repos.forgetting.turn(known.turn, now=self._clock.now())
             outgoing.clear(repos, known.turn, deletion.chat, self._clock.now())
-            targets = [SentId(sent.sent_at) for _, sent in answer if sent is not None]
-            if self._deletes_answers and targets:
-                self._put_removals(repos, conversation, known.turn, deletion, targets)
+            if self._deletes_answers:
+                sent = [sent for _, sent in answer]
+                outgoing.add_removals(repos, conversation, known.turn, deletion.chat, sent, self._clock.now())
         return None
 
     def _corrected(
@@ -206,26 +206,6 @@ class Revisions:
         outgoing.clear(repos, known.turn, chat, self._clock.now())
         return known.turn
 
-    def _put_removals(
-        self,
-        repos: Repositories,
-        conversation: ConversationId,
-        turn: TurnId,
-        deletion: Deleted,
-        targets: list[SentId],
-    ) -> None:
-        first = repos.outbox.next_position(turn)
-        for position, target in enumerate(targets, first):
-            repos.outbox.put(
-                conversation,
-                turn,
-                position,
-                events.dump_value(Removal(chat=deletion.chat, target=target)),
-                in_group=deletion.chat.is_group,
-                now=self._clock.now(),
-                removes=True,
-            )
-
     def _put_notice(
         self, repos: Repositories, conversation: ConversationId, turn: TurnId, unsent: tuple[bytes, ...], now: datetime
     ) -> None:
@@ -236,15 +216,7 @@ class Revisions:
         with speaking(self._turns.language(repos, conversation)):
             text = say(phrases.ANSWER_EXPIRED)
         notice = Reply(chat=replies[0].chat, content=Styled(text=text), ok=False)
-        repos.outbox.put(
-            conversation,
-            turn,
-            repos.outbox.next_position(turn),
-            events.dump_value(notice),
-            in_group=notice.chat.is_group,
-            now=now,
-            replaces=repos.outbox.status(turn),
-        )
+        outgoing.add_message(repos, conversation, turn, notice, now, replaces=repos.outbox.status(turn))
 
 
 def _question(repos: Repositories, conversation: ConversationId, turn: TurnId) -> UserMessage | None:

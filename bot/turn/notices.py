@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from bot import events
 from bot.clock import Clock
 from bot.events import ChatId, PersonId, Reply
 from bot.formatting.split import parts
 from bot.i18n.language import Language, speaking
 from bot.transports.base import Contact
-from bot.turn import phrases
+from bot.turn import outgoing, phrases
 from store import ConversationId, Repositories, Store
 
 _log = logging.getLogger(__name__)
@@ -92,8 +91,7 @@ class Admins:
                 [content, *_] = parts(text())
             turn = repos.inbox.begin_turn(conversation, now=now)
             repos.journal.close(turn, "ignored", now=now)
-            reply = events.dump_value(Reply(chat=chat, content=content))
-            repos.outbox.put(conversation, turn, 0, reply, in_group=False, now=now)
+            outgoing.add_message(repos, conversation, turn, Reply(chat=chat, content=content), now)
             told = True
         return told
 

@@ -20,6 +20,7 @@ from bot.events import (
     Incoming,
     MentionRange,
     NamedPerson,
+    Outgoing,
     PersonId,
     Removal,
     Reply,
@@ -71,7 +72,6 @@ def text_file(name: str, text: str) -> File:
 
 def put(repos: Repositories, turn: Turn, replies: Sequence[Reply], now: datetime) -> None:
     """Put what the turn says; part by part in the place of the answer that it replaces, or of its status."""
-    in_group = turn.group is not None
     first = repos.outbox.next_position(turn.id)  # not 0 where the turn has asked something before
     status = repos.outbox.status(turn.id)
     replaced = () if turn.replaces is None or first else repos.outbox.of_turn(turn.replaces)
@@ -80,18 +80,47 @@ def put(repos: Repositories, turn: Turn, replies: Sequence[Reply], now: datetime
     for position, (reply, old) in enumerate(zip_longest(replies, replaced), first):
         value = reply or _removal(turn.chat, old)
         if value is not None:
-            repos.outbox.put(
-                turn.conversation,
-                turn.id,
-                position,
-                events.dump_value(value),
-                in_group=in_group,
-                now=now,
-                replaces=old[0] if old and reply else None,
-                removes=reply is None,
-            )
+            replaces = old[0] if old and reply else None
+            add_message(repos, turn.conversation, turn.id, value, now, position=position, replaces=replaces)
     if not replies:
         clear(repos, turn.id, turn.chat, now)
+
+
+def add_message(
+    repos: Repositories,
+    conversation: ConversationId,
+    turn: TurnId,
+    message: Outgoing,
+    now: datetime,
+    *,
+    position: int | None = None,
+    replaces: OutboxId | None = None,
+) -> None:
+    """Add a reply or a removal to what a turn says: at this position, None: behind all else; as in `Outbox.put`."""
+    repos.outbox.put(
+        conversation,
+        turn,
+        repos.outbox.next_position(turn) if position is None else position,
+        events.dump_value(message),
+        in_group=message.chat.is_group,
+        now=now,
+        replaces=replaces,
+        removes=isinstance(message, Removal),
+    )
+
+
+def add_removals(
+    repos: Repositories,
+    conversation: ConversationId,
+    turn: TurnId,
+    chat: ChatId,
+    sent: Iterable[SentMessage | None],
+    now: datetime,
+) -> None:
+    """Have these messages of ours deleted in the chat; None: one that is not there."""
+    for message in sent:
+        if message is not None:
+            add_message(repos, conversation, turn, Removal(chat=chat, target=SentId(message.sent_at)), now)
 
 
 def clear(repos: Repositories, turn: TurnId, chat: ChatId, now: datetime) -> None:
@@ -101,11 +130,8 @@ def clear(repos: Repositories, turn: TurnId, chat: ChatId, now: datetime) -> Non
     # Not the conversation that the turn began in: it may have been forgotten since.
     conversation = None if status is None else repos.outbox.conversation_of(status)
     if sent is not None and conversation is not None:
-        removal = events.dump_value(Removal(chat=chat, target=SentId(sent.sent_at)))
-        position, in_group = repos.outbox.next_position(turn), chat.is_group
-        repos.outbox.put(
-            conversation, turn, position, removal, in_group=in_group, now=now, replaces=status, removes=True
-        )
+        removal = Removal(chat=chat, target=SentId(sent.sent_at))
+        add_message(repos, conversation, turn, removal, now, replaces=status)
 
 
 def clear_all(repos: Repositories, conversation: ConversationId, chat: ChatId, now: datetime) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from bot import events, messages
+from bot import messages
 from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, PersonId, Reply, SentId
 from bot.i18n.catalogues import Sentence, say
@@ -484,12 +484,10 @@ class Turns:
         if turn is None:
             turn = repos.inbox.begin_turn(conversation, now=now, expires_at=expires_at)
             repos.journal.close(turn, "ignored", now=now)
-        in_group = message.chat.is_group
         with speaking(self.language(repos, conversation)):
             replies = outgoing.replies_to(text if isinstance(text, str) else say(text), (message,), ok=True)
-        outcome = Outcome(text="", ok=True, files=files)
-        for position, reply in enumerate(with_enclosures(replies, outcome), repos.outbox.next_position(turn)):
-            repos.outbox.put(conversation, turn, position, events.dump_value(reply), in_group=in_group, now=now)
+        for reply in with_enclosures(replies, Outcome(text="", ok=True, files=files)):
+            outgoing.add_message(repos, conversation, turn, reply, now)
 
     def charge(
         self,
