@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar, get_args
+from typing import Any, Generic, Literal, TypeVar, get_args, get_type_hints
 
 from store import backup
 from store.accounts import Accounts
@@ -451,31 +451,5 @@ def _guarded(keyring: Keyring) -> Guard:
 
 
 def _repos(keyring: Keyring, notified: set[str], realm: str) -> Repositories:
-    connection = keyring.connection
-    return Repositories(
-        conversations=Conversations(connection, keyring, notified, realm),
-        chats=Chats(connection, keyring, notified, realm),
-        inbox=Inbox(connection, keyring, notified, realm),
-        journal=Journal(connection, keyring, notified, realm),
-        history=History(connection, keyring, notified, realm),
-        outbox=Outbox(connection, keyring, notified, realm),
-        attempts=Attempts(connection, keyring, notified, realm),
-        members=Members(connection, keyring, notified, realm),
-        ledger=Ledger(connection, keyring, notified, realm),
-        accounts=Accounts(connection, keyring, notified, realm),
-        people=People(connection, keyring, notified, realm),
-        reminders=Reminders(connection, keyring, notified, realm),
-        facts=Facts(connection, keyring, notified, realm),
-        grants=Grants(connection, keyring, notified, realm),
-        predictions=Predictions(connection, keyring, notified, realm),
-        summaries=Summaries(connection, keyring, notified, realm),
-        quotas=Quotas(connection, keyring, notified, realm),
-        tool_shapes=ToolShapes(connection, keyring, notified, realm),
-        lessons=Lessons(connection, keyring, notified, realm),
-        notices=Notices(connection, keyring, notified, realm),
-        feeds=Feeds(connection, keyring, notified, realm),
-        restored=Restored(connection, keyring, notified, realm),
-        own_time=OwnTime(connection, keyring, notified, realm),
-        forgetting=Forgetting(connection, keyring, notified, realm),
-        traces=Traces(connection, keyring, notified, realm),
-    )
+    kinds = get_type_hints(Repositories)
+    return Repositories(**{name: kind(keyring.connection, keyring, notified, realm) for name, kind in kinds.items()})
