@@ -25,7 +25,7 @@ from bot.turn.group_context import GroupContext
 from bot.turn.turns import Turns
 from bot.turn.work import Work
 from bot.unanswered import Unanswered
-from store import ConversationId, Repositories, Store, StoreError, TurnId, UrgentItem
+from store import ConversationId, InboxId, Repositories, Store, StoreError, TurnId, UrgentItem
 
 _log = logging.getLogger(__name__)
 
@@ -105,13 +105,18 @@ class UrgentItems:
             return
         self._bell.clear()
         try:
-            while urgent_items := await self._turns.urgent_items(besides=self._lanes, most=_AT_ONCE):
+            while urgent_items := await self._waiting():
                 for conversation, own in groupby(sorted(urgent_items, key=_conversation_of), _conversation_of):
                     lane = self._attend_all(tuple(own), running)
                     self._lanes[conversation] = group.create_task(lane, name=f"errands-{conversation}")
         except StoreError:
             self._bell.set()
             raise
+
+    async def _waiting(self) -> tuple[UrgentItem, ...]:
+        """Some of what waits in conversations where nothing urgent is being carried out, oldest first."""
+        busy = tuple(self._lanes)
+        return await self._store.read(lambda repos: repos.inbox.urgent_items(besides=busy, most=_AT_ONCE))
 
     async def _attend_all(self, urgent_items: Sequence[UrgentItem], running: RunningTurns) -> None:
         """Those of one conversation, in the order in which they came."""
@@ -129,7 +134,7 @@ class UrgentItems:
     async def _attend(self, urgent_item: UrgentItem, running: RunningTurns) -> None:
         """One item to its end; one that fails again and again, or kills the process, is given up."""
         if urgent_item.item.attempts > _MAX_TRIES:
-            await self._turns.settle(urgent_item.item.id, dead=True)
+            await self._settle(urgent_item.item.id, dead=True)
             return
         try:
             async with self._work.on(-urgent_item.item.id):
@@ -141,9 +146,9 @@ class UrgentItems:
                 "item %d failed (try %d): %s", urgent_item.item.id, urgent_item.item.attempts, describe_error(error)
             )
             if urgent_item.item.attempts >= _MAX_TRIES:
-                await self._turns.settle(urgent_item.item.id, dead=True)
+                await self._settle(urgent_item.item.id, dead=True)
             else:
-                await self._turns.count_try(urgent_item.item.id)
+                await self._store.transaction(lambda repos: repos.inbox.count_try(urgent_item.item.id))
 
     async def _carry_out(self, urgent_item: UrgentItem, running: RunningTurns) -> None:
         envelope = events.load_value(Envelope, urgent_item.item.envelope)
@@ -174,32 +179,40 @@ class UrgentItems:
             case Verdict() as verdict:
                 await self._decide(urgent_item, verdict, by_admin=by_admin)
             case Question():
-                await self._turns.ask(urgent_item.item.id)
+                await self._ask(urgent_item.item.id)
             case Talk(message=message, reason=reason):
                 self._unanswered.note(reason)
                 self._group_context.hear(message, expires_at=urgent_item.item.expires_at)
-                await self._turns.settle(urgent_item.item.id)
+                await self._settle(urgent_item.item.id)
             case ignored:
                 self._unanswered.note(ignored.reason)
-                await self._turns.settle(urgent_item.item.id)
+                await self._settle(urgent_item.item.id)
 
     async def _decide(self, urgent_item: UrgentItem, verdict: Verdict, *, by_admin: bool) -> None:
         """Take a yes or no; words that answer nothing are a question like any other."""
         item = urgent_item.item.id
         if await self._approvals.decide(urgent_item.conversation, verdict, is_admin=by_admin, item=item):
             return
-        await (self._turns.ask(item) if isinstance(verdict.instead, Question) else self._turns.settle(item))
+        await (self._ask(item) if isinstance(verdict.instead, Question) else self._settle(item))
 
     async def _stop(self, urgent_item: UrgentItem, halt: Halt, running: RunningTurns, *, by_admin: bool) -> None:
         """Stop what the reaction is about, if the person may: it is theirs, or they are an admin."""
         found = await self._store.read(lambda repos: _found(repos, urgent_item.conversation, halt))
         if found.turn is not None and (by_admin or found.is_own) and running.stop_turn(found.turn):
             # The turn itself says that it was stopped.
-            await self._turns.settle(urgent_item.item.id)
+            await self._settle(urgent_item.item.id)
         elif found.message is not None and (by_admin or found.is_own):
             _halt(running, await self._revisions.withdraw(urgent_item, found.message))
         else:
-            await self._turns.settle(urgent_item.item.id)
+            await self._settle(urgent_item.item.id)
+
+    async def _settle(self, item: InboxId, *, dead: bool = False) -> None:
+        """It needs nothing more; `dead`: it could not be carried out."""
+        await self._store.transaction(lambda repos: repos.inbox.settle(item, dead=dead))
+
+    async def _ask(self, item: InboxId) -> None:
+        """It is a question after all, and waits like any other."""
+        await self._store.transaction(lambda repos: repos.inbox.as_question(item, None))
 
     def _correct_talk(self, correction: Correction) -> None:
         message = correction.edit.message

@@ -251,7 +251,7 @@ class Worker:
 
     async def _mark_waiting(self) -> None:
         """Messages that wait behind others are marked, too, each once."""
-        for urgent_item in await self._turns.waiting(after=self._seen):
+        for urgent_item in await self._store.read(lambda repos: repos.inbox.waiting_after(self._seen)):
             item = urgent_item.item
             self._seen = InboxId(max(self._seen, item.id))
             opened = await self._open(urgent_item.conversation, item)
@@ -376,17 +376,16 @@ class Worker:
 
     async def _handed_back(self, claim: Claim, *, counts: bool) -> None:
         try:
-            await self._turns.hand_back(claim, counts=counts)
+            await self._store.transaction(lambda repos: repos.inbox.hand_back(claim.turn, counts=counts))
         except StoreError as error:
             # Maintenance finds the claim when its deadline has passed.
             _log.error("turn %d could not be handed back: %s", claim.turn, error)
 
     async def _served(self, claim: Claim, opened: tuple[_Opened, ...]) -> None:
-        if len(opened) < len(claim.items):
-            await self._discarded(claim)
-            return
-        if claim.attempt > self._pace.max_attempts + _MAX_BURIALS or claim.deaths > _MAX_DEATHS + _MAX_BURIALS:
-            await self._discarded(claim)
+        is_lost = claim.attempt > self._pace.max_attempts + _MAX_BURIALS or claim.deaths > _MAX_DEATHS + _MAX_BURIALS
+        if is_lost or len(opened) < len(claim.items):
+            _log.error("turn %d cannot be read and is given up", claim.turn)
+            await self._turns.discard(claim)
             return
         opened = await self._undecided(claim, opened)
         asked = await self._asked(claim, opened)
@@ -431,10 +430,6 @@ class Worker:
             ):
                 left.append(one)
         return tuple(left)
-
-    async def _discarded(self, claim: Claim) -> None:
-        _log.error("turn %d cannot be read and is given up", claim.turn)
-        await self._turns.discard(claim)
 
     async def _answered(self, claim: Claim, turn: Turn, notes: tuple[Sentence, ...], *, said_before: int) -> None:
         """The messages that are to be answered; `notes` say why others with them are not.
@@ -495,7 +490,9 @@ class Worker:
         askers, account = (await self._turns.settings(claim.conversation)).askers, envelope.account
         if may_ask(envelope, self._authority.allowed, askers):
             return True
-        is_approved = askers == "list" and await self._turns.is_let_in(message.author, account)
+        is_approved = askers == "list" and await self._store.read(
+            lambda repos: repos.people.is_allowed(message.author, account=account)
+        )
         if may_ask(envelope, self._authority.allowed, askers, is_approved=is_approved):
             return True
         self._unanswered.note("not_asker")

@@ -11,7 +11,6 @@ Left to others: the rows (`store`), stopping what runs (`bot.loops.worker`), the
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 
 from bot import events, messages
@@ -198,9 +197,7 @@ class Revisions:
         """The turn of an open message is over; what it cost is written down, its other messages wait for another."""
         if known.turn is None:
             return None
-        done = tuple(journal.load_step(line) for line in repos.journal.steps(conversation, known.turn))
-        entries = tuple(replace(entry, details=None) for entry in journal.entries(journal.failed_outcome(done, "")))
-        self._turns.charge(repos, conversation, known.turn, entries, person=author, chat=chat)
+        self._turns.charge_so_far(repos, conversation, known.turn, person=author, chat=chat)
         repos.inbox.release(known.turn)
         repos.journal.close(known.turn, "ignored", now=self._clock.now())
         outgoing.clear(repos, known.turn, chat, self._clock.now())

@@ -392,6 +392,11 @@ def entries(outcome: Outcome) -> tuple[LedgerEntry, ...]:
     return tuple(found)
 
 
+def without_words(rows: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
+    """The rows without what tools were asked and have answered."""
+    return tuple(replace(row, details=None) for row in rows)
+
+
 def _completion_entry(completion: Completion) -> LedgerEntry:
     usage = completion.usage
     return LedgerEntry(

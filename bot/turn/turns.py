@@ -44,14 +44,12 @@ from bot.turn.journal import (
 from store import (
     Claim,
     ConversationId,
-    InboxId,
     LedgerEntry,
     Repositories,
     Store,
     StoredMessage,
     TurnEnd,
     TurnId,
-    UrgentItem,
 )
 
 _REMEMBERED_CONVERSATIONS = 32
@@ -234,7 +232,7 @@ class Turns:
         rows = _rows(turn.id, kept)
         entries = steps.entries(outcome)
         if is_gone:
-            entries = tuple(replace(entry, details=None) for entry in entries)
+            entries = steps.without_words(entries)
         last = tuple(done for done in outcome.completions if done.message is None or not done.message.calls)
         unjournaled = steps.entries(
             replace(outcome, completions=() if outcome.is_journaled else last, runs=(), fees=())
@@ -329,9 +327,7 @@ class Turns:
 
     def end(self, repos: Repositories, conversation: ConversationId, turn: TurnId, message: Incoming) -> None:
         """A turn ends without a word, within a transaction; what it has cost so far is written down."""
-        done = tuple(steps.load_step(line) for line in repos.journal.steps(conversation, turn))
-        entries = tuple(replace(entry, details=None) for entry in steps.entries(steps.failed_outcome(done, "")))
-        self.charge(repos, conversation, turn, entries, person=message.author, chat=message.chat)
+        self.charge_so_far(repos, conversation, turn, person=message.author, chat=message.chat)
         repos.inbox.done(turn)
         repos.journal.close(turn, "failed", now=self._clock.now())
 
@@ -385,7 +381,7 @@ class Turns:
     def _leave(self, repos: Repositories, turn: Turn, entries: tuple[LedgerEntry, ...]) -> None:
         """An admin has taken the chat over, within a transaction: nothing is said, what it has cost is written down."""
         now = self._clock.now()
-        spent = tuple(replace(entry, details=None) for entry in entries)
+        spent = steps.without_words(entries)
         self.charge(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
         outgoing.clear(repos, turn.id, turn.chat, now)
         self._tell_once(repos, turn, say(phrases.IS_TAKEN_OVER))
@@ -426,10 +422,6 @@ class Turns:
 
         await self._store.transaction(tell)
 
-    async def is_let_in(self, person: PersonId, account: str) -> bool:
-        """Whether an admin has let this person in."""
-        return await self._store.read(lambda repos: repos.people.is_allowed(person, account=account))
-
     async def discard(self, claim: Claim) -> None:
         """The messages of a claim cannot be read at all: they are dead, and there is nobody to tell."""
 
@@ -438,31 +430,6 @@ class Turns:
             repos.inbox.bury(claim.turn)
 
         await self._store.transaction(transact)
-
-    async def hand_back(self, claim: Claim, *, counts: bool) -> None:
-        """Give the claim up: it waits again. `counts` tells whether this was a failed try."""
-        await self._store.transaction(lambda repos: repos.inbox.hand_back(claim.turn, counts=counts))
-
-    async def urgent_items(self, *, besides: Collection[ConversationId], most: int) -> tuple[UrgentItem, ...]:
-        """The urgent items that wait in other conversations than these, oldest first: deletions, edits, commands."""
-        passed_over = tuple(besides)
-        return await self._store.read(lambda repos: repos.inbox.urgent_items(besides=passed_over, most=most))
-
-    async def waiting(self, *, after: InboxId) -> tuple[UrgentItem, ...]:
-        """Messages that came after this one and wait to be taken, oldest first; a batch of them."""
-        return await self._store.read(lambda repos: repos.inbox.waiting_after(after))
-
-    async def settle(self, item: InboxId, *, dead: bool = False) -> None:
-        """An urgent item needs nothing more; `dead`: it could not be carried out."""
-        await self._store.transaction(lambda repos: repos.inbox.settle(item, dead=dead))
-
-    async def count_try(self, item: InboxId) -> None:
-        """An urgent item could not be carried out this time."""
-        await self._store.transaction(lambda repos: repos.inbox.count_try(item))
-
-    async def ask(self, item: InboxId) -> None:
-        """An urgent item is a question after all: it waits like any other."""
-        await self._store.transaction(lambda repos: repos.inbox.as_question(item, None))
 
     def tell(
         self,
@@ -508,6 +475,14 @@ class Turns:
         group = chat if chat.is_group else None
         periods = budgets.periods(now, self._timezone)
         repos.ledger.add(conversation, turn, person, entries, now=now, group=group, periods=periods, warned=warned)
+
+    def charge_so_far(
+        self, repos: Repositories, conversation: ConversationId, turn: TurnId, *, person: PersonId, chat: ChatId
+    ) -> None:
+        """As `charge`, for a turn that is given up: what its journal holds, without any words."""
+        done = map(steps.load_step, repos.journal.steps(conversation, turn))
+        spent = steps.without_words(steps.entries(steps.failed_outcome(done, "")))
+        self.charge(repos, conversation, turn, spent, person=person, chat=chat)
 
     def forget(self, conversation: ConversationId | None = None) -> None:
         """The history of a conversation (None: of all) was changed in the store: read it anew."""
