@@ -61,7 +61,7 @@ def deed(call: ToolCall, spec: ToolSpec | None) -> Deed:
     """What a valid call would do; `spec` None: there is no such tool now."""
     told = _told(call, spec)
     is_shortened = len(told.details) > MAX_VALUES or any(
-        len(_on_one_line(text)) > MAX_VALUE_CHARACTERS for _, text in _raw("", dict(call.arguments))
+        len(_on_one_line(_text(value))) > MAX_VALUE_CHARACTERS for _, value in _leaves(call.arguments)
     )
     return replace(told, whole=_whole(call)) if is_shortened else told
 
@@ -82,25 +82,25 @@ def _told(call: ToolCall, spec: ToolSpec | None) -> Deed:
 
 def _whole(call: ToolCall) -> str:
     """All arguments, for a file: one below the other, nothing left out but signs that hide."""
-    leaves = _raw("", dict(call.arguments))
-    return "\n\n".join([call.name, *(f"{path}:\n{clean_text(value)}" for path, value in leaves)])[
-        :_MAX_WHOLE_CHARACTERS
-    ]
+    values = (f"{'.'.join(path)}:\n{clean_text(_text(value))}" for path, value in _leaves(call.arguments))
+    return "\n\n".join([call.name, *values])[:_MAX_WHOLE_CHARACTERS]
 
 
-def _raw(path: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Each value as it is, with where it stands."""
+def _leaves(value: object, *path: str, depth: int = 0) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Each value with the names that lead to it; what lies too deep is one value."""
     match value:
-        case dict() if depth < _MAX_DEPTH:
-            for name, item in cast("dict[str, object]", value).items():
-                yield from _raw(f"{path}.{name}" if path else name, item, depth + 1)
+        case Mapping() if depth < _MAX_DEPTH:
+            for name, item in cast("Mapping[str, object]", value).items():
+                yield from _leaves(item, *path, name, depth=depth + 1)
         case list() if depth < _MAX_DEPTH:
             for item in cast("list[object]", value):
-                yield from _raw(path, item, depth + 1)
-        case str():
-            yield path, value
+                yield from _leaves(item, *path, depth=depth + 1)
         case _:
-            yield path, json.dumps(value, ensure_ascii=False)
+            yield path, value
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def quote(text: str) -> str:
@@ -149,29 +149,21 @@ def _value(value: object) -> str:
 
 def _lines(arguments: Mapping[str, object]) -> Iterator[str]:
     """One for each value, however deep it lies."""
-    leaves = list(_leaves("", dict(arguments)))
+    leaves = list(_leaves(arguments))
     for path, value in leaves[:MAX_VALUES]:
-        yield f"{_name(path)}: {value}"
+        yield f"{_name(' › '.join(path))}: {_shown(value)}"
     if len(leaves) > MAX_VALUES:
         yield say(phrases.VALUES_LEFT_OUT, count=len(leaves) - MAX_VALUES)
 
 
-def _leaves(path: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]]:
+def _shown(value: object) -> str:
     match value:
-        case dict() | list() if depth >= _MAX_DEPTH:
-            yield path, quote(json.dumps(value, ensure_ascii=False))
-        case dict():
-            for name, item in cast("dict[str, object]", value).items():
-                yield from _leaves(f"{path} › {name}" if path else name, item, depth + 1)
-        case list():
-            for item in cast("list[object]", value):
-                yield from _leaves(path, item, depth + 1)
-        case str():
-            yield path, quote(value)
+        case str() | dict() | list():
+            return quote(_text(cast("object", value)))
         case bool() | None:
-            yield path, {True: "✔", False: "✘", None: "–"}[value]
+            return {True: "✔", False: "✘", None: "–"}[value]
         case _:
-            yield path, _plain(str(value)[:_MAX_NAME_CHARACTERS])
+            return _plain(str(value)[:_MAX_NAME_CHARACTERS])
 
 
 def _when(wish: Wish) -> str:

@@ -14,7 +14,7 @@ import logging
 from collections.abc import Iterable
 from datetime import timedelta
 
-from bot.clock import Clock
+from bot.clock import Clock, is_set_within
 from bot.errors import SendUnknown
 from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.transports.base import Transport
@@ -93,9 +93,9 @@ class Marks:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _marked(self, place: _Place, over: asyncio.Event, emoji: str, may_stand: bool) -> None:  # noqa: FBT001
-        if not await _set_within(over, self._after_seconds):
+        if not await is_set_within(over, self._after_seconds):
             may_stand |= await self._react(place, emoji, removed=False, unless=over)
-            await _set_within(over, _LONGEST_SECONDS)
+            await is_set_within(over, _LONGEST_SECONDS)
         if may_stand:
             await self._react(place, emoji, removed=True)
         if place in self._standing and self._standing[place][0] is over:
@@ -139,12 +139,3 @@ class Marks:
                 repos.attempts.end_reaction(number, name, now=now, until=now + may_come)
 
             await self._store.transaction(end)
-
-
-async def _set_within(event: asyncio.Event, seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        return False
-    return True
