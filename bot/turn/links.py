@@ -8,7 +8,8 @@
 An address that was given stays only as it was given: capitals, escapes and a fragment of the model's own could spell
 something out as well. Signal makes links of whatever looks like one, with a scheme or without, in code too, and a
 browser passes over signs that nobody sees. A name with one dot and nothing behind it (`evil.com`) is an address as
-well, where its end is one of hosts and none of the files that people talk about (`report.md`, `main.py`).
+well, where its end is one of hosts and none of the files that people talk about (`report.md`, `main.py`). What stands
+right before or behind an address that was given may be part of it to a phone: then it was not given.
 Left to others: when this has to be (`bot.turn.answers`), made-up sources of a search (`bot.turn.citations`).
 """
 
@@ -16,6 +17,8 @@ import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from ipaddress import ip_address
+from itertools import takewhile
 from typing import cast
 
 from bot.events import Style
@@ -23,6 +26,7 @@ from bot.formatting.spans import StyledText
 from bot.formatting.split import visible
 from bot.messages import AssistantMessage, Message, ToolAnswer, ToolCall, UserMessage
 from bot.policy.trust import urls_in
+from bot.turn.host_ends import HOST_ENDS
 from tools import canonical_url
 
 _END = r"[^\s<>\"`|\\^]"
@@ -41,8 +45,8 @@ _OTHER = "(?:mailto|tel|sms|smsto|sgnl|geo|magnet|data|javascript|xmpp|sip)"
 _ADDRESS = re.compile(
     rf"""(?P<whole>[a-z][a-z0-9+.-]{{1,20}}://{_END}+)
     |(?P<other>\b{_OTHER}:{_END}+)
-    |(?P<bare>(?<!{_SIGN})(?:[\w.+-]{{1,64}}@)?{_NAME}{_REST}?)
-    |(?P<number>(?<!\w)\d{{1,3}}(?:{_DOT}\d{{1,3}}){{3}}{_REST})""",
+    |(?P<bare>(?<!{_SIGN})(?:[\w.+-]{{1,64}}@)?{_NAME}(?![a-z0-9+.-]*://){_REST}?)
+    |(?P<number>(?<![\w.])\d{{1,3}}(?:{_DOT}\d{{1,3}}){{3}}(?!\.?\w)(?P<behind>{_REST})?)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _LINK = re.compile(
@@ -52,8 +56,16 @@ _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
 _GOES_ON = re.compile(r'[|\\^`]|"[^\s"]+"')
 """What stands behind an address, to our eyes, and is part of it to Signal's app for desktops, which ends one at white
 space and angle brackets. Source: linkify-it 5, `src_path` in lib/re.mjs (read 2026-11-23)."""
+_GOES_BEFORE = re.compile(rf"(?:[@$+=|~^`]|{_DOT})")
+"""What stands before a name, to our eyes, and is the beginning of its first label to Signal's app for desktops: any
+sign that is no punctuation. The owner of `sea.example` sees who asks for `4711=docs.sea.example`. Source: linkify-it 5,
+`src_pseudo_letter` in lib/re.mjs; `isLinkSneaky` in ts/types/LinkPreview.std.ts of github.com/signalapp/Signal-Desktop
+(read 2026-11-23)."""
+_PLAIN_END = re.compile(r"""[)\]}']*(?:([.,;!?])\1{0,2}|:|\?!|!\?)?[)\]}']*""")
+"""What ends a sentence or closes a bracket behind an address. Phones read on over other signs, and `!?!!?_` spells a
+letter to them."""
 _SCHEME = re.compile(r"^<?[a-z][a-z0-9+.-]{1,20}://(?:[^/?#@]*@)?", re.IGNORECASE)
-_BEFORE_NAME = re.compile(r"\A\W+")
+_BEFORE_NAME = re.compile(r"\A\W+(?=[a-z0-9])", re.IGNORECASE)
 """An emoji, say, that stands before an address without a space between them."""
 _BEGINS_WITH_SCHEME = re.compile(rf"[a-z][a-z0-9+.-]{{1,20}}://|{_OTHER}:", re.IGNORECASE)
 _AT_THE_END = ".,;:!?'*_)]}"
@@ -69,20 +81,13 @@ _HOST_END_WORDS = (
     "рф рус укр бел срб қаз орг онлайн сайт "
     "中国 中國 公司 网络 网址 网站 在线 香港 台湾 台灣 한국 भारत ไทย مصر قطر ایران みんな"
 )
-"""How names of hosts end, besides the ends of countries: what phones make links of, and what is cheap to have."""
-_COUNTRY_END_WORDS = (
-    "ac ad ae af ag ai al ao ar at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bw by bz ca cd cf cg ch ci "
-    "ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm dz ec ee eg er es et eu fi fj fk fm fo fr ga gd ge gf gg gh gi gl "
-    "gm gn gp gq gr gt gu gw gy hk hm hn hr ht hu id ie il im io iq ir is it je jm jo jp ke kg kh ki km kn kp kr kw ky "
-    "kz lb lc li lk lr ls lt lu lv ly ma mc me mg mh mm mn mo mp mq mr ms mt mu mv mw mx my mz na nc ne nf ng ni nl no "
-    "np nr nu nz om pa pe pf pg ph pk pn pr pt pw qa re ro ru rw sa sb sc sd se sg si sk sl sm sn sr ss su sv sx sy sz "
-    "tc td tg th tj tk tl tm tn to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw"
-)
-"""But for those with which names of files end: as am cc do in la mk ml md pl pm ps py rs sh so st tf."""
+"""How names of hosts often end, besides the ends of countries: by these they are told from other names in code."""
 _CODED_HOST_ENDS = frozenset({"com", "org", "biz", "xyz", "onion"})
 """Of names with one dot in code, where `logger.info` and `System.Net` are none."""
-_HOST_ENDS = frozenset(_HOST_END_WORDS.split())
-_COUNTRY_ENDS = frozenset(_COUNTRY_END_WORDS.split())
+_FREQUENT_HOST_ENDS = frozenset(_HOST_END_WORDS.split())
+_FILE_ENDS = frozenset({"cc", "java", "md", "mk", "ml", "pl", "pm", "ps", "py", "rs", "sh", "so"})
+"""Ends of hosts that are those of files as well: with one dot and nothing behind it, these names are left alone."""
+_NAMED_HOST_ENDS = (HOST_ENDS | _FREQUENT_HOST_ENDS) - _FILE_ENDS
 
 
 def given_in(read: Sequence[Message], returning: Collection[str]) -> str:
@@ -128,10 +133,19 @@ def _seen_without_links(seen: StyledText, given: str, known: Mapping[str, str]) 
 
     def shown(found: re.Match[str]) -> str:
         in_code = any(span.start <= found.start() < span.end for span in code)
-        goes_on = _GOES_ON.match(seen.text, found.end()) is not None
-        return _shown(found, "" if goes_on else given, {} if goes_on else known, in_code=in_code)
+        if _goes_further(found):
+            return _shown(found, "", {}, in_code=in_code)
+        return _shown(found, given, known, in_code=in_code)
 
     return _ADDRESS.sub(shown, seen.text)
+
+
+def _goes_further(found: re.Match[str]) -> bool:
+    """Whether an address in what people see has a beginning or an end to their phones that it has not to us."""
+    if found["bare"] is not None and _GOES_BEFORE.match(found.string, max(found.start() - 1, 0)):
+        return True
+    behind = found[0][len(found[0].rstrip(_AT_THE_END)) :]
+    return not _PLAIN_END.fullmatch(behind) or _GOES_ON.match(found.string, found.end()) is not None
 
 
 def inert(text: str) -> str:
@@ -169,6 +183,8 @@ def _shown(found: re.Match[str], given: str, known: Mapping[str, str], *, in_cod
 
 def _is_address(found: re.Match[str], *, in_code: bool) -> bool:
     """Whether something makes a link of it that could tell its host anything."""
+    if found["number"] is not None:
+        return found["behind"] is not None or _is_public(found["number"])
     if found["bare"] is None:
         return True
     bare = found["bare"].rstrip(_AT_THE_END)
@@ -176,10 +192,23 @@ def _is_address(found: re.Match[str], *, in_code: bool) -> bool:
         return True
     labels = re.split(_DOT, bare)
     seen = unicodedata.normalize("NFKC", re.sub(f"[{_UNSEEN}]", "", labels[-1])).lower()
-    end = re.split(r"[^\w-]", seen, maxsplit=1)[0]
+    end = "".join(takewhile(_is_of_label, seen))
     if len(labels) < _MIN_LABELS:
-        return end in (_CODED_HOST_ENDS if in_code else _HOST_ENDS | _COUNTRY_ENDS)
-    return not in_code or len(end) == 2 or end in _HOST_ENDS  # noqa: PLR2004  (of countries)
+        return end in (_CODED_HOST_ENDS if in_code else _NAMED_HOST_ENDS)
+    return not in_code or len(end) == 2 or end in _FREQUENT_HOST_ENDS  # noqa: PLR2004  (of countries)
+
+
+def _is_of_label(sign: str) -> bool:
+    """Whether a name may go on with it; in the scripts of India and in Thai with marks as well."""
+    return sign.isalnum() or sign == "-" or unicodedata.category(sign).startswith("M")
+
+
+def _is_public(number: str) -> bool:
+    """Whether an IPv4 address is one of the internet: not a router at home, not a version like 10.0.19045.1."""
+    try:
+        return ip_address(re.sub(_DOT, ".", number)).is_global
+    except ValueError:
+        return False
 
 
 def _as_given(address: str, given: str, known: Mapping[str, str]) -> str | None:

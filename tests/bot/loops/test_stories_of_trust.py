@@ -295,6 +295,16 @@ async def test_a_link_that_nobody_gave_carries_nothing_out(
             assert not re.search(r"evil/|evil\.example|://(?!lamps)", heard)
 
 
+@pytest.mark.parametrize("text", [f"{GOOD}!?!!?_", f"{GOOD}*__*", "4711=lamps.example", "4711.photography"])
+async def test_no_address_that_was_given_carries_signs_of_its_own(store: Store, clock: SetClock, text: str) -> None:
+    """Phones read them as part of it, and who owns the host has given it to learn what stands there."""
+    async with scene(store, clock) as there:
+        await SOURCES["page"][0](there)
+        heard = await there.say(f"is {GOOD} right?", says(f"See {text} now!"))
+        assert "[.]" in heard
+        assert "lamps.example" not in heard
+
+
 async def test_where_nothing_was_read_a_model_may_name_what_it_knows(store: Store, clock: SetClock) -> None:
     """As it was asked to."""
     text = "See [the manual](https://docs.example/manual) or www.docs.example."

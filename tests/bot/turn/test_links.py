@@ -2,7 +2,9 @@
 
 import re
 import time
+from importlib.resources import files
 
+import hypothesis.vendor
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,6 +43,10 @@ GIVEN = "See https://lamps.example/signals?a=1, www.flags.example and docs.sea.e
         (f"{'a' * 70}.io/4711", f"{'a' * 70}[.]io/4711"),
         ("http:/evil.io/4711", "http:/evil[.]io/4711"),
         ("lamps.example.evil.com", "lamps[.]example[.]evil[.]com"),
+        ("4711.photography, evil4711.in", "4711[.]photography, evil4711[.]in"),
+        ("4711.xn--p1ai", "4711[.]xn--p1ai"),
+        ("_.https://lamps.example/signals?a=14711", "_.lamps[.]example"),
+        ("8.8.47.11", "8[.]8[.]47[.]11"),
         ("1.2.3.4/4711", "1[.]2[.]3[.]4/4711"),
         ("https://a:b@evil.example:8/4711", "evil[.]example"),
         ("ftp://evil.example/4711", "evil[.]example"),
@@ -68,6 +74,8 @@ def test_what_nobody_gave_is_no_link(text: str, shown: str) -> None:
         "See https://lamps.example, www.flags.example and docs.sea.example/Flag_(signal)#top!",
         "report.pdf, main.py, README.md, e.g. 3.14, 12:30, and/or, v1.2.3, Mr. Smith. z.B. 5 p.m., Node.js",
         "👉lamps.example/signals?a=1, “flags.example” and lamps.example",
+        "Your router is 192.168.1.1, and Windows 10.0.19045.3803",
+        "(See https://lamps.example/signals?a=1.) Is it www.flags.example?! “lamps.example”...",
         "`self.lamp.flash()`, `logger.info`, `System.Net` and `archive.tar.zst`",
         "[a](b), [7], f[x](y)",
         "",
@@ -117,6 +125,33 @@ def test_what_phones_read_as_part_of_a_given_address_carries_nothing_out(address
     seen = visible(defang(f'See {address}{behind} and {address}, “{address}” or "{address}".', given)).text
     linked = [found.rstrip('.,”"') for found in re.findall(r"(?:https://lamps|flags)\.example/[^\s<>｜]*", seen)]
     assert set(linked) == {address}
+
+
+@pytest.mark.parametrize("behind", ["!?!!?_", "*__*", ",;,;)", "_", ".,.,-", "')]'_", ":::;"])
+def test_no_signs_behind_a_given_address_spell_anything(behind: str) -> None:
+    """Signal's apps read on over them: to whoever owns the host they are signs of a code."""
+    seen = visible(defang(f"See https://lamps.example/signals?a=1{behind} now", GIVEN)).text
+    assert seen.startswith("See lamps[.]example")
+
+
+@pytest.mark.parametrize(
+    "before", ["4711=", "4711$", "4711~", "4711+", "4711`", "`4711``", "4711=.", "4711%@", "4711\\|"]
+)
+def test_no_signs_before_a_given_name_make_it_another(before: str) -> None:
+    """Signal's app for desktops reads `4711=flags.example` as one name, phones `4711%@flags.example` as a mailbox."""
+    seen = visible(defang(f"See {before}www.flags.example or {before}flags.example", GIVEN)).text
+    assert "flags[.]example or" in seen
+    assert "flags.example" not in seen
+
+
+def test_every_end_of_a_host_is_known() -> None:
+    """As phones know them: those that hypothesis knows, too, in either spelling; but for those of files."""
+    listed = files(hypothesis.vendor).joinpath("tlds-alpha-by-domain.txt").read_text("ascii").lower().splitlines()
+    ends = [end for end in listed[1:] if end]
+    assert len(ends) > 1000
+    for end in ends + [end.encode().decode("idna") for end in ends if end.startswith("xn--")]:
+        is_of_files = end in {"cc", "java", "md", "mk", "ml", "pl", "pm", "ps", "py", "rs", "sh", "so"}
+        assert (defang(f"evil.{end}", "") == f"evil.{end}") is is_of_files
 
 
 @settings(max_examples=300, deadline=None)
