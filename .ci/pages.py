@@ -64,7 +64,7 @@ def _entries() -> Iterator[CommandEntry]:
 
 
 def _who(entry: CommandEntry) -> str:
-    who = "admins" if entry.for_admins else "admins, if there are any" if entry.for_keepers else "everybody"
+    who = "admins" if entry.for_admins else "admins, if there are any" if entry.configures_group else "everybody"
     return f"{who}; directly" if entry.directly_only else who
 
 

@@ -331,29 +331,29 @@ class Parts:
         return lambda: phrases.greeting(name, tools)
 
     def _commands(self, approvals: Approvals, intake: Intake, identities: Identities) -> Commands:
-        desk = CommandContext(self._store, self._turns, self._clock)
+        context = CommandContext(self._store, self._turns, self._clock)
         account, zone = self._transport.account, self._settings.locale.timezone
         choices = self._settings.llm.models_to_choose
         audience = Audience(self._transport, lambda: intake.access)
         budgets = models.budgets(self._settings)
         groups = (
-            ChatCommands(desk, approvals, timezone=zone, limits=budgets, name=self._settings.signal.name),
-            QuestionCommands(desk, approvals),
-            PreferenceCommands(desk, self._menu),
+            ChatCommands(context, approvals, timezone=zone, limits=budgets, name=self._settings.signal.name),
+            QuestionCommands(context, approvals),
+            PreferenceCommands(context, self._menu),
             StandingCommands(
-                desk,
+                context,
                 account=account,
                 model=choices[0],
                 version=current_version(),
                 described_build=described_build,
                 known=self._known,
             ),
-            AttestationCommands(desk, Attestation(self._settings.attestation.socket)),
-            ReminderCommands(desk, self.reminders),
-            MemoryCommands(desk, self.memory),
-            FeedCommands(desk, is_on=equipment.news_options(self._settings).enabled, timezone=zone),
+            AttestationCommands(context, Attestation(self._settings.attestation.socket)),
+            ReminderCommands(context, self.reminders),
+            MemoryCommands(context, self.memory),
+            FeedCommands(context, is_on=equipment.news_options(self._settings).enabled, timezone=zone),
             AdminCommands(
-                desk,
+                context,
                 self._pairing,
                 audience,
                 budgets,
@@ -361,11 +361,11 @@ class Parts:
                 timezone=zone,
                 on_allowed=intake.admit,
             ),
-            TakeoverCommands(desk, approvals, audience),
-            TrustCommands(desk, identities),
-            BroadcastCommands(desk, audience),
+            TakeoverCommands(context, approvals, audience),
+            TrustCommands(context, identities),
+            BroadcastCommands(context, audience),
         )
-        return Commands(desk, groups)
+        return Commands(context, groups)
 
     def _summary_worker(self, provider: Provider, budget: Budget) -> SummaryWorker:
         history = self._settings.history

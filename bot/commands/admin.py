@@ -20,7 +20,7 @@ class AdminCommands(CommandGroup):
 
     def __init__(
         self,
-        desk: CommandContext,
+        context: CommandContext,
         pairing: Pairing,
         audience: Audience,
         limits: Budgets,
@@ -30,7 +30,7 @@ class AdminCommands(CommandGroup):
         on_allowed: Callable[[PersonId], Awaitable[None]],
     ) -> None:
         """`on_allowed` is told whom an admin has just let in."""
-        self._desk = desk
+        self._context = context
         self._on_allowed = on_allowed
         self._pairing = pairing
         self._audience = audience
@@ -44,16 +44,16 @@ class AdminCommands(CommandGroup):
         code = call.command.rest
         if not code:
             raise WrongForm
-        person = self._pairing.approve(code, self._desk.clock.now())
+        person = self._pairing.approve(code, self._context.clock.now())
 
         def allow(repos: Repositories) -> str:
             if person is None:
                 return say(phrases.UNKNOWN_CODE)
-            by, now = call.message.author, self._desk.clock.wall()
+            by, now = call.message.author, self._context.clock.wall()
             repos.people.allow(person, account=self._account, by=by, now=now)
             return say(phrases.LET_IN, label=repos.people.label(person, account=self._account))
 
-        await self._desk.answer(call, allow)
+        await self._context.answer(call, allow)
         if person is not None:
             await self._on_allowed(person)
 
@@ -68,7 +68,7 @@ class AdminCommands(CommandGroup):
             is_done = repos.people.deny(label, account=self._account)
             return say(phrases.SHUT_OUT, label=label) if is_done else say(phrases.UNKNOWN_PERSON)
 
-        await self._desk.answer(call, deny)
+        await self._context.answer(call, deny)
 
     @command("/people", phrases.ABOUT_PEOPLE, for_admins=True, section="admins")
     async def _people(self, call: Call) -> None:
@@ -78,7 +78,7 @@ class AdminCommands(CommandGroup):
             lines = [phrases.guest(found.label, found.at, found.by) for found in repos.people.approvals()]
             return "\n".join(lines) or say(phrases.NOBODY_LET_IN)
 
-        await self._desk.answer(call, reply)
+        await self._context.answer(call, reply)
 
     @command("/groups", phrases.ABOUT_GROUPS, for_admins=True, directly_only=True, section="admins")
     async def _groups(self, call: Call) -> None:
@@ -89,28 +89,27 @@ class AdminCommands(CommandGroup):
         else:
             lines = [f"- {'✓' if may_write else '✗'} {name}: `{group}`" for group, name, may_write in groups]
             reply = "\n".join(lines) or phrases.NO_GROUPS
-        await self._desk.answer(call, lambda _: reply)
+        await self._context.answer(call, lambda _: reply)
 
     @command("/budget [LABEL]", phrases.ABOUT_BUDGET, for_admins=True, directly_only=True, section="admins")
     async def _budget(self, call: Call) -> None:
         """Shows the budgets and what is spent, of one person or (alone) of all."""
         label = call.command.rest.lower()
         if not label:
-            await self._desk.answer(call, self._everybody)
+            await self._context.answer(call, self._everybody)
             return
         contacts = await self._audience.contacts()
         if contacts is None:
-            await self._desk.answer(call, lambda _: say(phrases.BRIDGE_SILENT))
+            await self._context.reply(call, phrases.BRIDGE_SILENT)
             return
-        people = [contact.person for contact in contacts]
 
         def reply(repos: Repositories) -> str:
-            person = next((one for one in people if label in {one, self._audience.label(repos, one)}), None)
+            person = self._audience.person(repos, contacts, label)
             if person is None:
                 return say(phrases.UNKNOWN_LABEL)
             return "\n".join(self._lines(repos, person, "person", label))
 
-        await self._desk.answer(call, reply)
+        await self._context.answer(call, reply)
 
     def _everybody(self, repos: Repositories) -> str:
         limits = self._limits
@@ -119,7 +118,7 @@ class AdminCommands(CommandGroup):
 
     def _lines(self, repos: Repositories, person: PersonId | None, scope: Scope, label: str | None) -> list[str]:
         """What was spent within the scope, today and this month, and what may be."""
-        periods = budgets.periods(self._desk.clock.settled_now(), self._timezone)
+        periods = budgets.periods(self._context.clock.settled_now(), self._timezone)
         totals = [total for total in repos.ledger.totals(person, None, periods) if total.scope == scope]
         lines: list[str] = []
         for total in totals:

@@ -57,7 +57,7 @@ class Call:
     command: Command
     is_admin: bool
     running: RunningTurns
-    keeps_house: bool = False
+    may_configure_group: bool = False
     """Whether they may say how a group is to be: an admin, or anybody where no admin is named in the settings."""
 
     @property
@@ -101,7 +101,7 @@ class CommandEntry:
     section: Section
     """Where it stands in the help."""
     for_admins: bool
-    for_keepers: bool
+    configures_group: bool
     """For admins, and for everybody where no admin is named in the settings: or nobody could ever do it."""
     directly_only: bool
     """Whether the answer tells of other conversations, so that no group may read it."""
@@ -117,7 +117,7 @@ class CommandEntry:
 
     def may_be_given(self, call: Call) -> bool:
         """Whether the caller may give this command."""
-        return call.is_admin or not (self.for_admins or (self.for_keepers and not call.keeps_house))
+        return call.is_admin or not (self.for_admins or (self.configures_group and not call.may_configure_group))
 
 
 def command(
@@ -126,7 +126,7 @@ def command(
     *,
     section: Section = "chat",
     for_admins: bool = False,
-    for_keepers: bool = False,
+    configures_group: bool = False,
     directly_only: bool = False,
     exact_only: bool = False,
     examples: tuple[str, ...] = (),
@@ -138,7 +138,7 @@ def command(
         run=run,
         section=section,
         for_admins=for_admins,
-        for_keepers=for_keepers,
+        configures_group=configures_group,
         directly_only=directly_only,
         exact_only=exact_only,
         examples=examples,
@@ -174,6 +174,10 @@ class CommandContext:
                 self.say(repos, call, call.conversation, work(repos))
 
         await self.store.transaction(answered)
+
+    async def reply(self, call: Call, sentence: Sentence, **values: object) -> None:
+        """Say this sentence, and settle the command."""
+        await self.answer(call, lambda _: say(sentence, **values))
 
     async def set(self, call: Call, reply: Callable[[], str | Sentence], **values: object) -> None:
         """Set these fields of the conversation's settings, and say what `reply` gives once they are set."""
@@ -228,8 +232,8 @@ class CommandContext:
 class Commands(CommandGroup):
     """All commands that there are: those given, and the help on them."""
 
-    def __init__(self, desk: CommandContext, groups: Sequence[CommandGroup]) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext, groups: Sequence[CommandGroup]) -> None:
+        self._context = context
         self._entries = {entry.name: entry for group in (self, *groups) for entry in group.entries}
 
     async def run(self, call: Call) -> bool:
@@ -242,9 +246,9 @@ class Commands(CommandGroup):
         if isinstance(found, CommandEntry):
             await self._carry_out(found, call)
         elif call.command.is_addressed:
-            await self._desk.answer(call, lambda _: phrases.unknown_command(call.command.name, found))
+            await self._context.answer(call, lambda _: phrases.unknown_command(call.command.name, found))
         else:
-            await self._desk.settle(call)
+            await self._context.settle(call)
         return call.command.is_addressed or isinstance(found, CommandEntry)
 
     def _found(self, call: Call, word: str, *, is_addressed: bool) -> CommandEntry | tuple[str, ...]:
@@ -265,25 +269,25 @@ class Commands(CommandGroup):
 
     async def _carry_out(self, entry: CommandEntry, call: Call) -> None:
         if entry.directly_only and call.is_in_group:
-            await self._desk.answer(call, lambda _: say(phrases.ONLY_DIRECTLY))
+            await self._context.reply(call, phrases.ONLY_DIRECTLY)
             return
         try:
             await entry.run(call)
         except WrongForm:
-            await self._desk.answer(call, lambda _: say(phrases.WRONG_FORM, form=entry.form))
+            await self._context.reply(call, phrases.WRONG_FORM, form=entry.form)
 
     @command("/help [NAME]", phrases.ABOUT_HELP, examples=("/help", "/help remind"))
     async def _help(self, call: Call) -> None:
         """Shows the commands that this person may give here, by what they are about, or explains one of them."""
         word = call.command.rest.lower().removeprefix("/")
         if not word:
-            await self._desk.answer(call, lambda _: self._overview(call))
+            await self._context.answer(call, lambda _: self._overview(call))
             return
         found = self._found(call, word, is_addressed=True)
         # What may be meant is only explained, which harms nobody.
         entry = found if isinstance(found, CommandEntry) else self._entries[found[0]] if len(found) == 1 else None
         others = found if isinstance(found, tuple) else ()
-        await self._desk.answer(
+        await self._context.answer(
             call, lambda _: phrases.unknown_command(word, others) if entry is None else _explained(entry)
         )
 

@@ -9,7 +9,7 @@ may still write; the store keeps no addresses, so they come from the bridge: its
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -79,6 +79,11 @@ class Audience:
             return True
         return repos.people.is_allowed(contact.person, account=self._transport.account)
 
+    def person(self, repos: Repositories, contacts: Iterable[Contact], name: str) -> PersonId | None:
+        """Who of these people has this label or uuid; None: nobody."""
+        people = (contact.person for contact in contacts)
+        return next((person for person in people if name in {person, self.label(repos, person)}), None)
+
     def label(self, repos: Repositories, person: PersonId) -> str:
         """How lists and commands call this person."""
         return repos.people.label(person, account=self._transport.account)
@@ -87,8 +92,8 @@ class Audience:
 class BroadcastCommands(CommandGroup):
     """The one command that speaks to everybody."""
 
-    def __init__(self, desk: CommandContext, audience: Audience) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext, audience: Audience) -> None:
+        self._context = context
         self._audience = audience
         self._planned: dict[PersonId, _Planned] = {}
 
@@ -113,7 +118,7 @@ class BroadcastCommands(CommandGroup):
     async def _plan(self, call: Call, text: str) -> None:
         contacts, groups = await self._audience.contacts(), await self._audience.groups()
         if contacts is None or groups is None:
-            await self._desk.answer(call, lambda _: say(phrases.BRIDGE_SILENT))
+            await self._context.reply(call, phrases.BRIDGE_SILENT)
             return
 
         def plan(repos: Repositories) -> tuple[ChatId, ...]:
@@ -122,28 +127,28 @@ class BroadcastCommands(CommandGroup):
             known = (place for place in places if repos.chats.at(place) is not None)
             return tuple(chat for chat in known if chat != call.message.chat)
 
-        chats = await self._desk.store.read(plan)
+        chats = await self._context.store.read(plan)
         in_groups = sum(chat.is_group for chat in chats)
         if chats:
-            self._planned[call.message.author] = _Planned(text=text, chats=chats, at=self._desk.clock.now())
-            await self._desk.answer(
-                call, lambda _: say(phrases.BROADCAST_ASKS, people=len(chats) - in_groups, groups=in_groups, text=text)
+            self._planned[call.message.author] = _Planned(text=text, chats=chats, at=self._context.clock.now())
+            await self._context.reply(
+                call, phrases.BROADCAST_ASKS, people=len(chats) - in_groups, groups=in_groups, text=text
             )
         else:
-            await self._desk.answer(call, lambda _: say(phrases.NOBODY_TO_TELL))
+            await self._context.reply(call, phrases.NOBODY_TO_TELL)
 
     async def _send(self, call: Call) -> None:
         planned = self._planned.get(call.message.author)
-        now = self._desk.clock.now()
+        now = self._context.clock.now()
         if planned is None or now - planned.at > _GOOD_FOR:
-            await self._desk.answer(call, lambda _: say(phrases.NO_BROADCAST))
+            await self._context.reply(call, phrases.NO_BROADCAST)
             return
 
         def send(repos: Repositories) -> str:
             sent = [self._put(repos, chat, planned.text, now) for chat in planned.chats]
             return say(phrases.BROADCAST_DONE, count=sum(sent))
 
-        await self._desk.answer(call, send)
+        await self._context.answer(call, send)
         # Only now: a transaction that failed is tried again, and finds it.
         del self._planned[call.message.author]
 

@@ -32,10 +32,10 @@ class ChatCommands(CommandGroup):
     """What everybody may tell Aldis to do."""
 
     def __init__(
-        self, desk: CommandContext, approvals: Approvals, *, timezone: str, limits: Budgets, name: str
+        self, context: CommandContext, approvals: Approvals, *, timezone: str, limits: Budgets, name: str
     ) -> None:
         """`limits` are told by `/usage`; `name` is what Aldis is called."""
-        self._desk = desk
+        self._context = context
         self._approvals = approvals
         self._timezone = timezone
         self._limits = limits
@@ -46,9 +46,9 @@ class ChatCommands(CommandGroup):
         """Stops the answer under way, or what waits for a yes."""
         if call.running.stop(call.conversation):
             # The turn itself says that it was stopped.
-            await self._desk.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
+            await self._context.settle(call)
         else:
-            await self._desk.answer(call, lambda repos: self._put_aside(repos, call))
+            await self._context.answer(call, lambda repos: self._put_aside(repos, call))
 
     def _put_aside(self, repos: Repositories, call: Call) -> str:
         """What only waits for a word is not going to happen."""
@@ -70,41 +70,41 @@ class ChatCommands(CommandGroup):
             raise WrongForm
         is_everything = bool(call.command.rest)
         # What was set in the conversation goes with it.
-        language = await self._desk.language(call)
+        language = await self._context.language(call)
 
         def then(repos: Repositories, conversation: ConversationId, erased: Erasure) -> None:
-            outgoing.clear_all(repos, conversation, message.chat, self._desk.clock.now())
+            outgoing.clear_all(repos, conversation, message.chat, self._context.clock.now())
             if is_everything:
-                chats.forget_person(repos, message.author, self._desk.clock.now())
+                chats.forget_person(repos, message.author, self._context.clock.now())
             reply = phrases.forgot_everything if is_everything else phrases.turns_forgotten
             with speaking(language):
-                self._desk.say(repos, call, conversation, reply(erased.turns))
+                self._context.say(repos, call, conversation, reply(erased.turns))
 
-        store, message, item = self._desk.store, call.message, call.urgent_item.item.id
+        store, message, item = self._context.store, call.message, call.urgent_item.item.id
         call.running.halt(call.conversation)
         if is_everything:
             direct = ChatId.direct(message.author)
             await store.forget_person(
-                message.author, direct_address=direct, before=item, now=self._desk.clock.now(), then=then
+                message.author, direct_address=direct, before=item, now=self._context.clock.now(), then=then
             )
         else:
-            await store.forget(message.chat, before=item, now=self._desk.clock.now(), then=then)
-        self._desk.turns.forget()
+            await store.forget(message.chat, before=item, now=self._context.clock.now(), then=then)
+        self._context.turns.forget()
 
     @command("/export", phrases.ABOUT_EXPORT, section="data")
     async def _export(self, call: Call) -> None:
         """Shows what is kept about the person; where it is long or has pictures, as a page to read (with the pictures)
         and as JSON. In a group it is only what they asked there.
         """
-        author, now = call.message.author, self._desk.clock.now()
+        author, now = call.message.author, self._context.clock.now()
         # In a group nobody is shown more than what the group has seen.
         direct = None if call.is_in_group else call.message.chat
 
         found = await gather_export(
-            self._desk.store, author, direct, now=now, conversation=call.conversation, max_bytes=MAX_FILE_BYTES
+            self._context.store, author, direct, now=now, conversation=call.conversation, max_bytes=MAX_FILE_BYTES
         )
         file, shown = await asyncio.to_thread(found.as_file, in_group=call.is_in_group)
-        with speaking(await self._desk.language(call)):
+        with speaking(await self._context.language(call)):
             page = await asyncio.to_thread(found.as_page, self._name, in_group=call.is_in_group)
 
         def reply(_: Repositories) -> CommandReply:
@@ -114,27 +114,27 @@ class ChatCommands(CommandGroup):
                     return CommandReply(text=words)
             return CommandReply(text=phrases.kept_in_file(found.count, shown), files=(page, file))
 
-        await self._desk.answer(call, reply)
+        await self._context.answer(call, reply)
 
     @command("/usage", phrases.ABOUT_USAGE, section="data")
     async def _usage(self, call: Call) -> None:
         """Tells what was spent for the person and for the group, today and this month, what the limits are and what is
         left of them, with a chart of the days; admins see everybody's sum.
         """
-        periods = budgets.periods(self._desk.clock.settled_now(), self._timezone)
+        periods = budgets.periods(self._context.clock.settled_now(), self._timezone)
         chart = await self._chart(call, periods.month)
 
         def reply(repos: Repositories) -> CommandReply:
             totals = _shown_totals(repos, call, periods)
             unknown = sum(total.spending.unknown_costs for total in totals if total.period == periods.month)
             lines = [self._spent(total, is_day=total.period == periods.day) for total in totals]
-            share = repos.ledger.cached_share(call.conversation, since=self._desk.clock.now() - _CACHE_DAYS)
+            share = repos.ledger.cached_share(call.conversation, since=self._context.clock.now() - _CACHE_DAYS)
             lines += [phrases.from_cache(share)] if share else []
             return CommandReply(
                 text="\n".join([*lines, say(phrases.UNPRICED, calls=unknown)] if unknown else lines), files=chart
             )
 
-        await self._desk.answer(call, reply)
+        await self._context.answer(call, reply)
 
     def _spent(self, total: Total, *, is_day: bool) -> str:
         limit_usd = self._limits.limit_usd(total.scope, "day" if is_day else "month")
@@ -143,8 +143,8 @@ class ChatCommands(CommandGroup):
     async def _chart(self, call: Call, month: str) -> tuple[File, ...]:
         """What was spent on each day of the month, as a picture; drawn beside the loop, for it takes a while."""
         days = budgets.days(month)
-        totals = await self._desk.store.read(lambda repos: _shown_totals(repos, call, days))
-        with speaking(await self._desk.language(call)):
+        totals = await self._context.store.read(lambda repos: _shown_totals(repos, call, days))
+        with speaking(await self._context.language(call)):
             return await asyncio.to_thread(spending_chart, totals, days)
 
 

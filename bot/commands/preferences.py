@@ -65,8 +65,8 @@ _LANGUAGE_NAMES: Mapping[Language, str] = {
 class PreferenceCommands(CommandGroup):
     """What people may set for their conversation."""
 
-    def __init__(self, desk: CommandContext, menu: Menu) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext, menu: Menu) -> None:
+        self._context = context
         self._menu = menu
 
     @command(
@@ -81,9 +81,9 @@ class PreferenceCommands(CommandGroup):
         """
         wanted = call.command.rest
         if len(self._menu.models) < 2:  # noqa: PLR2004  (one is no choice)
-            await self._desk.answer(call, lambda _: say(phrases.NO_MODEL_CHOICE))
+            await self._context.reply(call, phrases.NO_MODEL_CHOICE)
         elif not wanted:
-            await self._desk.answer(call, lambda repos: self._shown(self._desk.settings(repos, call)))
+            await self._context.answer(call, lambda repos: self._shown(self._context.settings(repos, call)))
         else:
             await self._choose(call, wanted)
 
@@ -91,13 +91,13 @@ class PreferenceCommands(CommandGroup):
         """One that is surely meant is chosen; of several the person is asked which."""
         models = self._menu.models
         if wanted.lower() == "default":
-            await self._desk.set(call, lambda: phrases.model(models[0], ()), model=None)
+            await self._context.set(call, lambda: phrases.model(models[0], ()), model=None)
             return
         found = _meant(wanted, models)
         if len(found) == 1:
-            await self._desk.set(call, lambda: phrases.model(found[0], ()), model=found[0])
+            await self._context.set(call, lambda: phrases.model(found[0], ()), model=found[0])
         else:
-            await self._desk.answer(
+            await self._context.answer(
                 call,
                 lambda _: (
                     phrases.which(wanted, found) if found else say(phrases.NO_SUCH_MODEL_HERE, name=wanted[:_MAX_SHOWN])
@@ -123,18 +123,18 @@ class PreferenceCommands(CommandGroup):
         """Tells Aldis how to be in this chat, beside what the operator says; `off` ends it."""
         text = call.command.rest
         if not text:
-            await self._desk.answer(call, lambda repos: self._persona_now(repos, call))
+            await self._context.answer(call, lambda repos: self._persona_now(repos, call))
         elif text.lower() == _OFF:
-            await self._desk.set(call, lambda: say(phrases.PERSONA_OFF), persona=None)
+            await self._context.set(call, lambda: say(phrases.PERSONA_OFF), persona=None)
         elif len(text) > MAX_PERSONA_CHARS:
-            await self._desk.answer(call, lambda _: say(phrases.TOO_LONG_PERSONA, most=MAX_PERSONA_CHARS))
+            await self._context.reply(call, phrases.TOO_LONG_PERSONA, most=MAX_PERSONA_CHARS)
         else:
             message, until = call.message, call.urgent_item.item.expires_at
             persona = Persona(text=text, author=message.author, sent_at=message.sent_at, expires_at=until)
-            await self._desk.set(call, lambda: phrases.persona_set(disappears=until is not None), persona=persona)
+            await self._context.set(call, lambda: phrases.persona_set(disappears=until is not None), persona=persona)
 
     def _persona_now(self, repos: Repositories, call: Call) -> str:
-        persona = self._desk.settings(repos, call).persona
+        persona = self._context.settings(repos, call).persona
         return say(phrases.NO_PERSONA) if persona is None else say(turn_phrases.PERSONA_NOW, text=persona.text)
 
     @command(
@@ -152,11 +152,11 @@ class PreferenceCommands(CommandGroup):
         names = tuple(specs)
         absent = [name for source in self._menu.sources for name in source.absent]
         if not names and not absent:
-            await self._desk.answer(call, lambda _: say(phrases.NO_TOOLS))
+            await self._context.reply(call, phrases.NO_TOOLS)
         elif not words:
-            await self._desk.answer(call, lambda repos: self._listed(repos, call, specs, absent))
+            await self._context.answer(call, lambda repos: self._listed(repos, call, specs, absent))
         elif words[0] == _REVOKE and len(words) == 2:  # noqa: PLR2004  (revoke NAME)
-            await self._desk.answer(call, lambda repos: _revoked(repos, call, words[1]))
+            await self._context.answer(call, lambda repos: _revoked(repos, call, words[1]))
         else:
             await self._switch(call, words, names)
 
@@ -164,7 +164,7 @@ class PreferenceCommands(CommandGroup):
         """A line for each tool, for each server that gives none at the moment, and for each tool that the caller has
         allowed for good, as it is now: one that is another by now asks again.
         """
-        settings = self._desk.settings(repos, call)
+        settings = self._context.settings(repos, call)
         shapes = {name: shape_of(spec) for name, spec in specs.items()}
         allowed = repos.grants.of(call.conversation, call.message.author)
         grants = [grant for grant in allowed if shapes.get(grant.tool) in {None, grant.shape}]
@@ -198,13 +198,13 @@ class PreferenceCommands(CommandGroup):
                     phrases.which(words[1], found) if found else say(phrases.NO_SUCH_TOOL, name=words[1][:_MAX_SHOWN])
                 )
             for name in found:
-                self._desk.change(repos, call, lambda settings, name=name: settings.with_tool(name, is_on=is_on))
+                self._context.change(repos, call, lambda settings, name=name: settings.with_tool(name, is_on=is_on))
             return phrases.tools_switched(found, is_on=is_on)
 
-        await self._desk.answer(call, switch)
+        await self._context.answer(call, switch)
 
     async def _settings(self, call: Call) -> ChatSettings:
-        return await self._desk.store.read(lambda repos: self._desk.settings(repos, call))
+        return await self._context.store.read(lambda repos: self._context.settings(repos, call))
 
     @command(
         f"/language {'|'.join(LANGUAGES)}|auto",
@@ -218,29 +218,29 @@ class PreferenceCommands(CommandGroup):
         """
         wanted = call.command.rest.lower()
         if wanted == "auto":
-            await self._desk.set(call, lambda: say(phrases.LANGUAGE_BY_MESSAGE), language=None)
+            await self._context.set(call, lambda: say(phrases.LANGUAGE_BY_MESSAGE), language=None)
             return
         code = _code(wanted)
         if code is None:
             raise WrongForm
-        await self._desk.set(call, lambda: say(phrases.LANGUAGE_SET), language=code)
+        await self._context.set(call, lambda: say(phrases.LANGUAGE_SET), language=code)
 
-    @command("/always on|off", phrases.ABOUT_ALWAYS, for_keepers=True, section="admins")
+    @command("/always on|off", phrases.ABOUT_ALWAYS, configures_group=True, section="admins")
     async def _always(self, call: Call) -> None:
         """In a group: answers every message, or only those that address Aldis."""
         is_on = _SWITCHES.get(fold(call.command.rest))
         if is_on is None:
             raise WrongForm
         if not call.is_in_group:
-            await self._desk.answer(call, lambda _: say(phrases.ONLY_IN_GROUPS))
+            await self._context.reply(call, phrases.ONLY_IN_GROUPS)
             return
         reply = phrases.ALWAYS_ON if is_on else phrases.ALWAYS_OFF
-        await self._desk.set(call, lambda: reply, answers_always=is_on)
+        await self._context.set(call, lambda: reply, answers_always=is_on)
 
     @command(
         "/who [all|admins|list]",
         phrases.ABOUT_WHO,
-        for_keepers=True,
+        configures_group=True,
         section="admins",
         examples=("/who", "/who all", "/who admins", "/who list"),
     )
@@ -251,25 +251,25 @@ class PreferenceCommands(CommandGroup):
         word = fold(call.command.rest)
         askers = _ASKERS.get(word)
         if not call.is_in_group:
-            await self._desk.answer(call, lambda _: say(phrases.ONLY_IN_GROUPS))
+            await self._context.reply(call, phrases.ONLY_IN_GROUPS)
         elif not word:
-            await self._desk.answer(call, lambda repos: _ASKERS_TOLD[self._desk.settings(repos, call).askers])
+            await self._context.answer(call, lambda repos: _ASKERS_TOLD[self._context.settings(repos, call).askers])
         elif askers is None:
             raise WrongForm
         else:
             reply = _ASKERS_TOLD[askers]
-            await self._desk.set(call, lambda: reply, askers=askers, told_askers=False)
+            await self._context.set(call, lambda: reply, askers=askers, told_askers=False)
 
-    @command("/pause", phrases.ABOUT_PAUSE, for_keepers=True, section="admins")
+    @command("/pause", phrases.ABOUT_PAUSE, configures_group=True, section="admins")
     async def _pause(self, call: Call) -> None:
         """Answers nothing in this chat but commands, until resumed."""
-        now = self._desk.clock.now()
-        await self._desk.set(call, lambda: say(phrases.PAUSED), paused_at=now, told_paused=False)
+        now = self._context.clock.now()
+        await self._context.set(call, lambda: say(phrases.PAUSED), paused_at=now, told_paused=False)
 
-    @command("/resume", phrases.ABOUT_RESUME, for_keepers=True, section="admins")
+    @command("/resume", phrases.ABOUT_RESUME, configures_group=True, section="admins")
     async def _resume(self, call: Call) -> None:
         """Ends the pause."""
-        await self._desk.set(call, lambda: say(phrases.RESUMED), paused_at=None, taken_until=None, told_paused=False)
+        await self._context.set(call, lambda: say(phrases.RESUMED), paused_at=None, taken_until=None, told_paused=False)
 
 
 def _revoked(repos: Repositories, call: Call, name: str) -> str:

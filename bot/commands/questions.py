@@ -31,8 +31,8 @@ _LOOKED_BACK = 20
 class QuestionCommands(CommandGroup):
     """What everybody may tell Aldis to do with what they asked."""
 
-    def __init__(self, desk: CommandContext, approvals: Approvals) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext, approvals: Approvals) -> None:
+        self._context = context
         self._approvals = approvals
 
     @command("/new", phrases.ABOUT_NEW)
@@ -42,10 +42,10 @@ class QuestionCommands(CommandGroup):
         def begin(repos: Repositories) -> str:
             self._approvals.end_all(repos, call.conversation, call.message)
             newest = repos.chats.newest_turn(call.conversation)
-            self._desk.change(repos, call, lambda settings: replace(settings, starts_after=newest))
+            self._context.change(repos, call, lambda settings: replace(settings, starts_after=newest))
             return say(phrases.BEGUN_ANEW)
 
-        await self._desk.answer(call, begin)
+        await self._context.answer(call, begin)
 
     @command("/retry", phrases.ABOUT_RETRY)
     async def _retry(self, call: Call) -> None:
@@ -54,14 +54,14 @@ class QuestionCommands(CommandGroup):
         def retry(repos: Repositories) -> None:
             refusal = self._asked_again(repos, call)
             if refusal is not None:
-                self._desk.say(repos, call, call.conversation, refusal)
+                self._context.say(repos, call, call.conversation, refusal)
 
-        await self._desk.store.transaction(retry)
-        self._desk.turns.forget(call.conversation)
+        await self._context.store.transaction(retry)
+        self._context.turns.forget(call.conversation)
 
     def _asked_again(self, repos: Repositories, call: Call) -> str | None:
         """The command becomes the question; None then, else what the person hears instead."""
-        if self._desk.settings(repos, call).is_paused:
+        if self._context.settings(repos, call).is_paused:
             return say(turn_phrases.IS_PAUSED)  # and the former answer stays
         last = self._last(repos, call)
         if last is None:
@@ -77,7 +77,7 @@ class QuestionCommands(CommandGroup):
         self._forget(repos, call, last.turn)
         repos.chats.shorten(item, expires_at)
         again = repos.inbox.begin_turn(
-            call.conversation, now=self._desk.clock.now(), expires_at=expires_at, replaces=replaces
+            call.conversation, now=self._context.clock.now(), expires_at=expires_at, replaces=replaces
         )
         step = journal.dump_step(Asked(question=question))
         repos.journal.add(call.conversation, again, 0, step)
@@ -87,8 +87,8 @@ class QuestionCommands(CommandGroup):
     @command("/undo", phrases.ABOUT_UNDO, exact_only=True)
     async def _undo(self, call: Call) -> None:
         """Takes the person's last question and its answer back, here and in the chat."""
-        undone = await self._desk.store.transaction(lambda repos: self._undone(repos, call))
-        self._desk.turns.forget(call.conversation)
+        undone = await self._context.store.transaction(lambda repos: self._undone(repos, call))
+        self._context.turns.forget(call.conversation)
         if undone is not None:
             call.running.halt_turn(undone)
 
@@ -96,7 +96,7 @@ class QuestionCommands(CommandGroup):
         """The last question goes, and the person is told which; gives its turn."""
         last = self._last(repos, call)
         if last is None:
-            self._desk.say(repos, call, call.conversation, phrases.NOTHING_TO_UNDO)
+            self._context.say(repos, call, call.conversation, phrases.NOTHING_TO_UNDO)
             return None
         question = _question(repos, call, last.turn)
         replaced = repos.journal.replaces(last.turn)
@@ -104,13 +104,13 @@ class QuestionCommands(CommandGroup):
         if not answer and replaced is not None:
             answer = repos.outbox.of_turn(replaced)  # asked again, and that answer is still to take its place
         if last.state == "running":
-            self._desk.turns.end(repos, call.conversation, last.turn, call.message)
+            self._context.turns.end(repos, call.conversation, last.turn, call.message)
         self._forget(repos, call, last.turn)
         sent = [sent for _, sent in answer]
-        outgoing.add_removals(repos, call.conversation, last.turn, call.message.chat, sent, self._desk.clock.now())
-        with speaking(self._desk.turns.language(repos, call.conversation)):
+        outgoing.add_removals(repos, call.conversation, last.turn, call.message.chat, sent, self._context.clock.now())
+        with speaking(self._context.turns.language(repos, call.conversation)):
             reply = say(common_phrases.STOPPED) if question is None else phrases.undone(_shown(question))
-            self._desk.say(repos, call, call.conversation, reply)
+            self._context.say(repos, call, call.conversation, reply)
         return last.turn
 
     @command("/transcript", phrases.ABOUT_TRANSCRIPT)
@@ -118,7 +118,7 @@ class QuestionCommands(CommandGroup):
         """Shows the words of the last voice note."""
 
         def reply(repos: Repositories) -> str:
-            after = self._desk.settings(repos, call).starts_after
+            after = self._context.settings(repos, call).starts_after
             person, group = call.message.author, call.is_in_group
             for row in reversed(repos.history.last(call.conversation, _LOOKED_BACK)):
                 if row.role == "user" and row.turn > after and (not group or repos.inbox.is_asker(row.turn, person)):
@@ -128,16 +128,16 @@ class QuestionCommands(CommandGroup):
                         return heard[-1]
             return say(phrases.NO_TRANSCRIPT)
 
-        await self._desk.answer(call, reply)
+        await self._context.answer(call, reply)
 
     def _last(self, repos: Repositories, call: Call) -> LastQuestion | None:
         """The caller's last question."""
-        after = TurnId(self._desk.settings(repos, call).starts_after)
+        after = TurnId(self._context.settings(repos, call).starts_after)
         return repos.chats.last_asked(call.conversation, call.message.author, after=after)
 
     def _forget(self, repos: Repositories, call: Call, turn: TurnId) -> None:
         """A turn goes with all that it had Aldis keep, and what it said of itself while it ran."""
-        now = self._desk.clock.now()
+        now = self._context.clock.now()
         repos.forgetting.undo(turn, now=now)
         repos.forgetting.turn(turn, now=now)
         outgoing.clear(repos, turn, call.message.chat, now)

@@ -21,7 +21,7 @@ class StandingCommands(CommandGroup):
 
     def __init__(
         self,
-        desk: CommandContext,
+        context: CommandContext,
         *,
         account: str,
         model: str,
@@ -29,7 +29,7 @@ class StandingCommands(CommandGroup):
         described_build: Callable[[], str],
         known: Callable[[str | None], Capabilities] = lambda _: NOTHING,
     ) -> None:
-        self._desk = desk
+        self._context = context
         self._account = account
         self._model = model
         self._version = version
@@ -47,7 +47,7 @@ class StandingCommands(CommandGroup):
             words = len(repos.inbox.put_off_turns(here))
             # The command itself is under way as well.
             waiting = repos.inbox.waiting(here) - 1 - words - is_answering
-            settings = self._desk.settings(repos, call)
+            settings = self._context.settings(repos, call)
             model, last = settings.model or self._model, repos.ledger.last_model(here)
             known = self._known(model or None)
             # Vendors answer under longer names than they are asked by.
@@ -57,13 +57,13 @@ class StandingCommands(CommandGroup):
                 words=words,
                 model=phrases.model_figures(model, window_tokens=known.window_tokens, rates=known.rates),
                 answered_by=last if is_other and last else "",
-                taken_minutes=_minutes_left(settings, self._desk.clock.now()),
+                taken_minutes=_minutes_left(settings, self._context.clock.now()),
                 tools_off=settings.tools_off,
             )
             doing = phrases.STATUS_ANSWERING if is_answering else phrases.NOTHING_TO_STOP
             return "\n".join([say(doing), *figures, *_set(settings), f"Aldis {version}"])
 
-        await self._desk.answer(call, reply)
+        await self._context.answer(call, reply)
 
     @command("/whoami", phrases.ABOUT_WHOAMI, section="data")
     async def _whoami(self, call: Call) -> None:
@@ -75,7 +75,7 @@ class StandingCommands(CommandGroup):
             label = repos.people.label(message.author, account=self._account)
             return phrases.who(message.name, label, message.author, here, is_admin=call.is_admin)
 
-        await self._desk.answer(call, reply)
+        await self._context.answer(call, reply)
 
 
 def _minutes_left(settings: ChatSettings, now: datetime) -> float:

@@ -31,8 +31,8 @@ _MAX = timedelta(days=1)
 class TakeoverCommands(CommandGroup):
     """What lets an admin answer in person."""
 
-    def __init__(self, desk: CommandContext, approvals: Approvals, audience: Audience) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext, approvals: Approvals, audience: Audience) -> None:
+        self._context = context
         self._approvals = approvals
         self._audience = audience
 
@@ -48,16 +48,16 @@ class TakeoverCommands(CommandGroup):
         and none is made until then or until `off`. Directly, LABEL takes over that person's chat.
         """
         if call.message.author == TERMINAL_PERSON:
-            await self._desk.answer(call, lambda _: say(phrases.NOBODY_ELSE_HERE))
+            await self._context.reply(call, phrases.NOBODY_ELSE_HERE)
             return
         rest = fold(call.command.rest)
         label = _LABEL.match(rest) if not _TIME.fullmatch(rest) else None
         wanted = rest[label.end() :].strip() if label else rest
-        until = None if wanted in _OFF else self._desk.clock.now() + _length(wanted)
+        until = None if wanted in _OFF else self._context.clock.now() + _length(wanted)
         if label is None:
             await self._take(call, call.conversation, "", until)
         elif call.is_in_group:
-            await self._desk.answer(call, lambda _: say(phrases.ONLY_DIRECTLY))
+            await self._context.reply(call, phrases.ONLY_DIRECTLY)
         else:
             await self._take_of(call, label["label"], until)
 
@@ -65,22 +65,21 @@ class TakeoverCommands(CommandGroup):
         """Take over the chat of the person with this label."""
         contacts = await self._audience.contacts()
         if contacts is None:
-            await self._desk.answer(call, lambda _: say(phrases.BRIDGE_SILENT))
+            await self._context.reply(call, phrases.BRIDGE_SILENT)
             return
 
         def find(repos: Repositories) -> ConversationId | None:
-            people = (one.person for one in contacts if label in {one.person, self._audience.label(repos, one.person)})
-            person = next(people, None)
+            person = self._audience.person(repos, contacts, label)
             return None if person is None else repos.chats.at(ChatId.direct(person))
 
-        conversation = await self._desk.store.read(find)
+        conversation = await self._context.store.read(find)
         if conversation is None:
-            await self._desk.answer(call, lambda _: say(phrases.UNKNOWN_LABEL))
+            await self._context.reply(call, phrases.UNKNOWN_LABEL)
         else:
             await self._take(call, conversation, label, until)
 
     async def _take(self, call: Call, conversation: ConversationId, label: str, until: datetime | None) -> None:
-        now = self._desk.clock.now()
+        now = self._context.clock.now()
 
         def take(repos: Repositories) -> str:
             if until is not None:
@@ -88,7 +87,7 @@ class TakeoverCommands(CommandGroup):
             chats.change(repos, conversation, now, lambda before: replace(before, taken_until=until, told_paused=False))
             return say(phrases.RESUMED) if until is None else phrases.taken_over(label, until - now)
 
-        await self._desk.answer(call, take)
+        await self._context.answer(call, take)
         if until is not None:
             call.running.halt(conversation)
 

@@ -164,12 +164,12 @@ class UrgentItems:
                 _halt(running, await self._revisions.correct(urgent_item, correction))
             case Command() as command:
                 self._forget_talk(command)
-                keeps_house = by_admin or not self._authority.allowed.admins
+                may_configure_group = by_admin or not self._authority.allowed.admins
                 call = Call(
                     urgent_item=urgent_item,
                     command=command,
                     is_admin=by_admin,
-                    keeps_house=keeps_house,
+                    may_configure_group=may_configure_group,
                     running=running,
                 )
                 if not await self._commands.run(call):

@@ -17,8 +17,8 @@ _log = logging.getLogger(__name__)
 class AttestationCommands(CommandGroup):
     """What everybody may ask about which Aldis this is."""
 
-    def __init__(self, desk: CommandContext, attestation: Attestation) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext, attestation: Attestation) -> None:
+        self._context = context
         self._attestation = attestation
 
     @command("/verify [WORD]", phrases.ABOUT_VERIFY, section="data", examples=("/verify violet-2718-otter",))
@@ -26,9 +26,9 @@ class AttestationCommands(CommandGroup):
         """Gives a quote of the machine, made for this word, where Aldis runs in a TEE; elsewhere it says that nothing
         is proved ([how to check it](attestation.md)).
         """
-        with speaking(await self._desk.language(call)):
+        with speaking(await self._context.language(call)):
             reply = await self._reply(call.command.rest)
-        await self._desk.answer(call, lambda _: reply)
+        await self._context.answer(call, lambda _: reply)
 
     async def _reply(self, word: str) -> CommandReply:
         if not self._attestation.is_possible():

@@ -28,8 +28,8 @@ _TROUBLES: Mapping[str, Sentence] = {
 class FeedCommands(CommandGroup):
     """What can be said about feeds. `is_on` is whether they are read at all."""
 
-    def __init__(self, desk: CommandContext, *, is_on: bool, timezone: str) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext, *, is_on: bool, timezone: str) -> None:
+        self._context = context
         self._is_on = is_on
         self._timezone = timezone
 
@@ -55,13 +55,13 @@ class FeedCommands(CommandGroup):
                 return self._add(repos, added["url"])
             return _remove(repos, int(removed["number"])) if removed else self._list(repos)
 
-        await self._desk.answer(call, answer)
+        await self._context.answer(call, answer)
 
     def _add(self, repos: Repositories, given: str) -> str:
         url = canonical_url(given)
         if url is None:
             return say(phrases.FEED_NO_ADDRESS)
-        feed = repos.feeds.add(url, now=self._desk.clock.now())
+        feed = repos.feeds.add(url, now=self._context.clock.now())
         return say(phrases.FEED_KNOWN) if feed is None else _named(phrases.FEED_ADDED, feed)
 
     def _list(self, repos: Repositories) -> str:

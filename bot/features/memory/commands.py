@@ -20,8 +20,8 @@ _FORGET = re.compile(r"forget\s+(?:(?P<number>\d{1,9})|all)", re.IGNORECASE)
 class MemoryCommands(CommandGroup):
     """What everybody may ask about what is remembered."""
 
-    def __init__(self, desk: CommandContext, memory: Memory) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext, memory: Memory) -> None:
+        self._context = context
         self._memory = memory
 
     @command(
@@ -36,11 +36,11 @@ class MemoryCommands(CommandGroup):
         match = _FORGET.fullmatch(call.command.rest)
         if match is not None:
             number = None if match["number"] is None else int(match["number"])
-            await self._desk.answer(call, lambda repos: self._forget(repos, call, number))
+            await self._context.answer(call, lambda repos: self._forget(repos, call, number))
         elif call.command.rest:
             raise WrongForm
         else:
-            await self._desk.answer(call, lambda repos: self._list(repos, call))
+            await self._context.answer(call, lambda repos: self._list(repos, call))
 
     def _list(self, repos: Repositories, call: Call) -> str:
         person = call.message.author

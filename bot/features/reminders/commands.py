@@ -35,8 +35,8 @@ _REASONS: Mapping[Reason, Sentence] = {
 class ReminderCommands(CommandGroup):
     """What everybody may tell Aldis about later."""
 
-    def __init__(self, desk: CommandContext, reminders: Reminders) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext, reminders: Reminders) -> None:
+        self._context = context
         self._reminders = reminders
 
     @command(
@@ -55,15 +55,15 @@ class ReminderCommands(CommandGroup):
         """Reminds of something later, once or again and again; alone it shows what is planned, `cancel N` cancels."""
         rest = call.command.rest
         if not rest:
-            await self._desk.answer(call, lambda repos: self._list(repos, call))
+            await self._context.answer(call, lambda repos: self._list(repos, call))
         elif match := _CANCEL.fullmatch(rest):
             number = int(match[1])
-            await self._desk.answer(call, lambda repos: self._cancel(repos, call, number))
+            await self._context.answer(call, lambda repos: self._cancel(repos, call, number))
         else:
-            await self._desk.answer(call, lambda repos: self._plan(repos, call, rest))
+            await self._context.answer(call, lambda repos: self._plan(repos, call, rest))
 
     def _plan(self, repos: Repositories, call: Call, rest: str) -> str:
-        message, now = call.message, self._desk.clock.wall()
+        message, now = call.message, self._context.clock.wall()
         zone = self._reminders.zone(repos, message.author)
         wish = whens.read(rest, now=now, zone=zone)
         if wish is None:
@@ -102,9 +102,9 @@ class ReminderCommands(CommandGroup):
     async def _timezone(self, call: Call) -> None:
         """Sets the time zone in which this person's times are meant: a city, an abbreviation or an offset."""
         words, person = call.command.rest, call.message.author
-        found = zones.zones(words, self._desk.clock.wall()) if words else ()
+        found = zones.zones(words, self._context.clock.wall()) if words else ()
         if words and (len(found) != 1 or not await self._reminders.live_in(person, found[0])):
-            await self._desk.answer(
+            await self._context.answer(
                 call, lambda _: command_phrases.which(words, found) if found else say(phrases.NO_SUCH_ZONE)
             )
             return
@@ -112,10 +112,12 @@ class ReminderCommands(CommandGroup):
         def reply(repos: Repositories) -> str:
             zone = self._reminders.zone(repos, person)
             return say(
-                phrases.TIMEZONE, zone=zone, now=phrases.when(self._desk.clock.wall().astimezone(ZoneInfo(zone)), zone)
+                phrases.TIMEZONE,
+                zone=zone,
+                now=phrases.when(self._context.clock.wall().astimezone(ZoneInfo(zone)), zone),
             )
 
-        await self._desk.answer(call, reply)
+        await self._context.answer(call, reply)
 
 
 def _reply(planned: PlannedReminder) -> str:

@@ -23,8 +23,8 @@ _WORDS = {
 class TrustCommands(CommandGroup):
     """The one command about safety numbers."""
 
-    def __init__(self, desk: CommandContext, identities: Identities) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext, identities: Identities) -> None:
+        self._context = context
         self._identities = identities
 
     @command(
@@ -38,7 +38,7 @@ class TrustCommands(CommandGroup):
     async def _trust(self, call: Call) -> None:
         """Shows whose safety number has changed, with the new one; trusts it, and what waited goes out."""
         answer = await self._answer(call)
-        await self._desk.answer(call, lambda _: answer())
+        await self._context.answer(call, lambda _: answer())
 
     async def _answer(self, call: Call) -> Callable[[], str]:
         """What is to be said, once it is known in which language."""

@@ -236,7 +236,7 @@ async def app_harness(
         voice=VoiceReplies(speech=speech, turn_seconds=DEADLINE_SECONDS) if speech and speaks else None,
     )
     revisions = Revisions(store, clock, turns, deletes_answers=deletes_answers)
-    desk, approvals = CommandContext(store, turns, clock), Approvals(store, clock, turns)
+    context, approvals = CommandContext(store, turns, clock), Approvals(store, clock, turns)
     audience = Audience(transport, lambda: allowed)
     identities = Identities(
         transport,
@@ -250,23 +250,23 @@ async def app_harness(
     specs = tuple(tool.spec for tool in tools)
     menu = Menu(models=("scripted/model-1", "other/model-2"), tools=specs, sources=sources, known=known)
     groups = (
-        ChatCommands(desk, approvals, timezone="UTC", limits=budgets, name="Aldis"),
-        QuestionCommands(desk, approvals),
-        PreferenceCommands(desk, menu),
+        ChatCommands(context, approvals, timezone="UTC", limits=budgets, name="Aldis"),
+        QuestionCommands(context, approvals),
+        PreferenceCommands(context, menu),
         StandingCommands(
-            desk,
+            context,
             account=ALDIS.uuid,
             model="scripted/model-1",
             version="0.0",
             described_build=lambda: "0.0 (source 1a2b)",
             known=known,
         ),
-        AttestationCommands(desk, Attestation(Path("nowhere"))),
-        ReminderCommands(desk, reminders),
-        MemoryCommands(desk, memory),
-        FeedCommands(desk, is_on=True, timezone="UTC"),
+        AttestationCommands(context, Attestation(Path("nowhere"))),
+        ReminderCommands(context, reminders),
+        MemoryCommands(context, memory),
+        FeedCommands(context, is_on=True, timezone="UTC"),
         AdminCommands(
-            desk,
+            context,
             pairing,
             audience,
             budgets,
@@ -274,10 +274,10 @@ async def app_harness(
             timezone="UTC",
             on_allowed=lambda person: intake.admit(person),  # noqa: PLW0108  (it is made further below)
         ),
-        TakeoverCommands(desk, approvals, audience),
-        TrustCommands(desk, identities),
-        BroadcastCommands(desk, audience),
-        *commands(desk),
+        TakeoverCommands(context, approvals, audience),
+        TrustCommands(context, identities),
+        BroadcastCommands(context, audience),
+        *commands(context),
     )
     allowed = access or AccessList(persons=frozenset({EVERYBODY}), groups=frozenset({GROUP}), admins=admins)
     authority = Authority(name="Aldis", allowed=allowed)
@@ -289,7 +289,7 @@ async def app_harness(
         turns=turns,
         revisions=revisions,
         approvals=approvals,
-        commands=Commands(desk, groups),
+        commands=Commands(context, groups),
         group_context=group_context,
         authority=authority,
     )

@@ -71,7 +71,7 @@ def worker_of(
     limits = Limits(max_rounds=5, max_history_tokens=1000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
     agent = Agent(provider, toolbox(clock), system="Be kind.", limits=limits)
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    desk, counts, approvals = CommandContext(store, turns, clock), Counts(), Approvals(store, clock, turns)
+    context, counts, approvals = CommandContext(store, turns, clock), Counts(), Approvals(store, clock, turns)
     authority = Authority(name="Aldis", allowed=AccessList(persons=frozenset(), groups=frozenset()))
     group_context = GroupContext(clock, most=0)
     urgent_items = UrgentItems(
@@ -82,7 +82,7 @@ def worker_of(
         revisions=Revisions(store, clock, turns, deletes_answers=False),
         approvals=approvals,
         commands=Commands(
-            desk, (ChatCommands(desk, approvals, timezone="UTC", limits=Budgets(), name="Aldis"), *groups)
+            context, (ChatCommands(context, approvals, timezone="UTC", limits=Budgets(), name="Aldis"), *groups)
         ),
         group_context=group_context,
         authority=authority,
