@@ -395,7 +395,7 @@ def load_value(kind: type[_T], data: bytes) -> _T:
     return value
 
 
-def reminder_scheduler(message: Incoming) -> str:
+def dump_reminder(message: Incoming) -> str:
     """The `raw` of an envelope of the kind `REMINDER`."""
     return _adapter(Incoming).dump_json(message).decode()
 

@@ -183,8 +183,8 @@ def restore(
     """Put a copy in the place of the store at `path`, which nobody may have open; gives where that one is now.
 
     The files that were there are renamed to `<name>.before-<UTC time>`, and can be restored like any copy; None when
-    there were none. `key` and `old_key` are those of the settings, as in `opened`. A copy of an older schema is fine.
-    The store is undecided from then on, see `store.restored`.
+    there were none. `key` and `old_key` are those of the settings, as in `open_store`. A copy of an older schema is
+    fine. The store is undecided from then on, see `store.restored`.
 
     Raises:
         StoreInUse: an Aldis is running on this store; stop it first.

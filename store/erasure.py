@@ -222,8 +222,8 @@ class Forgetting(Repository):
         self.execute("DELETE FROM grants WHERE conversation_id = ?", (old,))
         self.execute("DELETE FROM conversations WHERE id = ?", (old,))
         self.keyring.refresh(old)
-        for bell in ("inbox", "errands", "outbox"):
-            self.notify(bell)
+        for wakeup in ("inbox", "urgent", "outbox"):
+            self.notify(wakeup)
         return Erasure(conversations=1, turns=turns, messages=messages)
 
     def person(self, person: str, *, before: InboxId, now: datetime) -> Erasure:

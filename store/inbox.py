@@ -68,7 +68,7 @@ class Inbox(Repository):
             return None
         self.notify("inbox")
         if arrival.urgent:
-            self.notify("errands")
+            self.notify("urgent")
         return InboxId(row[0])
 
     def claim(

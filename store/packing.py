@@ -43,7 +43,7 @@ def pack(value: bytes) -> bytes | None:
 
 
 def unpack(small: bytes) -> bytes:
-    """The value that `packed` made smaller.
+    """The value that `pack` made smaller.
 
     Raises:
         ValueError: it is none, or is larger than any that is packed.

@@ -1,4 +1,4 @@
-"""What every repository stands on: the connection inside a transaction, the keys, the bells, and time in
+"""What every repository stands on: the connection inside a transaction, the keys, the wakeups, and time in
 milliseconds.
 """
 
@@ -21,7 +21,7 @@ AT_ONCE = 25
 class Repository:
     """A group of statements over the tables of one noun. Runs on the store's thread, inside a transaction.
 
-    `notified` collects the names of what others wait for; the store rings their bells after the commit.
+    `notified` collects the names of what others wait for; the store wakes them after the commit.
     """
 
     def __init__(self, connection: sqlite3.Connection, keyring: Keyring, notified: set[str], realm: str) -> None:

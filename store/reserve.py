@@ -1,4 +1,4 @@
-"""The ballast: a file that only takes up room, thrown out when the disk is full so that there is some to delete with.
+"""The disk reserve (ballast): a file that only takes up room, thrown out when the disk is full, to delete with.
 
 Deleting needs room too: what goes is first written to the log. Without this, words whose time is over would stay for as
 long as the disk is full.

@@ -1,12 +1,11 @@
-"""The store put together: one database, one key file, the repositories, and the bells that tell the loops to look
-again.
+"""The store put together: one database, one key file, the repositories, and the wakeups of the loops.
 
 A unit of work is a plain function over the repositories:
 
     await store.transaction(lambda repositories: repositories.inbox.done(turn))
 
 It runs on the store's thread, all or nothing, and returns when it is on the disk. A loop that always does the same
-when its bell rings may do it in the very commit that would ring it (`following`). What concerns the files as a whole
+when it is woken may do it in the very commit that would wake it (`following`). What concerns the files as a whole
 (forgetting with its keys, a new master key, a backup) has a method of its own here.
 """
 
@@ -58,12 +57,12 @@ from store.working import Working
 T = TypeVar("T")
 
 _Noted = tuple[T, frozenset[str]]
-"""What a unit gave, and the bells that it wants rung."""
+"""What a unit gave, and the loops that it wants woken."""
 _Noting = Callable[[sqlite3.Connection], _Noted[T]]
 
 _log = logging.getLogger(__name__)
 
-BellName = Literal["inbox", "errands", "outbox", "members", "reminders", "feeds", "identities"]
+WakeupName = Literal["inbox", "urgent", "outbox", "members", "reminders", "feeds", "identities"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,18 +97,18 @@ class Repositories:
 
 
 class _Follower(Generic[T]):
-    """What a loop does when its bell is about to ring, in the same commit; then the bell need not ring."""
+    """What a loop does when it is about to be woken, in the same commit; then it need not be."""
 
     def __init__(
         self,
-        bell: BellName,
+        wakeup: WakeupName,
         prepare: Callable[[], Callable[[Repositories], T | None] | None],
         done: Callable[[T], None],
         noted: Callable[[Callable[[Repositories], T | None]], "_Noting[T | None]"],
     ) -> None:
-        self.bell = bell
+        self.wakeup = wakeup
         self.has_answered = False
-        """Whether it has done at the last commit what the bell would have it do."""
+        """Whether it has done at the last commit what it would be woken for."""
         self._prepare = prepare
         self._done = done
         self._noted = noted
@@ -120,7 +119,7 @@ class _Follower(Generic[T]):
         return None if work is None else self._noted(work)
 
     def is_due(self, results: Sequence["_Noted[Any]"]) -> bool:
-        return any(self.bell in names for _, names in results)
+        return any(self.wakeup in names for _, names in results)
 
     def on_kept(self, result: "_Noted[T | None]") -> None:
         found, _ = result
@@ -130,7 +129,7 @@ class _Follower(Generic[T]):
 
 
 class Store:
-    """An open store. `opened` makes one."""
+    """An open store. `open_store` makes one."""
 
     def __init__(
         self,
@@ -149,11 +148,11 @@ class Store:
         """What is worked at now, and what was when the last process died."""
         self._notified: set[str] = set()
         self._followers: dict[str, _Follower[Any]] = {}
-        """By their bells."""
+        """By their wakeups."""
         self._repos = _repos(self._keyring, self._notified, realm)
         self._conversations: dict[str, ConversationId] = {}
         self._forgetting = asyncio.Lock()
-        self.wakeups: dict[str, asyncio.Event] = {name: asyncio.Event() for name in get_args(BellName)}
+        self.wakeups: dict[str, asyncio.Event] = {name: asyncio.Event() for name in get_args(WakeupName)}
         """Set when a loop should look again; the loop that waits clears its own."""
 
     async def transaction(self, work: Callable[[Repositories], T], *, patience_seconds: float = 0.0) -> T:
@@ -168,23 +167,23 @@ class Store:
     @asynccontextmanager
     async def following(
         self,
-        bell: BellName,
+        wakeup: WakeupName,
         prepare: Callable[[], Callable[[Repositories], T | None] | None],
         done: Callable[[T], None],
     ) -> AsyncGenerator[None]:
-        """Inside the context, what follows the ringing of this bell is done in the commit that would ring it.
+        """Inside the context, what this loop is woken for is done in the commit that would wake it.
 
         `prepare` is asked as each commit begins, and gives what is done at its end; None: nothing. `done` is told what
-        that gave, once it is on the disk. The bell rings all the same where nothing was done, where it gave None, and
-        where it failed.
+        that gave, once it is on the disk. The loop is woken all the same where nothing was done, where it gave None,
+        and where it failed.
         """
-        follower = self._followers[bell] = _Follower(bell, prepare, done, self._noting)
+        follower = self._followers[wakeup] = _Follower(wakeup, prepare, done, self._noting)
         self._database.follow(follower)
         try:
             yield
         finally:
             await self._database.unfollow(follower)
-            del self._followers[bell]
+            del self._followers[wakeup]
 
     async def erase(self, work: Callable[[Repositories], T]) -> T:
         """As `transaction`, for work that only takes away: on a full disk it may use the room that the ballast took.
@@ -355,7 +354,7 @@ class Store:
     async def _transaction(
         self, work: Callable[[Repositories], T], kept: Callable[[T], None], patience_seconds: float = 0.0
     ) -> T:
-        def ring(noted: _Noted[T]) -> None:
+        def wake(noted: _Noted[T]) -> None:
             result, names = noted
             kept(result)
             for name in names:
@@ -363,9 +362,9 @@ class Store:
                 if follower is None or not follower.has_answered:
                     self.wakeups[name].set()
 
-        # Rung by the database: a caller that is cancelled while its work is committed does not come back to do it.
+        # Woken by the database: a caller that is cancelled while its work is committed does not come back to do it.
         noting = self._noting(work)
-        result, _ = await self._database.transaction(noting, kept=ring, patience_seconds=patience_seconds)
+        result, _ = await self._database.transaction(noting, kept=wake, patience_seconds=patience_seconds)
         return result
 
     def _noting(self, work: Callable[[Repositories], T]) -> _Noting[T]:

@@ -74,9 +74,9 @@ from bot.turn.multimodal import MultimodalAgent, VoiceReplies
 from bot.turn.notices import Admins, Notice, Notices
 from bot.turn.predictions import Predictions
 from bot.turn.quotas import Quotas
-from bot.turn.reactions import EMOJI, Marks
+from bot.turn.reactions import EMOJI, Reactions
 from bot.turn.room import ContextRoom
-from bot.turn.status import Live
+from bot.turn.status import StatusMessages
 from bot.turn.tool_shapes import ToolShapes
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
@@ -312,8 +312,10 @@ class Parts:
             agent=agent,
             approvals=approvals,
             urgent_items=urgent_items,
-            live=Live(self._store, self._clock, mode=self._settings.signal.live if in_signal else "off"),
-            marks=Marks(
+            status_messages=StatusMessages(
+                self._store, self._clock, mode=self._settings.signal.live if in_signal else "off"
+            ),
+            reactions=Reactions(
                 self._transport,
                 self._store,
                 self._clock,

@@ -75,9 +75,8 @@ class UrgentItems:
     ) -> None:
         self._transport = transport
         self._store = store
-        self._wakeups = store.wakeups
-        self._bell = store.wakeups["errands"]
-        self._bell.set()  # something may be left from before
+        self._wakeup = store.wakeups["urgent"]
+        self._wakeup.set()  # something may be left from before
         self._work = Work(store)
         self._lanes: dict[ConversationId, asyncio.Task[None]] = {}
         self._unanswered = Unanswered(counts)
@@ -96,21 +95,21 @@ class UrgentItems:
     async def begin_all(self, running: RunningTurns, group: asyncio.TaskGroup) -> None:
         """Begin to carry out what waits; nothing when nothing urgent has come since.
 
-        When the last one of a conversation has ended, the bell of the inbox rings.
+        When the last one of a conversation has ended, the loop of the inbox is woken.
 
         Raises:
             StoreError: nothing can be read; try again later.
         """
-        if not self._bell.is_set():
+        if not self._wakeup.is_set():
             return
-        self._bell.clear()
+        self._wakeup.clear()
         try:
             while urgent_items := await self._waiting():
                 for conversation, own in groupby(sorted(urgent_items, key=_conversation_of), _conversation_of):
                     lane = self._attend_all(tuple(own), running)
-                    self._lanes[conversation] = group.create_task(lane, name=f"errands-{conversation}")
+                    self._lanes[conversation] = group.create_task(lane, name=f"urgent-{conversation}")
         except StoreError:
-            self._bell.set()
+            self._wakeup.set()
             raise
 
     async def _waiting(self) -> tuple[UrgentItem, ...]:
@@ -128,8 +127,8 @@ class UrgentItems:
             await asyncio.sleep(_PAUSE_SECONDS)
         finally:
             del self._lanes[urgent_items[0].conversation]
-            self._bell.set()  # more may have come there meanwhile
-            self._wakeups["inbox"].set()
+            self._wakeup.set()  # more may have come there meanwhile
+            self._store.wakeups["inbox"].set()
 
     async def _attend(self, urgent_item: UrgentItem, running: RunningTurns) -> None:
         """One item to its end; one that fails again and again, or kills the process, is given up."""

@@ -36,10 +36,10 @@ class Membership:
 
     async def run(self) -> None:
         """Look whenever something depends on it; ends only by cancellation."""
-        bell = self._store.wakeups["members"]
+        wakeup = self._store.wakeups["members"]
         looks = 0
         while True:
-            bell.clear()
+            wakeup.clear()
             try:
                 seconds = await self._seconds_to_wait()
                 if seconds <= 0:
@@ -52,7 +52,7 @@ class Membership:
                 seconds = _MIN_PAUSE_SECONDS
             else:
                 looks = 0
-            await is_set_within(bell, seconds)
+            await is_set_within(wakeup, seconds)
 
     async def look(self) -> None:
         """Ask the bridge who is in its groups, and write down what it tells of those that were written in.

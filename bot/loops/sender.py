@@ -164,13 +164,13 @@ class Sender:
 
     async def run(self) -> None:
         """Send until `drain` is called and nothing is due, or the task is cancelled."""
-        bell = self._store.wakeups["outbox"]
+        wakeup = self._store.wakeups["outbox"]
         async with (
             asyncio.TaskGroup() as group,
             self._store.following("outbox", self._beginning, lambda begun: self._on_begun(group, begun)),
         ):
             while True:
-                bell.clear()
+                wakeup.clear()
                 try:
                     seconds = await self._begin_all(group)
                 except StoreError as error:
@@ -178,7 +178,7 @@ class Sender:
                     seconds = _STORE_PAUSE_SECONDS
                 if self._is_closing and not self._sending:
                     return
-                await is_set_within(bell, seconds)
+                await is_set_within(wakeup, seconds)
 
     def drain(self) -> None:
         """Send what is due now; `run` returns after it. What is due later is sent after the next start."""

@@ -43,8 +43,8 @@ from bot.turn.group_context import GroupContext
 from bot.turn.journal import Outcome, Pause, Turn
 from bot.turn.links import inert
 from bot.turn.multimodal import AgentLike
-from bot.turn.reactions import Marks
-from bot.turn.status import Live
+from bot.turn.reactions import Reactions
+from bot.turn.status import StatusMessages
 from bot.turn.turns import Turns
 from bot.turn.work import Work, waiting
 from bot.unanswered import Unanswered
@@ -130,8 +130,8 @@ class Worker:
         agent: AgentLike,
         approvals: Approvals,
         urgent_items: UrgentItems,
-        live: Live,
-        marks: Marks,
+        status_messages: StatusMessages,
+        reactions: Reactions,
         group_context: GroupContext,
         pace: WorkerLimits,
         authority: Authority,
@@ -152,8 +152,8 @@ class Worker:
         self._agent = agent
         self._approvals = approvals
         self._urgent_items = urgent_items
-        self._live = live
-        self._marks = marks
+        self._status_messages = status_messages
+        self._reactions = reactions
         self._group_context = group_context
         self._began_at = clock.now()
         self._work = Work(store)
@@ -179,18 +179,18 @@ class Worker:
 
     async def run(self) -> None:
         """Take turns until `drain` is called or the task is cancelled."""
-        bell = self._store.wakeups["inbox"]
+        wakeup = self._store.wakeups["inbox"]
         try:
             async with (
                 asyncio.TaskGroup() as group,
                 self._store.following("inbox", self._claiming, lambda taken: self._on_arrival(group, taken)),
             ):
                 while not self._is_closing:
-                    bell.clear()
+                    wakeup.clear()
                     await self._look(group)
-                    await bell.wait()
+                    await wakeup.wait()
         finally:
-            await self._marks.aclose()
+            await self._reactions.aclose()
 
     def drain(self) -> None:
         """Take nothing new; `run` returns when the turns under way have ended."""
@@ -242,7 +242,7 @@ class Worker:
         try:
             await self._urgent_items.begin_all(self, group)
             await self._take_all(group)
-            if self._is_more_waiting and self._marks.are_wanted:
+            if self._is_more_waiting and self._reactions.are_wanted:
                 await self._mark_waiting()
         except StoreError as error:
             _log.error("the inbox cannot be read: %s", error)
@@ -258,7 +258,7 @@ class Worker:
             if opened is None or item.refusal is not None or opened.envelope.kind is not Kind.MESSAGE:
                 continue
             if isinstance(opened.route, Question):
-                self._marks.put((opened.route.message,), may_stand=item.received_at < self._began_at)
+                self._reactions.put((opened.route.message,), may_stand=item.received_at < self._began_at)
 
     async def _take_all(self, group: asyncio.TaskGroup) -> None:
         self._is_looking = True
@@ -396,7 +396,7 @@ class Worker:
         incoming = tuple(found.message for found in asked if found.excuse is None)
         turn = await self._turns.load(claim, incoming or messages)
         if await self._turns.is_paused(claim, turn):
-            self._marks.take_off(messages)  # they may have been marked while they waited
+            self._reactions.take_off(messages)  # they may have been marked while they waited
             for _ in messages:
                 self._unanswered.note("paused")
             return
@@ -406,15 +406,15 @@ class Worker:
                 await self._turns.greet(turn, self._greeting())
             marked = tuple(found.message for found in asked if found.excuse is None and found.is_marked)
             is_from_before = claim.items[0].received_at < self._began_at
-            self._marks.put(marked, may_stand=not claim.is_new or is_from_before)
+            self._reactions.put(marked, may_stand=not claim.is_new or is_from_before)
             try:
                 await self._answered(claim, turn, notes, said_before=int(any(found.is_bare for found in asked)))
             finally:
-                self._marks.take_off(marked)
+                self._reactions.take_off(marked)
         else:
             await self._turns.keep(turn, Outcome(text="\n\n".join(map(say, notes)), ok=False))
             self._counts.add("turns_refused")
-            self._marks.take_off(messages)
+            self._reactions.take_off(messages)
 
     async def _undecided(self, claim: Claim, opened: Iterable[_Opened]) -> tuple[_Opened, ...]:
         """What is left of a claim without each yes or no that a turn waits for; then that is done."""
@@ -496,7 +496,7 @@ class Worker:
         if may_ask(envelope, self._authority.allowed, askers, is_approved=is_approved):
             return True
         self._unanswered.note("not_asker")
-        self._marks.take_off((message,))  # it may have been marked while it waited
+        self._reactions.take_off((message,))  # it may have been marked while it waited
         await self._turns.may_not_ask(claim, message, askers)
         return False
 
@@ -510,7 +510,7 @@ class Worker:
                 return self._message(instead, item)  # a yes or no to something that is no question
             case Correction(edit=edit):
                 # An edit that waits among the messages has become one; what it took the place of may be marked.
-                self._marks.take_off((replace(edit.message, sent_at=edit.target),))
+                self._reactions.take_off((replace(edit.message, sent_at=edit.target),))
                 return edit.message
             case Talk(message=message, reason=reason):
                 self._unanswered.note(reason)
@@ -539,7 +539,7 @@ class Worker:
         """What the agent comes to, or what is said when it was stopped or took too long."""
         journal = self._turns.journal(turn)
         try:
-            async with asyncio.timeout(self._pace.turn_timeout_seconds), self._live.show(turn) as showing:
+            async with asyncio.timeout(self._pace.turn_timeout_seconds), self._status_messages.show(turn) as showing:
 
                 async def watch(progress: Progress) -> None:
                     showing.watch(progress)

@@ -1,4 +1,4 @@
-"""Revisions: what people take back or change, and what passes by itself, carried through to all that was made of it.
+"""Edits and deletions, and what disappears by its timer: carried through to all that was made of a message.
 
     deleted --waiting--> gone            edited --waiting------> its new words wait in its place
             |-running--> stopped                |-running------> stopped, and asked again in its new words

@@ -1,4 +1,4 @@
-"""Overheard: what people in a group say to each other, for the next question that one of them asks.
+"""Group context: what people in a group say to each other, for the next question that one of them asks.
 
     talk of others --> remembered, in memory only --asked--> goes along with the question of one turn --answered--> gone
 

@@ -1,4 +1,4 @@
-"""Senses: eyes, ears and a voice for the agent, which itself knows only messages.
+"""The agent with eyes, ears and a voice: it opens the files of a question, and speaks answers to voice notes.
 
     files came with the question --> each opened and journaled --> the question is put together --> the agent
     the agent has answered a voice note --> the answer is journaled, spoken, journaled --> its outcome

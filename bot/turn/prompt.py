@@ -275,7 +275,7 @@ def _without_media(turn: Whole) -> Whole:
 
 def _worded(message: Incoming, stamp: str, clipped: Sequence[str]) -> str:
     """A message as the model reads it; `clipped` are the lines about what came with it."""
-    sender = f" · {_name(message.name)}" if message.group_name is not None or message.chat.is_group else ""
+    sender = f" · {shown_name(message.name)}" if message.group_name is not None or message.chat.is_group else ""
     # A line that a person begins with a bracket must not pass for the beginning of somebody else's message, nor one
     # that they begin with a clip for what Aldis found in a file.
     text = f"{message.preface}\n{message.text}" if message.preface else message.text
@@ -290,7 +290,7 @@ def _clipped(message: Incoming, findings: Mapping[str, FileDescription]) -> list
     """The lines about what came with a message besides words."""
     lines = [_attached(attachment, findings.get(attachment.id)) for attachment in message.attachments]
     if message.sticker:
-        shown = _name(message.sticker_emoji) if message.sticker_emoji else ""
+        shown = shown_name(message.sticker_emoji) if message.sticker_emoji else ""
         lines.append(f"a sticker that says {shown}" if shown else "a sticker, which cannot be seen here")
     if message.view_once:
         lines.append("a picture to be viewed once, which cannot be seen here")
@@ -299,9 +299,9 @@ def _clipped(message: Incoming, findings: Mapping[str, FileDescription]) -> list
 
 
 def _attached(attachment: Attachment, finding: FileDescription | None) -> str:
-    named = f" named {_name(attachment.name)!r}" if attachment.name else ""
+    named = f" named {shown_name(attachment.name)!r}" if attachment.name else ""
     if finding is None:
-        kind = "a voice note" if attachment.is_voice_note else f"a file of type {_name(attachment.content_type)}"
+        kind = "a voice note" if attachment.is_voice_note else f"a file of type {shown_name(attachment.content_type)}"
         return f"{kind}{named}, which cannot be read here"
     line = f"{finding.what}{named}, {finding.rest}"
     return f"{line}\n{_quoted(finding.text)}" if finding.text else line
@@ -313,11 +313,6 @@ def _quoted(text: str) -> str:
 
 
 def shown_name(chosen: str | None) -> str:
-    """A profile name as the model is shown it."""
-    return _name(chosen)
-
-
-def _name(chosen: str | None) -> str:
     """A profile name that cannot end the bracket, start a line, or hide characters."""
     kept = "".join(character for character in chosen or "" if character.isprintable() and character not in "[]·")
     return " ".join(kept.split())[:60] or "somebody"

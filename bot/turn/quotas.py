@@ -1,4 +1,4 @@
-"""Behind the port of the tools for quotas: the store, which remembers over all restarts what was used."""
+"""Quotas of services for the tools, counted in the store, which remembers over all restarts what was used."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Marks: an emoji on each message that is being answered, while it waits and while its turn runs.
+"""Reactions: an emoji on each message that is being answered, while it waits and while its turn runs.
 
     a message waits or is taken --some seconds--> marked --its turn has ended, however--> the mark is taken off
 
@@ -39,7 +39,7 @@ _SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 5.0
 _Place = tuple[ChatId, PersonId, SentId]
 
 
-class Marks:
+class Reactions:
     """The marks of all conversations. `emoji` None: there are none."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Where the addresses of one running turn come from, kept while its tools run: the rule of `bot.policy.trust` at work.
+"""The addresses that one running turn may fetch, by where they come from: the rule of `bot.policy.trust` at work.
 
     the person's words --> Sources --admits--> the call runs --took--> more addresses that may be asked for
                               '--says no--> the model is told why

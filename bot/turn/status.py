@@ -1,4 +1,4 @@
-"""Live: what people see of a turn that takes long: one message that says what is going on, and becomes the answer.
+"""Status messages: what people see of a turn that takes long: what is going on, until the answer takes its place.
 
     a turn runs --some seconds--> status put --it arrived--> edited, now and then --> the answer takes its place
 
@@ -51,7 +51,7 @@ _NO_MARKER = re.compile(r"(?<!\S)\*(?!\S)")
 _MARKERS = ("**", "__", "~~", "||", "`", "*", "_", "[")
 
 
-class Live:
+class StatusMessages:
     """Shows turns while they run. `mode`: nothing, what is going on, or also the words of the answer so far."""
 
     def __init__(

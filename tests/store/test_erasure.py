@@ -226,7 +226,7 @@ class TestAConversation:
         for bell in store.wakeups.values():
             bell.clear()
         await forgotten(store, "direct:a", command)
-        assert {name for name, bell in store.wakeups.items() if bell.is_set()} == {"inbox", "errands", "outbox"}
+        assert {name for name, bell in store.wakeups.items() if bell.is_set()} == {"inbox", "urgent", "outbox"}
 
     async def test_redeliveries_and_late_receipts_are_still_known(self, store: Store) -> None:
         """The names of messages hold no words: they stay, so that nothing is answered or proved a second time."""

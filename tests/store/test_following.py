@@ -45,9 +45,9 @@ async def test_it_is_done_in_the_commit_that_would_ring_the_bell(store: Store, c
     """One commit; whoever follows is told before the caller, and the bell is silent."""
     told: list[str] = []
     async with store.following("inbox", lambda: says("claimed"), told.append):
-        await store.transaction(says("arrived", "inbox", "errands"))
+        await store.transaction(says("arrived", "inbox", "urgent"))
         assert told == ["claimed"]
-        assert (store.wakeups["inbox"].is_set(), store.wakeups["errands"].is_set()) == (False, True)
+        assert (store.wakeups["inbox"].is_set(), store.wakeups["urgent"].is_set()) == (False, True)
         await store.transaction(says("other"))
     assert told == ["claimed"]
     assert await words(store) == ["arrived", "claimed", "other"]

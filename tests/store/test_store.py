@@ -1,4 +1,4 @@
-"""The store put together: units over all repositories, bells that ring for what is kept, and costs that do not grow."""
+"""The store put together: units over all repositories, who is woken for what is kept, and costs that do not grow."""
 
 import asyncio
 import threading
@@ -33,16 +33,16 @@ def arrival(conversation: ConversationId, sent_at: int = 1) -> Arrival:
     )
 
 
-async def rung(store: Store, work: Callable[[Repositories], object]) -> set[str]:
-    """The bells that a unit of work rings."""
-    for bell in store.wakeups.values():
-        bell.clear()
+async def woken(store: Store, work: Callable[[Repositories], object]) -> set[str]:
+    """The loops that a unit of work wakes."""
+    for wakeup in store.wakeups.values():
+        wakeup.clear()
     await store.transaction(work)
     return ringing(store)
 
 
 def ringing(store: Store) -> set[str]:
-    return {name for name, bell in store.wakeups.items() if bell.is_set()}
+    return {name for name, wakeup in store.wakeups.items() if wakeup.is_set()}
 
 
 def answer(repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
@@ -78,11 +78,11 @@ async def test_a_unit_over_many_repositories_is_kept_whole_or_not_at_all(store: 
 async def test_bells_ring_for_what_others_wait_for(store: Store) -> None:
     """An arrival rings the inbox's, a reply the outbox's; what changes nothing for a loop rings none."""
     conversation = await store.conversation("direct:a", now=NOON)
-    assert await rung(store, lambda repos: repos.inbox.put(arrival(conversation))) == {"inbox"}
-    assert await rung(store, lambda repos: repos.inbox.put(arrival(conversation))) == set()
+    assert await woken(store, lambda repos: repos.inbox.put(arrival(conversation))) == {"inbox"}
+    assert await woken(store, lambda repos: repos.inbox.put(arrival(conversation))) == set()
     turn = await store.transaction(take)
-    assert await rung(store, lambda repos: answer(repos, conversation, turn)) == {"outbox"}
-    assert await rung(store, lambda repos: repos.ledger.add(conversation, turn, None, (), now=NOON)) == set()
+    assert await woken(store, lambda repos: answer(repos, conversation, turn)) == {"outbox"}
+    assert await woken(store, lambda repos: repos.ledger.add(conversation, turn, None, (), now=NOON)) == set()
 
 
 async def test_no_bell_rings_for_what_was_not_kept(store: Store) -> None:

@@ -57,9 +57,9 @@ class FeedPoller:
 
     async def run(self) -> None:
         """Read what is due, again and again; ends only by cancellation, or at once where nothing is to be read."""
-        bell = self._store.wakeups["feeds"]
+        wakeup = self._store.wakeups["feeds"]
         while True:
-            bell.clear()
+            wakeup.clear()
             try:
                 seconds = await self.attend_all()
             except Exception as error:  # noqa: BLE001  (it is tried again)
@@ -67,7 +67,7 @@ class FeedPoller:
                 seconds = _PAUSE_SECONDS
             if seconds is None:
                 return
-            await is_set_within(bell, seconds)
+            await is_set_within(wakeup, seconds)
 
     async def attend_all(self) -> float | None:
         """Read every feed that is due now; gives in how many seconds to look again, None: never.

@@ -1,4 +1,4 @@
-"""Behind the port of the tools for news: the store, in which what the feeds told is kept and searched.
+"""The news for the tools: what the feeds told, as it is kept in the store and searched there.
 
 The tools are offered as long as there is a feed, from the settings or from an admin: `FeedService` is asked again for
 every turn.

@@ -1,4 +1,4 @@
-"""The scheduler of reminders: has told or asked what is due. Sleeps until the next time, or until something is planned.
+"""The scheduler of reminders: lets come what is due, and sleeps until the next time or until something is planned.
 
     due --may its person still write there?--yes--> it comes (`bot.features.reminders.service`)
                                             '-no--> it is dropped without a word
@@ -49,15 +49,15 @@ class ReminderScheduler:
 
     async def run(self) -> None:
         """Let come what is due, again and again; ends only by cancellation."""
-        bell = self._store.wakeups["reminders"]
+        wakeup = self._store.wakeups["reminders"]
         while True:
-            bell.clear()
+            wakeup.clear()
             try:
                 seconds = await self.attend_all()
             except Exception as error:  # noqa: BLE001  (it is tried again)
                 _log.error("reminding failed: %s", describe_error(error))
                 seconds = _PAUSE_SECONDS
-            await is_set_within(bell, seconds)
+            await is_set_within(wakeup, seconds)
 
     async def attend_all(self) -> float:
         """Let everything come that is due now; gives in how many seconds to look again.

@@ -292,7 +292,7 @@ class Reminders:
             sent_at=sent_at,
             kind=Kind.REMINDER,
             chat=place.chat,
-            raw=events.reminder_scheduler(message),
+            raw=events.dump_reminder(message),
         )
         return Arrival(
             conversation=reminder.conversation,

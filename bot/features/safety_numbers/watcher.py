@@ -24,18 +24,18 @@ class IdentityWatch:
 
     def __init__(self, identities: Identities, store: Store) -> None:
         self._identities = identities
-        self._bell = store.wakeups["identities"]
+        self._wakeup = store.wakeups["identities"]
 
     async def run(self) -> None:
         """Look again and again; ends only by cancellation."""
         while True:
-            self._bell.clear()
+            self._wakeup.clear()
             seconds = await self._look()
             await asyncio.sleep(_PAUSE_SECONDS)
-            await is_set_within(self._bell, seconds)
+            await is_set_within(self._wakeup, seconds)
 
     async def _look(self) -> float | None:
-        """Look once; gives the seconds until the next look, None where nothing is to be looked at before the bell."""
+        """Look once; gives the seconds until the next look, None where none is due before it is woken."""
         try:
             suspects = await self._identities.look()
             is_held = await self._identities.holds_anything()

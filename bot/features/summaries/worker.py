@@ -1,4 +1,4 @@
-"""Summarising: one conversation after the other, in the background, after a turn of it has been kept.
+"""The worker of summaries: one conversation after the other, in the background, after a turn of it was kept.
 
 What waits here is forgotten by a restart: the next turn of the conversation shows again that it is due.
 """
@@ -26,7 +26,7 @@ class SummaryWorker:
         self._summaries = summaries
         self._counts = counts
         self._waiting: dict[ConversationId, Turn] = {}
-        self._bell = asyncio.Event()
+        self._wakeup = asyncio.Event()
         self._is_attending = False
 
     @property
@@ -43,13 +43,13 @@ class SummaryWorker:
             self._waiting[turn.conversation] = replace(
                 turn, question=UserMessage(text=""), history=(), steps=(), talk=()
             )
-            self._bell.set()
+            self._wakeup.set()
 
     async def run(self) -> None:
         """Look at what was noted, again and again; ends only by cancellation."""
         while True:
-            await self._bell.wait()
-            self._bell.clear()
+            await self._wakeup.wait()
+            self._wakeup.clear()
             await self.attend_all()
 
     async def attend_all(self) -> None:

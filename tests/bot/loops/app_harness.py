@@ -62,8 +62,8 @@ from bot.turn.edits import Revisions
 from bot.turn.group_context import GroupContext
 from bot.turn.multimodal import MultimodalAgent, VoiceReplies
 from bot.turn.notices import Admins
-from bot.turn.reactions import EMOJI, Marks
-from bot.turn.status import Live, Mode
+from bot.turn.reactions import EMOJI, Reactions
+from bot.turn.status import Mode, StatusMessages
 from bot.turn.tool_shapes import ToolShapes
 from bot.turn.turns import Turns
 from store import Store
@@ -306,8 +306,8 @@ async def app_harness(
         agent=multimodal,
         approvals=approvals,
         urgent_items=urgent_items,
-        live=Live(store, clock, mode=live, after_seconds=0, pause_seconds=0.001),
-        marks=Marks(transport, store, clock, emoji=EMOJI, after_seconds=mark_seconds),
+        status_messages=StatusMessages(store, clock, mode=live, after_seconds=0, pause_seconds=0.001),
+        reactions=Reactions(transport, store, clock, emoji=EMOJI, after_seconds=mark_seconds),
         group_context=group_context,
         pace=WorkerLimits(
             **{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **pace}

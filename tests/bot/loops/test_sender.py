@@ -92,7 +92,7 @@ async def test_parts_arrive_in_order_and_are_settled(store: Store, clock: SetClo
 
 
 async def test_what_is_put_later_is_sent_at_once(store: Store, clock: SetClock) -> None:
-    """The sender hears the bell."""
+    """The sender is woken."""
     transport = FakeTransport()
     async with running(sender_of(transport, store, clock)):
         await say(store, "hello")

@@ -25,8 +25,8 @@ from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
 from bot.turn.edits import Revisions
 from bot.turn.group_context import GroupContext
-from bot.turn.reactions import Marks
-from bot.turn.status import Live
+from bot.turn.reactions import Reactions
+from bot.turn.status import StatusMessages
 from bot.turn.turns import Turns
 from store import Arrival, Store
 from tests.bot.loops.fake_transport import FakeTransport, envelope
@@ -96,8 +96,8 @@ def worker_of(
         agent=agent,
         approvals=approvals,
         urgent_items=urgent_items,
-        live=Live(store, clock, mode="off"),
-        marks=Marks(transport, store, clock, emoji=None),
+        status_messages=StatusMessages(store, clock, mode="off"),
+        reactions=Reactions(transport, store, clock, emoji=None),
         group_context=group_context,
         pace=pace,
         authority=authority,

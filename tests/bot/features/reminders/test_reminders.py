@@ -460,7 +460,7 @@ async def test_so_does_one_that_waits_to_be_asked(store: Store, clock: SetClock)
         clock.move(HOUR)
         await port.reminder_scheduler.attend_all()
         await port.deliver(delete(planned))
-        await port.until(lambda: not store.wakeups["errands"].is_set())
+        await port.until(lambda: not store.wakeups["urgent"].is_set())
         port.thinker.gates["slow"].set()
         await port.quiet()
         assert len(port.thinker.asked) == 1
