@@ -15,9 +15,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from store.repository import Repository, millis, millis_if, moment, moment_if
+from store.repository import Repository, millis, millis_if, moment_if
 
 MAX_FEEDS = 50
 """How many feeds there may be, unless the settings name more: one after the other is read, and each may take its time.
@@ -35,7 +34,8 @@ _INDEX = (
 )
 _FEED = "id, given, is_set, url, title, etag, last_modified, digest, due_at, read_at, failures, trouble"
 _FOUND = (
-    "SELECT feed_id, feeds.title, feeds.url, articles.url, articles.title, articles.summary, published_at, is_dated "
+    "SELECT feed_id AS feed, feeds.title AS feed_title, feeds.url AS feed_url, articles.url AS url, "
+    "articles.title AS title, articles.summary AS summary, published_at, is_dated "
 )
 # bm25 is negative, the better the smaller; a hit of a week ago counts half of one of today. A word in the title says
 # more than one in the summary.
@@ -284,12 +284,10 @@ class Feeds(Repository):
         return bool(self.rows("SELECT 1 FROM main.sqlite_master WHERE name = 'article_words'"))
 
     def _feeds(self, condition: str, values: Sequence[object] = ()) -> tuple[Feed, ...]:
-        rows = self.rows(f"SELECT {_FEED} FROM feeds {condition}", values)  # noqa: S608  (literals only)
-        return tuple(map(_feed, rows))
+        return self.records(Feed, f"SELECT {_FEED} FROM feeds {condition}", values)  # noqa: S608  (literals only)
 
     def _found(self, condition: str, values: Sequence[object]) -> tuple[FoundArticle, ...]:
-        rows = self.rows(_FOUND + condition, values)
-        return tuple(map(_found_article, rows))
+        return self.records(FoundArticle, _FOUND + condition, values)
 
 
 def _words(query: str) -> list[str]:
@@ -306,35 +304,3 @@ def _words(query: str) -> list[str]:
         found += [" ".join(piece.split())] if is_phrase else piece.split()
     readable = [word[:_MAX_WORD_CHARS] for word in found if any(map(str.isalnum, word[:_MAX_WORD_CHARS]))]
     return [f'"{word}"' for word in readable[:MAX_WORDS]]
-
-
-def _feed(row: tuple[Any, ...]) -> Feed:
-    number, given, is_set, url, title, etag, last_modified, digest, due_at, read_at, failures, trouble = row
-    return Feed(
-        id=number,
-        given=given,
-        is_set=bool(is_set),
-        url=url,
-        title=title,
-        etag=etag,
-        last_modified=last_modified,
-        digest=digest,
-        due_at=moment_if(due_at),
-        read_at=moment_if(read_at),
-        failures=failures,
-        trouble=trouble,
-    )
-
-
-def _found_article(row: tuple[Any, ...]) -> FoundArticle:
-    feed, feed_title, feed_url, url, title, summary, published_at, is_dated = row
-    return FoundArticle(
-        feed=feed,
-        feed_title=feed_title,
-        feed_url=feed_url,
-        url=url,
-        title=title,
-        summary=summary,
-        published_at=moment(published_at),
-        is_dated=bool(is_dated),
-    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from store.records import ConversationId
-from store.repository import Repository, millis, moment
+from store.repository import Repository, millis
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,8 +42,9 @@ class Grants(Repository):
 
     def of(self, conversation: ConversationId, person: str) -> tuple[Grant, ...]:
         """What this person has allowed there, by name."""
-        rows = self.rows(
-            "SELECT tool, shape, granted_at FROM true_grants WHERE conversation_id = ? AND person = ? ORDER BY tool",
+        return self.records(
+            Grant,
+            "SELECT tool, shape, granted_at AS at FROM true_grants WHERE conversation_id = ? AND person = ? "
+            "ORDER BY tool",
             (conversation, self.keyring.handle(person)),
         )
-        return tuple(Grant(tool=tool, shape=shape, at=moment(at)) for tool, shape, at in rows)

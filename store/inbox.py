@@ -38,6 +38,12 @@ from store.repository import AT_ONCE, Repository, millis, millis_if, moment, mom
 
 _log = logging.getLogger(__name__)
 
+_WAITING = (
+    "SELECT inbox.conversation_id, turn_id, inbox.id, account, author, device, sent_at, kind, envelope, received_at, "
+    "attempts, expires_at, refusal FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
+    "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND "
+)
+
 
 class Inbox(Repository):
     """The repository of arrivals. All methods run inside a transaction."""
@@ -227,10 +233,7 @@ class Inbox(Repository):
         Those of the conversations `besides` are passed over.
         """
         rows = self.rows(
-            "SELECT inbox.conversation_id, turn_id, inbox.id, account, author, device, sent_at, kind, envelope, "
-            "received_at, attempts, expires_at, refusal FROM inbox JOIN conversations "
-            "ON conversations.id = inbox.conversation_id WHERE inbox.state IN ('waiting', 'claimed') "
-            "AND inbox.state = 'waiting' AND urgent AND realm = ? "
+            _WAITING + "urgent AND realm = ? "  # noqa: S608  (literals only)
             "AND inbox.conversation_id NOT IN (SELECT value FROM json_each(?)) ORDER BY inbox.id LIMIT ?",
             (self.realm, json.dumps(list(besides)), most),
         )
@@ -239,11 +242,7 @@ class Inbox(Repository):
     def waiting_after(self, item: InboxId, *, most: int = 50) -> tuple[UrgentItem, ...]:
         """The messages after this one that wait to be claimed, oldest first, at most so many."""
         rows = self.rows(
-            "SELECT inbox.conversation_id, turn_id, inbox.id, account, author, device, sent_at, kind, envelope, "
-            "received_at, attempts, expires_at, refusal FROM inbox JOIN conversations "
-            "ON conversations.id = inbox.conversation_id WHERE inbox.state IN ('waiting', 'claimed') "
-            "AND inbox.state = 'waiting' AND NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? "
-            "ORDER BY inbox.id LIMIT ?",
+            _WAITING + "NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? ORDER BY inbox.id LIMIT ?",
             (item, self.realm, most),
         )
         return self._opened(rows)

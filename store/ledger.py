@@ -86,22 +86,6 @@ class Ledger(Repository):
         for scope, period in warned:
             self.execute("UPDATE spent SET warned = 1 WHERE scope = ? AND period = ?", (scopes[scope], period))
 
-    def spending(self, conversation: ConversationId | None = None) -> Spending:
-        """The sum over one conversation, or over all."""
-        columns = "SELECT input_tokens, output_tokens, cost_usd FROM ledger"
-        if conversation is None:
-            rows = self.rows(columns)
-        else:
-            rows = self.rows(f"{columns} WHERE conversation_id = ?", (conversation,))
-        costs = [Decimal(cost) for _, _, cost in rows if cost is not None]
-        return Spending(
-            calls=len(rows),
-            input_tokens=sum(row[0] for row in rows),
-            output_tokens=sum(row[1] for row in rows),
-            cost_usd=sum(costs, Decimal(0)),
-            unknown_costs=len(rows) - len(costs),
-        )
-
     def cached_share(self, conversation: ConversationId, *, since: datetime) -> float | None:
         """Which part (0 to 1) of what models read in a conversation came from their caches; None: they read nothing."""
         [(read, cached)] = self.rows(

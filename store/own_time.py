@@ -15,8 +15,7 @@ class OwnTime(Repository):
 
     def last(self) -> KeptTime | None:
         """How the times stood; None: nobody has kept them yet."""
-        rows = self.rows("SELECT boot, counted_ns, wall_ns, own_ns FROM own_time")
-        return next((KeptTime(boot=row[0], counted_ns=row[1], wall_ns=row[2], own_ns=row[3]) for row in rows), None)
+        return next(iter(self.records(KeptTime, "SELECT boot, counted_ns, wall_ns, own_ns FROM own_time")), None)
 
     def keep(self, time: KeptTime) -> None:
         """This is how they stand now."""

@@ -4,14 +4,18 @@ milliseconds.
 
 import logging
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from decimal import Decimal
+from functools import cache
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from store.errors import Damaged
 from store.sealing import Keyring
 
 _log = logging.getLogger(__name__)
+
+R = TypeVar("R")
 
 
 AT_ONCE = 25
@@ -63,6 +67,18 @@ class Repository:
         """All rows of one query, as tuples in the order of its columns."""
         return self._connection.execute(statement, values).fetchall()
 
+    def records(self, kind: type[R], statement: str, values: Sequence[object] = ()) -> tuple[R, ...]:
+        """All rows of one query as values of this kind, whose fields its columns are named after.
+
+        What is a time, a yes or no, or a sum of money there is read as such.
+        """
+        cursor = self._connection.execute(statement, values)
+        readers = _readers(kind)
+        columns = [(name, readers[name]) for name, *_ in cursor.description]
+        return tuple(
+            kind(**{name: read(value) for (name, read), value in zip(columns, row, strict=True)}) for row in cursor
+        )
+
     def value(self, statement: str, values: Sequence[object] = ()) -> Any:
         """The first column of a query's first row; None where it has no row."""
         row = self._connection.execute(statement, values).fetchone()
@@ -91,6 +107,18 @@ def millis_if(at: datetime | None) -> int | None:
 def moment_if(at: int | None) -> datetime | None:
     """As `moment`; None stays None."""
     return None if at is None else moment(at)
+
+
+@cache
+def _readers(kind: type[object]) -> Mapping[str, Callable[[Any], object]]:
+    """How the columns of a record are read, by the types of its fields."""
+    return {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
+
+
+def _reader(hint: object) -> Callable[[Any], object]:
+    known: Mapping[object, Callable[[Any], object]] = {datetime: moment, bool: bool, Decimal: Decimal}
+    read = next((known[part] for part in (hint, *get_args(hint)) if part in known), None)
+    return lambda value: value if value is None or read is None else read(value)
 
 
 def account_place(id_: bytes) -> str:

@@ -33,8 +33,7 @@ class Restored(Repository):
 
     def restoration(self) -> Restoration | None:
         """Where the store comes from, while it is undecided; None: it is a store like any other."""
-        rows = self.rows("SELECT copied_at, restored_at FROM restored")
-        return Restoration(copied_at=moment_if(rows[0][0]), restored_at=moment_if(rows[0][1])) if rows else None
+        return next(iter(self.records(Restoration, "SELECT copied_at, restored_at FROM restored")), None)
 
     def messages(self, *, besides: Collection[str]) -> Waiting:
         """The messages that would be answered; those of the kinds `besides` are not meant."""

@@ -6,7 +6,6 @@ Left to others: the steps of a turn that still runs (`store.journal`), how it is
 
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 
 from store.records import ConversationId, LedgerEntry, TurnId
 from store.repository import Repository, moment, moment_if
@@ -93,79 +92,27 @@ class Traces(Repository):
             started_at=moment(started_at),
             ended_at=moment_if(ended_at),
             expires_at=moment_if(expires_at),
-            replaces=None if replaces is None else TurnId(replaces),
+            replaces=replaces,
             deaths=deaths,
-            messages=self._messages(turn),
-            entries=self._entries(turn),
-            replies=self._replies(turn),
+            messages=self.records(
+                TracedMessage,
+                "SELECT kind, sent_at, received_at, state, attempts, refusal FROM inbox WHERE turn_id = ? ORDER BY id",
+                (turn,),
+            ),
+            entries=self.records(
+                LedgerEntry,
+                "SELECT kind, provider, name, outcome, input_tokens, cached_input_tokens, output_tokens, "
+                "latency_ms / 1000.0 AS latency_seconds, cost_usd FROM ledger WHERE turn_id = ? ORDER BY id",
+                (turn,),
+            ),
+            replies=self.records(
+                TracedReply,
+                "SELECT position < 0 AS is_status, state, attempts, revision, attempted_at, settled_at FROM outbox "
+                "WHERE turn_id = ? ORDER BY id",
+                (turn,),
+            ),
         )
 
     def was_there(self, turn: TurnId) -> bool:
         """Whether there was ever a turn of this number, kept or not: numbers are never used twice."""
         return bool(self.rows("SELECT 1 FROM sqlite_sequence WHERE name = 'turns' AND seq >= ?", (turn,))) and turn > 0
-
-    def _messages(self, turn: TurnId) -> tuple[TracedMessage, ...]:
-        rows = self.rows(
-            "SELECT kind, sent_at, received_at, state, attempts, refusal FROM inbox WHERE turn_id = ? ORDER BY id",
-            (turn,),
-        )
-        return tuple(
-            TracedMessage(
-                kind=kind,
-                sent_at=moment(sent_at),
-                received_at=moment(received_at),
-                state=state,
-                attempts=attempts,
-                refusal=refusal,
-            )
-            for kind, sent_at, received_at, state, attempts, refusal in rows
-        )
-
-    def _entries(self, turn: TurnId) -> tuple[LedgerEntry, ...]:
-        rows = self.rows(
-            "SELECT kind, provider, name, outcome, input_tokens, cached_input_tokens, output_tokens, latency_ms, "
-            "cost_usd FROM ledger WHERE turn_id = ? ORDER BY id",
-            (turn,),
-        )
-        return tuple(
-            LedgerEntry(
-                kind=kind,
-                provider=provider,
-                name=name,
-                outcome=outcome,
-                input_tokens=input_tokens,
-                cached_input_tokens=cached_input_tokens,
-                output_tokens=output_tokens,
-                latency_seconds=latency_ms / 1000,
-                cost_usd=None if cost_usd is None else Decimal(cost_usd),
-            )
-            for (
-                kind,
-                provider,
-                name,
-                outcome,
-                input_tokens,
-                cached_input_tokens,
-                output_tokens,
-                latency_ms,
-                cost_usd,
-            ) in rows
-        )
-
-    def _replies(self, turn: TurnId) -> tuple[TracedReply, ...]:
-        rows = self.rows(
-            "SELECT position, state, attempts, revision, attempted_at, settled_at FROM outbox WHERE turn_id = ? "
-            "ORDER BY id",
-            (turn,),
-        )
-        return tuple(
-            TracedReply(
-                is_status=position < 0,
-                state=state,
-                attempts=attempts,
-                revision=revision,
-                attempted_at=moment_if(attempted_at),
-                settled_at=moment_if(settled_at),
-            )
-            for position, state, attempts, revision, attempted_at, settled_at in rows
-        )

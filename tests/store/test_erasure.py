@@ -8,6 +8,7 @@ import pytest
 
 from store import Damaged, Erasure, InboxId, Repositories, Store, StoreError, TurnId, open_store
 from tests.conftest import NOON
+from tests.ledger_sums import ledger_sum
 from tests.store.lives import (
     LATER,
     Answer,
@@ -271,10 +272,10 @@ class TestAConversation:
     async def test_what_was_spent_stays_without_what_it_was_spent_on(self, store: Store) -> None:
         """Forgetting renews no budget: the rows of the ledger belong to the conversation as it goes on."""
         await talked(store, "direct:a", 1, b"one")
-        spent = await store.read(lambda repos: repos.ledger.spending())
+        spent = await store.read(ledger_sum)
         await forgotten(store, "direct:a", await ordered(store, "direct:a", 2))
         conversation = await store.conversation("direct:a", now=NOON)
-        assert await store.read(lambda repos: repos.ledger.spending(conversation)) == spent
+        assert await store.read(lambda repos: ledger_sum(repos, conversation)) == spent
         assert await rows(store, "SELECT details, turn_id FROM ledger") == [(None, None)]
 
     async def test_it_can_be_forgotten_again_and_again(self, path: Path) -> None:
@@ -428,7 +429,7 @@ class TestALongConversation:
                 await talked(store, "direct:a", number, b"one")
             await talked(store, "direct:b", 1, b"other", author="bob")
             command = await ordered(store, "direct:a", 1000)
-            spent = await store.read(lambda repos: repos.ledger.spending())
+            spent = await store.read(ledger_sum)
             successor = await store.transaction(lambda repos: repos.forgetting.successor("direct:a", now=NOON))
             assert successor is not None
             some = await store.transaction(lambda repos: repos.forgetting.ahead("direct:a", successor, now=NOON))
@@ -439,7 +440,7 @@ class TestALongConversation:
             assert (erased.conversations, erased.turns) == (1, 110)
             assert await remembered(store, "direct:a") == []
             assert await remembered(store, "direct:b") != []
-            assert await store.read(lambda repos: repos.ledger.spending()) == spent
+            assert await store.read(ledger_sum) == spent
             place = await store.conversation("direct:a", now=NOON)
             for number in (1, 60, 130):
                 again = arrival(place, number)

@@ -11,6 +11,7 @@ from store import ConversationId, LedgerEntry, Repositories, Spending, Store, St
 from store.ledger import Total
 from store.repository import millis
 from tests.conftest import NOON
+from tests.ledger_sums import ledger_sum
 
 MODEL = LedgerEntry(
     kind="model",
@@ -82,7 +83,7 @@ async def costs(
 
 async def test_nothing_done_cost_nothing(store: Store) -> None:
     """The sum over no row is zero of everything."""
-    spending = await store.read(lambda repos: repos.ledger.spending())
+    spending = await store.read(ledger_sum)
     assert (spending.calls, spending.cost_usd, spending.unknown_costs) == (0, Decimal(0), 0)
     assert (spending.input_tokens, spending.output_tokens) == (0, 0)
 
@@ -107,20 +108,20 @@ async def test_every_field_is_written(store: Store) -> None:
 async def test_sums_are_exact(store: Store) -> None:
     """Ten times ten cents are one dollar, and a price of many digits keeps them all."""
     await note(store, "direct:a", *[MODEL] * 10)
-    spending = await store.read(lambda repos: repos.ledger.spending())
+    spending = await store.read(ledger_sum)
     assert spending.cost_usd == Decimal("1.0")
     tiny = LedgerEntry(
         kind="model", name="m", outcome="ok", latency_seconds=0, cost_usd=Decimal("0.000000000000000000000001")
     )
     await note(store, "direct:a", tiny)
-    spending = await store.read(lambda repos: repos.ledger.spending())
+    spending = await store.read(ledger_sum)
     assert spending.cost_usd == Decimal("1.000000000000000000000001")
 
 
 async def test_a_call_without_a_price_is_counted_as_such(store: Store) -> None:
     """It is not taken for free: the sum says how many are missing in it."""
     await note(store, "direct:a", MODEL, UNPRICED, TOOL)
-    spending = await store.read(lambda repos: repos.ledger.spending())
+    spending = await store.read(ledger_sum)
     assert (spending.calls, spending.cost_usd, spending.unknown_costs) == (3, Decimal("0.1"), 1)
     assert (spending.input_tokens, spending.output_tokens) == (101, 9)
 
@@ -130,7 +131,7 @@ async def test_each_conversation_has_its_sum(store: Store) -> None:
     one = await note(store, "direct:a", MODEL, MODEL)
     two = await note(store, "direct:b", MODEL)
     sums = await store.read(
-        lambda repos: [repos.ledger.spending(which).cost_usd for which in (one, two, ConversationId(99), None)]
+        lambda repos: [ledger_sum(repos, which).cost_usd for which in (one, two, ConversationId(99), None)]
     )
     assert sums == [Decimal("0.2"), Decimal("0.1"), Decimal(0), Decimal("0.3")]
 
@@ -169,7 +170,7 @@ async def test_what_was_spent_outlives_the_words(store: Store) -> None:
     )
     rows = await store.read(lambda repos: repos.ledger.rows("SELECT conversation_id, turn_id FROM ledger"))
     assert rows == [(None, None)]
-    assert (await store.read(lambda repos: repos.ledger.spending())).cost_usd == Decimal("0.1")
+    assert (await store.read(ledger_sum)).cost_usd == Decimal("0.1")
 
 
 async def test_a_kind_that_nobody_knows_is_refused(store: Store) -> None:
@@ -177,7 +178,7 @@ async def test_a_kind_that_nobody_knows_is_refused(store: Store) -> None:
     wrong = LedgerEntry(kind="gift", name="x", outcome="ok", latency_seconds=0)  # pyright: ignore[reportArgumentType] (the point)
     with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_CHECK"):
         await note(store, "direct:a", MODEL, wrong)
-    assert (await store.read(lambda repos: repos.ledger.spending())).calls == 0
+    assert (await store.read(ledger_sum)).calls == 0
 
 
 async def test_sums_are_kept_for_each_person_each_group_and_all(store: Store) -> None:
@@ -208,7 +209,7 @@ async def test_sums_hold_all_that_the_rows_hold(store: Store) -> None:
     expected = Spending(calls=4, input_tokens=102, output_tokens=11, cost_usd=Decimal("0.1"), unknown_costs=2)
     found = await totals(store, "anna")
     assert [total.spending for total in found.values()] == [expected] * 4
-    assert await store.read(lambda repos: repos.ledger.spending()) == expected
+    assert await store.read(ledger_sum) == expected
 
 
 async def test_nothing_done_adds_nothing(store: Store) -> None:

@@ -20,6 +20,7 @@ from bot.turn.room import CALM_TURNS
 from store import Store
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, Tide, calls, completion, contents, says, toolbox
 from tests.invariants import is_sendable
+from tests.ledger_sums import ledger_sum
 from tools import Result, ToolContext, ToolSpec
 
 
@@ -451,7 +452,7 @@ async def test_tools_that_ended_before_a_failure_are_in_the_ledger(store: Store,
     there = desk(store, clock, calls(("echo", {"word": "a"})), Unavailable("gone", provider="p"), tools=(Echo(),))
     outcome = await there.kept()
     assert not outcome.ok
-    spent = await store.read(lambda repos: repos.ledger.spending())
+    spent = await store.read(ledger_sum)
     assert (str(spent.cost_usd), spent.calls) == ("0.012", 2)
 
 

@@ -23,6 +23,7 @@ from bot.turn.turns import Turns
 from store import Store, StoreError, open_store
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says, toolbox
 from tests.conftest import NOON
+from tests.ledger_sums import ledger_sum
 from tests.waiting import DEADLINE_SECONDS
 
 GROUP = "group:G"
@@ -153,7 +154,7 @@ async def test_every_call_of_a_turn_is_checked(store: Store, clock: SetClock) ->
     )
     outcome = await there.told()
     assert (outcome.text, tool.ran, len(there.provider.requests)) == (phrases.BUDGET_PERSON_DAY.text, ["a"], 1)
-    spent = await store.read(lambda repos: repos.ledger.spending())
+    spent = await store.read(ledger_sum)
     assert (str(spent.cost_usd), spent.calls) == ("0.012", 2)
 
 

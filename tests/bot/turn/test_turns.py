@@ -11,6 +11,7 @@ from store import Store, StoreError
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, incoming, says
 from tests.conftest import NOON
 from tests.invariants import is_sendable
+from tests.ledger_sums import ledger_sum
 
 
 async def replies(store: Store) -> list[Reply]:
@@ -145,7 +146,7 @@ async def test_a_buried_turn_is_told_and_its_cost_counted(store: Store, clock: S
     await there.turns.bury(await there.again())
     [reply] = await replies(store)
     assert (reply.content.text, reply.ok) == (phrases.GAVE_UP.text, False)
-    assert (await store.read(lambda repos: repos.ledger.spending())).calls == 1
+    assert (await store.read(ledger_sum)).calls == 1
     assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1
 
 
