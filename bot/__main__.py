@@ -1,13 +1,17 @@
 """`python -m bot`, and the command `aldis` of the package."""
 
 import gc
+import sys
 
 # Importing makes a million objects and hardly any garbage: looking for some costs a tenth of the start. `bot.app`
 # switches it on again.
 gc.disable()
 
-from bot.cli.main import main  # noqa: E402  (the import is what is to be quick)
-from bot.media.confinement import refuse_dumps  # noqa: E402
+try:
+    from bot.cli.main import main
+    from bot.media.confinement import refuse_dumps
+except KeyboardInterrupt:
+    sys.exit(130)  # Ctrl-C before `main` listens for it: what a shell expects
 
 
 def start() -> None:

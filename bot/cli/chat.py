@@ -25,7 +25,10 @@ Talk = Callable[[Settings, Terminal, Shutdown], Awaitable[None]]
 
 
 def chat(given: Settings, options: argparse.Namespace) -> int:
-    """`chat`: answer in the terminal until the person there leaves; status 1 where anything failed."""
+    """`chat`: answer in the terminal until the person there leaves.
+
+    Status 1 where anything failed and nobody sat there to see it.
+    """
     if is_undecided(given.store.path):
         from bot.cli.store import decide
 
@@ -59,7 +62,7 @@ async def _chat(given: Settings, options: argparse.Namespace) -> int:
             os._exit(0)  # nothing is open yet, and a thread that imports can be ended in no other way
     talk = await importing
     await talk(given, terminal, shutdown)
-    return 1 if terminal.failed else 0
+    return 1 if terminal.failed and not terminal.is_interactive else 0
 
 
 def _import_talk(given: Settings) -> Talk:

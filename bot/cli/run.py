@@ -187,7 +187,8 @@ async def _restart(store_path: Path) -> int:
     answer = await ask_running(store_path, "restart")
     if answer is None:
         print(
-            "aldis: nobody can be asked: it does not run, or still waits for Signal; then start it again",
+            f"aldis: no Aldis answers here: start it with `{command_line('run')}`; one that still waits for Signal is "
+            "stopped and started instead",
             file=sys.stderr,
         )
         return 1

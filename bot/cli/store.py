@@ -22,6 +22,7 @@ from bot.clock import MachineClock
 from bot.doctor import checkup
 from bot.doctor.findings import exit_status, format_findings
 from bot.doctor.mending import mend
+from bot.doctor.servers import without_password
 from bot.errors import ConfigError
 from bot.events import ChatId, PersonId
 from bot.features.reminders.backlog import Backlog, backlog, replay, settle
@@ -281,7 +282,8 @@ def trust(given: Settings, options: argparse.Namespace) -> int:
     try:
         answer = asyncio.run(_done(given, "trust", {"name": name, "safety_number": number}, vouched))
     except TimeoutError as error:
-        raise ConfigError(f"SIGNAL__URL: no bridge to Signal answers at {given.signal.url}") from error
+        where = without_password(given.signal.url)
+        raise ConfigError(f"SIGNAL__URL: no bridge to Signal answers at {where}; start it, or correct it") from error
     if name is not None:
         print(f"The new safety number of {answer['trusted']} is trusted. What waited for it goes out.", file=sys.stderr)
         return 0

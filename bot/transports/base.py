@@ -45,7 +45,17 @@ class ToolEnded:
     latency_seconds: float
 
 
-Progress = ModelAnswered | ToolStarted | ToolEnded
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelFailed:
+    """Progress: no model answered, so the turn ends in a sentence that says so."""
+
+    provider: str
+    """The one that was asked last."""
+    error: str
+    """The kind of failure, as `bot.errors` calls it."""
+
+
+Progress = ModelAnswered | ModelFailed | ToolStarted | ToolEnded
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

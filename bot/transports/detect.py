@@ -46,7 +46,8 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
             "SIGNAL__URL is no address; it looks like unix:///run/signal-cli/socket or http://signal-cli:8080"
         ) from error
     except (httpx.HTTPError, TimeoutError) as error:
-        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({type(error).__name__}): is it running?") from error
+        why = type(error).__name__
+        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({why}): is the bridge running?") from error
     if about.status_code == HTTPStatus.OK and "mode" in parse_frame(about.text):
         return "rest_api"
     if check.is_server_error or about.is_server_error:
@@ -63,6 +64,6 @@ async def _spoken_to(url: str, timeout_seconds: float) -> None:
     try:
         await rpc.version(timeout_seconds=timeout_seconds)
     except Disconnected as error:
-        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({error.__cause__}): is it running?") from error
+        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({error.__cause__}): is the bridge running?") from error
     finally:
         await rpc.aclose()

@@ -20,7 +20,7 @@ from bot.policy.budgets import UsedUp
 from bot.policy.chat import Persona
 from bot.policy.secrets import Secrets
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop, Told, ToolOffer
-from bot.transports.base import ModelAnswered
+from bot.transports.base import ModelAnswered, ModelFailed
 from bot.turn import phrases, prompt, provenance
 from bot.turn.answers import Answers
 from bot.turn.budget import Budget
@@ -99,6 +99,7 @@ class Agent:
             try:
                 completion = await self._completion(state)
             except ProviderError as error:
+                await state.watch(ModelFailed(provider=error.provider, error=type(error).__name__))
                 failed = state.outcome(phrases.for_error(error), ok=False)
                 return replace(failed, failures=_attempts(error))
             if isinstance(completion, UsedUp):

@@ -105,7 +105,8 @@ async def test_a_model_that_fails_is_a_sentence_and_status_1(model: OpenAIServer
     ended = await chatted("--once", "sesame", "-vv", settings=key_of(model), folder=tmp_path)
     assert ended.status == 1
     assert "let me in" in ended.stdout
-    assert "BadKey" in ended.stderr
+    assert "· openai did not answer (BadKey)" in ended.stderr
+    assert "doctor` looks for what is wrong" in ended.stderr
     assert "sesame" not in ended.stdout + ended.stderr
     assert (model.key or "") not in ended.stdout + ended.stderr
 
@@ -258,8 +259,16 @@ async def test_ctrl_c_at_the_terminal(model: OpenAIServer, tmp_path: Path) -> No
         await console.out.until(PROMPTED, 2)
         console.type("\x03")
         ended = await console.ended()
-    assert ended.status == 1
+    assert ended.status == 0  # who sat there has seen it
     assert "Traceback" not in ended.stdout
+
+
+async def test_ctrl_c_before_anything_is_imported(tmp_path: Path) -> None:
+    """It ends the process as a shell expects it, without a traceback."""
+    (tmp_path / "difflib.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    async with started("chat", "--once", "hi", settings={}, folder=tmp_path, is_warm=False) as process:
+        ended = await process.ended()
+    assert (ended.status, ended.stdout, ended.stderr) == (130, "", "")
 
 
 async def test_killed_in_the_middle_and_answered_by_the_next_start(model: OpenAIServer, tmp_path: Path) -> None:

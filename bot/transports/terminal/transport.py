@@ -32,7 +32,8 @@ from bot.events import (
     Style,
     Styled,
 )
-from bot.transports.base import ModelAnswered, Progress, ToolStarted
+from bot.invocation import command_line
+from bot.transports.base import ModelAnswered, ModelFailed, Progress, ToolStarted
 from bot.transports.envelope.event import is_command
 from bot.transports.plain import PlainTransport
 from bot.transports.terminal.streams import Lines, Once, PipedInput, PromptInput, TerminalWriter, cells
@@ -54,8 +55,8 @@ class Terminal(PlainTransport):
     """One conversation of one person with standard input and output.
 
     `conversation` names it; `once` is a single text to answer instead of reading `stdin`. `verbosity` 0 shows tool
-    calls, 1 also their results and which model answered in the place of another, 2 also timings, tokens and cost. The
-    streams must be real files, pipes or terminals.
+    calls and models that fail, 1 also results and which model answered in the place of another, 2 also timings, tokens
+    and cost. The streams must be real files, pipes or terminals.
     """
 
     max_pause_seconds = 0.0
@@ -75,8 +76,9 @@ class Terminal(PlainTransport):
         self._chat = ChatId.direct(conversation)
         self._verbosity = verbosity
         self._clock = clock or MachineClock()
-        self._interactive = once is None and stdin.isatty() and stderr.isatty()
-        self._lines = _lines(stdin, stderr, once, interactive=self._interactive)
+        self.is_interactive = once is None and stdin.isatty() and stderr.isatty()
+        """Whether a person sits there, who sees what fails."""
+        self._lines = _lines(stdin, stderr, once, interactive=self.is_interactive)
         self._reading: asyncio.Future[str | None] | None = None
         """The message that is being written before anybody asks for it."""
         self._answers, self._notes = TerminalWriter(stdout), TerminalWriter(stderr)
@@ -88,7 +90,7 @@ class Terminal(PlainTransport):
         self._over = asyncio.Event()
         self._indicated = False
         self.failed = False
-        """Whether any reply told of a failure or could not be written: then the exit status is not 0."""
+        """Whether any reply told of a failure or could not be written."""
 
     @property
     def account(self) -> str:
@@ -191,7 +193,7 @@ class Terminal(PlainTransport):
         """Show a small sign while an answer is being written, where a person sits at the terminal."""
         if not started:
             await self._hide_indicator()
-        elif self._interactive and chat == self._chat and self._waiting and not self._indicated:
+        elif self.is_interactive and chat == self._chat and self._waiting and not self._indicated:
             self._indicated = True
             await self._notes.write_quietly(_INDICATOR)
 
@@ -328,6 +330,10 @@ def progress_line(progress: Progress, verbosity: int) -> str | None:
     """What a line says of a step, or None where the verbosity does not ask for it (see `Terminal`)."""
     if isinstance(progress, ToolStarted):
         return f"· {progress.name} {progress.arguments}"
+    if isinstance(progress, ModelFailed):
+        # Whoever sits here can mend what people in Signal cannot.
+        doctor = command_line("doctor")
+        return f"· {progress.provider} did not answer ({progress.error}): `{doctor}` looks for what is wrong"
     timing = f" ({progress.latency_seconds:.2f} s)" if verbosity > 1 else ""
     if isinstance(progress, ModelAnswered):
         if verbosity < 2:  # noqa: PLR2004 -- the number of v's in -vv

@@ -14,7 +14,7 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.language import Language, speaking
 from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolCall
 from bot.providers.base import Attempt, Completion, Stop
-from bot.transports.base import ModelAnswered, ToolEnded, ToolStarted
+from bot.transports.base import ModelAnswered, ModelFailed, ToolEnded, ToolStarted
 from bot.turn import phrases
 from bot.turn.room import CALM_TURNS
 from store import Store
@@ -323,6 +323,14 @@ async def test_every_step_is_shown(store: Store, clock: SetClock) -> None:
     started = there.shown[1]
     assert isinstance(started, ToolStarted)
     assert len(started.arguments) < 130
+
+
+async def test_a_model_that_fails_is_shown(store: Store, clock: SetClock) -> None:
+    """Who watches hears which model it was and of what kind the failure is."""
+    there = desk(store, clock)
+    there.provider.script = [BadKey("refused", provider="p")]
+    await there.kept()
+    assert there.shown == [ModelFailed(provider="p", error="BadKey")]
 
 
 async def test_after_a_crash_no_completion_is_paid_again(store: Store, clock: SetClock) -> None:

@@ -35,7 +35,8 @@ from bot.events import (
     Styled,
     StyleRange,
 )
-from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted, Transport
+from bot.invocation import VARIABLE
+from bot.transports.base import ModelAnswered, ModelFailed, Progress, ToolEnded, ToolStarted, Transport
 from bot.transports.terminal.transport import Terminal, paint, progress_line, wrap
 from tests.waiting import WAIT_SECONDS
 
@@ -48,6 +49,7 @@ ENDED = ToolEnded(name="get_weather", content='{"ok": true}', ok=True, latency_s
 MODEL = ModelAnswered(
     provider="offline", model="offline", input_tokens=12, output_tokens=3, cost_usd="0", latency_seconds=1.5
 )
+FAILED = ModelFailed(provider="openai", error="Unavailable")
 CUT = "r" * 199 + "…"
 
 
@@ -282,7 +284,7 @@ async def test_a_line_read_for_a_cancelled_reader_is_kept(desk: Desk) -> None:
 
 
 async def test_a_failed_answer_is_remembered(desk: Desk) -> None:
-    """A reply that tells of a failure answers all the same, and shows in the exit status."""
+    """A reply that tells of a failure answers all the same, and shows in the exit status where nobody sat there."""
     desk.feed("one\ntwo\n", last=True)
     terminal = desk.terminal()
     envelopes = terminal.envelopes()
@@ -362,6 +364,7 @@ async def test_half_characters_do_not_reach_the_store(desk: Desk) -> None:
     ("progress", "lines"),
     [
         (STARTED, ['· get_weather {"place": "Paris"}'] * 3),
+        (FAILED, ["· openai did not answer (Unavailable): `aldis doctor` looks for what is wrong"] * 3),
         (ENDED, [None, '  get_weather → {"ok": true}', '  get_weather → {"ok": true} (0.25 s)']),
         (MODEL, [None, None, "· offline offline: 12 tokens in, 3 out, 0 USD (1.50 s)"]),
         (
@@ -375,8 +378,11 @@ async def test_half_characters_do_not_reach_the_store(desk: Desk) -> None:
         (replace(ENDED, content="r" * 201), [None, f"  get_weather → {CUT}", f"  get_weather → {CUT} (0.25 s)"]),
     ],
 )
-def test_what_each_verbosity_shows(progress: Progress, lines: list[str | None]) -> None:
-    """Calls always, results from -v on and cut, timings, tokens and cost with -vv."""
+def test_what_each_verbosity_shows(
+    progress: Progress, lines: list[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Calls and failures always, results from -v on and cut, timings, tokens and cost with -vv."""
+    monkeypatch.setenv(VARIABLE, "aldis")
     assert [progress_line(progress, verbosity) for verbosity in range(3)] == lines
 
 
