@@ -334,29 +334,41 @@ class Outbox(Repository):
 
         What was unknown before waits longer by the time in which nobody listened, for its receipt may have come to
         Signal's server meanwhile; never longer than `grace` from now. The time of earlier lives counts, however short
-        they were: a process that dies again and again must get its sends done all the same. A status never waits longer
-        than `status_grace`.
+        they were: a process that dies again and again must get its sends done all the same. But what is interrupted
+        each time may be there each time, so its wait doubles with every attempt, four times at most. A status never
+        waits longer than `status_grace`.
         """
-        at, until, until_status = millis(now), millis(now + grace), millis(now + min(grace, status_grace))
+        at, wait, until_status = millis(now), millis(now + grace) - millis(now), millis(now + min(grace, status_grace))
         [(deaf,)] = self.rows(
-            "SELECT coalesce(?1 - (SELECT until FROM listening WHERE realm = ?2), ?3)", (at, self.realm, until - at)
+            "SELECT coalesce(?1 - (SELECT until FROM listening WHERE realm = ?2), ?3)", (at, self.realm, wait)
         )
         self.execute(
-            "UPDATE outbox SET due_at = min(max(due_at + ?1, ?2), CASE WHEN position < 0 THEN ?5 ELSE ?3 END) "
+            "UPDATE outbox SET due_at = min(max(due_at + ?4, ?1), CASE WHEN position < 0 THEN ?2 ELSE "
+            "?1 + (?3 << min((SELECT count(*) FROM attempts WHERE outbox_id = outbox.id) - 1, 4)) END) "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' "
-            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?4)",
-            (max(deaf, 0), at, until, self.realm, until_status),
+            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?5)",
+            (at, until_status, wait, max(deaf, 0), self.realm),
         )
         self._listens(at)
         self._attempts.interrupt(until=now + grace)
         return self.execute(
-            "UPDATE outbox SET due_at = CASE WHEN position < 0 THEN ?3 ELSE ?1 END, "
+            "UPDATE outbox SET due_at = CASE WHEN position < 0 THEN ?2 ELSE "
+            "?1 + (?3 << min((SELECT count(*) FROM attempts WHERE outbox_id = outbox.id) - 1, 4)) END, "
             "state = CASE WHEN reply IS NULL THEN 'dead' ELSE 'unknown' END, "
-            "settled_at = CASE WHEN reply IS NULL THEN ?1 END "
+            "settled_at = CASE WHEN reply IS NULL THEN ?1 + ?3 END "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'sending' "
-            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
-            (until, self.realm, until_status),
+            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?4)",
+            (at, until_status, wait, self.realm),
         ).rowcount
+
+    def most_attempts(self) -> int:
+        """How often that send in doubt was begun which was begun most often; 0 where none is in doubt."""
+        return self.value(
+            "SELECT coalesce(max((SELECT count(*) FROM attempts WHERE outbox_id = outbox.id)), 0) FROM outbox "
+            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' AND position >= 0 "
+            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?)",
+            (self.realm,),
+        )
 
     def put_off_all(self, seconds: float) -> None:
         """Own time is ahead by so much at once: what waits waits as long as it would have."""
@@ -367,10 +379,13 @@ class Outbox(Repository):
         self._attempts.put_off(seconds)
 
     def pull_in(self, *, until: datetime) -> int:
-        """At start: nothing that waits is due later than then; gives how many items were."""
+        """At start: nothing that waits is due later than then; gives how many items were.
+
+        How long what is in doubt waits is left to `doubt_all`.
+        """
         return self.execute(
-            "UPDATE outbox SET due_at = ?1 WHERE state IN ('waiting', 'sending', 'unknown') AND due_at > ?1 "
-            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
+            "UPDATE outbox SET due_at = ?1 WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
+            "AND due_at > ?1 AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
             (millis(until), self.realm),
         ).rowcount
 

@@ -152,15 +152,23 @@ class Sender:
         now, grace = self._clock.now(), self._grace
         longest = max(grace, timedelta(seconds=_LONGEST_PAUSE_SECONDS))
 
-        def transact(repos: Repositories) -> int:
+        def transact(repos: Repositories) -> tuple[int, int]:
             pulled = repos.outbox.pull_in(until=now + longest)
             if pulled:
                 _log.warning("%d messages waited for a time that is too far ahead; they do not any more", pulled)
-            return repos.outbox.doubt_all(now=now, grace=grace, status_grace=_STATUS_GRACE)
+            count = repos.outbox.doubt_all(now=now, grace=grace, status_grace=_STATUS_GRACE)
+            return count, repos.outbox.most_attempts()
 
-        count = await self._store.transaction(transact)
+        count, most_attempts = await self._store.transaction(transact)
         if count:
+            self._counts.add("sends_unknown", count)
             _log.warning("%d sends were interrupted; waiting for receipts that prove them", count)
+        if count and most_attempts > self._max_resends:
+            _log.error(
+                "Aldis has died while it sent the same reply, %d times so far; people may have it as often, and it is "
+                "tried ever less often",
+                most_attempts,
+            )
 
     async def run(self) -> None:
         """Send until `drain` is called and nothing is due, or the task is cancelled."""

@@ -574,6 +574,33 @@ async def test_the_time_that_earlier_lives_listened_counts(store: Store) -> None
     assert begun == [0] * 9 + [1] + [0] * 5
 
 
+async def test_a_send_that_is_interrupted_each_time_waits_ever_longer(store: Store) -> None:
+    """Each life may have sent it once more: after the fourth doubling the wait stays, so that it still gets done."""
+    await say(store, "direct:a", b"answer")
+    now, waits = NOON, list[float]()
+    for _ in range(7):
+        [item] = await begin(store, now)
+        await started(store, now)
+        due_at = await store.read(lambda repos: repos.outbox.next_due_at())
+        assert due_at is not None
+        waits.append((due_at - now) / GRACE)
+        now = due_at
+    assert waits == [1, 2, 4, 8, 16, 16, 16]
+    assert (item.reply, await store.read(lambda repos: repos.outbox.most_attempts())) == (b"answer", 7)
+
+
+async def test_a_longer_wait_goes_on_where_it_was_in_the_next_life(store: Store) -> None:
+    """A start makes it no shorter; the time of the lives before counts, that in which nobody listened does not."""
+    await say(store, "direct:a", b"answer")
+    for now in (NOON, NOON + GRACE):
+        await begin(store, now)
+        await started(store, now)
+    assert await begin(store, NOON + 2 * GRACE) == []
+    await started(store, NOON + 9 * GRACE)
+    assert await begin(store, NOON + 9.9 * GRACE) == []
+    assert len(await begin(store, NOON + 10 * GRACE)) == 1
+
+
 async def test_a_clock_that_was_set_back_lengthens_no_wait(store: Store) -> None:
     """Nor does a wait grow beyond the grace period, however long nobody listened."""
     await doubted(store, "direct:a")

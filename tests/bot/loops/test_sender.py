@@ -315,6 +315,30 @@ async def test_a_send_that_stays_unknown_is_given_up(store: Store, clock: SetClo
     assert transport.sends == []
 
 
+async def test_lives_that_die_while_they_send_repeat_it_ever_less_often(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A minute each, for two hours: every copy may be there. The operator hears of it; it is sent in the end."""
+    await say(store, "one", "two")
+    for _ in range(120):
+        sender = sender_of(FakeTransport(gate=asyncio.Event()), store, clock)
+        await sender.recover()
+        async with running(sender):
+            await looked(store, clock)
+            clock.move(60)
+            await looked(store, clock)
+    transport = FakeTransport()
+    sender = sender_of(transport, store, clock)
+    await sender.recover()
+    assert 6 <= await store.read(lambda repos: repos.outbox.most_attempts()) <= 9
+    assert "sent the same reply, 4 times" in caplog.text
+    async with running(sender):
+        clock.move(16 * 90)
+        store.wakeups["outbox"].set()
+        await come_to(store, "sent", "sent")
+    assert texts(transport) == ["one", "two"]
+
+
 async def test_tries_that_surely_did_not_go_out_are_no_repetitions(store: Store, clock: SetClock) -> None:
     """An answer that waited for a bridge that was away is sent again as often as any other, and as whole as any."""
     away: list[Callable[[], SentId] | Exception] = [NotSent("the bridge is away")] * 3
