@@ -25,6 +25,7 @@ import asyncio
 import logging
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -42,7 +43,7 @@ from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.transports.base import Transport
 from bot.turn.outgoing import add_message
-from store import ConversationId, LedgerEntry, OutboxItem, Repositories, SentMessage, Store, StoreError
+from store import ConversationId, LedgerEntry, OutboxId, OutboxItem, Repositories, SentMessage, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -62,7 +63,7 @@ _LONGEST_NAP_SECONDS = 5.0
 """While something waits: so far the store may be behind in knowing how long receipts were listened for."""
 
 _MAX_UPLOADS = 3
-"""How often files are tried that may be taken the next time; the words do not wait for them any longer."""
+"""How often files are refused that may be taken the next time; the words do not wait for them any longer."""
 
 _MAX_EDITS = 10
 MAX_RESENDS = 3
@@ -145,6 +146,8 @@ class Sender:
         self._sending: set[asyncio.Task[None]] = set()
         self._placed: set[asyncio.Task[None]] = set()
         """Those that have a place."""
+        self._refused_uploads = Counter[OutboxId]()
+        """How often this life was refused the files of an item that may be taken yet."""
         self._is_closing = False
 
     async def recover(self) -> None:
@@ -314,6 +317,7 @@ class Sender:
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
             return self._in_doubt(item, describe_error(error))
         self._counts.add("replies_sent")
+        del self._refused_uploads[item.id]
 
         def went_out(repos: Repositories) -> None:
             self._went_out(repos, item, outgoing, sent_at, edits)
@@ -361,7 +365,8 @@ class Sender:
         """Send the words alone, at once or after some tries; a long text in parts. Nothing went out so far."""
         if not isinstance(outgoing, Reply) or not (outgoing.files or is_long(outgoing.content)):
             return self._given_up(item, str(error), "too_large") if error.is_final else self._later(item, error)
-        if not error.is_final and item.attempts + 1 < _MAX_UPLOADS:
+        self._refused_uploads[item.id] += 1
+        if not error.is_final and self._refused_uploads[item.id] < _MAX_UPLOADS:
             return self._later(item, error)
         if not outgoing.files:
             return self._split(item, outgoing)

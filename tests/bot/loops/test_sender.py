@@ -465,6 +465,22 @@ async def test_a_file_that_may_be_taken_later_is_tried_a_few_times(store: Store,
     assert texts(transport) == ["here it is", phrases.FILES_NOT_SENT.text]
 
 
+async def test_tries_while_the_bridge_is_away_are_none_of_a_file(store: Store, clock: SetClock) -> None:
+    """It was never offered until the bridge was back, and is taken at the second try: nothing is given up."""
+    away: list[Callable[[], SentId] | Exception] = [NotSent("the bridge is away")] * 5
+    transport = FakeTransport(sends=[*away, NotUploaded("busy", is_final=False)])
+    await say(store, "here it is", files=(PICTURE,))
+    async with running(sender_of(transport, store, clock)):
+
+        async def is_settled() -> bool:
+            clock.move(300)
+            store.wakeups["outbox"].set()
+            return "sent" in await states(store)
+
+        await eventually_found(is_settled)
+    assert [(reply.content.text, len(reply.files)) for reply in transport.sent] == [("here it is", 1)]
+
+
 async def test_words_that_fail_after_their_file_are_tried_again_and_told_once(store: Store, clock: SetClock) -> None:
     """Nothing is said of a file before the words are out."""
     lost = NotUploaded("too large", is_final=True)
