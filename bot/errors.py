@@ -12,6 +12,7 @@
     '- TransportError              Signal did not take something
        |- NotSent                  again later: it surely did not go out; may say when
        |- SendUnknown              nobody knows whether it went out: reconcile, never repeat blindly
+       |  '- NetworkFailed         the same, and it may be that nothing goes out at present
        |- NotUploaded              the sender: a file that goes with it was not taken, so that nothing went out
        |- Untrusted                an admin: somebody's safety number has changed, and nobody has said yet that it may
        |- SentUnnamed              nobody: it went out, but its timestamp was not told; never send it again
@@ -99,6 +100,10 @@ class NotSent(TransportError):
 
 class SendUnknown(TransportError):
     """A send was started and its answer never came or proves nothing: reconcile it by receipts."""
+
+
+class NetworkFailed(SendUnknown):
+    """The bridge did not get it through to Signal's server, as far as it knows: it may be Signal, not this message."""
 
 
 class SentUnnamed(TransportError):

@@ -25,7 +25,6 @@ import asyncio
 import logging
 import random
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -33,7 +32,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot import events
 from bot.clock import Clock, is_set_within
-from bot.errors import NotSent, NotUploaded, SentUnnamed, TransportError, Undeliverable, Untrusted
+from bot.errors import NetworkFailed, NotSent, NotUploaded, SentUnnamed, TransportError, Undeliverable, Untrusted
 from bot.events import ChatId, Outgoing, PersonId, Removal, Reply, SentId, Styled, UnreadableEvent
 from bot.formatting.split import is_long, split
 from bot.i18n import phrases
@@ -67,6 +66,8 @@ _MAX_UPLOADS = 3
 
 _MAX_EDITS = 10
 MAX_RESENDS = 3
+_MAX_OUTAGE_RESENDS = 960
+"""The same while nothing goes out at all: with the usual grace period that is a day."""
 _PLACE_SECONDS = 2.0
 """After which a send gives its place away: a bridge that is well takes less for one."""
 _PLAIN_FROM = 2
@@ -101,6 +102,18 @@ class _WentOut:
 
     def __call__(self, repos: Repositories) -> None:
         self.record(repos)
+
+
+@dataclass(slots=True)
+class _Tries:
+    """What this life has seen of the tries of an item that is not settled."""
+
+    gone_out_before: int
+    """How much this life had sent when the last of them failed, or the first began."""
+    refused_uploads: int = 0
+    """How often its files were refused that may be taken yet."""
+    outages: int = 0
+    """How many failed while nothing else went out either: they tell nothing about it."""
 
 
 def _english(_: Repositories, __: ConversationId) -> Language:
@@ -146,8 +159,9 @@ class Sender:
         self._sending: set[asyncio.Task[None]] = set()
         self._placed: set[asyncio.Task[None]] = set()
         """Those that have a place."""
-        self._refused_uploads = Counter[OutboxId]()
-        """How often this life was refused the files of an item that may be taken yet."""
+        self._gone_out = 0
+        """How much went out in this life."""
+        self._tries: dict[OutboxId, _Tries] = {}
         self._is_closing = False
 
     async def recover(self) -> None:
@@ -289,6 +303,7 @@ class Sender:
             outgoing = events.outgoing(item.reply)
         except UnreadableEvent as error:
             return self._given_up(item, str(error), "unreadable")
+        self._tries.setdefault(item.id, _Tries(self._gone_out))
         outcome = await self._tried(item, outgoing)
         self._count_missed()
         return outcome
@@ -305,7 +320,7 @@ class Sender:
         self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool = False
     ) -> Callable[[Repositories], None]:
         """Try to send it; `lost_files`: there should have been more, which people are told when it goes out."""
-        if isinstance(outgoing, Reply) and item.doubts >= _PLAIN_FROM:
+        if isinstance(outgoing, Reply) and item.doubts - self._tries[item.id].outages >= _PLAIN_FROM:
             outgoing, lost_files = _plain(outgoing), lost_files or bool(outgoing.files and outgoing.content.text)
         edits = _editable(item, self._clock.wall()) if isinstance(outgoing, Reply) and not outgoing.files else None
         try:
@@ -317,7 +332,8 @@ class Sender:
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
             return self._in_doubt(item, describe_error(error))
         self._counts.add("replies_sent")
-        del self._refused_uploads[item.id]
+        self._gone_out += 1
+        del self._tries[item.id]
 
         def went_out(repos: Repositories) -> None:
             self._went_out(repos, item, outgoing, sent_at, edits)
@@ -357,7 +373,14 @@ class Sender:
             case _ if isinstance(outgoing, Removal):  # one that is done twice is the same as one
                 return self._later(item, error, is_in_doubt=True)
             case _:
-                return self._in_doubt(item, str(error))
+                is_outage = isinstance(error, NetworkFailed) and self._is_outage(item)
+                return self._in_doubt(item, str(error), is_outage=is_outage)
+
+    def _is_outage(self, item: OutboxItem) -> bool:
+        """Whether nothing else has gone out since its last try."""
+        tries = self._tries[item.id]
+        before, tries.gone_out_before = tries.gone_out_before, self._gone_out
+        return before == self._gone_out
 
     async def _without_files(
         self, item: OutboxItem, outgoing: Outgoing, error: NotUploaded
@@ -365,8 +388,8 @@ class Sender:
         """Send the words alone, at once or after some tries; a long text in parts. Nothing went out so far."""
         if not isinstance(outgoing, Reply) or not (outgoing.files or is_long(outgoing.content)):
             return self._given_up(item, str(error), "too_large") if error.is_final else self._later(item, error)
-        self._refused_uploads[item.id] += 1
-        if not error.is_final and self._refused_uploads[item.id] < _MAX_UPLOADS:
+        self._tries[item.id].refused_uploads += 1
+        if not error.is_final and self._tries[item.id].refused_uploads < _MAX_UPLOADS:
             return self._later(item, error)
         if not outgoing.files:
             return self._split(item, outgoing)
@@ -496,6 +519,7 @@ class Sender:
         return hold
 
     def _given_up(self, item: OutboxItem, words: str, reason: str) -> Callable[[Repositories], None]:
+        self._tries.pop(item.id, None)
         self._counts.add(f"undeliverable_{reason}")
         _log.error("reply %d is undeliverable: %s", item.id, words)
         now = self._clock.now()
@@ -507,10 +531,13 @@ class Sender:
         now = self._clock.now()
         return lambda repos: repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
 
-    def _in_doubt(self, item: OutboxItem, reason: str) -> Callable[[Repositories], None]:
+    def _in_doubt(self, item: OutboxItem, reason: str, *, is_outage: bool = False) -> Callable[[Repositories], None]:
         # Own time is asked within the transactions: beside them, a step of the clock may just be made to count.
         self._counts.add("sends_unknown")
-        if item.doubts >= self._max_resends:
+        tries = self._tries[item.id]
+        tries.outages += is_outage
+        if item.doubts >= (_MAX_OUTAGE_RESENDS if is_outage else self._max_resends + tries.outages):
+            del self._tries[item.id]
             _log.error("reply %d: nobody knows whether it went out (%s); giving up", item.id, reason)
             return lambda repos: self._give_up_in_doubt(repos, item)
         _log.warning("reply %d: nobody knows whether it went out (%s); waiting for a receipt", item.id, reason)

@@ -396,6 +396,23 @@ async def test_a_file_that_signal_does_not_take_leaves_its_words(both: Both, cap
     assert caplog.text.count("a file was not taken (AttachmentInvalidException)") == 2
 
 
+async def test_signal_cannot_be_reached_for_a_while(both: Both) -> None:
+    """The bridge is well and its network is not: the answer goes out when that is back, however often it failed."""
+
+    async def story(world: World) -> None:
+        server = world.server
+        server.plans.extend([Plan(results=("NETWORK_FAILURE",))] * 10)
+        async with world.running():
+            await server.connected()
+            await world.ask("one")
+            await world.ask("two", BOB)
+            await server.sent_count(2)
+        assert (world.heard(ALICE.chat), world.heard(BOB.chat)) == (["one"], ["two"])
+        assert (await world.left()).dead == 0
+
+    await both(story)
+
+
 async def test_a_rate_limit_with_and_without_a_captcha(both: Both, caplog: pytest.LogCaptureFixture) -> None:
     """Every answer goes out once the limit is lifted, once. The operator is told that a captcha is wanted and what to
     do about it; the token stands on the health page, not in the log.

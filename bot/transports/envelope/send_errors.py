@@ -15,6 +15,7 @@ from collections.abc import Collection, Mapping
 from http import HTTPStatus
 
 from bot.errors import (
+    NetworkFailed,
     NotSent,
     NotUploaded,
     SendUnknown,
@@ -107,7 +108,7 @@ def failure(
     `kinds` are the result types of all recipients. A type that is not known counts as a failure of the network.
     """
     if set(kinds) - _HOPELESS.keys() - {_RATE_LIMITED, UNTRUSTED}:
-        return SendUnknown("the connection to Signal failed while sending")
+        return NetworkFailed("the connection to Signal failed while sending")
     if _RATE_LIMITED in kinds:
         return rate_limited(retry_after_seconds=retry_after_seconds, challenge=challenge)
     if UNTRUSTED in kinds:

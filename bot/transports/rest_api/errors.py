@@ -7,12 +7,14 @@ Source: signal-cli-rest-api, commit a08db23, `src/api/api.go` and `src/client/cl
 
 from http import HTTPStatus
 
-from bot.errors import SendUnknown, TransportError, Undeliverable
+from bot.errors import NetworkFailed, SendUnknown, TransportError, Undeliverable
 from bot.transports.envelope.json import items_in, parse_frame, text_in
 from bot.transports.envelope.send_errors import failure_told, http_failure, rate_limited, token_in
 
 _OUR_FAULT = "couldn't process request"
 """How the bridge begins where it did not even ask signal-cli."""
+_NOBODY = "Failed to send message"
+"""All that is left of signal-cli's results where nobody got it: most often they are failures of the network."""
 
 
 def refusal(status: int, body: str, *, is_group: bool) -> TransportError:
@@ -37,5 +39,7 @@ def challenge_in(body: str) -> str | None:
 def _bad_request(words: str, *, is_group: bool) -> TransportError:
     if words.lower().startswith(_OUR_FAULT):
         return Undeliverable("signal-cli-rest-api refused the request")
+    if words.strip() == _NOBODY:
+        return NetworkFailed("signal-cli reached nobody")
     told = failure_told(words, is_group=is_group)
     return SendUnknown("signal-cli-rest-api failed while sending") if told is None else told

@@ -9,7 +9,7 @@ import pytest
 
 from bot import events
 from bot.clock import SetClock
-from bot.errors import NotSent, NotUploaded, SendUnknown, SentUnnamed, Undeliverable, Untrusted
+from bot.errors import NetworkFailed, NotSent, NotUploaded, SendUnknown, SentUnnamed, Undeliverable, Untrusted
 from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.i18n import phrases
 from bot.i18n.language import Language, speaking
@@ -313,6 +313,43 @@ async def test_a_send_that_stays_unknown_is_given_up(store: Store, clock: SetClo
 
         await eventually_found(is_given_up)
     assert transport.sends == []
+
+
+async def test_while_nothing_goes_out_at_all_nothing_is_given_up(store: Store, clock: SetClock) -> None:
+    """Signal cannot be reached for hours: that tells nothing about this message, nor about its file."""
+    transport = FakeTransport(sends=[NetworkFailed("no network")] * 100)
+    await say(store, "one", files=(PICTURE,))
+    async with running(sender_of(transport, store, clock)):
+
+        async def is_settled() -> bool:
+            clock.move(90)
+            store.wakeups["outbox"].set()
+            return await states(store) in (["sent"], ["dead"])
+
+        await eventually_found(is_settled)
+    assert [len(reply.files) for reply in transport.sent] == [1]
+
+
+async def test_what_alone_does_not_go_out_is_given_up(store: Store, clock: SetClock) -> None:
+    """Others get theirs all the time: it is this message, or this person."""
+
+    class Picky(FakeTransport):
+        async def send(self, reply: Reply) -> SentId:
+            if reply.chat == "direct:alice":
+                raise NetworkFailed("nobody got it")
+            return await super().send(reply)
+
+    transport = Picky()
+    await say(store, "one")
+    async with running(sender_of(transport, store, clock)):
+
+        async def is_given_up() -> bool:
+            await say(store, "other", chat="direct:bob")
+            clock.move(90)
+            store.wakeups["outbox"].set()
+            return "dead" in await states(store)
+
+        await eventually_found(is_given_up)
 
 
 async def test_lives_that_die_while_they_send_repeat_it_ever_less_often(

@@ -8,7 +8,16 @@ import httpx
 import pytest
 from aiohttp import web
 
-from bot.errors import ConfigError, Disconnected, LinkRefused, NotSent, SendUnknown, Undeliverable, Untrusted
+from bot.errors import (
+    ConfigError,
+    Disconnected,
+    LinkRefused,
+    NetworkFailed,
+    NotSent,
+    SendUnknown,
+    Undeliverable,
+    Untrusted,
+)
 from bot.events import Account, Incoming
 from bot.transports.base import Linking
 from bot.transports.signal_cli.transport import SignalCli, SignalCliLinking
@@ -148,8 +157,8 @@ async def test_a_rate_limit_tells_when(
     [
         (Plan(results=("UNREGISTERED_FAILURE",)), Undeliverable),
         (Plan(results=("INVALID_PRE_KEY_FAILURE", "IDENTITY_FAILURE")), Untrusted),
-        (Plan(results=("NETWORK_FAILURE",), error=-1), SendUnknown),
-        (Plan(results=("SOMETHING_NEW",)), SendUnknown),
+        (Plan(results=("NETWORK_FAILURE",), error=-1), NetworkFailed),
+        (Plan(results=("SOMETHING_NEW",)), NetworkFailed),
         (Plan(error=-1), Undeliverable),
         (Plan(error=-6), Undeliverable),
         (Plan(error=-32602), Undeliverable),
@@ -159,7 +168,10 @@ async def test_a_rate_limit_tells_when(
         (Plan(answer=answer_json({"jsonrpc": "2.0"})), SendUnknown),
         (Plan(answer=answer_json({"result": {"timestamp": 1}})), SendUnknown),
         (Plan(answer=answer_json({"result": {"timestamp": -1, "results": []}})), SendUnknown),
-        (Plan(answer=answer_json({"result": {"timestamp": 1, "results": [{"type": "NETWORK_FAILURE"}]}})), SendUnknown),
+        (
+            Plan(answer=answer_json({"result": {"timestamp": 1, "results": [{"type": "NETWORK_FAILURE"}]}})),
+            NetworkFailed,
+        ),
         (Plan(answer=answer_json({}, status=201)), SendUnknown),
         (Plan(answer=answer_json({}, status=400)), Undeliverable),
         (Plan(answer=answer_json({}, status=415)), NotSent),
