@@ -1,7 +1,6 @@
 """The pages for set-up and administration as the doctor sees them: who reaches them, and what guards them."""
 
 import base64
-import binascii
 import ipaddress
 from collections.abc import Iterator
 
@@ -49,9 +48,10 @@ def secret_of(settings: Settings) -> bytes | None:
                 "you give to an authenticator app, too; `head -c 20 /dev/urandom | base32` makes some"
             )
         return None
+    letters = secret.get_secret_value().upper().replace(" ", "").rstrip("=")
     try:
-        found = base64.b32decode(secret.get_secret_value().upper().replace(" ", ""))
-    except binascii.Error as error:
+        found = base64.b32decode(letters + "=" * (-len(letters) % 8))
+    except ValueError as error:
         raise ConfigError("WEB__ADMIN_TOTP: must be base32: letters and the digits 2 to 7") from error
     if len(found) < _MIN_SECRET_BYTES:
         raise ConfigError("WEB__ADMIN_TOTP: must be longer; 32 letters are good")

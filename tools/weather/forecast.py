@@ -198,7 +198,8 @@ def panels(forecast: WeatherForecast, wanted: ForecastSpan) -> tuple[Sequence[da
     amount = [_number(values.get("precipitation")) for _, values in rows]
     warmth, wet = units.get("temperature_2m", ""), units.get("precipitation", "")
     present = forecast.current.get("temperature_2m")
-    current = f", now {_with_unit(present, forecast.current_units.get('temperature_2m', ''))}" if present else ""
+    unit = forecast.current_units.get("temperature_2m", "")
+    current = "" if present is None else f", now {_with_unit(present, unit)}"
     return [at for at, _ in rows], (
         Panel(name=f"Temperature ({warmth}){current}", values=temperature),
         Panel(name="Chance of rain (%)", values=chance, lowest=0, highest=100),
@@ -236,7 +237,7 @@ def _in_short(rows: Sequence[Mapping[str, Value]], units: Mapping[str, str]) -> 
     )
     said = {
         "highest_precipitation_probability": f"{max(chances):g}%" if chances else "",
-        "precipitation_in_all": _with_unit(round(sum(rain), 1), units.get("precipitation", "")) if rain else "",
+        "precipitation_in_all": _with_unit(round(sum(rain), 3), units.get("precipitation", "")) if rain else "",
         "temperature_from": _with_unit(min(warmth), units.get("temperature_2m", "")) if warmth else "",
         "temperature_to": _with_unit(max(warmth), units.get("temperature_2m", "")) if warmth else "",
         "strongest_wind": _with_unit(max(wind), units.get("wind_speed_10m", "")) if wind else "",

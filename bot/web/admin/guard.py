@@ -210,7 +210,7 @@ class RequestGuard:
 
     @staticmethod
     async def _form(request: web.Request) -> dict[str, str]:
-        if request.content_type != _FORM_TYPE:
+        if request.content_type != _FORM_TYPE or (request.charset or "utf-8").lower() != "utf-8":
             raise web.HTTPUnsupportedMediaType(text="Only plain forms are taken.\n")
         async with _reading_form(BODY_SECONDS):
             found = await request.post()

@@ -22,6 +22,8 @@ from tools import (
     ToolError,
     Unavailable,
 )
+from tools.weather.forecast import panels, span
+from tools.weather.open_meteo import WeatherForecast
 from tools.weather.options import WeatherOptions
 from tools.weather.tool import ATTRIBUTION, Weather, WeatherArguments
 
@@ -425,6 +427,29 @@ async def test_hours_with_holes_are_told_as_far_as_they_go(ask: Asked, open_mete
     assert "nothing to draw" in data["chart"]
     open_meteo.faults = [answer_json({"timezone": "UTC"})]
     assert "further ahead" in (await ask(latitude=1.0, longitude=1.0, hours="night"))["hours"]["message"]
+
+
+async def test_little_rain_is_not_rounded_away(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """Rain in inches comes in thousandths."""
+    rain = {"time": ["2026-11-21T15:00", "2026-11-21T16:00"], "precipitation": [0.012, 0.02]}
+    body = {"timezone": "UTC", "current": {"time": "2026-11-21T15:00"}, "hourly": rain}
+    open_meteo.faults += [answer_json(body | {"hourly_units": {"precipitation": "inch"}})]
+    hours = (await ask(latitude=1.0, longitude=1.0, hours="next_24"))["hours"]
+    assert hours["in_short"]["precipitation_in_all"] == "0.032 inch"
+
+
+def test_the_curve_says_what_it_is_now_at_zero_too() -> None:
+    forecast = WeatherForecast.model_validate(
+        {
+            "timezone": "UTC",
+            "current": {"time": "2026-11-21T15:00", "temperature_2m": 0.0},
+            "current_units": {"temperature_2m": "°C"},
+            "hourly": {"time": ["2026-11-21T15:00"], "temperature_2m": [0.0]},
+            "hourly_units": {"temperature_2m": "°C"},
+        }
+    )
+    _, (first, *_) = panels(forecast, span(forecast, "next_24", None))
+    assert first.name == "Temperature (°C), now 0 °C"
 
 
 async def test_the_air_is_told_on_request(ask: Asked, open_meteo: OpenMeteo) -> None:

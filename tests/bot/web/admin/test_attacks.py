@@ -201,10 +201,11 @@ def cookie(visitor: Visitor) -> dict[str, str]:
 
 
 async def test_bodies_that_are_no_form(tmp_path: Path) -> None:
-    """JSON, files and text are refused before they are read, and other verbs with them."""
+    """JSON, files, text and other charsets are refused before they are read, and other verbs with them."""
     async with visited(tmp_path) as visitor:
         await visitor.enter()
-        for kind in ("application/json", "text/plain", "multipart/form-data; boundary=x"):
+        charsets = [f"application/x-www-form-urlencoded; charset={name}" for name in ("nobody-knows-it", "utf-7")]
+        for kind in ("application/json", "text/plain", "multipart/form-data; boundary=x", *charsets):
             headers = {"Origin": visitor.origin, "Content-Type": kind, **cookie(visitor)}
             async with visitor.http.post(visitor.origin + "/captcha", data=b"{}", headers=headers) as response:
                 assert response.status == 415

@@ -170,6 +170,12 @@ def test_secrets_that_will_not_do(more: dict[str, str], words: str, tmp_path: Pa
         secret_of(settings_of(tmp_path, **more))
 
 
+@pytest.mark.parametrize("secret", ["GEZDGNBVGY3TQOJQGEZDGNBVGY", "gezdgnbvgy3tqojqgezdgnbvgy======"])
+def test_padding_may_be_left_out(secret: str, tmp_path: Path) -> None:
+    """16 bytes are 26 letters, whose padding no authenticator app shows."""
+    assert secret_of(settings_of(tmp_path, **{SETTING: secret})) == b"1234567890123456"
+
+
 async def test_one_that_is_set_at_the_shell_is_asked_for_in_open_sessions(tmp_path: Path) -> None:
     """From the restart on that this means; taken out there, no code is wanted; another one is asked for anew."""
     async with visited(tmp_path) as visitor:
