@@ -1,9 +1,11 @@
 from .base import Answers as Answers
 from .base import Arguments as Arguments
 from .base import BaseUrl as BaseUrl
+from .base import CommaList as CommaList
 from .base import Effects as Effects
 from .base import Intent as Intent
 from .base import Key as Key
+from .base import Lowered as Lowered
 from .base import Options as Options
 from .base import Records as Records
 from .base import Result as Result
@@ -12,6 +14,7 @@ from .base import Tool as Tool
 from .base import ToolContext as ToolContext
 from .base import ToolSource as ToolSource
 from .base import ToolSpec as ToolSpec
+from .base import is_base_url as is_base_url
 from .building import ToolDeps as ToolDeps
 from .building import alone as alone
 from .building import build as build

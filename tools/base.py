@@ -1,5 +1,6 @@
 """The seam to the tools: what a tool says of itself, what it is handed, what it gives back."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,7 +9,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, Protocol, cast
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr, model_validator
 
 Effects = Literal["none", "repeatable", "once"]
 """What a call does to the world: nothing; something that may happen again; something that must not."""
@@ -85,10 +86,20 @@ class LocalOptions(Options):
         return ()
 
 
-def _as_address(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-        raise ValueError("must be an address such as https://example.org, without a question mark")
+def is_base_url(value: str) -> bool:
+    """Whether it is what a `BaseUrl` may be."""
+    try:
+        parts = urlsplit(value)
+        parts.port  # noqa: B018 - reading it raises when it is no port
+    except ValueError:
+        return False
+    is_whole = parts.scheme in {"http", "https"} and bool(parts.hostname) and re.search(r"\s", value) is None
+    return is_whole and not (parts.query or parts.fragment)
+
+
+def _as_base_url(value: str) -> str:
+    if not is_base_url(value):
+        raise ValueError("must be an address like http://host:port, with nothing behind a ? or #")
     return value.rstrip("/")
 
 
@@ -99,15 +110,31 @@ def _as_key(value: SecretStr) -> SecretStr:
     return value
 
 
+def _items(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return tuple(item.strip() for item in value.split(",") if item.strip())
+
+
+def _lowered(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
 class SecretText(SecretStr):
     """A secret of any number of words and lines, such as JSON with a password in it, which travels in no header."""
 
 
-BaseUrl = Annotated[str, AfterValidator(_as_address)]
-"""Where a service lives: http or https, a host, perhaps a path; kept without the slash at the end."""
+BaseUrl = Annotated[str, AfterValidator(_as_base_url)]
+"""Where a service lives: http or https, a host, perhaps a port and a path; kept without the slash at the end."""
 
 Key = Annotated[SecretStr, AfterValidator(_as_key)]
 """A service's key, fit to travel in a header."""
+
+CommaList = BeforeValidator(_items)
+"""Lets a tuple be written as a comma list; spaces around the items and empty items are dropped."""
+
+Lowered = BeforeValidator(_lowered)
+"""Lets a word, or a comma list of words, be written in any case."""
 
 
 @dataclass(frozen=True, slots=True)

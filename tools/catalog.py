@@ -19,7 +19,7 @@ from tools.images.options import ImagesOptions
 from tools.markets.options import MarketsOptions
 from tools.mcp.options import McpOptions
 from tools.news.options import NewsOptions
-from tools.search.options import WebSearchOptions
+from tools.search.options import SearchOptions
 from tools.twitter.options import TwitterOptions
 from tools.weather.options import WeatherOptions
 from tools.web.options import PageOptions
@@ -63,7 +63,7 @@ CATALOG: Mapping[str, CatalogEntry] = {
     "weather": CatalogEntry(WeatherOptions, "tools.weather.tool:Weather"),
     "clock": CatalogEntry(LocalOptions, "tools.clock:CurrentTime"),
     "convert": CatalogEntry(ConvertOptions, "tools.conversion.tool:Convert"),
-    "web_search": CatalogEntry(WebSearchOptions, "tools.search.tool:search_tools"),
+    "web_search": CatalogEntry(SearchOptions, "tools.search.tool:search_tools"),
     "verify_news": CatalogEntry(VerifyNewsOptions, "tools.evidence.tool:evidence_tools"),
     "twitter": CatalogEntry(TwitterOptions, "tools.twitter.tool:twitter_tools", has_stand_in=True),
     "wikipedia": CatalogEntry(WikipediaOptions, "tools.wikipedia.tool:Wikipedia"),

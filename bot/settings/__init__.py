@@ -51,12 +51,9 @@ from bot.settings.env import (
 )
 from bot.settings.env_file import entries
 from bot.settings.values import (
-    Address,
     BridgeAddress,
     Contact,
     GroupOrAll,
-    Items,
-    Lowered,
     MasterKey,
     ModelName,
     ModelPrice,
@@ -70,7 +67,7 @@ from bot.settings.values import (
     model_price_of,
     zone_of,
 )
-from tools import CATALOG, Extensions, Options, find_entry_points, import_extensions
+from tools import CATALOG, BaseUrl, CommaList, Extensions, Lowered, Options, find_entry_points, import_extensions
 
 ENV_FILE = Path(".env")
 """Read beside the environment, which wins over it."""
@@ -134,7 +131,7 @@ class ToolsSettings(SettingsGroup):
     """Where a tool's result is cut before the model reads it."""
     calls_per_minute: int = Field(default=30, ge=1, le=10_000)
     """How often one person may cause calls of one tool."""
-    approve: Annotated[tuple[str, ...], Items] = ()
+    approve: Annotated[tuple[str, ...], CommaList] = ()
     """Tools that ask in the conversation before they run: a comma list of their names, as models see them, or all."""
     contact: Contact | None = None
     """How the services that tools ask can reach you: an e-mail address, or the address of a page about you. Wikipedia
@@ -153,7 +150,7 @@ class AnthropicSettings(SettingsGroup):
     """The key of Anthropic's API; with it that provider is used."""
     model: str = "claude-haiku-5-5"
     """The model that answers."""
-    base_url: Address | None = None
+    base_url: BaseUrl | None = None
     """Another address of the same API, without /v1; none means Anthropic itself."""
     effort: Annotated[Literal["low", "medium", "high"], Lowered] | None = None
     """How much the model thinks before it answers; none leaves it to the model. Older models know no effort."""
@@ -166,7 +163,7 @@ class OpenAISettings(SettingsGroup):
     """The key of the API; with it, or with a base address, that provider is used."""
     model: str | None = None
     """The model that answers; none means `gpt-6-luna` at OpenAI itself, elsewhere the first that the server lists."""
-    base_url: Address | None = None
+    base_url: BaseUrl | None = None
     """The address of a compatible server, with /v1; none means OpenAI itself. It needs no key."""
     api: Annotated[Literal["auto", "chat", "responses"], Lowered] = "auto"
     """Which of the two APIs is spoken; auto means responses with OpenAI itself and chat completions with all others."""
@@ -202,9 +199,9 @@ class OpenAISettings(SettingsGroup):
 class LlmSettings(SettingsGroup):
     """The models that answer."""
 
-    providers: Annotated[tuple[ProviderName, ...], Items, Lowered, AfterValidator(_each_once)] = ()
+    providers: Annotated[tuple[ProviderName, ...], CommaList, Lowered, AfterValidator(_each_once)] = ()
     """Who is asked, in order: a comma list of anthropic, openai, offline; none means all with a key, else offline."""
-    choices: Annotated[tuple[ModelName, ...], Items] = ()
+    choices: Annotated[tuple[ModelName, ...], CommaList] = ()
     """Models that people may choose by /model, besides the first: a comma list of provider/model."""
     anthropic: AnthropicSettings = AnthropicSettings()
     openai: OpenAISettings = OpenAISettings()
@@ -286,11 +283,11 @@ class SignalSettings(SettingsGroup):
 class AccessSettings(SettingsGroup):
     """Who may write. Nobody, unless named here."""
 
-    allowed: Annotated[tuple[PersonOrAll, ...], Items] = ()
+    allowed: Annotated[tuple[PersonOrAll, ...], CommaList] = ()
     """Who is answered: a comma list of phone numbers and uuids, or * for everybody."""
-    groups: Annotated[tuple[GroupOrAll, ...], Items] = ()
+    groups: Annotated[tuple[GroupOrAll, ...], CommaList] = ()
     """In which groups: a comma list of group ids in their exact case, or * for every group."""
-    admins: Annotated[tuple[Person, ...], Items] = ()
+    admins: Annotated[tuple[Person, ...], CommaList] = ()
     """Who may give the operator's commands: a comma list of phone numbers and uuids."""
     group_members_may_write: bool = False
     """Whether the members of the groups named above may write directly, too."""
@@ -337,7 +334,7 @@ class BudgetSettings(SettingsGroup):
     """For everybody together in a month."""
     warn_at: Decimal = Field(default=Decimal("0.8"), gt=0, le=1)
     """From which part of a budget on the person is told once how much is used."""
-    prices: Annotated[tuple[ModelPrice, ...], Items] = ()
+    prices: Annotated[tuple[ModelPrice, ...], CommaList] = ()
     """Prices of models that Aldis does not know: a comma list of model=input/output in dollars per million tokens."""
     prices_file: Path | None = None
     """A file with newer prices, in the form of `bot/providers/prices.json`; `make prices` writes one."""
@@ -419,7 +416,7 @@ class MediaSettings(SettingsGroup):
 class AudioSettings(SettingsGroup):
     """Spoken words, by OpenAI or any server with its API (Groq, speaches, whisper.cpp). Off without an address."""
 
-    base_url: Address | None = None
+    base_url: BaseUrl | None = None
     """The address of the service, with /v1, such as https://api.openai.com/v1; with it voice notes are understood."""
     api_key: SecretStr | None = None
     """Its key; left out, the one of LLM__OPENAI counts where the address is the same."""
@@ -488,7 +485,7 @@ class WebSettings(SettingsGroup):
     """The address on which the pages for set-up and administration listen; one of the network wants WEB__ADMIN_TOTP."""
     admin_port: int = Field(default=0, ge=0, le=65_535)
     """Their port, such as 8789; 0 means that there are none. `aldis admin` prints a link that opens them once."""
-    admin_url: Address | None = None
+    admin_url: BaseUrl | None = None
     """Where browsers find them, where that is not this machine, such as https://aldis.example.org; then they want a
     code of an authenticator app, too."""
     admin_totp: SecretStr | None = None

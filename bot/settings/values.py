@@ -10,7 +10,9 @@ from typing import Annotated
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BeforeValidator, SecretStr
+from pydantic import AfterValidator, SecretStr
+
+from tools import is_base_url
 
 _E164 = re.compile(r"\+[1-9]\d{6,14}", re.ASCII)
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -106,14 +108,8 @@ def _group_or_all(value: str) -> str:
     return group
 
 
-def _address(value: str) -> str:
-    if not _is_address(value):
-        raise ValueError("must be an address like http://host:port, with nothing behind a ? or #")
-    return value.rstrip("/")
-
-
 def _bridge_address(value: str) -> str:
-    if not (_is_address(value) or _is_socket(value)):
+    if not (is_base_url(value) or _is_socket(value)):
         raise ValueError("must be an address like unix:///run/signal-cli/socket, tcp://host:port or http://host:port")
     return value.rstrip("/")
 
@@ -126,16 +122,6 @@ def _is_socket(value: str) -> bool:
         return False
     is_unix = parts.scheme == "unix" and not parts.netloc and len(parts.path) > 1
     return (is_unix or (is_tcp and parts.path in {"", "/"})) and not (parts.query or parts.fragment)
-
-
-def _is_address(value: str) -> bool:
-    try:
-        parts = urlsplit(value)
-        parts.port  # noqa: B018 - reading it raises when it is no port
-    except ValueError:
-        return False
-    is_whole = parts.scheme in {"http", "https"} and bool(parts.hostname) and re.search(r"\s", value) is None
-    return is_whole and not (parts.query or parts.fragment)
 
 
 def _zone(value: str) -> str:
@@ -201,31 +187,11 @@ def _contact(value: str) -> str:
     return value
 
 
-def _items(value: object) -> object:
-    """A comma list as a tuple; spaces around the items and empty items are dropped."""
-    if not isinstance(value, str):
-        return value
-    return tuple(item.strip() for item in value.split(",") if item.strip())
-
-
-def _lowered(value: object) -> object:
-    return value.lower() if isinstance(value, str) else value
-
-
-Items = BeforeValidator(_items)
-"""Lets a tuple be written as a comma list."""
-
-Lowered = BeforeValidator(_lowered)
-"""Lets a word be written in any case."""
-
-Address = Annotated[str, AfterValidator(_address)]
-"""http or https, a host, perhaps a port and a path; kept without the slash at the end."""
-
 Contact = Annotated[str, AfterValidator(_contact)]
 """An e-mail address or the address of a page, as a header can carry it."""
 
 BridgeAddress = Annotated[str, AfterValidator(_bridge_address)]
-"""An `Address`, or that of a socket: `unix:///path` or `tcp://host:port`."""
+"""A `BaseUrl`, or that of a socket: `unix:///path` or `tcp://host:port`."""
 
 OnePerson = Annotated[str, AfterValidator(_one_person)]
 """A phone number or a uuid, kept as Signal writes them."""

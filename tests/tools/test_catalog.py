@@ -19,7 +19,7 @@ from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, build
 from tools.base import SecretText
 from tools.databases.options import DbQueryOptions
 from tools.images.options import ImagesOptions
-from tools.search.options import WebSearchOptions
+from tools.search.options import SearchOptions
 from tools.twitter.options import TwitterOptions
 from tools.weather.options import WeatherOptions
 
@@ -129,9 +129,9 @@ def test_every_option_is_described_and_has_a_default(group: str) -> None:
 def test_an_option_set_to_nothing_is_not_set() -> None:
     """`TOOLS__WEB_SEARCH__API_KEY=` in a file means no key, not an empty one."""
     blank: dict[str, Any] = {"api_key": "", "searxng_base_url": "", "max_results": ""}
-    assert WebSearchOptions(**blank) == WebSearchOptions()
+    assert SearchOptions(**blank) == SearchOptions()
     with pytest.raises(ValidationError):
-        WebSearchOptions.model_validate("no settings at all")
+        SearchOptions.model_validate("no settings at all")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_an_option_set_to_nothing_is_not_set() -> None:
 )
 def test_an_address_is_kept_without_its_last_slash(given: str, kept: str) -> None:
     """So that paths can be put behind it."""
-    assert WebSearchOptions(searxng_base_url=given).searxng_base_url == kept
+    assert SearchOptions(searxng_base_url=given).searxng_base_url == kept
 
 
 @pytest.mark.parametrize(
@@ -154,6 +154,8 @@ def test_an_address_is_kept_without_its_last_slash(given: str, kept: str) -> Non
         {"base_url": "https://"},
         {"base_url": "https://x.example/?key=1"},
         {"base_url": "http://[half"},
+        {"base_url": "http://127.0.0.1:99999"},
+        {"base_url": "https://x exa.mple"},
         {"api_key": "two words of SECRET"},
         {"api_key": "SECRET\nline"},
         {"api_key": "SECRÉT"},

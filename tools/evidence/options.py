@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from tools.base import Options
-from tools.search.options import Site, split_list
+from tools.base import CommaList, Options
+from tools.search.options import Site
 
 _MAX_SITES = 30
-Sites = Annotated[tuple[Site, ...], BeforeValidator(split_list), Field(max_length=_MAX_SITES)]
+Sites = Annotated[tuple[Site, ...], CommaList, Field(max_length=_MAX_SITES)]
 
 
 class VerifyNewsOptions(Options):

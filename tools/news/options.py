@@ -2,19 +2,16 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, Field
 
-from tools.base import Options
+from tools.base import CommaList, Options
 
 _MAX_FEEDS = 50
 MAX_DAYS = 365
 
 
-def _listed(given: object) -> object:
-    """A setting's comma list as its items; anything else as it is."""
-    if not isinstance(given, str):
-        return given
-    return tuple(dict.fromkeys(filter(None, (item.strip() for item in given.split(",")))))
+def _without_repeats(feeds: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(feeds))
 
 
 def _as_feed(given: str) -> str:
@@ -31,7 +28,10 @@ class NewsOptions(Options):
     """The settings `TOOLS__NEWS__<FIELD>`, of both tools and of the reading of feeds."""
 
     feeds: Annotated[
-        tuple[Annotated[str, AfterValidator(_as_feed)], ...], BeforeValidator(_listed), Field(max_length=_MAX_FEEDS)
+        tuple[Annotated[str, AfterValidator(_as_feed)], ...],
+        CommaList,
+        AfterValidator(_without_repeats),
+        Field(max_length=_MAX_FEEDS),
     ] = ()
     """The RSS and Atom feeds that are read: a comma list of their addresses, at most 50, of the public web only. Admins
     can add others with `/feeds`. Without any feed models are not offered the tools."""

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
-from tools.base import BaseUrl, Key, Options
+from tools.base import BaseUrl, CommaList, Key, Lowered, Options
 
 Mode = Literal["snippets", "context"]
 """What Brave is asked for: the usual snippets, or passages of the pages themselves."""
@@ -41,13 +41,6 @@ Site = Annotated[str, AfterValidator(_as_site)]
 """A host in lower case, without `www.`; what lies below it is meant too."""
 
 
-def split_list(given: object) -> object:
-    """A setting's comma list as its items, in lower case; anything else as it is."""
-    if not isinstance(given, str):
-        return given
-    return tuple(filter(None, (item.strip().lower() for item in given.split(","))))
-
-
 def _each_once(names: tuple[Provider, ...]) -> tuple[Provider, ...]:
     if len(set(names)) != len(names):
         raise ValueError("must name each service once")
@@ -58,9 +51,9 @@ PerMonth = Annotated[int, Field(ge=0, le=10_000_000)] | None
 
 
 class SearchOptions(Options):
-    """What the desk of searches is made of; the group that holds them is `TOOLS__WEB_SEARCH__<FIELD>`."""
+    """The settings `TOOLS__WEB_SEARCH__<FIELD>`: of the tool, and of the services that every tool searches with."""
 
-    providers: Annotated[tuple[Provider, ...], BeforeValidator(split_list), AfterValidator(_each_once)] = ()
+    providers: Annotated[tuple[Provider, ...], CommaList, Lowered, AfterValidator(_each_once)] = ()
     """Who is asked, in this order, until one answers: a comma list. Without one: searxng, brave, tavily, serpapi,
     perplexity, wikipedia. A service without its key or address is passed over."""
     api_key: Key | None = None
@@ -99,6 +92,8 @@ class SearchOptions(Options):
     """Which Wikipedia is asked: en, de, fr, ..."""
     timeout_seconds: float = Field(default=6, gt=0, le=120)
     """For each service that is asked; TOOLS__TIMEOUT_SECONDS holds for all of them together."""
+    max_results: int = Field(default=5, ge=1, le=MAX_RESULTS)
+    """The most results of one search."""
 
     def missing(self) -> str | None:
         """See `Options`: only where the operator's order names none but services that lack their key or address."""
@@ -132,10 +127,3 @@ class SearchOptions(Options):
     def _lacks(self, provider: Provider) -> bool:
         is_keyless = provider == "tavily" and self.tavily_keyless
         return provider in _NEEDS and not is_keyless and getattr(self, _NEEDS[provider][1].lower()) is None
-
-
-class WebSearchOptions(SearchOptions):
-    """The settings `TOOLS__WEB_SEARCH__<FIELD>`: of this tool, and of the desk at which every tool searches."""
-
-    max_results: int = Field(default=5, ge=1, le=MAX_RESULTS)
-    """The most results of one search."""

@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.search.base import Freshness, Query
-from tools.search.options import MAX_RESULTS, Site, WebSearchOptions
+from tools.search.options import MAX_RESULTS, SearchOptions, Site
 from tools.search.service import CachedHits, SearchService, clean_query, row
 
 MAX_QUERY_CHARS = 500
@@ -42,7 +42,7 @@ class WebSearchArguments(Arguments):
 class WebSearch:
     """Searches the web, or Wikipedia where nothing else is set up."""
 
-    def __init__(self, options: WebSearchOptions, desk: SearchService) -> None:
+    def __init__(self, options: SearchOptions, desk: SearchService) -> None:
         self._max_results = options.max_results
         self._desk = desk
         self.spec = ToolSpec(
@@ -91,6 +91,6 @@ class WebSearch:
         return data | {"results": list(map(row, found.hits))}
 
 
-def search_tools(options: WebSearchOptions, search: SearchService) -> tuple[WebSearch, ...]:
+def search_tools(options: SearchOptions, search: SearchService) -> tuple[WebSearch, ...]:
     """The tool; none where no service can be asked."""
     return (WebSearch(options, search),) if search.is_open else ()

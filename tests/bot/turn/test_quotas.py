@@ -14,7 +14,7 @@ from tests.servers.brave import KEY, Brave
 from tests.servers.wikipedia import Wikipedia
 from tests.tools.conftest import USER_AGENT
 from tools import Http, ToolContext
-from tools.search.options import WebSearchOptions
+from tools.search.options import SearchOptions
 from tools.search.service import SearchService
 from tools.search.tool import WebSearch, WebSearchArguments
 
@@ -70,7 +70,7 @@ async def test_another_service_stands_in_for_one_that_is_used_up(store: Store, c
         wikipedia = await stack.enter_async_context(Wikipedia())
         http = await stack.enter_async_context(Http(USER_AGENT))
         given: dict[str, Any] = {"api_key": KEY, "base_url": f"{brave.url}/res/v1", "brave_per_month": 1}
-        options = WebSearchOptions(**given, wikipedia_base_url=wikipedia.url)
+        options = SearchOptions(**given, wikipedia_base_url=wikipedia.url)
         context = ToolContext(now=clock.now(), timezone="UTC")
 
         def started() -> WebSearch:
@@ -91,4 +91,4 @@ async def test_another_service_stands_in_for_one_that_is_used_up(store: Store, c
 def test_an_amount_is_a_number(most: Any) -> None:
     """Refused at the start."""
     with pytest.raises(ValueError, match="brave_per_month"):
-        WebSearchOptions(brave_per_month=most)
+        SearchOptions(brave_per_month=most)

@@ -33,7 +33,7 @@ from tools import (
 )
 from tools.evidence.options import VerifyNewsOptions
 from tools.evidence.tool import NOTE, NOTE_UNREAD, VerifyNews, VerifyNewsArguments
-from tools.search.options import WebSearchOptions
+from tools.search.options import SearchOptions
 from tools.search.service import SearchService
 from tools.search.tool import WebSearch, WebSearchArguments
 
@@ -140,7 +140,7 @@ class Newsroom:
 
     def opened(self, quotas: Any = None, **search: Any) -> SearchService:
         given: dict[str, Any] = {"tavily_api_key": KEY, "timeout_seconds": DEADLINE_SECONDS, **self._urls, **search}
-        return SearchService(WebSearchOptions(**given), self._http, quotas or Plenty())
+        return SearchService(SearchOptions(**given), self._http, quotas or Plenty())
 
     async def check(self, claim: str = CLAIM, *, other_words: tuple[str, ...] = (), **options: Any) -> Result:
         tool = VerifyNews(VerifyNewsOptions(**options), self.desk, self.reading)
@@ -432,7 +432,7 @@ async def test_time_that_is_up_at_once_is_no_error_either(newsroom: Newsroom, pr
 def test_its_own_time_ends_before_the_call_s() -> None:
     """So that the call is never cut off in the middle of the searches."""
     options = VerifyNewsOptions(timeout_seconds=40)
-    spec = VerifyNews(options, SearchService(WebSearchOptions(), Http(USER_AGENT), Plenty()), Reading()).spec
+    spec = VerifyNews(options, SearchService(SearchOptions(), Http(USER_AGENT), Plenty()), Reading()).spec
     assert spec.timeout_seconds is not None
     assert spec.timeout_seconds > options.timeout_seconds
 
@@ -440,7 +440,7 @@ def test_its_own_time_ends_before_the_call_s() -> None:
 async def test_all_tools_that_search_share_one_desk(newsroom: Newsroom, press: Press) -> None:
     """What one asked a moment ago the other does not ask again."""
     press.findings = {"": [DAILY, EVENING, ORIGINAL]}
-    search = WebSearch(WebSearchOptions(max_results=10), newsroom.desk)
+    search = WebSearch(SearchOptions(max_results=10), newsroom.desk)
     await search.run(WebSearchArguments(query=CLAIM), newsroom.context)
     result = await newsroom.check(max_rounds=1)
     assert len(press.requests) == 2  # the web once, the news once

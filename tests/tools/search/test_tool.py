@@ -36,7 +36,7 @@ from tools import (
 )
 from tools.search.base import Hit, Query, SearchBackend, hit, lies_in, trim_query, with_operators
 from tools.search.brave import Brave
-from tools.search.options import Mode, SearchOptions, WebSearchOptions
+from tools.search.options import Mode, SearchOptions
 from tools.search.perplexity import Perplexity
 from tools.search.searxng import SearXNG
 from tools.search.serpapi import SerpApi
@@ -143,7 +143,7 @@ def tool(services: Services, http: Http, **options: Any) -> WebSearch:
         "perplexity_base_url": services.perplexity.url,
         "timeout_seconds": DEADLINE_SECONDS,
     }
-    given = WebSearchOptions(**(urls | options))
+    given = SearchOptions(**(urls | options))
     return WebSearch(given, SearchService(given, http, Plenty()))
 
 
@@ -791,7 +791,7 @@ async def test_what_no_service_can_do_is_said(services: Services, http: Http, co
 def test_an_order_that_makes_no_sense_is_refused(providers: str) -> None:
     """Every service is named once, and exists."""
     with pytest.raises(ValidationError):
-        WebSearchOptions.model_validate({"providers": providers})
+        SearchOptions.model_validate({"providers": providers})
 
 
 @pytest.mark.parametrize(
@@ -825,7 +825,7 @@ def test_arguments_out_of_bounds_are_refused(arguments: dict[str, Any]) -> None:
 )
 def test_the_options_say_what_is_passed_over(given: dict[str, Any], missing: str | None, unasked: set[str]) -> None:
     """Of the services of the order, each with its variable; something is missing only if none of them can be asked."""
-    options = WebSearchOptions(**given)
+    options = SearchOptions(**given)
     assert (options.missing(), set(options.idle_services())) == (missing, unasked)
     assert not set(options.seen_by()) & unasked
     assert all(hasattr(options, variable.lower()) for variable in options.idle_services().values())
@@ -843,13 +843,13 @@ def test_the_options_say_what_is_passed_over(given: dict[str, Any], missing: str
 )
 def test_the_options_say_who_may_see_what_is_asked(given: dict[str, Any], who: tuple[str, ...]) -> None:
     """In the order in which they are asked; nobody who is passed over."""
-    assert WebSearchOptions(**given).seen_by() == who
+    assert SearchOptions(**given).seen_by() == who
 
 
 @pytest.mark.parametrize(("given", "is_open"), [({}, True), ({"providers": "brave"}, False)])
 def test_a_desk_with_nobody_to_ask_is_closed(given: dict[str, Any], is_open: bool) -> None:
     """Then no tool that searches is offered; the catalogue asks for it."""
-    options = WebSearchOptions(**given)
+    options = SearchOptions(**given)
     desk = SearchService(options, Http(USER_AGENT), Plenty())
     around = {"search": desk, "judge": None}
     built = (CATALOG[name].build(CATALOG[name].options(), around) for name in ("web_search", "verify_news"))
