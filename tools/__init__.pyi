@@ -49,6 +49,7 @@ from .http import FormFile as FormFile
 from .http import Http as Http
 from .http import JsonAnswer as JsonAnswer
 from .http import Unreachable as Unreachable
+from .http import bearer as bearer
 from .images.options import ImagesOptions as ImagesOptions
 from .mcp.options import McpOptions as McpOptions
 from .news.options import NewsOptions as NewsOptions
@@ -78,6 +79,7 @@ from .ports import Verdict as Verdict
 from .ports import Weekday as Weekday
 from .ports import Wish as Wish
 from .search.options import SearchOptions as SearchOptions
+from .text import clean_line as clean_line
 from .text import clean_text as clean_text
 from .text import fit_json as fit_json
 from .text import plain as plain

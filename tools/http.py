@@ -32,7 +32,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import httpx
-from pydantic import TypeAdapter, ValidationError
+from pydantic import SecretStr, TypeAdapter, ValidationError
 
 from tools.errors import Disabled, RateLimited, TimedOut, TooLarge, ToolError, Unavailable
 
@@ -148,6 +148,11 @@ def usual_pause(answer: JsonAnswer) -> float | None:
     if asked is None:
         return _moment_seconds()
     return asked if asked <= LONGEST_PAUSE_SECONDS else None
+
+
+def bearer(key: SecretStr | None) -> dict[str, str]:
+    """The header that carries a key; no header where there is no key."""
+    return {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
 
 
 def no_pause(answer: JsonAnswer) -> float | None:

@@ -1,7 +1,7 @@
 """Text on its way to a model: tags taken out, invisible characters dropped, results cut to size. All pure.
 
-`plain` and `clean_text` are for one text, `fit_json` for a tool's whole result. What the text means, and that it is
-data and no instruction, is the caller's to say.
+`plain`, `clean_line` and `clean_text` are for one text, `fit_json` for a tool's whole result. What the text means, and
+that it is data and no instruction, is the caller's to say.
 """
 
 import html
@@ -65,14 +65,18 @@ def clean_text(text: str) -> str:
     return _JOINERS.sub(lambda joiner: joiner[1] or "", visible)
 
 
+def clean_line(text: str) -> str:
+    """`clean_text` on one line: white space collapsed."""
+    return " ".join(clean_text(text).split())
+
+
 def plain(html_snippet: str) -> str:
-    """The words of a snippet of HTML on one line: tags gone, entities read, white space collapsed, `clean_text`.
+    """The words of a snippet of HTML on one line: tags gone, entities read, `clean_line`.
 
     For the short snippets of search engines, not for pages: what stands inside a script or style stays as text.
     Takes time in proportion to the snippet, whatever is in it.
     """
-    words = html.unescape(_ENDLESS_ENTITY.sub("", _TAG.sub(_space_of, html_snippet)))
-    return " ".join(clean_text(words).split())
+    return clean_line(html.unescape(_ENDLESS_ENTITY.sub("", _TAG.sub(_space_of, html_snippet))))
 
 
 def shorten(text: str, max_chars: int) -> str:

@@ -80,10 +80,10 @@ def retention(settings: Settings) -> timedelta | None:
 
 def speech(settings: Settings, http: Http) -> Speech | None:
     """Who understands and speaks; None without an address."""
-    audio, key = settings.audio, settings.audio_key
+    audio = settings.audio
     if audio.base_url is None:
         return None
-    return Speech(http, audio, api_key=key.get_secret_value() if key else None)
+    return Speech(http, audio, api_key=settings.audio_key)
 
 
 def secrets(settings: Settings) -> Secrets:

@@ -10,8 +10,6 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from pydantic import SecretStr
-
 from bot.doctor.capabilities import ask_capabilities
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, hint, ok, problem, warning
@@ -21,7 +19,7 @@ from bot.messages import UserMessage
 from bot.providers.base import Provider, Request
 from bot.providers.capabilities import NOTHING, Capabilities
 from bot.settings import Settings
-from tools import ImagesOptions
+from tools import ImagesOptions, bearer
 
 _MODEL_SECONDS = 60.0
 _SMALL_WINDOW = 8192
@@ -173,7 +171,7 @@ def checked_server(vendor: str, settings: Settings) -> CheckedServer:
     return CheckedServer(
         what="models: openai",
         base_url=given.base_url or OPENAI_URL,
-        key_headers=_bearer(given.api_key),
+        key_headers=bearer(given.api_key),
         address_variable=with_other_name("LLM__OPENAI__BASE_URL"),
         key_variable=key_variable,
         model_variable="LLM__OPENAI__MODEL",
@@ -242,7 +240,7 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
     server = CheckedServer(
         what="audio",
         base_url=audio.base_url,
-        key_headers=_bearer(settings.audio_key),
+        key_headers=bearer(settings.audio_key),
         address_variable="AUDIO__BASE_URL",
         key_variable="AUDIO__API_KEY",
         model_variable="AUDIO__MODEL",
@@ -265,17 +263,13 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
     server = CheckedServer(
         what="images",
         base_url=options.base_url or OPENAI_URL,
-        key_headers=_bearer(options.api_key),
+        key_headers=bearer(options.api_key),
         address_variable="TOOLS__IMAGES__BASE_URL",
         key_variable="TOOLS__IMAGES__API_KEY",
         model_variable="TOOLS__IMAGES__MODEL",
         is_vendor=options.base_url is None,
     )
     return await _check_server(server, {"TOOLS__IMAGES__MODEL": options.model} if options.model else {}, deps)
-
-
-def _bearer(key: SecretStr | None) -> dict[str, str]:
-    return {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
 
 
 async def _check_server(server: CheckedServer, models: dict[str, str], deps: Deps) -> list[Finding]:

@@ -22,7 +22,7 @@ from bot.doctor.servers import PATIENCE_SECONDS, advice_on_address, with_other_n
 from bot.settings import Settings
 from bot.transports.envelope.json import as_object, items_in, text_in
 from bot.turn.notices import Notice
-from tools import JsonAnswer, SearchOptions, ToolError, TwitterOptions
+from tools import JsonAnswer, SearchOptions, ToolError, TwitterOptions, bearer
 
 _GROUP = "TOOLS__WEB_SEARCH__"
 _REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
@@ -73,13 +73,13 @@ def _trials(options: SearchOptions) -> Iterator[_Trial]:
             headers={"X-Subscription-Token": key},
             verdict=_of_brave,
         )
-    if key := _shown(options.tavily_api_key):
+    if options.tavily_api_key:
         yield _Trial(
             service="Tavily",
             variable=f"{_GROUP}TAVILY_API_KEY",
             url=f"{options.tavily_base_url}/usage",
             address_variable=f"{_GROUP}TAVILY_BASE_URL",
-            headers={"Authorization": f"Bearer {key}"},
+            headers=bearer(options.tavily_api_key),
             verdict=_of_status,
         )
     if key := _shown(options.serpapi_api_key):

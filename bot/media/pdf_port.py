@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from bot.media.cell import Facts, FileRefused
 from bot.media.sandbox import Sandbox, check_facts
 from bot.media.texts import tidy
-from tools import BadArguments, PageLink, PageText, Paper, canonical_url, clean_text, shorten
+from tools import BadArguments, PageLink, PageText, Paper, canonical_url, clean_line, clean_text, shorten
 
 MAX_LINKS = 200
 """The most links that are given of one page."""
@@ -127,7 +127,7 @@ def _links(told: _PageFacts, url: str) -> Iterator[PageLink]:
         if whole is None or whole in seen or len(whole) > _MAX_LINK_CHARS:
             continue
         seen.add(whole)
-        yield PageLink(text=shorten(" ".join(clean_text(words).split()), _MAX_LABEL_CHARS), url=whole)
+        yield PageLink(text=shorten(clean_line(words), _MAX_LABEL_CHARS), url=whole)
         if len(seen) > MAX_LINKS:
             return
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, cast
 
+from pydantic import SecretStr
+
 from bot.media.findings import Fee
 from bot.settings import AudioSettings
-from tools import FormFile, Http, ToolError
+from tools import FormFile, Http, ToolError, bearer
 
 MAX_AUDIO_BYTES = 25_000_000
 MAX_SPOKEN_CHARACTERS = 4096
@@ -51,11 +53,11 @@ class SpokenText:
 class Speech:
     """One service."""
 
-    def __init__(self, http: Http, audio: AudioSettings, *, api_key: str | None) -> None:
+    def __init__(self, http: Http, audio: AudioSettings, *, api_key: SecretStr | None) -> None:
         """The service at the address of the settings, with this key of its own or OpenAI's."""
         self._http = http
         self._audio = audio
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._headers = bearer(api_key)
 
     async def transcribe(self, sound: bytes, ending: str, *, seconds: float | None) -> Transcription:
         """What is said in a recording; `ending` names its format, `seconds` None: nobody knows how long it is."""

@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from tools.base import Arguments, Intent, Result, ResultFile, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied, Disabled, TimedOut, TooLarge, ToolError, Unavailable, UnknownOutcome
-from tools.http import BrokenOff, BytesAnswer, Http, JsonAnswer
+from tools.http import BrokenOff, BytesAnswer, Http, JsonAnswer, bearer
 from tools.images.options import OPENAI_URL, ImagesOptions
 from tools.text import clean_text
 from tools.web.fetch import Fetcher
@@ -67,7 +67,7 @@ class ImageGenerate:
         self._http = http
         self._fetcher = fetcher
         self._url = f"{options.base_url or OPENAI_URL}/images/generations"
-        self._headers = _headers(options)
+        self._headers = {"Accept": "application/json"} | bearer(options.api_key)
         self._timeout_seconds = options.timeout_seconds
         self._wanted = _wanted(options)
         self.spec = ToolSpec(
@@ -179,13 +179,6 @@ class _Error(BaseModel):
 
 class _Refused(BaseModel):
     error: _Error = _Error()
-
-
-def _headers(options: ImagesOptions) -> Mapping[str, str]:
-    accept = {"Accept": "application/json"}
-    if options.api_key is None:
-        return accept
-    return accept | {"Authorization": f"Bearer {options.api_key.get_secret_value()}"}
 
 
 def _wanted(options: ImagesOptions) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator
 
 from tools.errors import NotFound
 from tools.http import Http, JsonAnswer
-from tools.text import clean_text, shorten
+from tools.text import clean_line, clean_text, shorten
 
 Status = Literal["open", "closed", "resolved"]
 """Whether people can still trade, wait for the outcome, or know it."""
@@ -110,7 +110,7 @@ class Exchange(ABC):
 
 def line(text: str) -> str:
     """A short text of a stranger on one line."""
-    return shorten(" ".join(clean_text(text).split()), _MAX_LINE_CHARS)
+    return shorten(clean_line(text), _MAX_LINE_CHARS)
 
 
 def paragraph(text: str) -> str:

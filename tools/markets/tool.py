@@ -18,7 +18,7 @@ from tools.markets.base import Exchange, Market
 from tools.markets.manifold import Manifold
 from tools.markets.options import MarketsOptions
 from tools.markets.polymarket import Polymarket
-from tools.text import clean_text
+from tools.text import clean_line
 
 _MAX_RESULTS = 10
 _MAX_QUERY_CHARS = 200
@@ -84,7 +84,7 @@ class MarketSearch:
             BadArguments: the query holds nothing that can be read.
             ToolError: no exchange answered; of the kind of the first one's failure.
         """
-        query = " ".join(clean_text(arguments.query).split())
+        query = clean_line(arguments.query)
         if not query:
             raise BadArguments("The query is empty.")
         asked = [_searched(exchange, query, arguments) for exchange in self._exchanges.values()]

@@ -13,7 +13,7 @@ from mcp_types import CallToolResult, ContentBlock, EmbeddedResource, ImageConte
 from mcp_types import TextResourceContents as Words
 
 from tools.base import Result, ResultFile
-from tools.text import clean_text, shorten
+from tools.text import clean_line, shorten
 
 MAX_TEXT_CHARS = 200_000
 """Far more than any model is shown, and little enough to be cut to that quickly."""
@@ -48,7 +48,7 @@ def result_of(answer: CallToolResult, *, tool: str) -> Result:
 def quote_failure(answer: CallToolResult) -> str:
     """What a server says of its failure, cleaned and short."""
     words = " ".join(text[:MAX_TEXT_CHARS] for block in answer.content[:3] if (text := _words(block)) is not None)
-    return shorten(" ".join(clean_text(words[:MAX_TEXT_CHARS]).split()), _MAX_QUOTED_CHARS)
+    return shorten(clean_line(words[:MAX_TEXT_CHARS]), _MAX_QUOTED_CHARS)
 
 
 def _words(block: ContentBlock) -> str | None:

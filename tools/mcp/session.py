@@ -26,7 +26,7 @@ from tools.mcp.content import quote_failure, result_of
 from tools.mcp.options import ServerOptions
 from tools.mcp.schemas import UnfitSchema, arguments_of
 from tools.mcp.transport import open_streams
-from tools.text import clean_text, shorten
+from tools.text import clean_line, shorten
 
 MAX_TOOLS = 32
 """Of one server; each is paid with every question."""
@@ -140,7 +140,7 @@ def _fit(tool: types.Tool) -> ListedTool | None:
         arguments = arguments_of(tool.input_schema)
     except UnfitSchema:
         return None
-    description = shorten(" ".join(clean_text((tool.description or "")[:10_000]).split()), _MAX_DESCRIPTION_CHARS)
+    description = shorten(clean_line((tool.description or "")[:10_000]), _MAX_DESCRIPTION_CHARS)
     return ListedTool(
         name=tool.name,
         description=description or "Says nothing of itself.",
@@ -159,4 +159,4 @@ def _effects(hints: types.ToolAnnotations | None) -> Effects:
 
 
 def _short(text: str) -> str:
-    return shorten(" ".join(clean_text(text[:10_000]).split()), _MAX_QUOTED_CHARS)
+    return shorten(clean_line(text[:10_000]), _MAX_QUOTED_CHARS)

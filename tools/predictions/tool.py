@@ -15,7 +15,7 @@ from tools.chart import PNG, Point, point_chart
 from tools.errors import BadArguments
 from tools.ports import Forecast, Prediction, Predictions, Verdict
 from tools.predictions.calibration import Score, SettledPrediction, bins, by_domain, score
-from tools.text import clean_text
+from tools.text import clean_line
 
 _LONGEST_STATEMENT = 400
 _MAX_LISTED = 50
@@ -83,7 +83,7 @@ class Predict:
             BadArguments: the statement holds nothing that can be read.
             ToolError: as the port has it.
         """
-        statement = " ".join(clean_text(arguments.statement).split())
+        statement = clean_line(arguments.statement)
         if not any(map(str.isalnum, statement)):
             raise BadArguments("The statement holds no words.")
         forecast = Forecast(

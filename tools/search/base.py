@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import ClassVar, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, SecretStr
+from pydantic import BaseModel
 
 from tools.errors import Disabled, ToolError
 from tools.http import Http, JsonAnswer
@@ -141,11 +141,6 @@ def hits(rows: Iterable[SearchRow], *, max_snippet_chars: int = _MAX_SNIPPET_CHA
         )
         if found:
             yield found
-
-
-def bearer(key: SecretStr) -> dict[str, str]:
-    """The header that carries a key."""
-    return {"Authorization": f"Bearer {key.get_secret_value()}"}
 
 
 def hit(

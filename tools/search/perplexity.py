@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from tools.http import JsonAnswer
-from tools.search.base import Hit, Query, SearchBackend, SearchRow, bearer, hits, trim_query
+from tools.http import JsonAnswer, bearer
+from tools.search.base import Hit, Query, SearchBackend, SearchRow, hits, trim_query
 
 MAX_QUERY_CHARS = 400
 MAX_SITES = 20
@@ -46,7 +46,7 @@ class Perplexity(SearchBackend):
             f"{self._options.perplexity_base_url}/search",
             service=self.name,
             body=_body(query),
-            headers=bearer(key) if key else None,
+            headers=bearer(key),
             timeout_seconds=self._timeout_seconds,
         )
 

@@ -28,7 +28,7 @@ from tools.search.searxng import SearXNG
 from tools.search.serpapi import SerpApi
 from tools.search.tavily import Tavily
 from tools.search.wikipedia import WikipediaBackend
-from tools.text import clean_text
+from tools.text import clean_line
 from tools.web.addresses import canonical_url
 
 _log = logging.getLogger(__name__)
@@ -178,7 +178,7 @@ def clean_query(given: str) -> str:
     Raises:
         BadArguments: nothing is left.
     """
-    words = " ".join(clean_text(given).split())
+    words = clean_line(given)
     if not words:
         raise BadArguments("The query is empty.")
     return words

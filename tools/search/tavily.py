@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from tools.errors import RateLimited, ToolError
-from tools.http import Http, JsonAnswer
-from tools.search.base import Hit, Query, SearchBackend, SearchRow, bearer, hits, trim_query
+from tools.http import Http, JsonAnswer, bearer
+from tools.search.base import Hit, Query, SearchBackend, SearchRow, hits, trim_query
 from tools.search.options import SearchOptions
 
 MAX_QUERY_CHARS = 400

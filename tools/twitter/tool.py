@@ -22,9 +22,9 @@ from pydantic import AliasChoices, BaseModel, Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, Disabled, RateLimited, ToolError
-from tools.http import Http, JsonAnswer, no_pause
+from tools.http import Http, JsonAnswer, bearer, no_pause
 from tools.ports import Quotas
-from tools.search.base import Freshness, Hit, Query, bearer, hit
+from tools.search.base import Freshness, Hit, Query, hit
 from tools.search.service import SearchService, clean_query, row
 from tools.twitter import query as operators
 from tools.twitter.options import SITE, TwitterOptions

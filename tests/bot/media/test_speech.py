@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from bot.media.audio import as_m4a
 from bot.media.speech import Speech
@@ -43,7 +44,7 @@ def speech(
         speech_price=Decimal(15) if priced else None,
         timeout_seconds=DEADLINE_SECONDS,
     )
-    return Speech(http, audio, api_key=api_key)
+    return Speech(http, audio, api_key=SecretStr(api_key) if api_key else None)
 
 
 async def test_a_recording_becomes_words(http: Http, service: OpenAIAudio) -> None:

@@ -4,6 +4,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from decimal import Decimal
 
+from pydantic import SecretStr
+
 from bot.media.speech import Speech
 from bot.settings import AudioSettings
 from tests.servers.openai_audio import KEY, OpenAIAudio
@@ -26,4 +28,4 @@ async def speech_at(
             speech_price=characters_usd,
             timeout_seconds=DEADLINE_SECONDS,
         )
-        yield Speech(http, audio, api_key=KEY)
+        yield Speech(http, audio, api_key=SecretStr(KEY))
