@@ -12,14 +12,14 @@ from bot.doctor.models import ANTHROPIC_URL, OPENAI_URL
 from bot.doctor.troubles import ModelTroubles
 from bot.errors import ConfigError, ProviderError
 from bot.metrics import Counts
-from bot.policy.budgets import Budgets
+from bot.policy.budgets import limits_anything
 from bot.providers.base import Completion, Provider
 from bot.providers.capabilities import NOTHING, Capabilities, told_of
 from bot.providers.fallback import Fallback
 from bot.providers.lessons import ModelLessons
 from bot.providers.more_tools import MoreTools
 from bot.providers.prices import Price, Prices, published_prices, unknown_price
-from bot.settings import Settings
+from bot.settings import BudgetSettings, Settings
 from tools import ImagesOptions
 
 
@@ -160,7 +160,7 @@ def prices(settings: Settings) -> Prices:
     return published_prices().with_file(settings.budget.prices_file).with_own(settings.budget.own_prices)
 
 
-def budgets(settings: Settings) -> Budgets:
+def budgets(settings: Settings) -> BudgetSettings:
     """What may be spent.
 
     Raises:
@@ -168,11 +168,11 @@ def budgets(settings: Settings) -> Budgets:
             would use up no budget; or the operator's file of prices is none.
     """
     prices(settings)  # also where nothing is limited: the ledger counts by them
-    limits = Budgets(**settings.budget.model_dump(exclude={"prices", "prices_file"}))
-    if limits.limit_anything(in_group=True) and (unpriced := unpriced_models(settings)):
+    limits = settings.budget
+    if limits_anything(limits, in_group=True) and (unpriced := unpriced_models(settings)):
         named = next(name for name, limit in settings.budget if name.endswith("_usd") and limit is not None)
         raise ConfigError("; ".join(f"BUDGET__{named.upper()}: {unknown_price(model)}" for model in unpriced))
-    if limits.limit_anything(in_group=True) and (uncounted := next(_uncounted_services(settings), None)):
+    if limits_anything(limits, in_group=True) and (uncounted := next(_uncounted_services(settings), None)):
         raise ConfigError(f"{uncounted}: must be set where a budget is, which else would not count it; 0 for your own")
     return limits
 

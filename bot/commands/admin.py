@@ -10,8 +10,9 @@ from bot.commands.broadcast import Audience
 from bot.events import PersonId
 from bot.i18n.catalogues import say
 from bot.policy import budgets
-from bot.policy.budgets import Budgets
+from bot.policy.budgets import limit_usd
 from bot.policy.pairing import Pairing
+from bot.settings import BudgetSettings
 from store import Repositories, Scope
 
 
@@ -23,7 +24,7 @@ class AdminCommands(CommandGroup):
         context: CommandContext,
         pairing: Pairing,
         audience: Audience,
-        limits: Budgets,
+        limits: BudgetSettings,
         *,
         account: str,
         timezone: str,
@@ -123,7 +124,7 @@ class AdminCommands(CommandGroup):
         lines: list[str] = []
         for total in totals:
             is_day = total.period == periods.day
-            limit = self._limits.limit_usd(scope, "day" if is_day else "month")
+            limit = limit_usd(self._limits, scope, "day" if is_day else "month")
             amount = phrases.budget_amount(total.spending.cost_usd, limit)
             lines.append(phrases.budget_line(label, is_day=is_day, amount=amount))
         return lines

@@ -12,7 +12,8 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import speaking
 from bot.policy import budgets
-from bot.policy.budgets import Budgets
+from bot.policy.budgets import limit_usd
+from bot.settings import BudgetSettings
 from bot.turn import chats, outgoing
 from bot.turn.approvals import Approvals
 from bot.turn.export import MAX_FILE_BYTES, gather_export
@@ -32,7 +33,7 @@ class ChatCommands(CommandGroup):
     """What everybody may tell Aldis to do."""
 
     def __init__(
-        self, context: CommandContext, approvals: Approvals, *, timezone: str, limits: Budgets, name: str
+        self, context: CommandContext, approvals: Approvals, *, timezone: str, limits: BudgetSettings, name: str
     ) -> None:
         """`limits` are told by `/usage`; `name` is what Aldis is called."""
         self._context = context
@@ -137,8 +138,8 @@ class ChatCommands(CommandGroup):
         await self._context.answer(call, reply)
 
     def _spent(self, total: Total, *, is_day: bool) -> str:
-        limit_usd = self._limits.limit_usd(total.scope, "day" if is_day else "month")
-        return phrases.spent_line(total.scope, total.spending.cost_usd, limit_usd, is_day=is_day)
+        limit = limit_usd(self._limits, total.scope, "day" if is_day else "month")
+        return phrases.spent_line(total.scope, total.spending.cost_usd, limit, is_day=is_day)
 
     async def _chart(self, call: Call, month: str) -> tuple[File, ...]:
         """What was spent on each day of the month, as a picture; drawn beside the loop, for it takes a while."""

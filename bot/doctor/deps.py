@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from bot.events import Account
 from bot.media.sandbox import Sandbox
-from bot.policy.budgets import Budgets
 from bot.providers.base import Provider
-from bot.settings import ProviderName
+from bot.settings import BudgetSettings, ProviderName
 from bot.transports.base import Linking, Transport
 from bot.transports.bridge_versions import Bridge
 from bot.transports.profiles import ProfileClient
@@ -25,7 +24,7 @@ class Deps:
     """With the model that answers unless another is chosen."""
     choice: Callable[[str], Provider]
     """With a model that people may choose, by its name (`provider/model`)."""
-    budgets: Callable[[], Budgets]
+    budgets: Callable[[], BudgetSettings]
     """Raises `ConfigError` where they cannot be kept."""
     check_approve: Callable[[], None] = lambda: None
     """Raises `ConfigError` where a tool that asks first is none."""

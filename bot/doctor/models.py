@@ -16,6 +16,7 @@ from bot.doctor.findings import Finding, hint, ok, problem, warning
 from bot.doctor.servers import CheckedServer, ServerProbe, look_at, look_for, nearest, with_other_name, without_password
 from bot.errors import ConfigError, ProviderError
 from bot.messages import UserMessage
+from bot.policy.budgets import limits_anything
 from bot.providers.base import Provider, Request
 from bot.providers.capabilities import NOTHING, Capabilities
 from bot.settings import Settings
@@ -198,7 +199,7 @@ def check_budgets(deps: Deps) -> list[Finding]:
         budgets = deps.budgets()
     except ConfigError as error:
         return [problem(f"budgets: {error}")]
-    if not budgets.limit_anything(in_group=True):
+    if not limits_anything(budgets, in_group=True):
         return []
     return [ok("budgets: the price of each model is known")]
 

@@ -9,8 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal, NamedTuple
+from itertools import product
+from typing import Literal, NamedTuple, get_args
 from zoneinfo import ZoneInfo
+
+from bot.settings import BudgetSettings
 
 Scope = Literal["person", "group", "all"]
 """Whose spending a limit is for; `all` is everybody's together."""
@@ -42,40 +45,15 @@ def days(month: str) -> tuple[str, ...]:
     return tuple(f"{month}-{day:02}" for day in range(1, monthrange(year, number)[1] + 1))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Budgets:
-    """The limits in US dollars; None means no limit, 0 means that nothing may be spent."""
+def limit_usd(limits: BudgetSettings, scope: Scope, span: Span) -> Decimal | None:
+    """The limit for this; None where there is none."""
+    return getattr(limits, f"{scope}_{span}_usd")
 
-    person_day_usd: Decimal | None = None
-    person_month_usd: Decimal | None = None
-    group_day_usd: Decimal | None = None
-    group_month_usd: Decimal | None = None
-    all_day_usd: Decimal | None = None
-    all_month_usd: Decimal | None = None
-    warn_at: Decimal = Decimal("0.8")
-    """The part of a limit from which on people are told that it is nearly used up."""
 
-    def limit_usd(self, scope: Scope, span: Span) -> Decimal | None:
-        """The limit for this; None where there is none."""
-        match scope, span:
-            case "person", "day":
-                return self.person_day_usd
-            case "person", "month":
-                return self.person_month_usd
-            case "group", "day":
-                return self.group_day_usd
-            case "group", "month":
-                return self.group_month_usd
-            case "all", "day":
-                return self.all_day_usd
-            case _:
-                return self.all_month_usd
-
-    def limit_anything(self, *, in_group: bool) -> bool:
-        """Whether there is a limit that counts in such a conversation."""
-        scopes: tuple[Scope, ...] = ("person", "group", "all") if in_group else ("person", "all")
-        spans: tuple[Span, ...] = ("day", "month")
-        return any(self.limit_usd(scope, span) is not None for scope in scopes for span in spans)
+def limits_anything(limits: BudgetSettings, *, in_group: bool) -> bool:
+    """Whether there is a limit that counts in such a conversation."""
+    scopes = (scope for scope in get_args(Scope) if in_group or scope != "group")
+    return any(limit_usd(limits, *which) is not None for which in product(scopes, get_args(Span)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,29 +91,27 @@ class NearlyUsedUp:
     """Rounded down; 100 or more when it has just been reached."""
 
 
-def used_up(budgets: Budgets, spent: Iterable[ScopeSpending]) -> UsedUp | None:
+def used_up(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> UsedUp | None:
     """The limit that is reached; None while there is money left under all of them.
 
     Of several the one that keeps people waiting longest, and of those the narrowest.
     """
-    reached = [(amount, limit_usd) for amount, limit_usd in _limited(budgets, spent) if amount.usd >= limit_usd]
+    reached = [(amount, limit) for amount, limit in _limited(limits, spent) if amount.usd >= limit]
     if not reached:
         return None
-    amount, limit_usd = max(
-        reached, key=lambda pair: (pair[1] == 0, pair[0].span == "month", _WIDTHS.index(pair[0].scope))
-    )
-    return UsedUp(scope=amount.scope, span=amount.span, renews=limit_usd > 0)
+    amount, limit = max(reached, key=lambda pair: (pair[1] == 0, pair[0].span == "month", _WIDTHS.index(pair[0].scope)))
+    return UsedUp(scope=amount.scope, span=amount.span, renews=limit > 0)
 
 
-def nearly_used_up(budgets: Budgets, spent: Iterable[ScopeSpending]) -> NearlyUsedUp | None:
+def nearly_used_up(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> NearlyUsedUp | None:
     """The limit of which people should know that it is nearly used up; None while there is none, or they know.
 
     Of several the one of which most is used. One of 0 is never nearly used up.
     """
     near = [
-        (amount.usd / limit_usd, amount)
-        for amount, limit_usd in _limited(budgets, spent)
-        if limit_usd > 0 and not amount.warned and amount.usd >= budgets.warn_at * limit_usd
+        (amount.usd / limit, amount)
+        for amount, limit in _limited(limits, spent)
+        if limit > 0 and not amount.warned and amount.usd >= limits.warn_at * limit
     ]
     if not near:
         return None
@@ -143,9 +119,9 @@ def nearly_used_up(budgets: Budgets, spent: Iterable[ScopeSpending]) -> NearlyUs
     return NearlyUsedUp(scope=amount.scope, span=amount.span, period=amount.period, percent=int(part * 100))
 
 
-def _limited(budgets: Budgets, spent: Iterable[ScopeSpending]) -> Iterator[tuple[ScopeSpending, Decimal]]:
+def _limited(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> Iterator[tuple[ScopeSpending, Decimal]]:
     """The amounts for which there is a limit, each with its limit in US dollars."""
     for amount in spent:
-        limit_usd = budgets.limit_usd(amount.scope, amount.span)
-        if limit_usd is not None:
-            yield amount, limit_usd
+        limit = limit_usd(limits, amount.scope, amount.span)
+        if limit is not None:
+            yield amount, limit

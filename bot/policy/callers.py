@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from bot.events import Envelope, PersonId, SentId
-from bot.policy.waiting import HeldMessages
+from bot.events import Envelope, PersonId
+from bot.policy.waiting import HeldMessages, WaitingRoom
 
 LISTENING_SECONDS = 600.0
 """How long a page waits for somebody who writes."""
@@ -32,7 +32,7 @@ class Caller:
     messages: HeldMessages = field(default_factory=HeldMessages, repr=False)
 
 
-class Callers:
+class Callers(WaitingRoom):
     """Who has written in vain, while a page waits for it: in memory, and a few."""
 
     def __init__(
@@ -77,27 +77,10 @@ class Callers:
         self._forget()
         return tuple(self._callers)
 
-    def newest(self, person: PersonId) -> Envelope | None:
-        """The newest message of somebody who is listed."""
-        caller = self._callers.get(person)
-        return caller.messages.newest if caller else None
-
-    def hold(self, person: PersonId, envelope: Envelope, now: datetime) -> None:
-        """Keep what somebody who is listed has written."""
-        self._forget()
-        if caller := self._callers.get(person):
-            caller.messages.hold(envelope, now)
-
-    def take_back(self, person: PersonId, target: SentId) -> None:
-        """Somebody who is listed has deleted a message."""
-        if caller := self._callers.get(person):
-            caller.messages.take_back(target)
-
-    def release(self, person: PersonId, now: datetime) -> tuple[Envelope, ...]:
-        """What somebody who is listed has written, each message once."""
+    def _messages_of(self, person: PersonId) -> HeldMessages | None:
         self._forget()
         caller = self._callers.get(person)
-        return caller.messages.release(now) if caller else ()
+        return caller.messages if caller else None
 
     @property
     def _is_listening(self) -> bool:

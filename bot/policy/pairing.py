@@ -5,9 +5,9 @@
 
 The codes live in memory, and so does what a stranger with a code writes while they wait: it is answered when they are
 let in, and gone when the code is. Both outlast a restart of Aldis within its process. Nothing about a stranger reaches
-the disk. One stranger gets one code an hour, and
-all strangers together twenty, so that neither a stubborn one nor a crowd costs more than twenty short messages an hour.
-A code opens nothing by itself; only an admin can use it, so that it need not withstand guessing, only mistakes.
+the disk. One stranger gets one code an hour, and all strangers together twenty, so that neither a stubborn one nor a
+crowd costs more than twenty short messages an hour. A code opens nothing by itself; only an admin can use it, so that
+it need not withstand guessing, only mistakes.
 """
 
 import secrets
@@ -15,8 +15,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.events import Envelope, PersonId, SentId
-from bot.policy.waiting import HeldMessages
+from bot.events import PersonId
+from bot.policy.waiting import HeldMessages, WaitingRoom
 
 ALPHABET = "ACDEFGHJKMNPQRTUVWXY34679"
 """No two that look alike: neither B and 8, I, L and 1, O and 0, S and 5, nor Z and 2."""
@@ -34,7 +34,7 @@ class _Pending:
     """What they have written since."""
 
 
-class Pairing:
+class Pairing(WaitingRoom):
     """The codes of one account's strangers."""
 
     def __init__(self) -> None:
@@ -67,26 +67,9 @@ class Pairing:
         self.forget(now)
         return tuple(self._pending)
 
-    def newest(self, person: PersonId) -> Envelope | None:
-        """The newest message of a stranger with a code."""
+    def _messages_of(self, person: PersonId) -> HeldMessages | None:
         pending = self._pending.get(person)
-        return pending.messages.newest if pending else None
-
-    def hold(self, person: PersonId, envelope: Envelope, now: datetime) -> None:
-        """Keep what a stranger with a code has written."""
-        self.forget(now)
-        if pending := self._pending.get(person):
-            pending.messages.hold(envelope, now)
-
-    def take_back(self, person: PersonId, target: SentId) -> None:
-        """A stranger has deleted a message."""
-        if pending := self._pending.get(person):
-            pending.messages.take_back(target)
-
-    def release(self, person: PersonId, now: datetime) -> tuple[Envelope, ...]:
-        """What the stranger has written while they waited, each message once."""
-        pending = self._pending.get(person)
-        return pending.messages.release(now) if pending else ()
+        return pending.messages if pending else None
 
     def forget(self, now: datetime) -> None:
         """Drop what is older than an hour."""

@@ -75,25 +75,17 @@ class ReadRecords:
         """
         whole = _structured(data)
         values = (*self.values, *values_in(whole)) if is_catalogue else self.values
-        known = ReadRecords(
-            records=self.records, names=self.names, values=values[:_MAX_VALUES], incomplete=self.incomplete
-        )
+        known = replace(self, values=values[:_MAX_VALUES])
         if told is None:
             return known
         if not told.key:
             names = frozenset((told.kind, name) for name in _strings(whole, _MAX_LEVELS) if _is_name(name))
-            return ReadRecords(
-                records=known.records, names=known.names | names, values=known.values, incomplete=known.incomplete
-            )
+            return replace(known, names=known.names | names)
         read = islice(_records(whole, told, _MAX_LEVELS), _MAX_RECORDS + 1)
         found = tuple(replace(one, is_sure=_is_sure(one, looked_up)) for one in read)
         is_all = not is_cut and len(found) <= _MAX_RECORDS
-        return ReadRecords(
-            records=(*known.records, *found),
-            names=known.names,
-            values=known.values,
-            incomplete=known.incomplete if is_all else known.incomplete | {told.kind},
-        )
+        incomplete = known.incomplete if is_all else known.incomplete | {told.kind}
+        return replace(known, records=(*known.records, *found), incomplete=incomplete)
 
 
 def is_cut(content: str) -> bool:

@@ -7,39 +7,15 @@
 Left to others: for whom there is a wait, and how long it lasts (`bot.policy.pairing`, `bot.policy.callers`).
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Protocol
 
 from bot.events import Envelope, PersonId, SentId
 
 _MAX_HELD = 5
 _MAX_HELD_CHARS = 20_000
 """Of one message, as the bridge wrote it: enough for the longest that phones show."""
-
-
-class WaitingRoom(Protocol):
-    """Where people wait to be let in."""
-
-    def people(self, now: datetime) -> tuple[PersonId, ...]:
-        """Those who wait now."""
-        ...
-
-    def newest(self, person: PersonId) -> Envelope | None:
-        """The newest message that is held of somebody; None: there is none."""
-        ...
-
-    def hold(self, person: PersonId, envelope: Envelope, now: datetime) -> None:
-        """Keep what somebody who waits has written; of anybody else nothing is kept."""
-        ...
-
-    def take_back(self, person: PersonId, target: SentId) -> None:
-        """Somebody has deleted a message."""
-        ...
-
-    def release(self, person: PersonId, now: datetime) -> tuple[Envelope, ...]:
-        """What they wrote while they waited, in order, each message once."""
-        ...
 
 
 class HeldMessages:
@@ -67,6 +43,39 @@ class HeldMessages:
         held, self._held = self._held, []
         waited = ((envelope, now - at) for envelope, at in held)
         return tuple(_after(envelope, since) for envelope, since in waited if _is_left(envelope, since))
+
+
+class WaitingRoom(ABC):
+    """Where people wait to be let in."""
+
+    @abstractmethod
+    def people(self, now: datetime) -> tuple[PersonId, ...]:
+        """Those who wait now; whoever has waited too long is gone."""
+
+    @abstractmethod
+    def _messages_of(self, person: PersonId) -> HeldMessages | None:
+        """What is held of somebody; None: they do not wait."""
+
+    def newest(self, person: PersonId) -> Envelope | None:
+        """The newest message that is held of somebody; None: there is none."""
+        messages = self._messages_of(person)
+        return messages.newest if messages else None
+
+    def hold(self, person: PersonId, envelope: Envelope, now: datetime) -> None:
+        """Keep what somebody who waits has written; of anybody else nothing is kept."""
+        self.people(now)
+        if messages := self._messages_of(person):
+            messages.hold(envelope, now)
+
+    def take_back(self, person: PersonId, target: SentId) -> None:
+        """Somebody has deleted a message."""
+        if messages := self._messages_of(person):
+            messages.take_back(target)
+
+    def release(self, person: PersonId, now: datetime) -> tuple[Envelope, ...]:
+        """What they wrote while they waited, in order, each message once."""
+        messages = self._messages_of(person)
+        return messages.release(now) if messages else ()
 
 
 def _is_left(envelope: Envelope, waited: timedelta) -> bool:

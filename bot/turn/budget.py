@@ -17,9 +17,10 @@ from decimal import Decimal
 from bot.clock import Clock
 from bot.events import ChatId, PersonId
 from bot.policy import budgets
-from bot.policy.budgets import Budgets, NearlyUsedUp, Scope, ScopeSpending, Span, UsedUp
+from bot.policy.budgets import NearlyUsedUp, Scope, ScopeSpending, Span, UsedUp, limit_usd, limits_anything
 from bot.providers.base import Completion
 from bot.providers.prices import unknown_cost
+from bot.settings import BudgetSettings
 from bot.turn.journal import Turn
 from store import Store, Total, TurnId
 
@@ -52,7 +53,7 @@ class _Bill:
 class Budget:
     """The budgets of one store, as its running turns see them."""
 
-    def __init__(self, store: Store, clock: Clock, limits: Budgets, *, timezone: str) -> None:
+    def __init__(self, store: Store, clock: Clock, limits: BudgetSettings, *, timezone: str) -> None:
         self._store = store
         self._clock = clock
         self._limits = limits
@@ -80,7 +81,7 @@ class Budget:
     async def _used_up(
         self, turn: TurnId, person: PersonId, group: ChatId | None, spent_usd: Decimal | None
     ) -> UsedUp | None:
-        if not self._limits.limit_anything(in_group=group is not None):
+        if not limits_anything(self._limits, in_group=group is not None):
             return None
         bill = self._bills.setdefault(turn, _Bill(person=person, group=group))
         bill.usd = bill.usd if spent_usd is None else spent_usd
@@ -114,7 +115,7 @@ class Budget:
             StoreError: the ledger could not be read.
         """
         now = budgets.periods(self._clock.settled_now(), self._timezone)
-        limits: dict[Span, Decimal | None] = {span: self._limits.limit_usd("all", span) for span in ("day", "month")}
+        limits: dict[Span, Decimal | None] = {span: limit_usd(self._limits, "all", span) for span in ("day", "month")}
         totals = await self._store.read(lambda repos: repos.ledger.totals(None, None, now))
         spent: dict[Span, Decimal] = {
             "day" if total.period == now.day else "month": total.spending.cost_usd for total in totals
@@ -138,7 +139,7 @@ class Budget:
         spent: list[ScopeSpending] = []
         for total in totals:
             span: Span = "day" if total.period == now.day else "month"
-            if self._limits.limit_usd(total.scope, span) is not None:
+            if limit_usd(self._limits, total.scope, span) is not None:
                 bills = [bill for bill in running.values() if bill.is_within(total.scope, asking)]
                 spent.append(_spent(total, span, bills))
         return tuple(spent)

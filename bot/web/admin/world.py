@@ -15,10 +15,9 @@ from bot.doctor.findings import Finding
 from bot.events import PersonId
 from bot.features.feeds.service import Feeds
 from bot.features.safety_numbers.service import Identities
-from bot.policy.budgets import Budgets
 from bot.policy.callers import Callers
 from bot.policy.pairing import Pairing
-from bot.settings import Settings
+from bot.settings import BudgetSettings, Settings
 from bot.settings.file import SettingsFile
 from bot.transports.base import Transport
 from bot.transports.envelope.accounts import NO_ACCOUNT
@@ -42,7 +41,7 @@ class RunningParts:
     captchas: Captchas
     pairing: Pairing
     audience: Audience
-    budgets: Budgets
+    budgets: BudgetSettings
     feeds: Feeds
     findings: Callable[[], Sequence[Finding]]
     toolbox: Toolbox

@@ -20,8 +20,8 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import speaking
 from bot.messages import AssistantMessage, Picture, Text, UserMessage
-from bot.policy.budgets import Budgets
 from bot.providers.base import Completion, Usage
+from bot.settings import BudgetSettings
 from bot.turn import phrases as turn_phrases
 from bot.turn.export import Export, KeptTurn, gather_export
 from store import ConversationId, Store
@@ -319,7 +319,7 @@ async def spend(port: Port, days: int) -> None:
 
 async def test_usage_shows_the_days_of_the_month(store: Store, clock: SetClock) -> None:
     """As a picture beside the sums, one row of bars for each whose sums are told; none for a single day."""
-    async with app_harness(store, clock, admins=frozenset({BOB.uuid}), budgets=Budgets()) as port:
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid}), budgets=BudgetSettings()) as port:
         await spend(port, 1)
         await told(port, "/usage")
         assert port.transport.sent[-1].files == ()
@@ -342,7 +342,7 @@ async def test_usage_shows_the_days_of_the_month(store: Store, clock: SetClock) 
 
 async def test_usage_in_a_group_shows_the_group_as_well(store: Store, clock: SetClock) -> None:
     """Each spender has a panel; what somebody else has spent elsewhere is in none."""
-    async with app_harness(store, clock, budgets=Budgets()) as port:
+    async with app_harness(store, clock, budgets=BudgetSettings()) as port:
         await spend(port, 2)
         await told(port, "/usage", group=GROUP)
         [chart] = port.transport.sent[-1].files
@@ -397,7 +397,7 @@ async def test_a_file_of_a_group_holds_what_the_group_has_read(store: Store, clo
 
 async def test_usage_tells_what_is_left(store: Store, clock: SetClock) -> None:
     """Of each limit that there is; never less than nothing."""
-    limits = Budgets(person_day_usd=Decimal("0.015"), group_month_usd=Decimal(5))
+    limits = BudgetSettings(person_day_usd=Decimal("0.015"), group_month_usd=Decimal(5))
     async with app_harness(store, clock, budgets=limits) as port:
         await told(port, "Hello?")
         shown = await told(port, "/usage")

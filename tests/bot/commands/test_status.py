@@ -8,7 +8,7 @@ from bot.clock import SetClock
 from bot.commands import phrases
 from bot.errors import Disconnected
 from bot.events import PersonId
-from bot.policy.budgets import Budgets
+from bot.settings import BudgetSettings
 from bot.transports.base import Contact, Group
 from store import Store
 from tests.bot.commands.test_commands import plain, told
@@ -110,7 +110,7 @@ async def test_groups_are_shown_as_the_settings_want_them(store: Store, clock: S
 
 async def test_the_budget_of_all_and_of_one(store: Store, clock: SetClock) -> None:
     """By the label or the id that `/whoami` tells; in its own words where there is no limit."""
-    limits = Budgets(all_day_usd=Decimal(2), person_month_usd=Decimal(5))
+    limits = BudgetSettings(all_day_usd=Decimal(2), person_month_usd=Decimal(5))
     async with app_harness(store, clock, admins=ADMINS, budgets=limits) as port:
         port.transport.known_contacts = (contact(PersonId(ALICE.uuid)), contact(PersonId(CAROL.uuid)))
         await port.process(message("one"))

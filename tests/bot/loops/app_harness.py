@@ -50,11 +50,10 @@ from bot.media.attachments import AttachmentReader
 from bot.media.speech import Speech
 from bot.metrics import Counts
 from bot.policy.access import EVERYBODY, AccessList
-from bot.policy.budgets import Budgets
 from bot.policy.pairing import Pairing
 from bot.providers.base import Completion, Request, Told
 from bot.providers.capabilities import NOTHING, Capabilities
-from bot.settings import HistorySettings, MediaSettings
+from bot.settings import BudgetSettings, HistorySettings, MediaSettings
 from bot.transports.envelope.frames import FrameReader
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
@@ -77,7 +76,7 @@ from tests.waiting import DEADLINE_SECONDS, eventually, eventually_found
 from tools import Tool, ToolSource
 from tools.memory import Remember
 
-TWO_DOLLARS_A_DAY = Budgets(all_day_usd=Decimal(2))
+TWO_DOLLARS_A_DAY = BudgetSettings(all_day_usd=Decimal(2))
 MEDIA_LIMITS = MediaSettings(max_files=4, max_bytes=5_000_000, max_pages=20, max_text_chars=5000)
 FIRST = int(NOON.timestamp() * 1000)
 """What the fake transport calls the message before the first one that goes out; each has the next number."""
@@ -212,7 +211,7 @@ async def app_harness(
     context_messages: int = 0,
     transport: Berth | None = None,
     access: AccessList | None = None,
-    budgets: Budgets = TWO_DOLLARS_A_DAY,
+    budgets: BudgetSettings = TWO_DOLLARS_A_DAY,
     accepts_identities: bool = False,
     commands: Callable[[CommandContext], Iterable[CommandGroup]] = lambda _: (),
     greets: bool = False,

@@ -18,8 +18,8 @@ from bot.i18n import phrases as common_phrases
 from bot.loops.worker import _MAX_TYPING, Worker, WorkerLimits
 from bot.metrics import Counts
 from bot.policy.access import AccessList
-from bot.policy.budgets import Budgets
 from bot.providers.base import Completion, Request, Told
+from bot.settings import BudgetSettings
 from bot.turn import phrases
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
@@ -82,7 +82,7 @@ def worker_of(
         revisions=Revisions(store, clock, turns, deletes_answers=False),
         approvals=approvals,
         commands=Commands(
-            context, (ChatCommands(context, approvals, timezone="UTC", limits=Budgets(), name="Aldis"), *groups)
+            context, (ChatCommands(context, approvals, timezone="UTC", limits=BudgetSettings(), name="Aldis"), *groups)
         ),
         group_context=group_context,
         authority=authority,

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.policy.budgets import (
-    Budgets,
     NearlyUsedUp,
     Periods,
     Scope,
@@ -16,10 +15,12 @@ from bot.policy.budgets import (
     Span,
     UsedUp,
     days,
+    limits_anything,
     periods,
     used_up,
 )
 from bot.policy.budgets import nearly_used_up as nearly
+from bot.settings import BudgetSettings
 
 SCOPES: tuple[Scope, ...] = ("person", "group", "all")
 SPANS: tuple[Span, ...] = ("day", "month")
@@ -30,9 +31,9 @@ def spent(usd: str, scope: Scope = "person", span: Span = "day", *, warned: bool
     return ScopeSpending(scope=scope, span=span, period=period, usd=Decimal(usd), warned=warned)
 
 
-def limits(**limit_usd: str) -> Budgets:
+def limits(**limit_usd: str) -> BudgetSettings:
     """The limits by the first part of their names: `person_day="1.50"`."""
-    return Budgets(**{f"{name}_usd": Decimal(usd) for name, usd in limit_usd.items()})
+    return BudgetSettings.model_validate({f"{name}_usd": usd for name, usd in limit_usd.items()})
 
 
 def everything(usd: str) -> list[ScopeSpending]:
@@ -42,8 +43,8 @@ def everything(usd: str) -> list[ScopeSpending]:
 
 def test_without_limits_any_amount_may_be_spent() -> None:
     """None is no limit; nothing is used up and there is nothing to tell."""
-    assert used_up(Budgets(), everything("1000000")) is None
-    assert nearly(Budgets(), everything("1000000")) is None
+    assert used_up(BudgetSettings(), everything("1000000")) is None
+    assert nearly(BudgetSettings(), everything("1000000")) is None
 
 
 @pytest.mark.parametrize("span", SPANS)
@@ -87,10 +88,10 @@ def test_people_are_told_from_80_percent_on(usd: str, percent: int | None) -> No
 
 def test_when_people_are_told_can_be_set() -> None:
     """Half of it, or only when all of it is used."""
-    half = Budgets(person_day_usd=Decimal(2), warn_at=Decimal("0.5"))
+    half = BudgetSettings(person_day_usd=Decimal(2), warn_at=Decimal("0.5"))
     assert nearly(half, [spent("0.99")]) is None
     assert nearly(half, [spent("1")]) == NearlyUsedUp(scope="person", span="day", period="2026-11-21", percent=50)
-    assert nearly(Budgets(person_day_usd=Decimal(2), warn_at=Decimal(1)), [spent("1.99")]) is None
+    assert nearly(BudgetSettings(person_day_usd=Decimal(2), warn_at=Decimal(1)), [spent("1.99")]) is None
 
 
 def test_people_are_told_once() -> None:
@@ -153,8 +154,8 @@ def test_what_is_not_given_is_not_judged() -> None:
 )
 def test_where_a_limit_counts_at_all(given: dict[str, str], direct: bool, group: bool) -> None:
     """A limit of 0 is a limit; those of groups count in groups only."""
-    assert limits(**given).limit_anything(in_group=False) == direct
-    assert limits(**given).limit_anything(in_group=True) == group
+    assert limits_anything(limits(**given), in_group=False) == direct
+    assert limits_anything(limits(**given), in_group=True) == group
 
 
 @pytest.mark.parametrize(

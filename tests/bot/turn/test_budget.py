@@ -13,8 +13,9 @@ import pytest
 from bot.clock import SetClock
 from bot.errors import ContextTooLong, ProviderError
 from bot.events import PersonId
-from bot.policy.budgets import Budgets, NearlyUsedUp, UsedUp
+from bot.policy.budgets import NearlyUsedUp, UsedUp
 from bot.providers.base import Completion, Request, Stop, Told, Usage
+from bot.settings import BudgetSettings
 from bot.turn import phrases
 from bot.turn.agent import Agent, Limits
 from bot.turn.budget import Budget
@@ -30,19 +31,19 @@ GROUP = "group:G"
 CENT = "0.01"
 """What a completion of the scripted model costs."""
 A_DAY_SECONDS = 24 * 3600
-FREE = Budgets()
+FREE = BudgetSettings()
 
 
-def limits(**limit_usd: str) -> Budgets:
+def limits(**limit_usd: str) -> BudgetSettings:
     """The limits by the first part of their names: `person_day="1.50"`."""
-    return Budgets(**{f"{name}_usd": Decimal(usd) for name, usd in limit_usd.items()})
+    return BudgetSettings.model_validate({f"{name}_usd": usd for name, usd in limit_usd.items()})
 
 
 @dataclass
 class Purse(Desk):
     """A desk whose agent has a budget."""
 
-    limits: Budgets = field(default_factory=Budgets)
+    limits: BudgetSettings = field(default_factory=BudgetSettings)
     timezone: str = "UTC"
 
     def started_anew(self) -> Turns:
@@ -78,7 +79,7 @@ def purse(
     clock: SetClock,
     *script: Completion | ProviderError,
     tools: tuple[Echo, ...] = (),
-    within: Budgets = FREE,
+    within: BudgetSettings = FREE,
 ) -> Purse:
     return Purse(store, clock, Scripted(list(script)), tools, limits=within)
 
@@ -228,7 +229,7 @@ async def test_without_a_limit_nothing_is_read(path: Path, clock: SetClock) -> N
     """No limit at all, or none that counts here: the store is not asked, as one that is closed shows."""
     async with open_store(path, realm="signal") as store:
         turn = await purse(store, clock).asked()
-    for free in (Budgets(), limits(group_day="0", group_month="5")):
+    for free in (BudgetSettings(), limits(group_day="0", group_month="5")):
         assert await Budget(store, clock, free, timezone="UTC").used_up(turn, Decimal(99)) is None
     with pytest.raises(StoreError):
         await Budget(store, clock, limits(all_day="5"), timezone="UTC").used_up(turn, Decimal(0))

@@ -11,8 +11,7 @@ from bot.clock import SetClock
 from bot.events import Attachment
 from bot.media.attachments import AttachmentReader
 from bot.media.speech import Speech
-from bot.policy.budgets import Budgets
-from bot.settings import MediaSettings
+from bot.settings import BudgetSettings, MediaSettings
 from bot.turn.budget import Budget
 from bot.turn.journal import Asked, Opened, Outcome, Spoken, Turn, dump_step, load_step
 from bot.turn.multimodal import MultimodalAgent, VoiceReplies
@@ -150,7 +149,7 @@ async def test_without_money_nothing_is_listened_to(
     store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
 ) -> None:
     """A budget that is used up covers recordings, too."""
-    budget = Budget(store, clock, Budgets(all_day_usd=Decimal(0)), timezone="UTC")
+    budget = Budget(store, clock, BudgetSettings(all_day_usd=Decimal(0)), timezone="UTC")
     desk = Desk(store, clock, Scripted([says("Cold.")]))
     transport = FakeTransport(files={"v": adts()})
     await answered(desk, attaching(await desk.loaded(), VOICE), multimodal(desk, transport, speech, budget=budget))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.clock import SetClock
 from bot.features.evidence.judge import MAX_EXCERPT_CHARACTERS, MAX_REPORTS, ReportJudge, Sheet
-from bot.policy.budgets import Budgets
+from bot.settings import BudgetSettings
 from bot.turn.budget import Budget
 from bot.turn.turns import Turns
 from store import Store
@@ -172,7 +172,7 @@ async def test_a_budget_that_is_used_up_is_not_overrun(store: Store, clock: SetC
     desk = Desk(store, clock, Scripted([]))
     turn = await desk.loaded("Is it so?")
     context = replace(CONTEXT, turn=turn.id, person=turn.person, chat=turn.chat)
-    limits = Budgets(person_day_usd=Decimal("0.00001"))
+    limits = BudgetSettings(person_day_usd=Decimal("0.00001"))
     budget = Budget(store, clock, limits, timezone="UTC")
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
     judge = ReportJudge(store, clock, turns, anthropic.provider, budget)
@@ -180,7 +180,7 @@ async def test_a_budget_that_is_used_up_is_not_overrun(store: Store, clock: SetC
     assert await judge.judge(CLAIM, REPORTS, context)
     with pytest.raises(Disabled, match="budget is used up"):
         await judge.judge(CLAIM, REPORTS, context)
-    later = Budget(store, clock, Budgets(person_day_usd=Decimal(1)), timezone="UTC")
+    later = Budget(store, clock, BudgetSettings(person_day_usd=Decimal(1)), timezone="UTC")
     assert await later.used_up(turn, Decimal(2))
     with pytest.raises(Disabled):
         await ReportJudge(store, clock, turns, anthropic.provider, later).judge(CLAIM, REPORTS, context)
