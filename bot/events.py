@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from itertools import accumulate
 from typing import Any, Literal, NewType, Self, TypeVar
 
 from pydantic import Base64Bytes, GetCoreSchemaHandler, TypeAdapter
@@ -71,6 +72,11 @@ class ChatId(str):
     def is_group(self) -> bool:
         """Whether others read what is said there."""
         return self.startswith("group:")
+
+    @property
+    def id(self) -> str:
+        """The person, or the group's id: what stands behind the colon."""
+        return self.partition(":")[2]
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _: object, __: GetCoreSchemaHandler) -> CoreSchema:
@@ -286,6 +292,11 @@ class StyleRange:
     start: int
     length: int
     style: Style
+
+
+def utf16_offsets(text: str) -> list[int]:
+    """For each index of the text and its end: how many UTF-16 code units stand before it."""
+    return list(accumulate((2 if char > "\uffff" else 1 for char in text), initial=0))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

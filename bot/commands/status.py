@@ -69,7 +69,7 @@ class StandingCommands(CommandGroup):
     async def _whoami(self, call: Call) -> None:
         """Tells how Aldis knows the person: name, label, id for the lists, admin or not."""
         message = call.message
-        here = message.chat.partition(":")[2] if call.is_in_group else None
+        here = message.chat.id if call.is_in_group else None
 
         def reply(repos: Repositories) -> str:
             label = repos.people.label(message.author, account=self._account)

@@ -5,7 +5,6 @@ Pure.
 """
 
 import re
-from itertools import accumulate
 
 from wcwidth import iter_graphemes
 
@@ -45,11 +44,6 @@ def borders(text: str) -> bytes:
         start = end
     marks[start] = 1
     return bytes(marks)
-
-
-def utf16_offsets(text: str) -> list[int]:
-    """For each index of the text and its end: how many UTF-16 code units stand before it."""
-    return list(accumulate((2 if char > "\uffff" else 1 for char in text), initial=0))
 
 
 def fitting(text: str, start: int, limit_bytes: int) -> int:

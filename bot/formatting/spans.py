@@ -7,8 +7,8 @@ to others: what is bold (`bot.formatting.markdown`), where a text is cut (`bot.f
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.events import Style, Styled, StyleRange
-from bot.formatting.graphemes import borders, utf16_offsets
+from bot.events import Style, Styled, StyleRange, utf16_offsets
+from bot.formatting.graphemes import borders
 
 Styles = frozenset[Style]
 Piece = tuple[str, Styles]

@@ -77,11 +77,13 @@ def _either(words: Mapping[str, int]) -> str:
     return "|".join(sorted(words, key=len, reverse=True))
 
 
-_DAYS, _MONTHS, _HOURS = map(_numbers, (_DAY_NAMES, _MONTH_NAMES, _HOUR_NAMES))
+_DAYS, _HOURS = map(_numbers, (_DAY_NAMES, _HOUR_NAMES))
+MONTHS = {name: number + 1 for name, number in _numbers(_MONTH_NAMES).items()}
+"""The names of months in all languages, each with its number."""
 _UNITS = {word: seconds for seconds, words in _UNIT_NAMES.items() for word in words.split()}
 
 _DAY = rf"(?:{_either(_DAYS)})s?(?!\w)"
-_MONTH = rf"(?P<month>{_either(_MONTHS)})(?!\w)\.?"
+_MONTH = rf"(?P<month>{_either(MONTHS)})(?!\w)\.?"
 _YEAR = r"(?:,?\s+(?:del?\s+)?(?P<year>\d{4})(?![\d:]))?"
 _ON = r"(?:(?:on|this|coming|the|am|den|dem|diesen|kommenden|le|la|ce|el|este|para el|pour le)\s+){0,2}"
 _AND = r"(?:\s*,\s*|\s+(?:and|und|et|y)\s+)"
@@ -332,7 +334,7 @@ def _date(said: Mapping[str, str | None], today: date, *, is_over: bool) -> date
     if day is None:
         return today
     name = said.get("month")
-    month = _MONTHS[name.lower()] + 1 if name else int(said.get("number") or 0)
+    month = MONTHS[name.lower()] if name else int(said.get("number") or 0)
     if year := said.get("year"):
         return date(int(year), month, int(day))
     this_year = date(today.year, month, int(day))

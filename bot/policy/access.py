@@ -27,7 +27,6 @@ from bot.transports.base import Group
 
 EVERYBODY = "*"
 
-_DIRECT, _GROUP = "direct", "group"
 _MAX_MEMBERS = 20_000
 """Twenty groups of the largest size, a thousand. Source: Signal Support, "Group chats" (2026-11)."""
 
@@ -72,18 +71,17 @@ def may_write(envelope: Envelope, allowed: AccessList, *, is_approved: bool = Fa
         return False
     if allowed.note_to_self or envelope.from_self:
         return allowed.note_to_self and envelope.from_self and is_direct(envelope)
-    place, _, group = envelope.chat.partition(":")
-    if place == _DIRECT:
-        return is_approved or _is_listed(envelope, allowed) or _is_welcome_member(envelope, allowed)
-    if place != _GROUP:
-        return False
-    # Anybody can make a group and add Aldis to it: "every group" opens none to people who are not listed.
-    return group in allowed.groups or (EVERYBODY in allowed.groups and _is_listed(envelope, allowed))
+    if envelope.chat.is_group:
+        # Anybody can make a group and add Aldis to it: "every group" opens none to people who are not listed.
+        is_open = EVERYBODY in allowed.groups and _is_listed(envelope, allowed)
+        return is_open or envelope.chat.id in allowed.groups
+    is_welcome = is_approved or _is_listed(envelope, allowed) or _is_welcome_member(envelope, allowed)
+    return is_welcome and envelope.chat == ChatId.direct(envelope.chat.id)
 
 
 def is_direct(envelope: Envelope) -> bool:
     """Whether it came in the author's own chat with Aldis."""
-    return envelope.chat is not None and envelope.chat == f"{_DIRECT}:{envelope.author}"
+    return envelope.author is not None and envelope.chat == ChatId.direct(envelope.author)
 
 
 def is_admin(envelope: Envelope, allowed: AccessList) -> bool:
@@ -98,12 +96,13 @@ def is_admin(envelope: Envelope, allowed: AccessList) -> bool:
 
 def may_ask(envelope: Envelope, allowed: AccessList, askers: Askers, *, is_approved: bool = False) -> bool:
     """Whether the author may ask in a group that is open to these; directly everybody may who may write."""
-    if askers == "all" or envelope.chat is None or not envelope.chat.startswith(f"{_GROUP}:"):
+    if askers == "all" or envelope.chat is None or not envelope.chat.is_group:
         return True
     if is_admin(envelope, allowed):
         return True
-    directly = replace(envelope, chat=ChatId(f"{_DIRECT}:{envelope.author}"))
-    return askers == "list" and may_write(directly, allowed, is_approved=is_approved)
+    if askers != "list" or envelope.author is None:
+        return False
+    return may_write(replace(envelope, chat=ChatId.direct(envelope.author)), allowed, is_approved=is_approved)
 
 
 def members_of(groups: Iterable[Group], allowed: AccessList) -> frozenset[PersonId]:

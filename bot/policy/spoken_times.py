@@ -13,21 +13,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from itertools import islice, pairwise
 
-_MONTH_NAMES = (  # English, German, French, Spanish; without accents
-    "january jan januar janner janvier enero",
-    "february feb februar fevrier febrero",
-    "march mar marz mars marzo",
-    "april apr avril abril",
-    "may mai mayo",
-    "june jun juni juin junio",
-    "july jul juli juillet julio",
-    "august aug aout agosto",
-    "september sept sep septembre septiembre",
-    "october oct oktober octobre octubre",
-    "november nov novembre noviembre",
-    "december dec dezember decembre diciembre",
-)
-_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
+from bot.i18n.whens import MONTHS
+from tools import fold_name
+
+_MONTHS = {fold_name(name): month for name, month in MONTHS.items()}
 _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
 _DAY = r"(?<![0-9.:,-])(?P<day>[0-9]{1,2})(?:st|nd|rd|th|er|\.)?"
 _YEAR = r"(?:\s*,?\s+(?:del?\s+)?(?P<year>[0-9]{4})(?![0-9:]))?"

@@ -27,8 +27,8 @@ from bot.events import (
     SentId,
     Style,
     Styled,
+    utf16_offsets,
 )
-from bot.formatting.graphemes import utf16_offsets
 from bot.formatting.split import MAX_RANGES, one_message, quoting
 from bot.i18n.catalogues import say
 from bot.turn import phrases

@@ -23,6 +23,7 @@ from bot.events import (
     dump_value,
     load_value,
     outgoing,
+    utf16_offsets,
 )
 
 words = st.text(st.characters(codec="utf-8"), max_size=30)
@@ -182,3 +183,8 @@ def test_nonsense_is_refused_with_one_error(data: bytes) -> None:
     for stored in (data, b"1:" + data):
         with pytest.raises(UnreadableEvent):
             load_value(Envelope, stored)
+
+
+def test_utf16_offsets() -> None:
+    """Characters beyond the first plane count twice."""
+    assert utf16_offsets("a😀é") == [0, 1, 3, 4]

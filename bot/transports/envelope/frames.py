@@ -57,7 +57,7 @@ class FrameReader:
 
     def is_own_chat(self, chat: ChatId) -> bool:
         """Whether it is the chat of the account with itself."""
-        return chat.removeprefix("direct:") in {self._own.uuid, self._own.number}
+        return not chat.is_group and chat.id in {self._own.uuid, self._own.number}
 
     def is_out_of_bounds(self, chat: ChatId) -> bool:
         """Whether a chat is none of Aldis's: where notes are answered, every other is the person's own affair."""

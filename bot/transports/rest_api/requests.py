@@ -17,8 +17,7 @@ from bot.transports.rest_api.styled import styled_text
 
 def recipient_of(chat: ChatId) -> str:
     """A person's uuid, or a group's id as this bridge has it: the id of the envelopes, once more in base64."""
-    kind, _, name = chat.partition(":")
-    return f"group.{base64.b64encode(name.encode()).decode()}" if kind == "group" else name
+    return f"group.{base64.b64encode(chat.id.encode()).decode()}" if chat.is_group else chat.id
 
 
 def message_of(reply: Reply, *, account: str, recipient: str) -> SendMessageV2:

@@ -11,9 +11,8 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
-from bot.events import Style, Styled
+from bot.events import Style, Styled, utf16_offsets
 
 _MARKERS = {
     Style.BOLD: "**",
@@ -49,8 +48,7 @@ def styled_text(content: Styled) -> tuple[str, bool]:
 
 def _spans(content: Styled) -> list[_Span]:
     """The ranges in characters instead of UTF-16 code units, the outer before the inner."""
-    units = accumulate((1 + (character > "\uffff") for character in content.text), initial=0)
-    places = {unit: index for index, unit in enumerate(units)}
+    places = {unit: index for index, unit in enumerate(utf16_offsets(content.text))}
     found = [(places.get(style.start), places.get(style.start + style.length), style.style) for style in content.styles]
     spans = [
         _Span(start=start, end=end, style=style)

@@ -217,10 +217,9 @@ class SignalCli(SignalBridge):
         return sent_id
 
     def _addressed_to(self, chat: ChatId) -> dict[str, object]:
-        kind, _, name = chat.partition(":")
-        if kind == "group":
-            return {"groupId": [name]}
-        return {"noteToSelf": True} if self._reader.is_own_chat(chat) else {"recipient": [name]}
+        if chat.is_group:
+            return {"groupId": [chat.id]}
+        return {"noteToSelf": True} if self._reader.is_own_chat(chat) else {"recipient": [chat.id]}
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         """Show or hide that Aldis is writing; see `Transport.typing`."""
@@ -255,8 +254,7 @@ class SignalCli(SignalBridge):
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
         """The bytes of a file; see `Transport.attachment`."""
         check_size(attachment.size_bytes, max_bytes)
-        kind, _, name = chat.partition(":")
-        place = {"groupId": name} if kind == "group" else {"recipient": name}
+        place = {"groupId" if chat.is_group else "recipient": chat.id}
         params = {"account": self._account.name, "id": attachment.id, **place}
         with _as_fetched():
             result = await self._rpc.call(

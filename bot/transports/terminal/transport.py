@@ -31,6 +31,7 @@ from bot.events import (
     SentId,
     Style,
     Styled,
+    utf16_offsets,
 )
 from bot.invocation import command_line
 from bot.transports.base import ModelAnswered, ModelFailed, Progress, ToolStarted
@@ -297,7 +298,7 @@ def wrap(content: Styled, columns: int) -> Styled:
     """
     code = [span for span in content.styles if span.style is Style.MONOSPACE]
     text = list(content.text)
-    units = list(itertools.accumulate((len(letter.encode("utf-16-le")) // 2 for letter in text), initial=0))
+    units = utf16_offsets(content.text)
     width, blank = 0, None
     for place, letter in enumerate(text):
         if letter == "\n":

@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from bot.formatting.graphemes import MAX_CODE_POINTS, borders, clean_text, fitting, utf16_offsets
+from bot.formatting.graphemes import MAX_CODE_POINTS, borders, clean_text, fitting
 
 CHARACTERS = [
     ("letter", "a"),
@@ -87,11 +87,6 @@ def test_endless_character_is_cut() -> None:
 def test_cleaned(text: str, wanted: str) -> None:
     """Line ends become one, controls go, halves of surrogate pairs are joined or replaced, all else stays."""
     assert clean_text(text) == wanted
-
-
-def test_utf16_offsets() -> None:
-    """Characters beyond the first plane count twice."""
-    assert utf16_offsets("a😀é") == [0, 1, 3, 4]
 
 
 @pytest.mark.parametrize(("limit_bytes", "end"), [(0, 1), (1, 2), (2, 2), (3, 3), (6, 3), (7, 4), (9, 4)])

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.events import Styled
-from bot.formatting.graphemes import borders, clean_text, utf16_offsets
+from bot.events import Styled, utf16_offsets
+from bot.formatting.graphemes import borders, clean_text
 from bot.formatting.layout import style_beginning
 from bot.formatting.markdown import tokens
 

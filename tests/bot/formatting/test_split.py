@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.events import Style, Styled
-from bot.formatting.graphemes import borders, utf16_offsets
+from bot.events import Style, Styled, utf16_offsets
+from bot.formatting.graphemes import borders
 from bot.formatting.split import LIMIT_BYTES, MAX_MESSAGE_BYTES, one_message, parts, split, visible
 from tests.bot.formatting.test_markdown import ANYTHING, ranges
 
