@@ -22,7 +22,7 @@ from signalbot._client.base import BaseClient, BaseURIs, HttpVerb, SectionURIs, 
 from signalbot._client.messages import MessagesClient, MessagesURIs, SendError
 from signalbot._client.reactions import ReactionsClient, ReactionsURIs
 from signalbot._client.receipts import ReceiptsClient, ReceiptsURIs
-from signalbot._generated import RemoteDeleteRequest, RemoveReactionRequest, SendMessageV2
+from signalbot._generated import RemoteDeleteRequest, SendMessageV2
 from websockets.exceptions import WebSocketException
 
 from bot.errors import CallRefused, ConfigError, Disconnected, NotSent, SendUnknown, Unfetchable
@@ -126,7 +126,7 @@ class _Plain(BaseClient[_AnyURI]):
         Raises:
             Unfetchable: it is longer.
         """
-        return await self.bytes_at(f"/v1/attachments/{quote(id_, safe='')}", max_bytes=max_bytes)
+        return await self.bytes_at(_file_path(id_), max_bytes=max_bytes)
 
     async def bytes_at(self, path: str, *, max_bytes: int) -> bytes:
         """The bytes at a path; see `file`."""
@@ -141,7 +141,7 @@ class _Plain(BaseClient[_AnyURI]):
 
     async def delete_file(self, id_: str) -> None:
         """Delete the bridge's copy of a file."""
-        await self._request("delete", self._file_uri(id_), error_cls=SignalAPIError)
+        await self._request("delete", self._uris.uri(_file_path(id_)), error_cls=SignalAPIError)
 
     async def post(self, path: str, body: Mapping[str, object]) -> object:
         """Have something done; gives the JSON of the answer."""
@@ -152,14 +152,9 @@ class _Plain(BaseClient[_AnyURI]):
         """Have something done; what the bridge answers beyond its status is nothing."""
         await self._request(method, self._uris.uri(path), error_cls=SignalAPIError, payload=json.dumps(body))
 
-    async def take_off(self, account: str, reaction: RemoveReactionRequest) -> None:
-        """Take an emoji off a message."""
-        payload = reaction.model_dump_json(exclude_none=True, by_alias=True)
-        uri = self._uris.uri(f"/v1/reactions/{account}")
-        await self._request("delete", uri, error_cls=SignalAPIError, payload=payload)
 
-    def _file_uri(self, id_: str) -> str:
-        return self._uris.uri(f"/v1/attachments/{quote(id_, safe='')}")
+def _file_path(id_: str) -> str:
+    return f"/v1/attachments/{quote(id_, safe='')}"
 
 
 class Clients:

@@ -393,7 +393,8 @@ class RestApi(SignalBridge):
             with as_outcome(is_group=chat.is_group):
                 async with asyncio.timeout(self._call_seconds):
                     if removed:
-                        await clients.plain.take_off(self._name, removed_reaction_of(*target))
+                        gone = removed_reaction_of(*target).model_dump(exclude_none=True, by_alias=True)
+                        await clients.plain.do("delete", f"/v1/reactions/{self._name}", gone)
                     else:
                         await clients.reactions.react(reaction_of(*target))
         except SendUnknown:

@@ -7,13 +7,12 @@ import base64
 import re
 from collections.abc import Mapping
 
-from bot.errors import CallRefused, Disconnected, TransportError, Unfetchable, UsernameRefused
+from bot.errors import CallRefused, TransportError, Unfetchable, UsernameRefused
 from bot.events import Account
 from bot.transports.envelope.directory import profile_in
-from bot.transports.envelope.files import decode_file
 from bot.transports.envelope.json import as_object, text_in
 from bot.transports.profiles import AccountProfile, ProfileChange, Username
-from bot.transports.signal_cli.rpc import Rpc
+from bot.transports.signal_cli.rpc import Rpc, not_done
 from bot.transports.signal_cli.send_results import RpcError
 
 _TAKEN = re.compile(r"^Invalid username|\[409\]|\[422\]")
@@ -38,19 +37,15 @@ class SignalCliProfile:
     async def picture(self, *, max_bytes: int) -> bytes | None:
         """The picture that the daemon keeps; see `ProfileClient.picture`."""
         try:
-            answer = await self._rpc.call(
-                "getAvatar",
-                {"account": self._account.name, "profile": self._account.name},
-                timeout_seconds=self._call_seconds,
-                max_bytes=4 * (max_bytes // 3 + 1) + 1024,
-            )
+            given = {"account": self._account.name, "profile": self._account.name}
+            picture = await self._rpc.file("getAvatar", given, timeout_seconds=self._call_seconds, max_bytes=max_bytes)
         except RpcError:
             return None
         except Unfetchable:
             raise
         except TransportError as error:
-            raise Disconnected(f"getAvatar did not succeed ({error}); try again") from error
-        return decode_file(text_in(as_object(answer), "data"), max_bytes) or None
+            raise not_done("getAvatar", error) from error
+        return picture or None
 
     async def change(self, change: ProfileChange) -> None:
         """Change the profile; a family name that was set elsewhere goes. See `ProfileClient.change`."""
@@ -86,9 +81,8 @@ class SignalCliProfile:
     async def _do(self, method: str, params: Mapping[str, object]) -> object:
         given = {"account": self._account.name, **params}
         try:
-            return await self._rpc.call(method, given, timeout_seconds=self._change_seconds)
-        except RpcError as error:
-            words = " ".join(error.words.split()) or str(error)
-            raise (UsernameRefused if "username" in params and _TAKEN.search(words) else CallRefused)(words) from error
-        except TransportError as error:
-            raise Disconnected(f"{method} did not succeed ({error}); try again") from error
+            return await self._rpc.do(method, given, timeout_seconds=self._change_seconds)
+        except CallRefused as error:
+            if "username" in params and _TAKEN.search(str(error)):
+                raise UsernameRefused(str(error)) from error
+            raise

@@ -21,6 +21,7 @@ import httpx
 from bot.errors import CallRefused, ConfigError, Disconnected, NotSent, SendUnknown, TransportError, Unfetchable
 from bot.events import Account
 from bot.transports.envelope.directory import accounts_in
+from bot.transports.envelope.files import decode_file
 from bot.transports.envelope.json import Json, as_object, object_in, text_in
 from bot.transports.envelope.send_errors import http_failure
 from bot.transports.signal_cli.lines import LineParser, connect, is_socket
@@ -86,21 +87,31 @@ class Rpc:
         try:
             return await self.call(method, params, timeout_seconds=timeout_seconds)
         except TransportError as error:
-            raise Disconnected(f"{method} did not succeed ({error}); try again") from error
+            raise not_done(method, error) from error
 
-    async def do(self, method: str, params: Mapping[str, object], *, timeout_seconds: float) -> None:
-        """Have the daemon do something for the operator, who hears what it says.
+    async def file(self, method: str, params: Mapping[str, object], *, timeout_seconds: float, max_bytes: int) -> bytes:
+        """The file that is the answer to a call; empty where the answer has none. Otherwise as `call`.
+
+        Raises:
+            Unfetchable: it is longer than that, or no file.
+        """
+        encoded_bytes = 4 * (max_bytes // 3 + 1) + 1024  # base64 takes four for three, and there is JSON around it
+        answer = await self.call(method, params, timeout_seconds=timeout_seconds, max_bytes=encoded_bytes)
+        return decode_file(text_in(as_object(answer), "data"), max_bytes)
+
+    async def do(self, method: str, params: Mapping[str, object], *, timeout_seconds: float) -> object:
+        """Have the daemon do something for the operator, who hears what it says; gives the `result`.
 
         Raises:
             CallRefused: the daemon refuses it, and why.
             Disconnected: it did not succeed otherwise; try again.
         """
         try:
-            await self.call(method, params, timeout_seconds=timeout_seconds)
+            return await self.call(method, params, timeout_seconds=timeout_seconds)
         except RpcError as error:
-            raise CallRefused(" ".join(error.words.split()) or str(error)) from error
+            raise CallRefused(error.line) from error
         except TransportError as error:
-            raise Disconnected(f"{method} did not succeed ({error}); try again") from error
+            raise not_done(method, error) from error
 
     async def accounts(self, *, timeout_seconds: float) -> tuple[Account, ...]:
         """The accounts that the daemon has.
@@ -191,6 +202,11 @@ class _Lines:
 
     async def aclose(self) -> None:
         """Nothing is kept open."""
+
+
+def not_done(method: str, error: TransportError) -> Disconnected:
+    """What the failure of a call means that may be made again."""
+    return Disconnected(f"{method} did not succeed ({error}); try again")
 
 
 def reason_of(error: OSError) -> str:

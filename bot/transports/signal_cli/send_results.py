@@ -46,6 +46,11 @@ class RpcError(TransportError):
         self.response = response
         self.words = words
 
+    @property
+    def line(self) -> str:
+        """Its sentence on one line; where it has none, what the code means."""
+        return " ".join(self.words.split()) or str(self)
+
 
 class _Result(BaseModel):
     type: str

@@ -12,8 +12,8 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import aclosing, contextmanager, suppress
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -39,13 +39,13 @@ from bot.transports.envelope.directory import (
     identities_in,
     with_id,
 )
-from bot.transports.envelope.files import Folder, check_size, data_uri, decode_file
+from bot.transports.envelope.files import Folder, check_size, data_uri
 from bot.transports.envelope.json import as_object, text_in, whole_in
 from bot.transports.envelope.send_errors import NO_CHALLENGE
 from bot.transports.signal_bridge import SignalBridge
 from bot.transports.signal_cli.event_stream import HEADERS_SECONDS, EventStream
 from bot.transports.signal_cli.lines import is_socket
-from bot.transports.signal_cli.rpc import CONNECT_SECONDS, Rpc
+from bot.transports.signal_cli.rpc import CONNECT_SECONDS, Rpc, not_done
 from bot.transports.signal_cli.send_results import RpcError, challenge_in, outcome, parse_sent_id
 from bot.transports.signal_cli.subscription import HOLD_SECONDS, Subscription
 
@@ -256,14 +256,14 @@ class SignalCli(SignalBridge):
         check_size(attachment.size_bytes, max_bytes)
         place = {"groupId" if chat.is_group else "recipient": chat.id}
         params = {"account": self._account.name, "id": attachment.id, **place}
-        with _as_fetched():
-            result = await self._rpc.call(
-                "getAttachment",
-                params,
-                timeout_seconds=self._send_seconds,
-                max_bytes=_encoded_bytes(max_bytes),
+        try:
+            return await self._rpc.file(
+                "getAttachment", params, timeout_seconds=self._send_seconds, max_bytes=max_bytes
             )
-        return decode_file(text_in(as_object(result), "data"), max_bytes)
+        except RpcError as error:
+            raise Unfetchable(f"signal-cli does not give the file: code {error.code}") from error
+        except (NotSent, SendUnknown, Undeliverable) as error:
+            raise Disconnected(f"the file was not fetched: {error}") from error
 
     async def discard(self, attachment: Attachment) -> None:
         """Delete the daemon's copy of a file, where Aldis has a way to it: the daemon itself deletes none."""
@@ -376,7 +376,7 @@ class SignalCliLinking:
         except RpcError as error:
             raise _not_linked(error) from error
         except TransportError as error:
-            raise Disconnected(f"finishLink did not succeed ({error}); try again") from error
+            raise not_done("finishLink", error) from error
         new = [finished] if finished.name else [one for one in await self.accounts() if one.name and one not in before]
         if len(new) != 1:
             raise Disconnected("signal-cli did not say which account was linked; look at its list of accounts")
@@ -400,7 +400,7 @@ class SignalCliLinking:
 def _not_linked(error: RpcError) -> TransportError:
     """Why the phone was not linked: a code that nobody scanned is replaced by another one, what it refuses is final."""
     if error.code == _USER_ERROR_CODE and not _EXPIRED.search(error.words):
-        return LinkRefused(" ".join(error.words.split()))
+        return LinkRefused(error.line)
     return Disconnected(NOT_SCANNED if error.code == _USER_ERROR_CODE else f"the phone was not linked ({error})")
 
 
@@ -425,22 +425,3 @@ def _content(reply: Reply) -> dict[str, object]:
 
 def _quoting(quote: QuoteTarget) -> dict[str, object]:
     return {"quoteTimestamp": quote.sent_at, "quoteAuthor": quote.author, "quoteMessage": quote.text}
-
-
-def _encoded_bytes(size_bytes: int) -> int:
-    """How long an answer with a file of that size may be: base64 takes four for three, and there is JSON around it."""
-    return 4 * (size_bytes // 3 + 1) + 1024
-
-
-# Foreign errors
-
-
-@contextmanager
-def _as_fetched() -> Generator[None]:
-    """Tell a file that cannot be had from a daemon that cannot be asked."""
-    try:
-        yield
-    except RpcError as error:
-        raise Unfetchable(f"signal-cli does not give the file: code {error.code}") from error
-    except (NotSent, SendUnknown, Undeliverable) as error:
-        raise Disconnected(f"the file was not fetched: {error}") from error
