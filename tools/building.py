@@ -53,15 +53,15 @@ def build_tools(
     names: Iterable[str], options_by_name: Mapping[str, Options], tool_deps: ToolDeps
 ) -> Mapping[str, tuple[Tool, ...]]:
     """The tools of these lines, whether they are switched on or not; none where a line lacks what it needs."""
-    workshop = _workshop(options_by_name, tool_deps)
-    return {name: CATALOG[name].build(_options(name, options_by_name), workshop) for name in names}
+    around = _surroundings(options_by_name, tool_deps)
+    return {name: CATALOG[name].build(_options(name, options_by_name), around) for name in names}
 
 
 def _options(name: str, options_by_name: Mapping[str, Options]) -> Options:
     return options_by_name.get(name) or CATALOG[name].options()
 
 
-def _workshop(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> Mapping[str, object]:
+def _surroundings(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> Mapping[str, object]:
     """What tools are made with, by name: their surroundings, and `search`, where all of them search.
 
     So they share the services, the months, the minutes and the numbers. It is there whether or not the tool

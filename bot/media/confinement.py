@@ -74,10 +74,6 @@ class Level:
         return f"{landlock} {'but' if self.landlock else 'and'} no seccomp"
 
 
-NO_LEVEL = Level(landlock=0, seccomp=False)
-"""Limits and the rest alone."""
-
-
 def refuse_dumps() -> None:
     """Let nothing of this process's memory reach a file or another process of the same user; for good.
 

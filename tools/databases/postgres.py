@@ -97,7 +97,6 @@ _NUMBERS = frozenset({"integer", "number", "float"})
 _AS_TEXT = frozenset({"json", "array", "other"})
 _WITH_MINIMUM = frozenset({"integer", "number", "float", "text", "time"})
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
-_COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
 
 # The first that fits, by class. The server's own texts stay out: they may quote what is in the database.
 _TRANSLATIONS: tuple[tuple[type[BaseException], type[ToolError], str], ...] = (

@@ -102,9 +102,9 @@ class _Case:
 class VerifyNews:
     """Gathers evidence for and against a claim: several searches, and one call of the model."""
 
-    def __init__(self, options: VerifyNewsOptions, desk: SearchService, judge: Judge) -> None:
+    def __init__(self, options: VerifyNewsOptions, search: SearchService, judge: Judge) -> None:
         self._options = options
-        self._desk = desk
+        self._search = search
         self._judge = judge
         self.spec = ToolSpec(
             name="verify_news",
@@ -121,7 +121,7 @@ class VerifyNews:
             intent=lambda given: Intent("verify", {"claim": given.claim}),
             finds_pages=True,
             timeout_seconds=options.timeout_seconds + _SECONDS_TO_READ + _SECONDS_TO_ANSWER,
-            cost_usd=options.max_searches * desk.usual_usd,
+            cost_usd=options.max_searches * search.usual_usd,
             max_result_chars=_MAX_RESULT_CHARS,
         )
 
@@ -156,7 +156,7 @@ class VerifyNews:
         for _ in range(self._options.max_rounds):
             found = self._sources(case, now)
             planned = inquiry.following(found, weigh(found), case.tried)
-            able = [step for step in planned if self._desk.takes(step.query)]
+            able = [step for step in planned if self._search.takes(step.query)]
             steps = able[: self._options.max_searches - len(case.tried)]
             if not steps:
                 return
@@ -164,7 +164,7 @@ class VerifyNews:
             case.tried += steps
             async with asyncio.TaskGroup() as searches:
                 for step in steps:
-                    searches.create_task(self._search(step, case, now))
+                    searches.create_task(self._take(step, case, now))
 
     async def _read(self, case: _Case, context: ToolContext) -> None:
         """Have the pages read; those that come first, where there are many."""
@@ -177,9 +177,9 @@ class VerifyNews:
             return
         case.judgements = dict(zip(hits, judged, strict=True))
 
-    async def _search(self, step: Step, case: _Case, now: datetime) -> None:
+    async def _take(self, step: Step, case: _Case, now: datetime) -> None:
         try:
-            found = await self._desk.search(step.query, now)
+            found = await self._search.search(step.query, now)
         except ToolError as error:
             case.failures_by_step[step] = (error,)
             return

@@ -28,18 +28,18 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServerTimeouts:
-    """How long things may take, in seconds."""
+    """How long things may take."""
 
     wait_seconds: float = 10.0
     """How long a question waits for servers that are just starting, all together; and a call for one that is started
     again."""
-    start: float = 60.0
+    start_seconds: float = 60.0
     """How long a start may take in all; a command that fetches itself first may need it."""
-    first_pause: float = 0.5
-    longest_pause: float = 120.0
-    calm: float = 60.0
+    first_pause_seconds: float = 0.5
+    longest_pause_seconds: float = 120.0
+    calm_seconds: float = 60.0
     """A server that was up for so long is started again as if it were for the first time."""
-    end: float = 2.5
+    end_seconds: float = 2.5
     """How long the end may take."""
 
 
@@ -97,17 +97,17 @@ class McpServer:
         else:
             # Not the task: what ends a command may be under way already, and must not be interrupted itself.
             self._scope.cancel()
-        await asyncio.wait([self._owner], timeout=self._pace.end)
+        await asyncio.wait([self._owner], timeout=self._pace.end_seconds)
 
     async def _live(self) -> None:
         """One life after the other."""
-        pause = self._pace.first_pause
+        pause = self._pace.first_pause_seconds
         with anyio.CancelScope() as self._scope:
             while True:
-                if await self._life() >= self._pace.calm:
-                    pause = self._pace.first_pause
+                if await self._life() >= self._pace.calm_seconds:
+                    pause = self._pace.first_pause_seconds
                 await asyncio.sleep(pause)
-                pause = min(2 * pause, self._pace.longest_pause)
+                pause = min(2 * pause, self._pace.longest_pause_seconds)
 
     async def _life(self) -> float:
         """From a start to the end of the connection, however it comes; gives the seconds that it was up."""
@@ -115,7 +115,7 @@ class McpServer:
         up_at: float | None = None
         try:
             opened = await _way_in()
-            with anyio.CancelScope(deadline=now() + self._pace.start) as start:
+            with anyio.CancelScope(deadline=now() + self._pace.start_seconds) as start:
                 async with opened(self.options) as session:
                     await self._take_up(session)
                     up_at, start.deadline = now(), math.inf

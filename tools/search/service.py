@@ -1,4 +1,4 @@
-"""The one desk at which all tools search: its services, its memory of the last minutes, its months.
+"""Searching for all tools alike: the services, the memory of the last minutes, the quotas of months.
 
     query --asked lately?--> what was found then, for nothing
       '--> each service of the order that can search so --> hits, each address once
@@ -6,7 +6,7 @@
 
 The order is the operator's; a service without its key or address is passed over, and what people ask goes to no other
 service. How each is asked is the part of the modules beside this one; what is looked for, and what is made of it, is
-the part of the tools, which share one desk so that nothing is asked twice.
+the part of the tools, which share one `SearchService` so that nothing is asked twice.
 """
 
 import logging

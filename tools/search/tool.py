@@ -1,4 +1,4 @@
-"""The tool `web_search`: what a model looks for, told to the desk of searches, and what that found, told to the model.
+"""The tool `web_search`: what a model looks for, asked of the search services, and what that found, told to the model.
 
 Which service is asked, and all that tools which search share, is the part of `tools.search.service`.
 """
@@ -42,9 +42,9 @@ class WebSearchArguments(Arguments):
 class WebSearch:
     """Searches the web, or Wikipedia where nothing else is set up."""
 
-    def __init__(self, options: SearchOptions, desk: SearchService) -> None:
+    def __init__(self, options: SearchOptions, search: SearchService) -> None:
         self._max_results = options.max_results
-        self._desk = desk
+        self._search = search
         self.spec = ToolSpec(
             name="web_search",
             rare_arguments=frozenset({"count", "without_sites", "language"}),
@@ -56,7 +56,7 @@ class WebSearch:
             arguments=WebSearchArguments,
             intent=lambda given: Intent("search_web", {"query": given.query}),
             finds_pages=True,
-            cost_usd=desk.usual_usd,
+            cost_usd=search.usual_usd,
         )
 
     async def run(self, arguments: WebSearchArguments, context: ToolContext) -> Result:
@@ -68,7 +68,7 @@ class WebSearch:
             ToolError: no service answered; of the kind of the last one's failure.
         """
         query = self._query(arguments)
-        found = await self._desk.search(query, context.now)
+        found = await self._search.search(query, context.now)
         return Result(data=self._data(query, found), cost_usd=found.cost_usd)
 
     def _query(self, arguments: WebSearchArguments) -> Query:

@@ -70,11 +70,11 @@ class TwitterArguments(Arguments):
 class TwitterSearch:
     """Searches posts on X, or the web for them."""
 
-    def __init__(self, options: TwitterOptions, http: Http, quotas: Quotas, desk: SearchService) -> None:
+    def __init__(self, options: TwitterOptions, http: Http, quotas: Quotas, search: SearchService) -> None:
         self._options = options
         self._http = http
         self._quotas = quotas
-        self._desk = desk
+        self._search = search
         usual_usd = Decimal(0) if options.missing() else _FEWEST_POSTS * (options.post_cost_usd + options.user_cost_usd)
         self.spec = ToolSpec(
             name="twitter_search",
@@ -155,7 +155,7 @@ class TwitterSearch:
             language=words.language,
         )
         try:
-            found = await self._desk.search(wanted, context.now)
+            found = await self._search.search(wanted, context.now)
         except ToolError as error:
             raise type(error)(f"{why} {error}") from error
         data: dict[str, Any] = {"query": words.text, "source": f"{found.source}, limited to {SITE}"}

@@ -29,7 +29,7 @@ from bot.transports.bridge_versions import Bridge
 from bot.transports.detect import bridge_at
 from bot.transports.envelope.accounts import takes_numberless
 from bot.turn.captchas import solution_in
-from bot.web.admin.desk import AdminContext, NotDone, go_to, refusing
+from bot.web.admin.context import AdminContext, NotDone, go_to, refusing
 from bot.web.admin.guard import form_of
 from bot.web.admin.world import World
 
@@ -155,12 +155,12 @@ def qr_svg(text: str) -> bytes:
 class AccountRoom:
     """The pages of the account."""
 
-    def __init__(self, desk: AdminContext) -> None:
-        self._desk = desk
-        self.link = LinkJob(desk.world)
+    def __init__(self, context: AdminContext) -> None:
+        self._context = context
+        self.link = LinkJob(context.world)
         self._registering = ""
         """The number that a code was sent to."""
-        desk.add_fragment("account", self._live)
+        context.add_fragment("account", self._live)
 
     def routes(self) -> list[web.RouteDef]:
         """Its paths."""
@@ -179,10 +179,10 @@ class AccountRoom:
     async def _show(self, request: web.Request) -> web.Response:
         bridge, accounts = await self._look()
         elsewhere = () if bridge else await self._find_bridges()
-        return self._desk.page(
+        return self._context.page(
             request,
             "account",
-            live=await self._desk.fragment(request, "account"),
+            live=await self._context.fragment(request, "account"),
             bridge=bridge,
             accounts=[account for account in accounts if account.name],
             is_unnamed=self._own() is None and any(not account.name for account in accounts),
@@ -224,7 +224,7 @@ class AccountRoom:
 
     @asynccontextmanager
     async def _linking(self) -> AsyncGenerator[tuple[Bridge, Linking]]:
-        bridge, linking = await linking_of(self._desk.world, self._desk.world.settings)
+        bridge, linking = await linking_of(self._context.world, self._context.world.settings)
         try:
             yield bridge, linking
         finally:
@@ -232,7 +232,7 @@ class AccountRoom:
 
     def _own(self) -> str | None:
         """The account that Aldis answers for, while it runs."""
-        running = self._desk.world.running
+        running = self._context.world.running
         return None if running is None else running.transport.number or running.transport.account
 
     async def _code(self, request: web.Request) -> web.Response:
@@ -242,24 +242,24 @@ class AccountRoom:
         return web.Response(body=qr_svg(state.uri), content_type="image/svg+xml")
 
     async def _start(self, request: web.Request) -> web.Response:
-        self._desk.write_down(request, "account.link_begun")
+        self._context.write_down(request, "account.link_begun")
         self.link.start()
         return go_to(_ACCOUNT)
 
     async def _stop(self, request: web.Request) -> web.Response:
-        self._desk.write_down(request, "account.link_stopped")
+        self._context.write_down(request, "account.link_stopped")
         await self.link.stop()
         return go_to(_ACCOUNT)
 
     async def _use_bridge(self, request: web.Request) -> web.Response:
-        return await self._desk.save(request, _ACCOUNT, {"SIGNAL__URL": form_of(request).get("url", "")})
+        return await self._context.save(request, _ACCOUNT, {"SIGNAL__URL": form_of(request).get("url", "")})
 
     async def _choose(self, request: web.Request) -> web.Response:
-        return await self._desk.save(request, _ACCOUNT, {"SIGNAL__ACCOUNT": form_of(request).get("account", "")})
+        return await self._context.save(request, _ACCOUNT, {"SIGNAL__ACCOUNT": form_of(request).get("account", "")})
 
     async def _own_account(self, request: web.Request) -> web.Response:
         is_own = form_of(request).get("own") == "yes"
-        return await self._desk.save(request, _ACCOUNT, {"SIGNAL__NOTE_TO_SELF": "true" if is_own else None})
+        return await self._context.save(request, _ACCOUNT, {"SIGNAL__NOTE_TO_SELF": "true" if is_own else None})
 
     async def _register(self, request: web.Request) -> web.Response:
         form = form_of(request)
@@ -269,24 +269,24 @@ class AccountRoom:
             raise NotDone(_ACCOUNT, "NUMBER_WRONG")
         if pasted and captcha is None:
             raise NotDone(_ACCOUNT, "CAPTCHA_NONE")
-        self._desk.write_down(request, "account.code_wanted")
+        self._context.write_down(request, "account.code_wanted")
         with refusing(_ACCOUNT):
             async with self._linking() as (_, linking):
                 await linking.register(number, captcha=captcha, by_call=form.get("how") == "call")
         self._registering = number
-        return self._desk.done(request, _ACCOUNT, "CODE_SENT", number=number)
+        return self._context.done(request, _ACCOUNT, "CODE_SENT", number=number)
 
     async def _verify(self, request: web.Request) -> web.Response:
         form = form_of(request)
         code = "".join(sign for sign in form.get("code", "") if sign.isdecimal())
         if not self._registering or not code:
             raise NotDone(_ACCOUNT, "CODE_MISSING")
-        self._desk.write_down(request, "account.verified")
+        self._context.write_down(request, "account.verified")
         with refusing(_ACCOUNT):
             async with self._linking() as (_, linking):
                 await linking.verify(self._registering, code, pin=form.get("pin", "").strip() or None)
         self._registering = ""
-        return self._desk.done(request, _ACCOUNT, "REGISTERED")
+        return self._context.done(request, _ACCOUNT, "REGISTERED")
 
 
 USUAL_BRIDGES = (

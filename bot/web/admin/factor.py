@@ -17,7 +17,7 @@ from aiohttp import web
 
 from bot.doctor.pages import is_published
 from bot.web.admin.account import qr_svg
-from bot.web.admin.desk import AdminContext, NotDone, go_to
+from bot.web.admin.context import AdminContext, NotDone, go_to
 from bot.web.admin.guard import SESSION, PagesAddress, form_of
 from bot.web.admin.sessions import CurrentFactor, SecondFactor, Sessions
 
@@ -30,8 +30,8 @@ _SECRET_BYTES = 20
 class FactorRoom:
     """The page of the second factor."""
 
-    def __init__(self, desk: AdminContext, sessions: Sessions, factor: CurrentFactor, place: PagesAddress) -> None:
-        self._desk = desk
+    def __init__(self, context: AdminContext, sessions: Sessions, factor: CurrentFactor, place: PagesAddress) -> None:
+        self._context = context
         self._sessions = sessions
         self._factor = factor
         self._place = place
@@ -48,9 +48,9 @@ class FactorRoom:
         ]
 
     async def _show(self, request: web.Request) -> web.Response:
-        secret, world = request[SESSION].new_secret, self._desk.world
+        secret, world = request[SESSION].new_secret, self._context.world
         origin = await asyncio.to_thread(world.file.origin, _SETTING)
-        return self._desk.page(
+        return self._context.page(
             request,
             "factor",
             secret=None if secret is None else _in_groups(_in_base32(secret)),
@@ -73,7 +73,7 @@ class FactorRoom:
 
     async def _begin(self, request: web.Request) -> web.Response:
         request[SESSION].new_secret = secrets.token_bytes(_SECRET_BYTES)
-        self._desk.write_down(request, "factor.begun")
+        self._context.write_down(request, "factor.begun")
         return go_to(_FACTOR)
 
     async def _cancel(self, request: web.Request) -> web.Response:
@@ -89,10 +89,10 @@ class FactorRoom:
         factor = SecondFactor(secret)
         if not factor.takes(form_of(request).get("code", "")):
             raise NotDone(_FACTOR, "CODE_WRONG")
-        await self._desk.keep(request, _FACTOR, {_SETTING: _in_base32(secret)})
+        await self._context.keep(request, _FACTOR, {_SETTING: _in_base32(secret)})
         self._factor.adopt(secret, factor)
         session.new_secret, session.confirmed_by = None, factor
-        return self._desk.done(request, _FACTOR, "FACTOR_SET")
+        return self._context.done(request, _FACTOR, "FACTOR_SET")
 
     async def _switch_off(self, request: web.Request) -> web.Response:
         """Take the secret out, with a code of it: a browser that was left open is not enough."""
@@ -100,11 +100,11 @@ class FactorRoom:
         if factor is None:
             return go_to(_FACTOR)
         if not self._sessions.confirm(request[SESSION], factor, form_of(request).get("code", "")):
-            self._desk.write_down(request, "code.wrong")
+            self._context.write_down(request, "code.wrong")
             raise NotDone(_FACTOR, "CODE_WRONG")
-        if is_published(self._desk.world.settings):
+        if is_published(self._context.world.settings):
             raise NotDone(_FACTOR, "FACTOR_REQUIRED")
-        return await self._desk.save(request, _FACTOR, {_SETTING: None}, "FACTOR_UNSET")
+        return await self._context.save(request, _FACTOR, {_SETTING: None}, "FACTOR_UNSET")
 
 
 def _in_base32(secret: bytes) -> str:

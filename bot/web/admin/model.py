@@ -17,7 +17,7 @@ from bot.doctor.servers import ServerProbe
 from bot.providers.capabilities import NOTHING
 from bot.providers.prices import Price, published_prices
 from bot.settings import ProviderName, Settings
-from bot.web.admin.desk import AdminContext, Changes, NotDone, refusing
+from bot.web.admin.context import AdminContext, Changes, NotDone, refusing
 from bot.web.admin.guard import form_of
 from bot.web.admin.world import World
 
@@ -58,8 +58,8 @@ async def looking(world: World, settings: Settings) -> AsyncGenerator[Deps]:
 class ModelRoom:
     """The pages of the model."""
 
-    def __init__(self, desk: AdminContext) -> None:
-        self._desk = desk
+    def __init__(self, context: AdminContext) -> None:
+        self._context = context
 
     def routes(self) -> list[web.RouteDef]:
         """Its paths."""
@@ -73,12 +73,12 @@ class ModelRoom:
         ]
 
     async def _show(self, request: web.Request) -> web.Response:
-        settings = self._desk.world.settings
+        settings = self._context.world.settings
         vendor = settings.llm.providers_in_order[0]
-        async with looking(self._desk.world, settings) as deps:
+        async with looking(self._context.world, settings) as deps:
             looked = None if vendor == "offline" else await list_models(vendor, settings, deps)
             found = await find_servers(deps, USUAL_SERVERS) if request.query.get("look") else None
-        return self._desk.page(
+        return self._context.page(
             request,
             "model",
             vendor=vendor,
@@ -111,35 +111,35 @@ class ModelRoom:
     async def _try(self, request: web.Request, vendor: str, changes: Changes) -> web.Response:
         """Keep what was given if the server takes it."""
         with refusing(_MODEL):
-            trial = self._desk.world.file.preview(changes)
-            async with looking(self._desk.world, trial) as deps:
+            trial = self._context.world.file.preview(changes)
+            async with looking(self._context.world, trial) as deps:
                 looked = await list_models(vendor, trial, deps)
         if wrong := [finding for finding in looked.findings if finding.level == "problem"]:
-            self._desk.write_down(request, "model.refused", vendor)
-            return self._desk.wrong(request, _MODEL, _in_words(wrong[0]))
-        return await self._desk.save(request, _MODEL, changes, "MODEL_TAKEN")
+            self._context.write_down(request, "model.refused", vendor)
+            return self._context.wrong(request, _MODEL, _in_words(wrong[0]))
+        return await self._context.save(request, _MODEL, changes, "MODEL_TAKEN")
 
     async def _choose(self, request: web.Request) -> web.Response:
-        vendor, model = self._desk.world.settings.llm.providers_in_order[0], form_of(request).get("model", "")
+        vendor, model = self._context.world.settings.llm.providers_in_order[0], form_of(request).get("model", "")
         if vendor == "offline" or not model:
             raise NotDone(_MODEL, "KEY_MISSING")
-        return await self._desk.save(
+        return await self._context.save(
             request, _MODEL, {f"LLM__{vendor.upper()}__MODEL": model}, "MODEL_CHOSEN", model=model
         )
 
     async def _go_without(self, request: web.Request) -> web.Response:
-        return await self._desk.save(request, _MODEL, {"LLM__PROVIDERS": "offline"}, "MODEL_NONE")
+        return await self._context.save(request, _MODEL, {"LLM__PROVIDERS": "offline"}, "MODEL_NONE")
 
     async def _test(self, request: web.Request) -> web.Response:
-        settings = self._desk.world.settings
-        self._desk.write_down(request, "model.tested")
-        async with looking(self._desk.world, settings) as deps:
+        settings = self._context.world.settings
+        self._context.write_down(request, "model.tested")
+        async with looking(self._context.world, settings) as deps:
             found = await ask_models(settings, deps)
         if wrong := [finding for finding in found if finding.level == "problem"]:
-            return self._desk.wrong(request, _MODEL, _in_words(wrong[0]))
+            return self._context.wrong(request, _MODEL, _in_words(wrong[0]))
         if not found:
             raise NotDone(_MODEL, "MODEL_NONE")
-        return self._desk.done(request, _MODEL, "MODEL_ANSWERS", words=" ".join(map(_in_words, found)))
+        return self._context.done(request, _MODEL, "MODEL_ANSWERS", words=" ".join(map(_in_words, found)))
 
 
 def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName) -> list[Offer]:

@@ -6,7 +6,7 @@ from bot.errors import Disconnected
 from bot.features.safety_numbers.service import Suspect
 from bot.turn.captchas import PAGE as CAPTCHA_PAGE
 from bot.turn.captchas import solution_in
-from bot.web.admin.desk import AdminContext, NotDone, refusing
+from bot.web.admin.context import AdminContext, NotDone, refusing
 from bot.web.admin.guard import form_of
 from store import StoreError
 
@@ -16,9 +16,9 @@ _HOME = "/"
 class Overview:
     """The room of the first page."""
 
-    def __init__(self, desk: AdminContext) -> None:
-        self._desk = desk
-        desk.add_fragment("state", self._state)
+    def __init__(self, context: AdminContext) -> None:
+        self._context = context
+        context.add_fragment("state", self._state)
 
     def routes(self) -> list[web.RouteDef]:
         """Its paths."""
@@ -30,24 +30,24 @@ class Overview:
 
     async def _show(self, request: web.Request) -> web.Response:
         suspects, is_silent = await self._suspects()
-        return self._desk.page(
+        return self._context.page(
             request,
             "overview",
-            state=await self._desk.fragment(request, "state"),
+            state=await self._context.fragment(request, "state"),
             suspects=suspects,
             is_silent=is_silent,
             captcha_page=CAPTCHA_PAGE,
-            wants_captcha=self._desk.world.running is not None
-            and self._desk.world.running.transport.challenge is not None,
+            wants_captcha=self._context.world.running is not None
+            and self._context.world.running.transport.challenge is not None,
         )
 
     async def _state(self) -> tuple[str, dict[str, object]]:
-        running = self._desk.world.running
+        running = self._context.world.running
         return "part_state", {"health": await running.health.state() if running else None}
 
     async def _suspects(self) -> tuple[tuple[Suspect, ...], bool]:
         """Whose safety number is not trusted, and whether the bridge could not be asked."""
-        running = self._desk.world.running
+        running = self._context.world.running
         if running is None:
             return (), False
         try:
@@ -56,20 +56,20 @@ class Overview:
             return (), True
 
     async def _solve(self, request: web.Request) -> web.Response:
-        running, pasted = self._desk.running(_HOME), form_of(request).get("captcha", "")
+        running, pasted = self._context.running(_HOME), form_of(request).get("captcha", "")
         if solution_in(pasted) is None:
             raise NotDone(_HOME, "CAPTCHA_NONE")
-        self._desk.write_down(request, "captcha.handed_in")
+        self._context.write_down(request, "captcha.handed_in")
         with refusing(_HOME):
             await running.captchas.solve(pasted)
-        return self._desk.done(request, _HOME, "CAPTCHA_TAKEN")
+        return self._context.done(request, _HOME, "CAPTCHA_TAKEN")
 
     async def _trust(self, request: web.Request) -> web.Response:
-        running, label = self._desk.running(_HOME), form_of(request).get("label", "")
+        running, label = self._context.running(_HOME), form_of(request).get("label", "")
         compared = " ".join(form_of(request).get("safety_number", "").split()) or None
-        self._desk.write_down(request, "safety_number.trusted", label[:40])
+        self._context.write_down(request, "safety_number.trusted", label[:40])
         with refusing(_HOME):
             verdict = await running.identities.trust(label, safety_number=compared)
         if verdict.kind != "trusted":
             raise NotDone(_HOME, "TRUST_CHANGED")
-        return self._desk.done(request, _HOME, "TRUSTED")
+        return self._context.done(request, _HOME, "TRUSTED")

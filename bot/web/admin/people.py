@@ -12,7 +12,7 @@ from aiohttp import web
 from bot.events import PersonId
 from bot.settings.values import person_of
 from bot.transports.base import Contact
-from bot.web.admin.desk import AdminContext, NotDone, go_to
+from bot.web.admin.context import AdminContext, NotDone, go_to
 from bot.web.admin.guard import form_of
 from store import Repositories, StoreError
 
@@ -41,9 +41,9 @@ class Guest:
 class PeopleRoom:
     """The pages of the people."""
 
-    def __init__(self, desk: AdminContext) -> None:
-        self._desk = desk
-        desk.add_fragment("callers", self._callers)
+    def __init__(self, context: AdminContext) -> None:
+        self._context = context
+        context.add_fragment("callers", self._callers)
 
     def routes(self) -> list[web.RouteDef]:
         """Their paths."""
@@ -61,28 +61,28 @@ class PeopleRoom:
         ]
 
     async def _show_you(self, request: web.Request) -> web.Response:
-        world = self._desk.world
-        return self._desk.page(
+        world = self._context.world
+        return self._context.page(
             request,
             "you",
-            live=await self._desk.fragment(request, "callers"),
+            live=await self._context.fragment(request, "callers"),
             admins=self._entries(world.settings.access.admins, await self._contacts()),
             number=world.running.transport.number if world.running else None,
         )
 
     async def _callers(self) -> tuple[str, dict[str, object]]:
-        contacts = {one.person: one for one in await self._contacts()} if self._desk.world.callers.all() else {}
+        contacts = {one.person: one for one in await self._contacts()} if self._context.world.callers.all() else {}
         found = [
             {"caller": caller, "name": contact.name if (contact := contacts.get(caller.person)) else None}
-            for caller in self._desk.world.callers.all()
+            for caller in self._context.world.callers.all()
         ]
-        return "part_callers", {"callers": found, "has_admin": bool(self._desk.world.settings.access.admins)}
+        return "part_callers", {"callers": found, "has_admin": bool(self._context.world.settings.access.admins)}
 
     async def _show(self, request: web.Request) -> web.Response:
-        running, access = self._desk.world.running, self._desk.world.settings.access
+        running, access = self._context.world.running, self._context.world.settings.access
         contacts = await self._contacts()
         groups = await running.audience.groups() if running else None
-        return self._desk.page(
+        return self._context.page(
             request,
             "people",
             admins=self._entries(access.admins, contacts),
@@ -91,11 +91,11 @@ class PeopleRoom:
             groups=groups,
             listed_groups=access.groups,
             strangers=access.strangers,
-            budgets={name: getattr(self._desk.world.settings.budget, name) for name in _BUDGETS},
+            budgets={name: getattr(self._context.world.settings.budget, name) for name in _BUDGETS},
         )
 
     async def _contacts(self) -> tuple[Contact, ...]:
-        running = self._desk.world.running
+        running = self._context.world.running
         return (await running.audience.contacts() or ()) if running else ()
 
     @staticmethod
@@ -110,7 +110,7 @@ class PeopleRoom:
         ]
 
     async def _guests(self, contacts: Iterable[Contact]) -> list[Guest]:
-        running = self._desk.world.running
+        running = self._context.world.running
         if running is None:
             return []
 
@@ -125,34 +125,34 @@ class PeopleRoom:
 
     async def _make_admin(self, request: web.Request) -> web.Response:
         person = form_of(request).get("person", "")
-        if person not in {caller.person for caller in self._desk.world.callers.all()}:
+        if person not in {caller.person for caller in self._context.world.callers.all()}:
             raise NotDone(_YOU, "CALLER_GONE")
-        admins = (*self._desk.world.settings.access.admins, person)
-        return await self._desk.save(request, _YOU, {"ACCESS__ADMINS": _joined(admins)}, "ADMIN_MADE")
+        admins = (*self._context.world.settings.access.admins, person)
+        return await self._context.save(request, _YOU, {"ACCESS__ADMINS": _joined(admins)}, "ADMIN_MADE")
 
     async def _add(self, request: web.Request) -> web.Response:
-        form, access = form_of(request), self._desk.world.settings.access
+        form, access = form_of(request), self._context.world.settings.access
         entry = person_of(form.get("person", "").strip())
         if entry is None:
             raise NotDone(_PEOPLE, "PERSON_WRONG")
         name = "ACCESS__ADMINS" if form.get("list") == "admins" else "ACCESS__ALLOWED"
         entries = access.admins if name == "ACCESS__ADMINS" else access.allowed
-        return await self._desk.save(request, _PEOPLE, {name: _joined((*entries, entry))}, "PERSON_ADDED")
+        return await self._context.save(request, _PEOPLE, {name: _joined((*entries, entry))}, "PERSON_ADDED")
 
     async def _remove(self, request: web.Request) -> web.Response:
-        form, access = form_of(request), self._desk.world.settings.access
+        form, access = form_of(request), self._context.world.settings.access
         entry = form.get("entry", "")
         name = "ACCESS__ADMINS" if form.get("list") == "admins" else "ACCESS__ALLOWED"
         entries = access.admins if name == "ACCESS__ADMINS" else access.allowed
         left = [one for one in entries if one != entry]
-        return await self._desk.save(request, _PEOPLE, {name: _joined(left) or None}, "PERSON_REMOVED")
+        return await self._context.save(request, _PEOPLE, {name: _joined(left) or None}, "PERSON_REMOVED")
 
     async def _set_strangers(self, request: web.Request) -> web.Response:
         pairs = form_of(request).get("strangers") == "pair"
-        return await self._desk.save(request, _PEOPLE, {"ACCESS__STRANGERS": "pair" if pairs else None})
+        return await self._context.save(request, _PEOPLE, {"ACCESS__STRANGERS": "pair" if pairs else None})
 
     async def _approve(self, request: web.Request) -> web.Response:
-        running = self._desk.running(_PEOPLE)
+        running = self._context.running(_PEOPLE)
         person = running.pairing.approve(form_of(request).get("code", ""), running.clock.now())
         if person is None:
             raise NotDone(_PEOPLE, "PAIRING_UNKNOWN")
@@ -163,30 +163,30 @@ class PeopleRoom:
             return repos.people.label(person, account=account)
 
         label = await running.store.transaction(allow)
-        self._desk.write_down(request, "person.let_in", label)
+        self._context.write_down(request, "person.let_in", label)
         await running.on_allowed(person)
-        return self._desk.done(request, _PEOPLE, "PERSON_ADDED")
+        return self._context.done(request, _PEOPLE, "PERSON_ADDED")
 
     async def _deny(self, request: web.Request) -> web.Response:
-        running, label = self._desk.running(_PEOPLE), form_of(request).get("label", "")[:40]
+        running, label = self._context.running(_PEOPLE), form_of(request).get("label", "")[:40]
         account = running.transport.account
         await running.store.transaction(lambda repos: repos.people.deny(label, account=account))
-        self._desk.write_down(request, "person.shut_out", label)
-        return self._desk.done(request, _PEOPLE, "PERSON_REMOVED")
+        self._context.write_down(request, "person.shut_out", label)
+        return self._context.done(request, _PEOPLE, "PERSON_REMOVED")
 
     async def _set_groups(self, request: web.Request) -> web.Response:
         chosen = [name.removeprefix("group:") for name in form_of(request) if name.startswith("group:")]
-        running = self._desk.world.running
+        running = self._context.world.running
         known = {group for group, _, _ in (await running.audience.groups() or ())} if running else set[str]()
         if not known:
             return go_to(_PEOPLE)
-        kept = [group for group in self._desk.world.settings.access.groups if group not in known]
-        return await self._desk.save(request, _PEOPLE, {"ACCESS__GROUPS": _joined((*kept, *chosen)) or None})
+        kept = [group for group in self._context.world.settings.access.groups if group not in known]
+        return await self._context.save(request, _PEOPLE, {"ACCESS__GROUPS": _joined((*kept, *chosen)) or None})
 
     async def _set_budgets(self, request: web.Request) -> web.Response:
         form = form_of(request)
         changes = {f"BUDGET__{name.upper()}": form.get(name, "").strip().replace(",", ".") or None for name in _BUDGETS}
-        return await self._desk.save(request, _PEOPLE, changes)
+        return await self._context.save(request, _PEOPLE, changes)
 
 
 def _joined(entries: Iterable[str]) -> str:

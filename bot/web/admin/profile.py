@@ -27,7 +27,7 @@ from bot.transports.profiles import (
     is_line,
 )
 from bot.web.admin.account import bridge_of, qr_svg
-from bot.web.admin.desk import AdminContext, NotDone, refusing
+from bot.web.admin.context import AdminContext, NotDone, refusing
 from bot.web.admin.guard import SESSION, form_of, upload_of
 from bot.web.admin.world import RunningParts
 
@@ -41,8 +41,8 @@ _SHOWN_TYPES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", 
 class ProfileRoom:
     """The page of the profile."""
 
-    def __init__(self, desk: AdminContext) -> None:
-        self._desk = desk
+    def __init__(self, context: AdminContext) -> None:
+        self._context = context
 
     def routes(self) -> list[web.RouteDef]:
         """Its paths."""
@@ -56,7 +56,7 @@ class ProfileRoom:
         ]
 
     async def _show(self, request: web.Request) -> web.Response:
-        profile, running = None, self._desk.world.running
+        profile, running = None, self._context.world.running
         session = request[SESSION]
         draft, session.draft = session.draft, {}
         if running is not None:
@@ -65,7 +65,7 @@ class ProfileRoom:
                     profile = await client.profile()
             except (Disconnected, ConfigError, TimeoutError):
                 profile = None
-        return self._desk.page(
+        return self._context.page(
             request,
             "profile",
             profile=profile,
@@ -78,7 +78,7 @@ class ProfileRoom:
 
     def _listed(self, profile: AccountProfile | None) -> str:
         """The user name that the bridge lists and whose link is not known here."""
-        world = self._desk.world
+        world = self._context.world
         return "" if profile is None or world.is_username_known else profile.username or ""
 
     @asynccontextmanager
@@ -88,18 +88,18 @@ class ProfileRoom:
         Raises:
             Disconnected, ConfigError: no bridge answers.
         """
-        settings, transport = self._desk.world.settings, running.transport
+        settings, transport = self._context.world.settings, running.transport
         account = Account(
             id=None if transport.account == transport.number else PersonId(transport.account), number=transport.number
         )
-        client = self._desk.world.deps(settings).profile(await bridge_of(settings), account)
+        client = self._context.world.deps(settings).profile(await bridge_of(settings), account)
         try:
             yield client
         finally:
             await client.aclose()
 
     async def _picture(self, _: web.Request) -> web.Response:
-        running, data = self._desk.world.running, None
+        running, data = self._context.world.running, None
         if running is not None:
             try:
                 async with asyncio.timeout(_ANSWER_SECONDS), self._client(running) as client:
@@ -112,7 +112,7 @@ class ProfileRoom:
         return web.Response(body=data, content_type=content_type)
 
     async def _code(self, _: web.Request) -> web.Response:
-        username = self._desk.world.username
+        username = self._context.world.username
         if username is None or not username.link:
             raise web.HTTPNotFound(text="There is no link.\n")
         return web.Response(body=qr_svg(username.link), content_type="image/svg+xml")
@@ -121,7 +121,7 @@ class ProfileRoom:
         form = form_of(request)
         name, about = " ".join(form.get("name", "").split()), form.get("about", "").strip()
         request[SESSION].draft = {"name": name[:_MAX_DRAFT_CHARS], "about": about[:_MAX_DRAFT_CHARS]}
-        running = self._desk.running(_PAGE)
+        running = self._context.running(_PAGE)
         if not name or not is_line(name, max_bytes=MAX_NAME_BYTES):
             raise NotDone(_PAGE, "PROFILE_NAME_WRONG")
         if not is_line(about, max_bytes=MAX_ABOUT_BYTES):
@@ -137,19 +137,19 @@ class ProfileRoom:
             picture=ProfilePicture(data=made.data, content_type=made.content_type) if made else None,
             removes_picture=form.get("remove_picture") == "yes",
         )
-        self._desk.write_down(request, "profile.changed")
+        self._context.write_down(request, "profile.changed")
         with refusing(_PAGE):
             async with self._client(running) as client:
                 await client.change(change)
         request[SESSION].draft = {}
-        return self._desk.done(request, _PAGE, "PROFILE_SAVED")
+        return self._context.done(request, _PAGE, "PROFILE_SAVED")
 
     async def _take(self, request: web.Request) -> web.Response:
-        running, wanted = self._desk.running(_PAGE), form_of(request).get("username", "").strip().removeprefix("@")
+        running, wanted = self._context.running(_PAGE), form_of(request).get("username", "").strip().removeprefix("@")
         request[SESSION].draft = {"username": wanted[:_MAX_DRAFT_CHARS]}
         if not USERNAME.fullmatch(wanted):
             raise NotDone(_PAGE, "USERNAME_WRONG")
-        self._desk.write_down(request, "username.taken")
+        self._context.write_down(request, "username.taken")
         with refusing(_PAGE):
             async with self._client(running) as client:
                 try:
@@ -157,14 +157,14 @@ class ProfileRoom:
                 except UsernameRefused as error:
                     raise NotDone(_PAGE, "USERNAME_TAKEN", name=wanted) from error
         request[SESSION].draft = {}
-        await self._desk.world.remember_username(username)
-        return self._desk.done(request, _PAGE, "USERNAME_SET", name=username.name)
+        await self._context.world.remember_username(username)
+        return self._context.done(request, _PAGE, "USERNAME_SET", name=username.name)
 
     async def _drop(self, request: web.Request) -> web.Response:
-        running = self._desk.running(_PAGE)
-        self._desk.write_down(request, "username.dropped")
+        running = self._context.running(_PAGE)
+        self._context.write_down(request, "username.dropped")
         with refusing(_PAGE):
             async with self._client(running) as client:
                 await client.drop_username()
-        await self._desk.world.remember_username(None)
-        return self._desk.done(request, _PAGE, "USERNAME_DROPPED")
+        await self._context.world.remember_username(None)
+        return self._context.done(request, _PAGE, "USERNAME_DROPPED")

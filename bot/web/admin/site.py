@@ -21,9 +21,7 @@ from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.web.admin.account import AccountRoom
 from bot.web.admin.audit import Audit
-from bot.web.admin.desk import AdminContext, NotDone
-from bot.web.admin.door import Door
-from bot.web.admin.equipment import ToolRoom
+from bot.web.admin.context import AdminContext, NotDone
 from bot.web.admin.factor import FactorRoom
 from bot.web.admin.guard import MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
 from bot.web.admin.model import ModelRoom
@@ -32,6 +30,8 @@ from bot.web.admin.pages import PageTemplates, language_of
 from bot.web.admin.people import PeopleRoom
 from bot.web.admin.profile import ProfileRoom
 from bot.web.admin.sessions import CurrentFactor, Sessions
+from bot.web.admin.sign_in import SignIn
+from bot.web.admin.tools import ToolRoom
 from bot.web.admin.trial import TrialRoom
 from bot.web.admin.upkeep import LogTail, UpkeepRoom
 from bot.web.admin.usage import UsageRoom
@@ -64,23 +64,23 @@ class Site:
         self._pages = PageTemplates(timezone=world.settings.locale.timezone)
         factor = factor or CurrentFactor(lambda: secret_of(world.settings))
         self._guard = RequestGuard(place, self._sessions, factor)
-        self._desk = AdminContext(world, self._pages, audit)
-        self._account = AccountRoom(self._desk)
+        self._context = AdminContext(world, self._pages, audit)
+        self._account = AccountRoom(self._context)
         self.log = LogTail()
-        upkeep = UpkeepRoom(self._desk, self.log)
+        upkeep = UpkeepRoom(self._context, self.log)
         self._check = upkeep.check
         self._rooms = (
-            Door(self._desk, self._guard, self._sessions, factor),
-            Overview(self._desk),
+            SignIn(self._context, self._guard, self._sessions, factor),
+            Overview(self._context),
             self._account,
-            ProfileRoom(self._desk),
-            ModelRoom(self._desk),
-            PeopleRoom(self._desk),
-            ToolRoom(self._desk),
-            TrialRoom(self._desk),
-            UsageRoom(self._desk),
+            ProfileRoom(self._context),
+            ModelRoom(self._context),
+            PeopleRoom(self._context),
+            ToolRoom(self._context),
+            TrialRoom(self._context),
+            UsageRoom(self._context),
             upkeep,
-            FactorRoom(self._desk, self._sessions, factor, place),
+            FactorRoom(self._context, self._sessions, factor, place),
         )
 
     def new_link(self) -> str:
@@ -93,7 +93,7 @@ class Site:
         app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=(self._tell, *self._guard.middlewares))
         app.on_response_prepare.append(self._guard.on_prepare)
         app.router.add_get("/static/{digest}/{name}", self._pages.static)
-        app.router.add_get("/live/{name}", self._desk.live)
+        app.router.add_get("/live/{name}", self._context.live)
         for room in self._rooms:
             app.router.add_routes(room.routes())
         return app
@@ -120,7 +120,7 @@ class Site:
             try:
                 return await handler(request)
             except NotDone as refusal:
-                return self._desk.wrong(request, refusal.path, refusal.sentence)
+                return self._context.wrong(request, refusal.path, refusal.sentence)
             except web.HTTPException as error:
                 if error.status < web.HTTPBadRequest.status_code:
                     raise
@@ -131,10 +131,10 @@ class Site:
 
     def _refused(self, request: web.Request, status: int, text: str) -> web.Response:
         if status == web.HTTPUnauthorized.status_code:
-            return self._desk.page(request, "signed_out", status=status)
+            return self._context.page(request, "signed_out", status=status)
         if status == web.HTTPMisdirectedRequest.status_code or SESSION not in request:
             return web.Response(text=text or f"{status}\n", status=status)
-        return self._desk.page(request, "refused", status=status, status_code=status, text=text)
+        return self._context.page(request, "refused", status=status, status_code=status, text=text)
 
 
 @asynccontextmanager

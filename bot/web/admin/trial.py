@@ -3,7 +3,7 @@
     form --the toolbox's own gate--> run --> the ledger --> shown once, escaped and cut
               '-- it acts, reads what people keep, wants a yes, or the money is used up: refused
 
-Left to others: running a call (`bot.turn.toolbox`), which tools there are (`bot.web.admin.equipment`).
+Left to others: running a call (`bot.turn.toolbox`), which tools there are (`bot.web.admin.tools`).
 """
 
 import json
@@ -19,7 +19,7 @@ from bot.labels import Labels
 from bot.messages import CallId, ToolCall
 from bot.policy.budgets import periods
 from bot.turn.journal import ToolRun
-from bot.web.admin.desk import AdminContext, NotDone, go_to, refusing
+from bot.web.admin.context import AdminContext, NotDone, go_to, refusing
 from bot.web.admin.guard import SESSION, Form, form_of
 from bot.web.admin.world import RunningParts
 from store import ConversationId, LedgerEntry, TurnId
@@ -59,8 +59,8 @@ class TrialAnswer:
 class TrialRoom:
     """The page on which a tool is tried."""
 
-    def __init__(self, desk: AdminContext) -> None:
-        self._desk = desk
+    def __init__(self, context: AdminContext) -> None:
+        self._context = context
 
     def routes(self) -> list[web.RouteDef]:
         """Its paths."""
@@ -70,7 +70,7 @@ class TrialRoom:
         _, spec = await self._found(request)
         session, answer = request[SESSION], request[SESSION].answer
         session.answer = None
-        return self._desk.page(
+        return self._context.page(
             request,
             "trial",
             spec=spec,
@@ -88,7 +88,7 @@ class TrialRoom:
         with refusing(back):
             if spec.cost_usd and any(share >= 1 for share in (await running.used_share()).values()):
                 raise NotDone(back, "TRY_NO_MONEY")
-            self._desk.write_down(request, "tool.tried", spec.name)
+            self._context.write_down(request, "tool.tried", spec.name)
             own_words = " ".join(str(value) for value in arguments.values())
             run = await running.toolbox.run(call, TERMINAL_PERSON, labels=Labels(), words=own_words)
             await self._charge(running, run)
@@ -101,7 +101,7 @@ class TrialRoom:
         Raises:
             NotDone: none runs, or the tool cannot be tried.
         """
-        running, name = self._desk.running(_TOOLS), request.match_info["name"]
+        running, name = self._context.running(_TOOLS), request.match_info["name"]
         if running.toolbox.spec(name) is None:
             await running.toolbox.offers()  # some tools are known only when they are asked for
         spec = running.toolbox.spec(name)
@@ -121,7 +121,7 @@ class TrialRoom:
             cost_usd=run.cost_usd,
         )
         now = running.clock.now()
-        spans = tuple(periods(now, self._desk.world.settings.locale.timezone))
+        spans = tuple(periods(now, self._context.world.settings.locale.timezone))
         await running.store.transaction(
             lambda repos: repos.ledger.add(ConversationId(0), TurnId(0), None, (entry,), now=now, periods=spans)
         )

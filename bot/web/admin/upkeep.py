@@ -19,7 +19,7 @@ from bot.doctor.findings import Finding
 from bot.errors import Disconnected
 from bot.logs import escaped_line
 from bot.version import described_build
-from bot.web.admin.desk import AdminContext, NotDone, go_to, refusing
+from bot.web.admin.context import AdminContext, NotDone, go_to, refusing
 from bot.web.admin.guard import form_of
 from bot.web.admin.upgrade import UpgradeCheck
 from store import Repositories, StoreError
@@ -58,11 +58,11 @@ class LogTail(logging.Handler):
 class UpkeepRoom:
     """The pages of upkeep, and the last one of set-up."""
 
-    def __init__(self, desk: AdminContext, log: LogTail) -> None:
-        self._desk = desk
+    def __init__(self, context: AdminContext, log: LogTail) -> None:
+        self._context = context
         self._log = log
         self.check = UpgradeCheck()
-        desk.add_fragment("upgrade", self._upgrade)
+        context.add_fragment("upgrade", self._upgrade)
         self._findings: tuple[Finding, ...] | None = None
 
     def routes(self) -> list[web.RouteDef]:
@@ -79,8 +79,8 @@ class UpkeepRoom:
         ]
 
     async def _show_done(self, request: web.Request) -> web.Response:
-        world = self._desk.world
-        return self._desk.page(
+        world = self._context.world
+        return self._context.page(
             request,
             "done",
             findings=self._findings,
@@ -89,7 +89,7 @@ class UpkeepRoom:
         )
 
     async def _show(self, request: web.Request) -> web.Response:
-        running = self._desk.world.running
+        running = self._context.world.running
         feeds, reminders, release = (), (), None
         if running is not None:
             try:
@@ -99,10 +99,10 @@ class UpkeepRoom:
                 release = await running.transport.release()
             except (StoreError, Disconnected):
                 pass
-        return self._desk.page(
+        return self._context.page(
             request,
             "upkeep",
-            upgrade=await self._desk.fragment(request, "upgrade"),
+            upgrade=await self._context.fragment(request, "upgrade"),
             has_news=self._has_news(),
             feeds=feeds,
             reminders=reminders,
@@ -113,29 +113,29 @@ class UpkeepRoom:
             has_key=self._key_path().is_file(),
             backups=self._backups(),
             lines=list(self._log.lines)[::-1],
-            deeds=self._desk.audit.newest(_DEEDS),
+            deeds=self._context.audit.newest(_DEEDS),
         )
 
     async def _examine(self, request: web.Request) -> web.Response:
-        settings = self._desk.world.settings
-        self._desk.write_down(request, "examined")
-        self._findings = await examine(settings, self._desk.world.deps(settings), MachineClock())
+        settings = self._context.world.settings
+        self._context.write_down(request, "examined")
+        self._findings = await examine(settings, self._context.world.deps(settings), MachineClock())
         back = _DONE if form_of(request).get("back") == "done" else _UPKEEP
-        return self._desk.done(request, back, "EXAMINED")
+        return self._context.done(request, back, "EXAMINED")
 
     async def _back_up(self, request: web.Request) -> web.Response:
-        running = self._desk.running(_UPKEEP)
+        running = self._context.running(_UPKEEP)
         with refusing(_UPKEEP):
             await running.store.backup(self._folder(), now=running.clock.wall())
-        self._desk.write_down(request, "backup.made")
-        return self._desk.done(request, _UPKEEP, "BACKED_UP")
+        self._context.write_down(request, "backup.made")
+        return self._context.done(request, _UPKEEP, "BACKED_UP")
 
     async def _hand_key_over(self, request: web.Request) -> web.Response:
         """The file with the master key: without it nobody can read a backup, and it is in none."""
         path = self._key_path()
         if not path.is_file():
             raise NotDone(_UPKEEP, "KEY_ELSEWHERE")
-        self._desk.write_down(request, "key.downloaded")
+        self._context.write_down(request, "key.downloaded")
         headers = {"Content-Disposition": f'attachment; filename="{path.name}"'}
         return web.Response(body=path.read_bytes(), content_type="application/octet-stream", headers=headers)
 
@@ -144,15 +144,15 @@ class UpkeepRoom:
 
     async def _check_upgrade(self, request: web.Request) -> web.Response:
         if self.check.start():
-            self._desk.write_down(request, "upgrade.checked")
+            self._context.write_down(request, "upgrade.checked")
         return go_to(f"{_UPKEEP}#upgrade-title")
 
     def _has_news(self) -> bool:
-        settings = self._desk.world.settings.tools
+        settings = self._context.world.settings.tools
         return settings.enabled and settings.options_by_name["news"].enabled
 
     async def _add_feed(self, request: web.Request) -> web.Response:
-        running, url = self._desk.running(_UPKEEP), canonical_url(form_of(request).get("address", "").strip())
+        running, url = self._context.running(_UPKEEP), canonical_url(form_of(request).get("address", "").strip())
         if not self._has_news():
             raise NotDone(_UPKEEP, "FEEDS_OFF")
         if url is None:
@@ -164,11 +164,11 @@ class UpkeepRoom:
             )
         if feed is None:
             raise NotDone(_UPKEEP, "FEED_KNOWN")
-        self._desk.write_down(request, "feed.added", str(feed.id))
-        return self._desk.done(request, _UPKEEP, "FEED_ADDED")
+        self._context.write_down(request, "feed.added", str(feed.id))
+        return self._context.done(request, _UPKEEP, "FEED_ADDED")
 
     async def _remove_feed(self, request: web.Request) -> web.Response:
-        running, number = self._desk.running(_UPKEEP), form_of(request).get("number", "")
+        running, number = self._context.running(_UPKEEP), form_of(request).get("number", "")
         if not _NUMBER.fullmatch(number):
             raise NotDone(_UPKEEP, "FEED_NONE")
 
@@ -182,15 +182,15 @@ class UpkeepRoom:
 
         with refusing(_UPKEEP):
             await running.store.transaction(remove)
-        self._desk.write_down(request, "feed.removed", number)
-        return self._desk.done(request, _UPKEEP, "FEED_REMOVED")
+        self._context.write_down(request, "feed.removed", number)
+        return self._context.done(request, _UPKEEP, "FEED_REMOVED")
 
     def _key_path(self) -> Path:
-        path = self._desk.world.settings.store.path
+        path = self._context.world.settings.store.path
         return path.with_name(path.name + "-master-key")
 
     def _folder(self) -> Path:
-        return self._desk.world.settings.store.path.absolute().parent / "backups"
+        return self._context.world.settings.store.path.absolute().parent / "backups"
 
     def _backups(self) -> list[str]:
         return sorted((path.name for path in self._folder().glob("aldis-*.db")), reverse=True)[:20]

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from aiohttp import web
 
-from bot.web.admin.desk import AdminContext
+from bot.web.admin.context import AdminContext
 from bot.web.admin.pages import words
 from bot.web.admin.plots import by_day, largest
 from store import SpentUsage, StoreError
@@ -18,8 +18,8 @@ _DAYS = 30
 class UsageRoom:
     """The page of what was used."""
 
-    def __init__(self, desk: AdminContext) -> None:
-        self._desk = desk
+    def __init__(self, context: AdminContext) -> None:
+        self._context = context
 
     def routes(self) -> list[web.RouteDef]:
         """Its paths."""
@@ -30,7 +30,7 @@ class UsageRoom:
         days = self._days(used)
         models = [one for one in used if one.kind == "model"]
         tools = [one for one in used if one.kind == "tool"]
-        return self._desk.page(
+        return self._context.page(
             request,
             "usage",
             plot=by_day(days),
@@ -41,11 +41,11 @@ class UsageRoom:
             people=largest(_summed(used, lambda one: names.get(one.person or b"", words("SOMEBODY")))),
             models=largest(_summed(models, lambda one: one.name)),
             tools=largest(_counted(tools)),
-            budgets=self._desk.world.settings.budget,
+            budgets=self._context.world.settings.budget,
         )
 
     async def _read(self) -> tuple[Sequence[SpentUsage], dict[bytes, str]]:
-        running = self._desk.world.running
+        running = self._context.world.running
         if running is None:
             return (), {}
         contacts = await running.audience.contacts() or ()
@@ -62,7 +62,7 @@ class UsageRoom:
 
     def _days(self, used: Sequence[SpentUsage]) -> dict[str, Decimal]:
         """What was spent on each of the last days, those without anything included."""
-        running = self._desk.world.running
+        running = self._context.world.running
         if running is None:
             return {}
         today = running.clock.now().date()

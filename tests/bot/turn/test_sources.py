@@ -207,10 +207,10 @@ async def test_evidence_is_read_further_and_cited(store: Store, clock: SetClock)
         await stack.enter_async_context(fetcher)
         site.pages["/"] = ("text/html", "<h1>Lamps</h1><p>The harbour lamps were lit in the night.")
         searxng.results = [{"url": site.url_of("/"), "title": "The harbour lamps were lit", "content": "In the night."}]
-        desk = SearchService(SearchOptions(searxng_base_url=searxng.url), http, Plenty())
+        service = SearchService(SearchOptions(searxng_base_url=searxng.url), http, Plenty())
         check = calls(("verify_news", {"claim": "The harbour lamps were lit"}))
         provider = Scripted([check, fetch(site.url_of("/")), says("One report says so [1].")])
-        tools = (VerifyNews(VerifyNewsOptions(), desk, Reading()), WebFetch(PageOptions(), fetcher, Repository()))
+        tools = (VerifyNews(VerifyNewsOptions(), service, Reading()), WebFetch(PageOptions(), fetcher, Repository()))
         table = Desk(store, clock, provider, tools=tools)
         outcome = await table.answer(await table.loaded("Were the lamps lit?"))
         assert outcomes(table) == ["ok", "ok"]

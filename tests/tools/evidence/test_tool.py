@@ -135,7 +135,7 @@ class Newsroom:
     def __init__(self, press: Press, wikipedia: Wikipedia, http: Http, context: ToolContext) -> None:
         self._urls = {"tavily_base_url": press.url, "wikipedia_base_url": wikipedia.url}
         self._http, self.context = http, context
-        self.desk = self.opened()
+        self.search = self.opened()
         self.reading = Reading()
 
     def opened(self, quotas: Any = None, **search: Any) -> SearchService:
@@ -143,7 +143,7 @@ class Newsroom:
         return SearchService(SearchOptions(**given), self._http, quotas or Plenty())
 
     async def check(self, claim: str = CLAIM, *, other_words: tuple[str, ...] = (), **options: Any) -> Result:
-        tool = VerifyNews(VerifyNewsOptions(**options), self.desk, self.reading)
+        tool = VerifyNews(VerifyNewsOptions(**options), self.search, self.reading)
         return await tool.run(VerifyNewsArguments(claim=claim, other_words=other_words), self.context)
 
 
@@ -354,7 +354,7 @@ async def test_with_the_encyclopaedia_alone_the_data_are_incomplete(
     newsroom: Newsroom, press: Press, wikipedia: Wikipedia
 ) -> None:
     """It has no news, so only what it can search is asked for; an article counts for nobody."""
-    newsroom.desk = newsroom.opened(tavily_api_key=None)
+    newsroom.search = newsroom.opened(tavily_api_key=None)
     result = await newsroom.check("The Aldis lamp is a signal lamp")
     assert result.data["incomplete_because"] == ["only_the_encyclopaedia_answered", "too_few_sources"]
     assert "failed" not in result.data
@@ -369,7 +369,7 @@ async def test_a_month_that_is_used_up_makes_data_incomplete(
 ) -> None:
     """What was found before that stays; the encyclopaedia in the place of a search is no search of the news."""
     press.findings = {"": [DAILY, EVENING, ORIGINAL]}
-    newsroom.desk = newsroom.opened(Spent(2), tavily_per_month=2)
+    newsroom.search = newsroom.opened(Spent(2), tavily_per_month=2)
     data: Any = (await newsroom.check()).data
     assert (data["data_incomplete"], data["incomplete_because"]) == (True, ["quota_used_up"])
     assert data["failed"] == ["Tavily: the 2 searches that it may be asked in a month are used up."]
@@ -380,7 +380,7 @@ async def test_a_month_that_is_used_up_makes_data_incomplete(
 
 async def test_searches_that_fail_are_told_and_no_error(newsroom: Newsroom, press: Press, wikipedia: Wikipedia) -> None:
     """A check whose every search fails is an answer too: nothing is known. No key is in it."""
-    newsroom.desk = newsroom.opened(tavily_api_key="wrong-key")
+    newsroom.search = newsroom.opened(tavily_api_key="wrong-key")
     wikipedia.faults += [answer_json({"error": {"code": "internal"}})] * 20
     result = await newsroom.check()
     data: Any = result.data
@@ -396,7 +396,7 @@ async def test_a_stand_in_that_searches_the_web_leaves_nothing_out(
     """Another service's answer is as good; only what none can do is missing. One without news is asked for the web."""
     async with Perplexity() as perplexity:
         given = {"perplexity_api_key": PERPLEXITY_KEY, "perplexity_base_url": perplexity.url, "tavily_api_key": None}
-        newsroom.desk = newsroom.opened(providers="tavily,perplexity", **given)
+        newsroom.search = newsroom.opened(providers="tavily,perplexity", **given)
         perplexity.results = [
             {"title": row["title"], "url": row["url"], "snippet": row["content"], "date": "2026-11-20"}
             for row in (DAILY, EVENING, ORIGINAL)
@@ -440,7 +440,7 @@ def test_its_own_time_ends_before_the_call_s() -> None:
 async def test_all_tools_that_search_share_one_desk(newsroom: Newsroom, press: Press) -> None:
     """What one asked a moment ago the other does not ask again."""
     press.findings = {"": [DAILY, EVENING, ORIGINAL]}
-    search = WebSearch(SearchOptions(max_results=10), newsroom.desk)
+    search = WebSearch(SearchOptions(max_results=10), newsroom.search)
     await search.run(WebSearchArguments(query=CLAIM), newsroom.context)
     result = await newsroom.check(max_rounds=1)
     assert len(press.requests) == 2  # the web once, the news once
@@ -463,7 +463,7 @@ async def test_of_many_pages_the_weightiest_are_told_whole(newsroom: Newsroom, p
     data: Any = result.data
     assert (len(data["results"]), data["more_pages"]) == (10, 10)
     assert data["results"][0]["site"] == "snopes.com"
-    spec = VerifyNews(VerifyNewsOptions(), newsroom.desk, newsroom.reading).spec
+    spec = VerifyNews(VerifyNewsOptions(), newsroom.search, newsroom.reading).spec
     told = fit_json(data, spec.max_result_chars or 0)
     assert all(row["url"] in told for row in data["results"])
     assert "cut:" not in told

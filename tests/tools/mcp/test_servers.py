@@ -22,7 +22,7 @@ from tools.mcp.server import ServerTimeouts
 from tools.mcp.servers import McpServers
 
 LAMPS, ROUGH = mcp_server.__file__, mcp_bad_server.__file__
-QUICK = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause=0.01, longest_pause=0.02)
+QUICK = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause_seconds=0.01, longest_pause_seconds=0.02)
 
 
 def command(script: str, *arguments: str, **more: Any) -> dict[str, Any]:
@@ -192,7 +192,9 @@ async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tm
 async def test_a_start_that_takes_too_long_is_given_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It is ended and told in the log once, by the operator's own name for it."""
     caplog.set_level(logging.WARNING)
-    async with running({"mute": command(ROUGH, "mute", str(tmp_path / "pid"))}, ServerTimeouts(start=0.2)) as source:
+    async with running(
+        {"mute": command(ROUGH, "mute", str(tmp_path / "pid"))}, ServerTimeouts(start_seconds=0.2)
+    ) as source:
         assert await source.tools() == []
     assert "the MCP server mute is down (it did not come up in time)" in caplog.text
 
@@ -245,7 +247,9 @@ async def test_what_a_server_babbles_is_in_no_log(
 async def test_an_answer_without_end_is_given_up(tmp_path: Path, context: ToolContext) -> None:
     """It is read up to a most size; the server is ended, and who asked is told."""
     where = tmp_path / "pid"
-    async with running({"rough": command(ROUGH, "flood", str(where))}, ServerTimeouts(first_pause=60)) as source:
+    async with running(
+        {"rough": command(ROUGH, "flood", str(where))}, ServerTimeouts(first_pause_seconds=60)
+    ) as source:
         tools = await by_name(source)
         pid = int(where.read_text())
         async with asyncio.timeout(WAIT_SECONDS):
@@ -257,7 +261,7 @@ async def test_an_answer_without_end_is_given_up(tmp_path: Path, context: ToolCo
 async def test_a_call_does_not_wait_long_for_a_server_that_has_gone(tmp_path: Path, context: ToolContext) -> None:
     """It was not sent, so it has surely not happened, whatever the tool does."""
     servers = {"rough": command(ROUGH, "plain", str(tmp_path / "pid"))}
-    async with running(servers, ServerTimeouts(wait_seconds=0.01, first_pause=60)) as source:
+    async with running(servers, ServerTimeouts(wait_seconds=0.01, first_pause_seconds=60)) as source:
         await source.tools()
         await eventually(lambda: not source.absent)
         tools = await by_name(source)

@@ -850,10 +850,10 @@ def test_the_options_say_who_may_see_what_is_asked(given: dict[str, Any], who: t
 def test_a_desk_with_nobody_to_ask_is_closed(given: dict[str, Any], is_open: bool) -> None:
     """Then no tool that searches is offered; the catalogue asks for it."""
     options = SearchOptions(**given)
-    desk = SearchService(options, Http(USER_AGENT), Plenty())
-    around = {"search": desk, "judge": None}
+    service = SearchService(options, Http(USER_AGENT), Plenty())
+    around = {"search": service, "judge": None}
     built = (CATALOG[name].build(CATALOG[name].options(), around) for name in ("web_search", "verify_news"))
     assert [tool != () for tool in built] == [is_open, is_open]
-    assert desk.is_open is is_open
-    assert desk.takes(asked()) is is_open
-    assert not desk.reaches("x.com")
+    assert service.is_open is is_open
+    assert service.takes(asked()) is is_open
+    assert not service.reaches("x.com")

@@ -6,7 +6,7 @@ A link is opened by a button and not by itself, so that a program that looks at 
 from aiohttp import web
 
 from bot.i18n.language import LANGUAGES
-from bot.web.admin.desk import AdminContext, NotDone, go_to
+from bot.web.admin.context import AdminContext, NotDone, go_to
 from bot.web.admin.guard import SESSION, RequestGuard, form_of
 from bot.web.admin.pages import LANGUAGE_COOKIE
 from bot.web.admin.sessions import CurrentFactor, Sessions
@@ -15,11 +15,11 @@ _YEAR_SECONDS = 365 * 86_400
 _MAX_TOKEN_CHARS = 100
 
 
-class Door:
+class SignIn:
     """The room before all others."""
 
-    def __init__(self, desk: AdminContext, guard: RequestGuard, sessions: Sessions, factor: CurrentFactor) -> None:
-        self._desk = desk
+    def __init__(self, context: AdminContext, guard: RequestGuard, sessions: Sessions, factor: CurrentFactor) -> None:
+        self._context = context
         self._guard = guard
         self._sessions = sessions
         self._factor = factor
@@ -37,17 +37,17 @@ class Door:
 
     async def _knock(self, request: web.Request) -> web.Response:
         is_open = self._sessions.is_open(request.match_info["token"][:_MAX_TOKEN_CHARS])
-        return self._desk.page(request, "enter" if is_open else "signed_out", status=200 if is_open else 410)
+        return self._context.page(request, "enter" if is_open else "signed_out", status=200 if is_open else 410)
 
     async def _enter(self, request: web.Request) -> web.Response:
         entered = self._sessions.enter(
             request.match_info["token"][:_MAX_TOKEN_CHARS], is_confirmed=self._factor() is None
         )
         if entered is None:
-            self._desk.write_down(request, "link.refused")
-            return self._desk.page(request, "signed_out", status=410)
+            self._context.write_down(request, "link.refused")
+            return self._context.page(request, "signed_out", status=410)
         cookie, request[SESSION] = entered
-        self._desk.write_down(request, "link.used")
+        self._context.write_down(request, "link.used")
         response = go_to("/")
         self._guard.sign_in(response, cookie)
         return response
@@ -57,20 +57,20 @@ class Door:
             request[SESSION].is_confirmed = True
         if request[SESSION].is_confirmed:
             raise web.HTTPSeeOther("/")
-        return self._desk.page(request, "code")
+        return self._context.page(request, "code")
 
     async def _confirm(self, request: web.Request) -> web.Response:
         session, factor = request[SESSION], self._factor()
         if factor is None or session.is_confirmed:
             raise web.HTTPSeeOther("/code")
         if self._sessions.confirm(session, factor, form_of(request).get("code", "")):
-            self._desk.write_down(request, "code.right")
+            self._context.write_down(request, "code.right")
             return go_to("/")
-        self._desk.write_down(request, "code.wrong")
+        self._context.write_down(request, "code.wrong")
         raise NotDone("/code", "CODE_WRONG")
 
     async def _leave(self, request: web.Request) -> web.Response:
-        self._desk.write_down(request, "signed_out")
+        self._context.write_down(request, "signed_out")
         self._sessions.leave(request[SESSION])
         response = go_to("/")
         self._guard.sign_out(response)

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from bot.doctor.search import check_search
 from bot.doctor.tools import ToolGroup, inventory
-from bot.web.admin.desk import AdminContext, NotDone, refusing
+from bot.web.admin.context import AdminContext, NotDone, refusing
 from bot.web.admin.guard import form_of
 from bot.web.admin.model import looking
 from bot.web.admin.trial import may_be_tried
@@ -45,8 +45,8 @@ class Row:
 class ToolRoom:
     """The page of the tools."""
 
-    def __init__(self, desk: AdminContext) -> None:
-        self._desk = desk
+    def __init__(self, context: AdminContext) -> None:
+        self._context = context
 
     def routes(self) -> list[web.RouteDef]:
         """Its paths."""
@@ -58,12 +58,12 @@ class ToolRoom:
         ]
 
     async def _show(self, request: web.Request) -> web.Response:
-        settings = self._desk.world.settings
-        groups = inventory(settings, self._desk.world.deps(settings).tool_deps)
+        settings = self._context.world.settings
+        groups = inventory(settings, self._context.world.deps(settings).tool_deps)
         asked = await self._asked() if any(group.state == "on" and not group.tools for group in groups) else ()
         search = settings.tools.options_by_name["web_search"]
         fields = {name: name.rpartition("__")[2].lower() for name in SEARCHES}
-        return self._desk.page(
+        return self._context.page(
             request,
             "tools",
             rows=[_row(group, asked) for group in groups],
@@ -76,7 +76,7 @@ class ToolRoom:
 
     async def _asked(self) -> tuple[str, ...]:
         """The tools that are known only when their servers are asked, as far as they may be tried."""
-        running = self._desk.world.running
+        running = self._context.world.running
         if running is None:
             return ()
         try:
@@ -88,12 +88,12 @@ class ToolRoom:
         return tuple(spec.name for spec in specs if spec is not None and spec.server and may_be_tried(spec))
 
     async def _switch(self, request: web.Request) -> web.Response:
-        form, settings = form_of(request), self._desk.world.settings
+        form, settings = form_of(request), self._context.world.settings
         name, is_on = form.get("tool", ""), form.get("to") == "on"
         if name not in settings.tools.options_by_name:
             raise NotDone(_TOOLS, "TOOL_UNKNOWN")
         changes = {f"TOOLS__{name.upper()}__ENABLED": "true" if is_on else "false"}
-        return await self._desk.save(request, _TOOLS, changes)
+        return await self._context.save(request, _TOOLS, changes)
 
     async def _take_key(self, request: web.Request) -> web.Response:
         """Keep a key if its service takes it; an empty one is taken out."""
@@ -103,18 +103,18 @@ class ToolRoom:
             raise NotDone(_TOOLS, "TOOL_UNKNOWN")
         if value is not None:
             with refusing(_TOOLS):
-                trial = self._desk.world.file.preview({name: value})
-                async with looking(self._desk.world, trial) as deps:
+                trial = self._context.world.file.preview({name: value})
+                async with looking(self._context.world, trial) as deps:
                     found = await check_search(trial, deps)
             wrong = [one for one in found if one.level == "problem" and SEARCHES[name] in one.what]
             if wrong:
-                self._desk.write_down(request, "key.refused", name)
+                self._context.write_down(request, "key.refused", name)
                 raise NotDone(_TOOLS, "REFUSED", words=wrong[0].what)
-        return await self._desk.save(request, _TOOLS, {name: value})
+        return await self._context.save(request, _TOOLS, {name: value})
 
     async def _set_retention(self, request: web.Request) -> web.Response:
         days = form_of(request).get("days", "").strip() or None
-        return await self._desk.save(request, _TOOLS, {"HISTORY__RETENTION_DAYS": days})
+        return await self._context.save(request, _TOOLS, {"HISTORY__RETENTION_DAYS": days})
 
 
 def _row(group: ToolGroup, asked: tuple[str, ...]) -> Row:
