@@ -100,29 +100,13 @@ EXPORT_TITLE = Sentence("EXPORT_TITLE", "What {name} keeps about you")
 PICTURE_LEFT_OUT = Sentence("PICTURE_LEFT_OUT", "(a picture, left out because the page would be too large)")
 _MAY_I = Sentence("MAY_I", "May I do this?")
 _BECAUSE = Sentence("BECAUSE", "I'm asking because of {causes}.")
-_CAUSE_PAGE = Sentence("CAUSE_PAGE", "the page at {name} that I read earlier")
 _CAUSE_SEARCH = Sentence("CAUSE_SEARCH", "what I found on the web earlier")
-_CAUSE_TOOL = Sentence("CAUSE_TOOL", "what {name} told me earlier")
-_CAUSE_FILE = Sentence("CAUSE_FILE", "your file {name}")
-_CAUSE_UNNAMED_FILE = Sentence("CAUSE_UNNAMED_FILE", "a file of yours")
-_CAUSE_VOICE = Sentence("CAUSE_VOICE", "your voice message, which anybody may have recorded")
-_CAUSE_PERSON = Sentence("CAUSE_PERSON", "what {name} wrote")
-_CAUSE_SOMEBODY = Sentence("CAUSE_SOMEBODY", "what somebody else wrote")
-_CAUSE_TALK = Sentence("CAUSE_TALK", "what others said here")
 _CAUSE_UNKNOWN = Sentence("CAUSE_UNKNOWN", "what I read some time ago")
 _FROM_WEB = Sentence("FROM_WEB", "from the web")
-_FROM_FILE = Sentence("FROM_FILE", "from your file")
-_FROM_VOICE = Sentence("FROM_VOICE", "from a voice message")
 _FROM_OTHERS = Sentence("FROM_OTHERS", "from what others wrote")
-_FROM_TOOL = Sentence("FROM_TOOL", "from {name}")
-_FROM_UNKNOWN = Sentence("FROM_UNKNOWN", "source no longer known")
 _ANSWERS = Sentence("ANSWERS", "{count} question and its answer", "{count} questions and their answers")
 PERSONA_NOW = Sentence("PERSONA_NOW", "My persona here: {text}")
-EVERY_HOUR = Sentence("EVERY_HOUR", "every hour", "every {count} hours")
 EVERY_DAY = Sentence("EVERY_DAY", "every day", "every {count} days")
-EVERY_WEEK = Sentence("EVERY_WEEK", "every week", "every {count} weeks")
-EVERY_MONTH = Sentence("EVERY_MONTH", "every month", "every {count} months")
-EVERY_YEAR = Sentence("EVERY_YEAR", "every year", "every {count} years")
 DEED_CALCULATE = Sentence("DEED_CALCULATE", "calculate {expression}")
 DEED_CLOCK = Sentence("DEED_CLOCK", "look at the clock")
 DEED_CONVERT = Sentence("DEED_CONVERT", "convert {amount} {unit} to {to}")
@@ -188,17 +172,8 @@ _ALLOWED_SINCE = Sentence(
     "{tool}: allowed without asking when you ask here, since {day}; `/tools revoke {tool}` ends that.",
 )
 STATUS_THINKING = Sentence("STATUS_THINKING", "Thinking …")
-STATUS_CALCULATE = Sentence("STATUS_CALCULATE", "Calculating …")
-STATUS_CONVERT = Sentence("STATUS_CONVERT", "Converting …")
-STATUS_CURRENT_TIME = Sentence("STATUS_CURRENT_TIME", "Checking the time …")
-STATUS_WEATHER = Sentence("STATUS_WEATHER", "Checking the weather …")
-STATUS_WEB_SEARCH = Sentence("STATUS_WEB_SEARCH", "Searching the web …")
-STATUS_VERIFY_NEWS = Sentence("STATUS_VERIFY_NEWS", "Checking sources …")
 STATUS_READ = Sentence("STATUS_READ", "Reading a page …")
-STATUS_POSTS = Sentence("STATUS_POSTS", "Searching posts on X …")
-STATUS_IMAGE = Sentence("STATUS_IMAGE", "Drawing a picture …")
 STATUS_NEWS = Sentence("STATUS_NEWS", "Looking through the news …")
-STATUS_REMIND = Sentence("STATUS_REMIND", "Setting a reminder …")
 STATUS_REMEMBER = Sentence("STATUS_REMEMBER", "Making a note …")
 STATUS_TOOL = Sentence("STATUS_TOOL", "Using a tool …")
 _NOTICES: Mapping[str, Sentence] = {
@@ -246,48 +221,48 @@ _BY_ERROR: tuple[tuple[type[ProviderError], Sentence], ...] = (
     (Rejected, REJECTED),
 )
 _STATUSES: Mapping[str, Sentence] = {
-    "calculate": STATUS_CALCULATE,
-    "convert": STATUS_CONVERT,
-    "current_time": STATUS_CURRENT_TIME,
-    "get_weather": STATUS_WEATHER,
-    "web_search": STATUS_WEB_SEARCH,
-    "verify_news": STATUS_VERIFY_NEWS,
-    "twitter_search": STATUS_POSTS,
+    "calculate": Sentence("STATUS_CALCULATE", "Calculating …"),
+    "convert": Sentence("STATUS_CONVERT", "Converting …"),
+    "current_time": Sentence("STATUS_CURRENT_TIME", "Checking the time …"),
+    "get_weather": Sentence("STATUS_WEATHER", "Checking the weather …"),
+    "web_search": Sentence("STATUS_WEB_SEARCH", "Searching the web …"),
+    "verify_news": Sentence("STATUS_VERIFY_NEWS", "Checking sources …"),
+    "twitter_search": Sentence("STATUS_POSTS", "Searching posts on X …"),
     "web_fetch": STATUS_READ,
-    "image_generate": STATUS_IMAGE,
+    "image_generate": Sentence("STATUS_IMAGE", "Drawing a picture …"),
     "intel_search": STATUS_NEWS,
     "intel_recent": STATUS_NEWS,
     "wikipedia": STATUS_READ,
-    "remind": STATUS_REMIND,
+    "remind": Sentence("STATUS_REMIND", "Setting a reminder …"),
     "remember": STATUS_REMEMBER,
     "predict": STATUS_REMEMBER,
     "resolve_prediction": STATUS_REMEMBER,
 }
 _CAUSES: Mapping[SourceKind, Sentence] = {
-    "page": _CAUSE_PAGE,
+    "page": Sentence("CAUSE_PAGE", "the page at {name} that I read earlier"),
     "search": _CAUSE_SEARCH,
-    "tool": _CAUSE_TOOL,
-    "file": _CAUSE_FILE,
-    "voice": _CAUSE_VOICE,
-    "person": _CAUSE_PERSON,
-    "talk": _CAUSE_TALK,
+    "tool": Sentence("CAUSE_TOOL", "what {name} told me earlier"),
+    "file": Sentence("CAUSE_FILE", "your file {name}"),
+    "voice": Sentence("CAUSE_VOICE", "your voice message, which anybody may have recorded"),
+    "person": Sentence("CAUSE_PERSON", "what {name} wrote"),
+    "talk": Sentence("CAUSE_TALK", "what others said here"),
     "unknown": _CAUSE_UNKNOWN,
 }
 _UNNAMED_CAUSES: Mapping[SourceKind, Sentence] = {
     "page": _CAUSE_SEARCH,
     "tool": _CAUSE_UNKNOWN,
-    "file": _CAUSE_UNNAMED_FILE,
-    "person": _CAUSE_SOMEBODY,
+    "file": Sentence("CAUSE_UNNAMED_FILE", "a file of yours"),
+    "person": Sentence("CAUSE_SOMEBODY", "what somebody else wrote"),
 }
 _ORIGINS: Mapping[SourceKind, Sentence] = {
     "page": _FROM_WEB,
     "search": _FROM_WEB,
-    "tool": _FROM_TOOL,
-    "file": _FROM_FILE,
-    "voice": _FROM_VOICE,
+    "tool": Sentence("FROM_TOOL", "from {name}"),
+    "file": Sentence("FROM_FILE", "from your file"),
+    "voice": Sentence("FROM_VOICE", "from a voice message"),
     "person": _FROM_OTHERS,
     "talk": _FROM_OTHERS,
-    "unknown": _FROM_UNKNOWN,
+    "unknown": Sentence("FROM_UNKNOWN", "source no longer known"),
 }
 
 
@@ -434,9 +409,9 @@ def answers(turns: int) -> str:
 
 
 _REPEATS: Mapping[str, Sentence] = {
-    "hour": EVERY_HOUR,
+    "hour": Sentence("EVERY_HOUR", "every hour", "every {count} hours"),
     "day": EVERY_DAY,
-    "week": EVERY_WEEK,
-    "month": EVERY_MONTH,
-    "year": EVERY_YEAR,
+    "week": Sentence("EVERY_WEEK", "every week", "every {count} weeks"),
+    "month": Sentence("EVERY_MONTH", "every month", "every {count} months"),
+    "year": Sentence("EVERY_YEAR", "every year", "every {count} years"),
 }

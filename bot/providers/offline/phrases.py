@@ -42,13 +42,6 @@ OFFLINE_TOOL_OFF = Sentence(
     "OFFLINE_TOOL_OFF",
     "My tool for {topic} is switched off here; `/tools` shows how things stand.",
 )
-_TOPIC_CALCULATE = Sentence("TOPIC_CALCULATE", "arithmetic")
-_TOPIC_CONVERT = Sentence("TOPIC_CONVERT", "units and money")
-_TOPIC_WEATHER = Sentence("TOPIC_WEATHER", "the weather")
-_TOPIC_TIME = Sentence("TOPIC_TIME", "the time")
-_TOPIC_SEARCH = Sentence("TOPIC_SEARCH", "searching the web")
-_TOPIC_REMIND = Sentence("TOPIC_REMIND", "reminders")
-_TOPIC_REMEMBER = Sentence("TOPIC_REMEMBER", "remembering things")
 OFFLINE_TIME = Sentence("OFFLINE_TIME", "It's **{time}** in {place} ({day}, {zone}).")
 OFFLINE_TIME_HERE = Sentence("OFFLINE_TIME_HERE", "It's **{time}** ({day}, {zone}).")
 OFFLINE_NOW = Sentence("OFFLINE_NOW", "**{place}** now: {conditions}")
@@ -76,35 +69,27 @@ OFFLINE_FAILED = Sentence("OFFLINE_FAILED", "`{value}` failed.")
 OFFLINE_NO_REMINDER = Sentence("OFFLINE_NO_REMINDER", "I couldn't set a reminder for “{value}”.")
 OFFLINE_NO_FACT = Sentence("OFFLINE_NO_FACT", "I couldn't keep “{value}” in mind.")
 OFFLINE_UNFIT_TIME = Sentence("OFFLINE_UNFIT_TIME", "The time has to lie ahead, within the next five years.")
-_OFFLINE_REASON_TIMEOUT = Sentence("OFFLINE_REASON_TIMEOUT", "It took too long; please try again later.")
-_OFFLINE_REASON_BUSY = Sentence("OFFLINE_REASON_BUSY", "That's enough for the moment; please try again later.")
-_OFFLINE_REASON_UNAVAILABLE = Sentence("OFFLINE_REASON_UNAVAILABLE", "The service can't be reached at the moment.")
-_OFFLINE_REASON_NOT_FOUND = Sentence(
-    "OFFLINE_REASON_NOT_FOUND", "There's nothing by that name; check the spelling, please."
-)
 _OFFLINE_REASON_DENIED = Sentence("OFFLINE_REASON_DENIED", "That isn't allowed here.")
-_OFFLINE_REASON_TOO_LARGE = Sentence("OFFLINE_REASON_TOO_LARGE", "That's too much at once.")
-_OFFLINE_REASON_UNKNOWN = Sentence("OFFLINE_REASON_UNKNOWN", "Whether it was done after all, I can't tell.")
 OFFLINE_REASONS: Mapping[str, Sentence] = {
-    "timeout": _OFFLINE_REASON_TIMEOUT,
-    "rate_limited": _OFFLINE_REASON_BUSY,
-    "unavailable": _OFFLINE_REASON_UNAVAILABLE,
-    "not_found": _OFFLINE_REASON_NOT_FOUND,
+    "timeout": Sentence("OFFLINE_REASON_TIMEOUT", "It took too long; please try again later."),
+    "rate_limited": Sentence("OFFLINE_REASON_BUSY", "That's enough for the moment; please try again later."),
+    "unavailable": Sentence("OFFLINE_REASON_UNAVAILABLE", "The service can't be reached at the moment."),
+    "not_found": Sentence("OFFLINE_REASON_NOT_FOUND", "There's nothing by that name; check the spelling, please."),
     "denied": _OFFLINE_REASON_DENIED,
     "disabled": _OFFLINE_REASON_DENIED,
-    "too_large": _OFFLINE_REASON_TOO_LARGE,
-    "unknown_outcome": _OFFLINE_REASON_UNKNOWN,
+    "too_large": Sentence("OFFLINE_REASON_TOO_LARGE", "That's too much at once."),
+    "unknown_outcome": Sentence("OFFLINE_REASON_UNKNOWN", "Whether it was done after all, I can't tell."),
 }
 """Why a tool failed, by the word that it gives for it; what it says besides is for models, in English."""
 _OFFLINE_TOPIC = Sentence("OFFLINE_TOPIC", "{topic}: {example}")
 OFFLINE_TOPICS: Mapping[str, Sentence] = {
-    "calculate": _TOPIC_CALCULATE,
-    "convert": _TOPIC_CONVERT,
-    "get_weather": _TOPIC_WEATHER,
-    "current_time": _TOPIC_TIME,
-    "web_search": _TOPIC_SEARCH,
-    "remind": _TOPIC_REMIND,
-    "remember": _TOPIC_REMEMBER,
+    "calculate": Sentence("TOPIC_CALCULATE", "arithmetic"),
+    "convert": Sentence("TOPIC_CONVERT", "units and money"),
+    "get_weather": Sentence("TOPIC_WEATHER", "the weather"),
+    "current_time": Sentence("TOPIC_TIME", "the time"),
+    "web_search": Sentence("TOPIC_SEARCH", "searching the web"),
+    "remind": Sentence("TOPIC_REMIND", "reminders"),
+    "remember": Sentence("TOPIC_REMEMBER", "remembering things"),
 }
 """What can be asked without a language model, by the tool that does it."""
 
