@@ -185,6 +185,21 @@ def dump_messages(messages: Sequence[Message]) -> bytes:
     return b"%d:" % JSON_VERSION + _messages.dump_json(tuple(messages))
 
 
+def load_question(data: bytes | None) -> UserMessage | None:
+    """The question that these messages begin with; None where there are none, or they begin with something else.
+
+    Raises:
+        UnreadableMessages: as `load_messages`.
+    """
+    first = next(iter(load_messages(data)), None) if data is not None else None
+    return first if isinstance(first, UserMessage) else None
+
+
+def without_opaque(message: Message) -> Message:
+    """The message without what only its vendor understands."""
+    return message.without_opaque() if isinstance(message, AssistantMessage) else message
+
+
 def load_messages(data: bytes) -> tuple[Message, ...]:
     """The messages that `dump_messages` wrote.
 

@@ -6,8 +6,9 @@ A bridge's own library is imported with the transport that needs it. Left to oth
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
+from typing import TypeVar
 
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
@@ -22,6 +23,8 @@ from bot.transports.profiles import ProfileClient
 from bot.transports.signal_cli.lines import is_socket
 
 _log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 UNLINKED = f"{NO_ACCOUNT}; link one with: {command_line('link')}"
 
@@ -89,14 +92,7 @@ async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[t
     """
     link = await linking(settings, on_wait)
     try:
-        while True:
-            try:
-                accounts = await link.accounts()
-                break
-            except Disconnected as error:
-                on_wait(f"waiting for Signal: {error}")
-                await _pause()
-        yield link, accounts
+        yield link, await _patiently(link.accounts, on_wait)
     finally:
         await link.aclose()
 
@@ -166,12 +162,15 @@ async def _bridge(settings: Settings, on_wait: OnWait) -> Bridge:
     if settings.signal.transport != "auto":
         _check_address(settings)
         return settings.signal.transport
+    return await _patiently(lambda: bridge_at(settings.signal.url), on_wait)
+
+
+async def _patiently(ask: Callable[[], Awaitable[T]], on_wait: OnWait) -> T:
+    """What the bridge answers, asked until it does."""
     while True:
-        try:
-            return await bridge_at(settings.signal.url)
-        except Disconnected as error:
-            on_wait(f"waiting for Signal: {error}")
-            await _pause()
+        with _told(on_wait):
+            return await ask()
+        await _pause()
 
 
 def _check_address(settings: Settings) -> None:

@@ -122,8 +122,8 @@ class QuestionCommands(CommandGroup):
             person, group = call.message.author, call.is_in_group
             for row in reversed(repos.history.last(call.conversation, _LOOKED_BACK)):
                 if row.role == "user" and row.turn > after and (not group or repos.inbox.is_asker(row.turn, person)):
-                    [asked, *_] = messages.load_messages(row.message)
-                    heard = prompt.transcripts(asked) if isinstance(asked, UserMessage) else ()
+                    asked = messages.load_question(row.message)
+                    heard = () if asked is None else prompt.transcripts(asked)
                     if heard:
                         return heard[-1]
             return say(phrases.NO_TRANSCRIPT)
@@ -146,8 +146,7 @@ class QuestionCommands(CommandGroup):
 def _question(repos: Repositories, call: Call, turn: TurnId) -> UserMessage | None:
     """What was asked in a turn that has ended; None where it is kept no longer."""
     kept = repos.history.question(call.conversation, turn) or repos.chats.unanswered_question(call.conversation, turn)
-    [first, *_] = messages.load_messages(kept) if kept is not None else (None,)
-    return first if isinstance(first, UserMessage) else None
+    return messages.load_question(kept)
 
 
 def _shown(question: UserMessage) -> str:

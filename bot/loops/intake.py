@@ -230,33 +230,26 @@ class Intake:
         self._held = envelopes
         for envelope in envelopes:
             self._counts.add(f"envelopes_{envelope.kind}")
+        if not await self._take(*envelopes) and len(envelopes) > 1:
+            for number, envelope in enumerate(envelopes):  # one of them fails, whatever is done about it
+                self._held = envelopes[number:]
+                await self._take(envelope)
+        self._held = ()
+
+    async def _take(self, *envelopes: Envelope) -> bool:
+        """Write these down in one commit; gives whether that succeeded. One that fails alone is passed over."""
+        batch = _Batch()
         try:
-            await self._take(envelopes)
+            for envelope in envelopes:
+                await self._sort(envelope, batch)
+            await self._write(batch)
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001  (a bug must not cost the others, nor the stream)
             if len(envelopes) == 1:
-                _passed_over(error)
-            else:
-                await self._take_apart(envelopes)
-        self._held = ()
-
-    async def _take_apart(self, envelopes: tuple[Envelope, ...]) -> None:
-        """Write them down one by one: one of them fails, whatever is done about it."""
-        for number, envelope in enumerate(envelopes):
-            self._held = envelopes[number:]
-            try:
-                await self._take((envelope,))
-            except StoreError:
-                raise
-            except Exception as error:  # noqa: BLE001  (likewise)
-                _passed_over(error)
-
-    async def _take(self, envelopes: tuple[Envelope, ...]) -> None:
-        batch = _Batch()
-        for envelope in envelopes:
-            await self._sort(envelope, batch)
-        await self._write(batch)
+                _log.error("an envelope was passed over, for it failed: %s", describe_error(error))
+            return False
+        return True
 
     async def _sort(self, envelope: Envelope, batch: _Batch) -> None:
         """Do what is to be done about an envelope; what is to be written down becomes part of the batch."""
@@ -458,12 +451,7 @@ class Intake:
         waiting = deque(one for one in room.release(person, now) if one.account == ours)
         try:
             while waiting:
-                try:
-                    await self._take((waiting[0],))
-                except StoreError:
-                    raise
-                except Exception as error:  # noqa: BLE001  (a bug must not cost the others, nor the stream)
-                    _passed_over(error)
+                await self._take(waiting[0])
                 waiting.popleft()
         except StoreError as error:
             _log.error("what somebody wrote before they were let in waits: it cannot be written down: %s", error)
@@ -681,10 +669,6 @@ class Intake:
             return []
         now = self._clock.now()
         return await self._store.read(lambda repos: repos.attempts.provable(receipts, now=now))
-
-
-def _passed_over(error: Exception) -> None:
-    _log.error("an envelope was passed over, for it failed: %s", describe_error(error))
 
 
 def _is_underway(event: Event | None, doubtful: Iterable[bytes]) -> bool:

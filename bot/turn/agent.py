@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from bot.errors import ContextTooLong, ProviderError
 from bot.labels import UNKNOWN, Labels, join_labels
-from bot.messages import AssistantMessage, CallId, Message, ToolCall, ToolMessage, UserMessage
+from bot.messages import AssistantMessage, CallId, ToolCall, ToolMessage, UserMessage, without_opaque
 from bot.policy.budgets import UsedUp
 from bot.policy.chat import Persona
 from bot.policy.secrets import Secrets
@@ -179,7 +179,7 @@ class Agent:
         model = state.turn.settings.model
         before = self._tokens(state)
         self._room.on_refusal(model, error.window_tokens)
-        state.said = [_without_opaque(message) for message in state.said]
+        state.said = [without_opaque(message) for message in state.said]
         for size in range(state.size + 1, len(SIZES)):
             state.size = size
             self._fit(state)
@@ -345,10 +345,6 @@ def _unbound(completion: Completion) -> Completion:
     """
     message = completion.message
     return completion if message is None else replace(completion, message=message.without_opaque())
-
-
-def _without_opaque(message: Message) -> Message:
-    return message.without_opaque() if isinstance(message, AssistantMessage) else message
 
 
 def _attempts(error: ProviderError) -> tuple[Attempt, ...]:

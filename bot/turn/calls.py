@@ -233,12 +233,8 @@ def _as(run: ToolRun, call: ToolCall) -> ToolRun:
     return run if run.answer.call_id == call.id else replace(run, answer=replace(run.answer, call_id=call.id))
 
 
-def _json(call: ToolCall) -> str:
-    return json.dumps(call.arguments, ensure_ascii=False)
-
-
 def _shown(call: ToolCall) -> str:
-    text = _json(call)
+    text = json.dumps(call.arguments, ensure_ascii=False)
     return text if len(text) <= _SHOWN_ARGUMENT_CHARACTERS else text[:_SHOWN_ARGUMENT_CHARACTERS] + "…"
 
 

@@ -18,7 +18,6 @@ from bot.clock import Clock
 from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Reply, Styled
 from bot.i18n.catalogues import say
 from bot.i18n.language import speaking
-from bot.messages import UserMessage
 from bot.policy.routing import Correction
 from bot.turn import chats, journal, outgoing, phrases, prompt, provenance
 from bot.turn.journal import Asked, origin_of
@@ -143,7 +142,7 @@ class Revisions:
         else:
             repos.inbox.revise(urgent_item.item.id, known.root, known.turn)
             repos.inbox.settle(urgent_item.item.id)
-            asked = _question(repos, urgent_item.conversation, known.turn)
+            asked = messages.load_question(repos.history.question(urgent_item.conversation, known.turn))
             if asked is not None:
                 other = provenance.correct_labels(
                     prompt.correct_question(asked, known.names, correction.edit.message), correction.edit.message
@@ -168,7 +167,7 @@ class Revisions:
         self, repos: Repositories, urgent_item: UrgentItem, edit: Edited, known: KnownMessage, turn: TurnId
     ) -> None:
         """The newest question is asked again in its new words; the answer will take the place of the old one."""
-        asked = _question(repos, urgent_item.conversation, turn)
+        asked = messages.load_question(repos.history.question(urgent_item.conversation, turn))
         self._undo(repos, known)
         repos.forgetting.turn(turn, now=self._clock.now())
         outgoing.clear(repos, turn, edit.message.chat, self._clock.now())
@@ -214,10 +213,3 @@ class Revisions:
             text = say(phrases.ANSWER_EXPIRED)
         notice = Reply(chat=replies[0].chat, content=Styled(text=text), ok=False)
         outgoing.add_message(repos, conversation, turn, notice, now, replaces=repos.outbox.status(turn))
-
-
-def _question(repos: Repositories, conversation: ConversationId, turn: TurnId) -> UserMessage | None:
-    """What was asked in a turn that is kept; None where nothing of it is."""
-    line = repos.history.question(conversation, turn)
-    [first, *_] = messages.load_messages(line) if line is not None else (None,)
-    return first if isinstance(first, UserMessage) else None

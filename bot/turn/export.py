@@ -106,10 +106,8 @@ class Export:
 
     def words(self) -> str:
         """For the chat: how much it is, what is kept beside, and the questions and answers, newest first."""
-        persona = [say(phrases.PERSONA_NOW, text=self.settings.persona.text)] if self.settings.persona else []
-        beside = [*persona, *self._beside()]
         told = [f"{_asked(turn)}\n{_answered(turn)}" for turn in reversed(self.turns)]
-        paragraphs = [phrases.kept_about_you(self.count), "\n".join(beside), *told]
+        paragraphs = [phrases.kept_about_you(self.count), "\n".join(self._beside()), *told]
         return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
     def as_json(self) -> str:
@@ -152,8 +150,7 @@ class Export:
             if room.words < 0:
                 break
             told.append(shown)
-        persona = [say(phrases.PERSONA_NOW, text=self.settings.persona.text)] if self.settings.persona else []
-        beside = "".join(f"<li>{escape(line)}</li>" for line in (*persona, *self._beside()))
+        beside = "".join(f"<li>{escape(line)}</li>" for line in self._beside())
         title = escape(say(phrases.EXPORT_TITLE, name=name))
         page = _PAGE.format(
             language=current_language(),
@@ -166,7 +163,9 @@ class Export:
 
     def _beside(self) -> Sequence[str]:
         """A line for each thing that is kept beside the turns."""
+        persona = self.settings.persona
         return (
+            *([say(phrases.PERSONA_NOW, text=persona.text)] if persona else []),
             *(say(common_phrases.KEPT_FACT, fact=fact) for fact in self.facts),
             *(phrases.kept_reminder(at, text) for at, text in self.reminders),
             *(_predicted(one) for one in self.predictions),
@@ -283,8 +282,8 @@ def _told(fact: bytes, origin: bytes | None, person: PersonId) -> str:
 def _unanswered(repos: Repositories, home: ConversationId, person: PersonId) -> str | None:
     last = repos.chats.last_asked(home, person, after=TurnId(0))
     line = None if last is None else repos.chats.unanswered_question(home, last.turn)
-    [asked, *_] = messages.load_messages(line) if line is not None else (None,)
-    return asked.text if isinstance(asked, UserMessage) else None
+    asked = messages.load_question(line)
+    return None if asked is None else asked.text
 
 
 def _read(rows: Iterable[StoredMessage]) -> Iterable[Message]:

@@ -13,7 +13,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from bot.messages import AssistantMessage, Message, ToolAnswer, ToolMessage
+from bot.messages import Message, ToolAnswer, ToolMessage, without_opaque
 from bot.providers.base import ToolOffer
 from bot.providers.capabilities import told_of
 from bot.providers.lessons import ModelLessons
@@ -171,8 +171,10 @@ def part_of(turns: Sequence[Sequence[Message]], size: Size) -> Sequence[Sequence
 def shorten_answers(message: Message, size: Size) -> Message:
     """A message of the running turn with answers of tools that are no longer than this size takes."""
     most = size.max_answer_characters
-    if most is None or not isinstance(message, ToolMessage):
-        return message.without_opaque() if isinstance(message, AssistantMessage) and most is not None else message
+    if most is None:
+        return message
+    if not isinstance(message, ToolMessage):
+        return without_opaque(message)
     return replace(message, answers=tuple(_shortened(answer, most) for answer in message.answers))
 
 

@@ -20,7 +20,7 @@ from bot.events import ChatId, File, Incoming, PersonId, Reply, SentId
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import Language, speak, speaking
 from bot.labels import UNKNOWN, Labels, join_labels
-from bot.messages import AssistantMessage, CallId, Message, ToolMessage, UserMessage
+from bot.messages import AssistantMessage, CallId, Message, ToolMessage
 from bot.policy import budgets
 from bot.policy.chat import Askers, ChatSettings
 from bot.turn import chats, outgoing, phrases, prompt
@@ -228,7 +228,7 @@ class Turns:
         replies = self._replies(turn, outcome)
         is_gone = turn.expires_at is not None and turn.expires_at <= self._clock.now()
         # What has expired while it ran is answered, but not remembered.
-        kept = () if is_gone else tuple(map(_kept, outcome.messages))
+        kept = () if is_gone else tuple(map(messages.without_opaque, outcome.messages))
         rows = _rows(turn.id, kept)
         entries = steps.entries(outcome)
         if is_gone:
@@ -503,9 +503,9 @@ class Turns:
 
         def lighten(repos: Repositories) -> None:
             for turn in changed:
-                line = repos.history.question(conversation, turn)  # as it is by now: it may have been edited
-                [asked] = messages.load_messages(line) if line is not None else (None,)
-                if isinstance(asked, UserMessage):
+                # As it is by now: it may have been edited.
+                asked = messages.load_question(repos.history.question(conversation, turn))
+                if asked is not None:
                     repos.history.correct(conversation, turn, messages.dump_messages((prompt.in_words(asked),)))
 
         if changed:
@@ -623,11 +623,6 @@ def _rows(turn: TurnId, kept: Iterable[Message]) -> list[StoredMessage]:
 def _question(turn: Turn) -> bytes:
     """What was asked, so that it can be asked again."""
     return messages.dump_messages((turn.question,))
-
-
-def _kept(message: Message) -> Message:
-    """The message as the history keeps it: without what only its vendor understands."""
-    return message.without_opaque() if isinstance(message, AssistantMessage) else message
 
 
 def _row(turn: TurnId, message: Message, call_id: CallId | None) -> StoredMessage:
