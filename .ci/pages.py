@@ -65,7 +65,7 @@ def _entries() -> Iterator[CommandEntry]:
 
 def _who(entry: CommandEntry) -> str:
     who = "admins" if entry.for_admins else "admins, if there are any" if entry.configures_group else "everybody"
-    return f"{who}; directly" if entry.directly_only else who
+    return f"{who}{'; directly' if entry.directly_only else '; in groups' if entry.groups_only else ''}"
 
 
 def _tools() -> str:

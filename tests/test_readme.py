@@ -15,7 +15,7 @@ from bot.clock import SetClock
 from bot.unanswered import REASONS
 from store import Store
 from tests.bot.loops.app_harness import app_harness
-from tests.servers.envelopes import ALICE, message
+from tests.servers.envelopes import ALICE, GROUP, message
 from tests.tools.conftest import USER_AGENT
 from tests.tools.test_catalog import READY
 from tests.variables import known_names
@@ -96,13 +96,14 @@ def test_every_reason_not_to_answer_is_explained() -> None:
 
 
 async def test_the_commands_are_those_of_aldis(store: Store, clock: SetClock) -> None:
-    """Each that an admin is shown by `/help`, and no other."""
+    """Each that an admin is shown by `/help`, directly or in a group, and no other."""
     table = (ROOT / "docs/commands.md").read_text(encoding="utf-8").split("\n\nWhat they do")[0]
     told = {word for row in table.splitlines() if row.startswith("| `/") for word in re.findall(r"`(/[a-z]+)", row)}
     async with app_harness(store, clock, admins=frozenset({ALICE.uuid})) as port:
         await port.deliver(message("/help"))
-        await port.answered(1)
-        shown = re.findall(r" (/[a-z]+)\b(?! remind)", port.transport.sent[0].content.text)
+        await port.deliver(message("/help", group=GROUP))
+        helps = [reply.content.text for reply in await port.answered(2)]
+        shown = re.findall(r" (/[a-z]+)\b(?! remind)", "\n".join(helps))
     assert len(shown) > 5
     assert told == set(shown)
 

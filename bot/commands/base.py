@@ -105,6 +105,8 @@ class CommandEntry:
     """For admins, and for everybody where no admin is named in the settings: or nobody could ever do it."""
     directly_only: bool
     """Whether the answer tells of other conversations, so that no group may read it."""
+    groups_only: bool
+    """Whether it sets what there is in groups alone."""
     exact_only: bool
     """Whether it is carried out only where its name is written right, for it cannot be taken back."""
     examples: tuple[str, ...]
@@ -119,6 +121,10 @@ class CommandEntry:
         """Whether the caller may give this command."""
         return call.is_admin or not (self.for_admins or (self.configures_group and not call.may_configure_group))
 
+    def belongs(self, call: Call) -> bool:
+        """Whether it is for the kind of chat that it was given in."""
+        return not (self.directly_only if call.is_in_group else self.groups_only)
+
 
 def command(
     form: str,
@@ -128,6 +134,7 @@ def command(
     for_admins: bool = False,
     configures_group: bool = False,
     directly_only: bool = False,
+    groups_only: bool = False,
     exact_only: bool = False,
     examples: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Any, Call], Awaitable[None]]], CommandEntry]:
@@ -140,6 +147,7 @@ def command(
         for_admins=for_admins,
         configures_group=configures_group,
         directly_only=directly_only,
+        groups_only=groups_only,
         exact_only=exact_only,
         examples=examples,
     )
@@ -268,8 +276,8 @@ class Commands(CommandGroup):
         return near
 
     async def _carry_out(self, entry: CommandEntry, call: Call) -> None:
-        if entry.directly_only and call.is_in_group:
-            await self._context.reply(call, phrases.ONLY_DIRECTLY)
+        if not entry.belongs(call):
+            await self._context.reply(call, phrases.ONLY_DIRECTLY if entry.directly_only else phrases.ONLY_IN_GROUPS)
             return
         try:
             await entry.run(call)
@@ -292,11 +300,7 @@ class Commands(CommandGroup):
         )
 
     def _overview(self, call: Call) -> str:
-        entries = [
-            entry
-            for entry in self._entries.values()
-            if entry.may_be_given(call) and not (entry.directly_only and call.is_in_group)
-        ]
+        entries = [entry for entry in self._entries.values() if entry.may_be_given(call) and entry.belongs(call)]
         sections = (
             (section, [f"/{entry.name}" for entry in entries if entry.section == section])
             for section in get_args(Section)

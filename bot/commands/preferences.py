@@ -225,15 +225,12 @@ class PreferenceCommands(CommandGroup):
             raise WrongForm
         await self._context.set(call, lambda: say(phrases.LANGUAGE_SET), language=code)
 
-    @command("/always on|off", phrases.ABOUT_ALWAYS, configures_group=True, section="admins")
+    @command("/always on|off", phrases.ABOUT_ALWAYS, configures_group=True, groups_only=True, section="admins")
     async def _always(self, call: Call) -> None:
-        """In a group: answers every message, or only those that address Aldis."""
+        """Answers every message of the group, or only those that address Aldis."""
         is_on = _SWITCHES.get(fold(call.command.rest))
         if is_on is None:
             raise WrongForm
-        if not call.is_in_group:
-            await self._context.reply(call, phrases.ONLY_IN_GROUPS)
-            return
         reply = phrases.ALWAYS_ON if is_on else phrases.ALWAYS_OFF
         await self._context.set(call, lambda: reply, answers_always=is_on)
 
@@ -241,18 +238,17 @@ class PreferenceCommands(CommandGroup):
         "/who [all|admins|list]",
         phrases.ABOUT_WHO,
         configures_group=True,
+        groups_only=True,
         section="admins",
         examples=("/who", "/who all", "/who admins", "/who list"),
     )
     async def _who(self, call: Call) -> None:
-        """In a group: who may ask there: everybody, only admins, or only those who may write directly as well. Alone
-        it shows that.
+        """Sets who may ask in the group: everybody, only admins, or only those who may write directly as well. Alone it
+        shows that.
         """
         word = fold(call.command.rest)
         askers = _ASKERS.get(word)
-        if not call.is_in_group:
-            await self._context.reply(call, phrases.ONLY_IN_GROUPS)
-        elif not word:
+        if not word:
             await self._context.answer(call, lambda repos: _ASKERS_TOLD[self._context.settings(repos, call).askers])
         elif askers is None:
             raise WrongForm

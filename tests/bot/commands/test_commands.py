@@ -57,7 +57,10 @@ async def test_help_lists_what_the_person_may_do(store: Store, clock: SetClock) 
         assert "Admins: " in admins
         assert "/allow" in admins
         assert "/budget" in admins
-        assert "/budget" not in await told(port, "Aldis, /help", author=BOB, group=GROUP)  # not given there
+        in_group = await told(port, "Aldis, /help", author=BOB, group=GROUP)
+        assert "/budget" not in in_group  # what is given only directly, and only in groups
+        assert "/always /who" in in_group
+        assert "/always" not in admins
         assert port.thinker.asked == []
 
 
