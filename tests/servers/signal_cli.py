@@ -141,6 +141,8 @@ class _EventStream(_Listener):
         default_factory=lambda: web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     )
     was_reset: bool = False
+    is_in_line: bool = False
+    """Whether the last bytes were no whole lines."""
 
     @property
     def is_gone(self) -> bool:
@@ -151,8 +153,13 @@ class _EventStream(_Listener):
         lines = "".join(f"data:{line}\n" for line in arrival.text.split("\n"))
         return await self.write(arrival.raw or f"event:receive\n{lines}\n".encode("utf-8", "surrogatepass"))
 
+    async def keep_alive(self) -> bool:
+        """Write a comment; not into a line, for signal-cli writes one event after the other, each whole."""
+        return self.is_in_line or await self.write(b":\n")
+
     async def write(self, data: bytes) -> bool:
         """Write bytes, after the headers where they are not out yet."""
+        self.is_in_line = not data.endswith(b"\n")
         if self.is_gone:
             self.was_reset, was_reset = True, self.was_reset
             return not was_reset
@@ -459,7 +466,7 @@ class SignalCli(SignalServer):
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.keep_alive_seconds), self._changed:
                     await self._changed.wait_for(lambda: stream.end in {"drop", "close"})
-            if stream.end is None and not await stream.write(b":\n"):
+            if stream.end is None and not await stream.keep_alive():
                 return
             if stream.end == "silence" and stream.is_gone:
                 return

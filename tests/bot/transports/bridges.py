@@ -1,5 +1,6 @@
 """Both bridges to Signal in the same words: a double of the server and a transport that talks to it."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from tests.servers import signal_cli, signal_rest_api
 from tests.servers.base import free_port
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE
 from tests.servers.signal_server import SignalServer
-from tests.waiting import DEADLINE_SECONDS
+from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
 
 SECRET = "open-sesame-open-sesame"
 
@@ -82,7 +83,7 @@ async def rest_api_webhook_bridge() -> AsyncGenerator[Bridge]:
 async def received(transport: Transport, count: int) -> list[Envelope]:
     """The next envelopes of one new connection, which is then closed."""
     found: list[Envelope] = []
-    async with aclosing(transport.envelopes()) as envelopes:
+    async with asyncio.timeout(WAIT_SECONDS), aclosing(transport.envelopes()) as envelopes:
         while len(found) < count:
             found.append(await anext(envelopes))
     return found
