@@ -10,7 +10,8 @@ of their own, and a receipt proves an item where it can mean no other (`store.pr
 A reaction is confirmed like a message, so it takes part in that (`begin_reaction`) while something is in doubt.
 An answer that comes twice is a nuisance, one that is taken for sent and never went out is lost.
 What was sent again may stand there twice. Once one of its sends is known, every other name that people have received
-and that can be nothing else in that chat is a copy, whenever that shows (`take_copies`): it is removed.
+and that can be nothing else in that chat is a copy, whenever that shows (`take_copies`): it is removed. So is a status
+that was given up in doubt and turns out to stand beside the answer; what has not taken its place yet still can.
 """
 
 import json
@@ -229,12 +230,24 @@ class Attempts(Repository):
             "UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent' AND sent_at IS NULL",
             [(name, item) for item, name in names.items()],
         )
+        self._revive_statuses(names)
         for item in self.sent_again({*names, *found.items}.union(*found.open_names.values())):
             self.note_copies(item, self._meant(item, found.open_names))
         self.execute("DELETE FROM receipts WHERE target IN (SELECT value FROM json_each(?))", (_listed(found.spent),))
         if found.items:
             self.notify("outbox")
         return len(found.items)
+
+    def _revive_statuses(self, names: Mapping[int, int]) -> None:
+        """Statuses that were given up and are there after all: what takes their place yet edits them."""
+        self.execute_many(
+            "UPDATE outbox SET state = 'sent', sent_at = ? WHERE id = ? AND position < 0 AND state = 'dead' "
+            "AND NOT EXISTS (SELECT 1 FROM outbox AS later WHERE later.replaces = outbox.id "
+            "AND later.state IN ('sending', 'unknown', 'sent')) "
+            "AND (EXISTS (SELECT 1 FROM turns WHERE turns.id = turn_id AND turns.state = 'running') "
+            "OR EXISTS (SELECT 1 FROM outbox AS later WHERE later.replaces = outbox.id AND later.state = 'waiting'))",
+            [(name, item) for item, name in names.items()],
+        )
 
     def _keep_open(self, item: int) -> None:
         """The item is proved; where it is just being sent again, that may still go out."""
@@ -310,9 +323,15 @@ class Attempts(Repository):
         return Copy(name=name, conversation=ConversationId(conversation), turn=TurnId(turn), removal=opened)
 
     def sent_again(self, items: Collection[int]) -> list[int]:
-        """Those of some items of which there may be copies."""
-        listed = "SELECT value FROM json_each(?)"
-        rows = self.rows(f"SELECT id FROM outbox WHERE id IN ({listed}) AND removal IS NOT NULL", (_listed(items),))  # noqa: S608
+        """Those of some items of which there may be copies, statuses that were given up in doubt and have no use any
+        more among them.
+        """
+        rows = self.rows(
+            "SELECT id FROM outbox WHERE id IN (SELECT value FROM json_each(?)) AND removal IS NOT NULL "
+            "AND (position >= 0 OR (state = 'dead' AND NOT EXISTS "
+            "(SELECT 1 FROM turns WHERE turns.id = turn_id AND turns.state = 'running')))",
+            (_listed(items),),
+        )
         return [item for (item,) in rows]
 
     def possible_names(self, item: int, now: datetime) -> tuple[int, ...]:
@@ -321,12 +340,16 @@ class Attempts(Repository):
         return self._meant(item, self._proofs(receipts, now).open_names) if receipts else ()
 
     def note_copies(self, item: int, possible: Collection[int]) -> None:
-        """What else of an item that was sent again stands in its chat, surely or `possible`, is to be removed."""
+        """What else of an item that was sent again stands in its chat, surely or `possible`, is to be removed.
+
+        Of a status that was given up that is all there is.
+        """
         copies = self.execute(
             "INSERT OR IGNORE INTO copies (outbox_id, name) SELECT id, name FROM outbox JOIN ("
             "SELECT value AS name FROM json_each(?2) UNION "
             "SELECT sent_at FROM attempts WHERE outbox_id = ?1 AND sent_at IS NOT NULL"
-            ") WHERE id = ?1 AND state = 'sent' AND removal IS NOT NULL AND name <> sent_at",
+            ") WHERE id = ?1 AND removal IS NOT NULL "
+            "AND ((state = 'sent' AND name <> sent_at) OR (state = 'dead' AND position < 0))",
             (item, _listed(self._unclear(possible))),
         )
         if copies.rowcount:

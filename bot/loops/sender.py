@@ -239,7 +239,7 @@ class Sender:
         unheard = self._grace if self._transport.has_receipts and not self._transport.is_open else None
         items = repos.outbox.begin(now=now, most=self._room(), stamped_at=self._clock.wall(), unheard=unheard)
         for item in items:
-            if item.attempts and not item.is_status and item.edits is None:
+            if item.is_status or (item.attempts and item.edits is None):
                 self._keep_removal(repos, item)
             if item.was_unknown:
                 resent = LedgerEntry(kind="send", name="message", outcome="resent", latency_seconds=0)
@@ -250,7 +250,7 @@ class Sender:
         return items, min(max(_SHORTEST_WAIT_SECONDS, (due_at - now).total_seconds()), _LONGEST_NAP_SECONDS)
 
     def _keep_removal(self, repos: Repositories, item: OutboxItem) -> None:
-        """How a copy of what is sent again is removed, should both stand there; its words may be gone by then."""
+        """How it is removed, should it show that it stands beside another; its words may be gone by then."""
         with suppress(UnreadableEvent):
             if isinstance(outgoing := events.outgoing(item.reply), Reply):
                 removal = Removal(chat=outgoing.chat, target=SentId(0))

@@ -7,7 +7,8 @@ crash, the next attempt of the turn goes on with it, and whatever the turn comes
 question whether something may be done, the sentence that it was stopped or failed. What is taken back while it runs
 takes its status with it (`bot.turn.outgoing`).
 A status whose send is in doubt is shown no further: the outbox never sends it again, gives its receipt some seconds,
-and lets the answer go out as a new message when none came. Then, at worst, a status stays above its answer.
+and lets the answer go out as a new message when none came. A receipt that comes later still tells where the status
+stands: then it is removed, or becomes the answer where that is not there yet.
 A turn that repeats another after an edit shows no status: its place is the answer that it will edit.
 Left to others: the rows and what is in doubt (`store.outbox`), how an edit is sent (`bot.loops.sender`).
 """

@@ -20,10 +20,12 @@ from bot.transports.signal_cli.transport import SignalCli
 from store import Repositories, open_store
 from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.flows.conftest import Signal
+from tests.flows.gates import Gate
 from tests.servers import signal_cli
 from tests.servers.base import Seen
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, MALLORY, Person, message, receipt, timestamp
 from tests.servers.openai import OpenAIServer
+from tests.servers.script import say
 from tests.servers.signal_server import Plan, cut
 from tests.waiting import eventually
 
@@ -158,6 +160,24 @@ async def test_after_a_restart_they_are_proved_as_well(world: World, caplog: pyt
         await world.ask("Aldis, bullace?", CAROL, group=OTHER_GROUP)
         await world.signal.sent_count(4)
     assert await world.resent() == 0
+
+
+async def test_a_status_that_shows_up_beside_the_answer_goes(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    """The bridge never told that it had sent it, and the phone was off: its receipt comes after the answer."""
+    gate = Gate(world.model, say("And quince."))
+    world.model.script.append(gate)
+    world.signal.plans.append(OUT)
+    async with world.running(grace_seconds=1):
+        await world.ask("And now, quince?")
+        await gate.arrived()
+        await eventually(lambda: doubts(caplog) == 1)
+        gate.opened.set()
+        await world.signal.sent_count(2)
+        await world.signal.confirm()
+        await world.signal.removed_count(1)
+        await world.ask("And then, medlar?")
+        await world.signal.sent_count(3)
+    assert world.heard(ALICE.chat) == ["quince.", "medlar?"]
 
 
 async def test_a_strangers_receipt_proves_nothing(world: World, caplog: pytest.LogCaptureFixture) -> None:

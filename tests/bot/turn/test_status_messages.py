@@ -149,6 +149,58 @@ async def test_a_status_in_doubt_holds_the_answer_up_for_a_moment_only(
         assert await states(port) == ["sent" if is_confirmed else "dead", "sent"]
 
 
+async def test_a_status_whose_receipt_comes_after_the_answer_is_removed(store: Store, clock: SetClock) -> None:
+    """The phone was off: it shows the status above the answer, and says so when both are long there."""
+    async with app_harness(store, clock, live="status") as port:
+        port.transport.sends += [SendUnknown("silence")]
+        await slowly(port)
+        await come_to(port, "unknown")
+        port.thinker.gates["slow"].set()
+        await come_to(port, "unknown", "waiting")
+        clock.move(10)
+        store.wakeups["outbox"].set()
+        await port.quiet()
+        await port.deliver(receipt([FIRST + 5]))
+        await port.transport.until(lambda: bool(port.transport.removed))
+        await port.quiet()
+        assert shown(port) == [("re: slow one", None)]
+        assert [removal.target for removal in port.transport.removed] == [FIRST + 5]
+        assert await states(port) == ["dead", "sent", "sent"]
+
+
+async def test_a_status_whose_receipt_comes_while_the_turn_runs_becomes_the_answer(
+    store: Store, clock: SetClock
+) -> None:
+    """It was given up as one that nobody may ever see; that it is there is known early enough."""
+    async with app_harness(store, clock, live="status") as port:
+        port.transport.sends += [SendUnknown("silence")]
+        await slowly(port)
+        await come_to(port, "unknown")
+        clock.move(10)
+        store.wakeups["outbox"].set()
+        await come_to(port, "dead")
+        await port.deliver(receipt([FIRST + 5]))
+        await come_to(port, "sent")
+        port.thinker.gates["slow"].set()
+        await port.quiet()
+        assert shown(port) == [("re: slow one", FIRST + 5)]
+        assert port.transport.removed == []
+
+
+async def test_a_status_that_was_taken_back_in_doubt_is_removed(store: Store, clock: SetClock) -> None:
+    """Nothing takes its place, for the question is gone; its receipt tells that it stands there."""
+    async with app_harness(store, clock, live="status") as port:
+        port.transport.sends += [SendUnknown("silence")]
+        asked = await slowly(port)
+        await come_to(port, "unknown")
+        await port.deliver(delete(asked))
+        await come_to(port, "dead")
+        await port.deliver(receipt([FIRST + 5]))
+        await port.transport.until(lambda: bool(port.transport.removed))
+        assert [removal.target for removal in port.transport.removed] == [FIRST + 5]
+        assert shown(port) == []
+
+
 async def test_an_edit_in_doubt_is_not_edited(store: Store, clock: SetClock) -> None:
     """Nobody knows its newest revision: the answer is a new message, and the old one goes."""
     gate = asyncio.Event()
