@@ -81,6 +81,7 @@ class Visit:
         await self.go("/setup/account")
         await self.push("Show the QR code")
         await expect(self.page.get_by_alt_text("QR code for linking")).to_be_visible()
+        await expect(self.page.get_by_role("button", name="Show the QR code")).to_have_count(0)
         await self.signal.scan(ACCOUNT)
         await expect(self.page.get_by_text(f"Aldis answers for {ACCOUNT}")).to_be_visible()
 

@@ -340,6 +340,38 @@ PAGE_TOOLS_WHY = Sentence(
     "PAGE_TOOLS_WHY",
     "What the model may do besides answering: what each costs, and who outside sees what is asked.",
 )
+PAGE_ABOUT_CALCULATOR = Sentence("PAGE_ABOUT_CALCULATOR", "Works sums out exactly.")
+PAGE_ABOUT_WEATHER = Sentence(
+    "PAGE_ABOUT_WEATHER",
+    "Tells the weather of a place, now and for the next seven days, with air quality and pollen, also as a chart.",
+)
+PAGE_ABOUT_CLOCK = Sentence("PAGE_ABOUT_CLOCK", "Tells the time anywhere in the world.")
+PAGE_ABOUT_CONVERT = Sentence("PAGE_ABOUT_CONVERT", "Converts units and currencies.")
+PAGE_ABOUT_WEB_SEARCH = Sentence(
+    "PAGE_ABOUT_WEB_SEARCH",
+    "Searches the web, or Wikipedia where no search service is set up.",
+)
+PAGE_ABOUT_VERIFY_NEWS = Sentence(
+    "PAGE_ABOUT_VERIFY_NEWS",
+    "Gathers evidence for and against a claim by several searches.",
+)
+PAGE_ABOUT_TWITTER = Sentence("PAGE_ABOUT_TWITTER", "Searches posts on X.")
+PAGE_ABOUT_WIKIPEDIA = Sentence("PAGE_ABOUT_WIKIPEDIA", "Reads articles of Wikipedia.")
+PAGE_ABOUT_MARKETS = Sentence("PAGE_ABOUT_MARKETS", "Looks up prediction markets: what traders think is likely.")
+PAGE_ABOUT_NEWS = Sentence("PAGE_ABOUT_NEWS", "Searches what the news feeds of your choice have reported.")
+PAGE_ABOUT_WEB_FETCH = Sentence("PAGE_ABOUT_WEB_FETCH", "Reads web pages and PDFs.")
+PAGE_ABOUT_IMAGES = Sentence("PAGE_ABOUT_IMAGES", "Draws pictures.")
+PAGE_ABOUT_DB_QUERY = Sentence(
+    "PAGE_ABOUT_DB_QUERY",
+    "Looks things up in your own databases, without changing anything.",
+)
+PAGE_ABOUT_MCP = Sentence("PAGE_ABOUT_MCP", "Offers what MCP servers of your choice can do.")
+PAGE_ABOUT_REMIND = Sentence("PAGE_ABOUT_REMIND", "Reminds people of something, once or again and again.")
+PAGE_ABOUT_REMEMBER = Sentence("PAGE_ABOUT_REMEMBER", "Remembers what people want remembered about themselves.")
+PAGE_ABOUT_PREDICTIONS = Sentence(
+    "PAGE_ABOUT_PREDICTIONS",
+    "Records what people predict, and how often they were right.",
+)
 PAGE_STATE_ON = Sentence("PAGE_STATE_ON", "in use")
 PAGE_STATE_OFF = Sentence("PAGE_STATE_OFF", "switched off")
 PAGE_STATE_MISSING = Sentence("PAGE_STATE_MISSING", "lacks something")

@@ -13,7 +13,9 @@ from bot.doctor.tools import ToolGroup, inventory
 from bot.web.admin.context import AdminContext, NotDone, refusing
 from bot.web.admin.guard import form_of
 from bot.web.admin.model import looking
+from bot.web.admin.pages import words
 from bot.web.admin.trial import may_be_tried
+from tools import CATALOG
 
 _TOOLS = "/setup/tools"
 _SERVERS_SECONDS = 5.0
@@ -34,7 +36,9 @@ class Row:
 
     group: ToolGroup
     about: str
-    """The first sentence of what models are told, in English."""
+    """What they do: a sentence of ours, or the first one that models are told of them, in English."""
+    is_own: bool
+    """Whether Aldis itself brings them, so that `about` is in the language of the page."""
     cost_usd: Decimal
     asks: bool
     """Whether it does something, so that it may ask first."""
@@ -119,15 +123,19 @@ class ToolRoom:
 
 def _row(group: ToolGroup, asked: tuple[str, ...]) -> Row:
     """`asked` are the tools of a group whose tools are known only when servers are asked."""
-    first = group.tools[0].spec if group.tools else None
-    about = first.description.partition(". ")[0].rstrip(".") + "." if first else ""
+    is_own = group.name in CATALOG
     return Row(
         group=group,
-        about=about,
+        about=words(f"ABOUT_{group.name.upper()}") if is_own else _first_sentence(group),
+        is_own=is_own,
         cost_usd=max((tool.spec.cost_usd for tool in group.tools), default=Decimal(0)),
         asks=any(tool.spec.effects != "none" for tool in group.tools),
         trials=_trials(group, asked),
     )
+
+
+def _first_sentence(group: ToolGroup) -> str:
+    return group.tools[0].spec.description.partition(". ")[0].rstrip(".") + "." if group.tools else ""
 
 
 def _trials(group: ToolGroup, asked: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """What the pages do to settings: all of it or nothing, never over the environment, and never a key on a page."""
 
 import asyncio
+import html
 import re
 from decimal import Decimal
 from pathlib import Path
@@ -8,12 +9,15 @@ from pathlib import Path
 import pytest
 
 from bot.errors import ConfigError
+from bot.i18n.language import speaking
 from bot.settings.file import SettingsFile
+from bot.web.admin.pages import words
 from bot.web.admin.plots import by_day, largest
 from tests.bot.loops.fake_transport import envelope
 from tests.bot.web.admin.browsers import settings_of, visited
 from tests.servers.model_hosts import ModelHost, Software
 from tests.servers.openai import OpenAIServer
+from tools import CATALOG
 
 KEY = "sk-ant-very-secret-0123456789"
 
@@ -32,6 +36,22 @@ async def test_a_change_is_kept_and_taken_up(tmp_path: Path) -> None:
         assert (deed.what, deed.about) == ("settings.changed", "HISTORY__RETENTION_DAYS")
         await visitor.post("/setup/tools/retention", {"days": ""})
         assert dict(visitor.site.world.file.read()) == {}
+
+
+async def test_every_tool_says_in_the_language_of_the_page_what_it_does(tmp_path: Path) -> None:
+    """Those of Aldis itself, those included that lack something; what such a one would cost is not said."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        await visitor.post("/language", {"language": "de", "path": "/"})
+        page = await visitor.get("/setup/tools")
+        rows = page.text.split('action="/setup/tools/switch"')[1:]
+        assert len(rows) == len(CATALOG)
+        for row, name in zip(rows, CATALOG, strict=True):
+            with speaking("de"):
+                assert html.escape(words(f"ABOUT_{name.upper()}"), quote=False) in row
+        lacking = rows[list(CATALOG).index("twitter")]
+        assert "fehlt" in lacking
+        assert "kostenlos" not in lacking
 
 
 async def test_who_writes_while_the_account_is_linked_is_listed(tmp_path: Path) -> None:
