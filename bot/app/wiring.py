@@ -286,7 +286,7 @@ class Parts:
         )
 
     def _worker(
-        self, agent: MultimodalAgent, intake: Intake, identities: Identities, kept: Callable[[Turn], None]
+        self, agent: MultimodalAgent, intake: Intake, identities: Identities, on_kept: Callable[[Turn], None]
     ) -> Worker:
         approvals = Approvals(self._store, self._clock, self._turns)
         authority = Authority(name=self._settings.signal.name, allowed=self._allowed)
@@ -324,7 +324,7 @@ class Parts:
             group_context=group_context,
             pace=policies.pace(self._settings),
             authority=authority,
-            kept=kept,
+            on_kept=on_kept,
             greeting=self._greeting() if in_signal and self._settings.access.greeting else None,
         )
 
@@ -413,7 +413,7 @@ class Parts:
             allowed=self._allowed,
             name=self._settings.signal.name,
             doors=policies.doors(self._settings, self._pairing, self._callers) if self._realm == "signal" else None,
-            noticed=watchdog.on_confirmation,
+            on_confirmation=watchdog.on_confirmation,
             on_untrusted=on_untrusted,
         )
 

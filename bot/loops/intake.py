@@ -131,14 +131,14 @@ class Intake:
         pause_factor: float = 1.0,
         doors: Doors | None = None,
         members_seconds: float = _MEMBERS_SECONDS,
-        noticed: Callable[[int], None] | None = None,
+        on_confirmation: Callable[[int], None] | None = None,
         on_untrusted: Callable[[PersonId], None] | None = None,
     ) -> None:
-        """`noticed` is told each time of a message of ours that a device confirms.
+        """`on_confirmation` is told each time of a message of ours that a device confirms.
 
         `on_untrusted` is told who has written with a new key: nobody can read it before that is trusted.
         """
-        self._noticed = noticed
+        self._on_confirmation = on_confirmation
         self._on_untrusted = on_untrusted
         self._transport = transport
         self._store = store
@@ -631,9 +631,9 @@ class Intake:
         confirmed = self._transport.event(envelope)
         if not isinstance(confirmed, Receipt):
             return
-        if self._noticed is not None:
+        if self._on_confirmation is not None:
             for target in confirmed.targets:
-                self._noticed(target)
+                self._on_confirmation(target)
         if self._allowed.note_to_self:
             await self._hear_shown(confirmed, batch)
 

@@ -135,13 +135,13 @@ class Worker:
         group_context: GroupContext,
         pace: WorkerLimits,
         authority: Authority,
-        kept: Callable[[Turn], None] = lambda _: None,
+        on_kept: Callable[[Turn], None] = lambda _: None,
         greeting: Callable[[], str] | None = None,
     ) -> None:
-        """`kept` is told of each turn that was answered and is remembered. `greeting` gives what people hear before the
-        first answer in their own chat, in the language that is spoken; None: nothing.
+        """`on_kept` is called with each turn that was answered and is remembered. `greeting` gives what people hear
+        before the first answer in their own chat, in the language that is spoken; None: nothing.
         """
-        self._kept = kept
+        self._on_kept = on_kept
         self._greeting = greeting
         self._transport = transport
         self._store = store
@@ -459,7 +459,7 @@ class Worker:
             self._note_seconds(claim, "answered" if outcome.ok else "failed")
             self._counts.add("turns_answered" if outcome.ok else "turns_answered_with_failure")
         if is_kept and outcome.messages:
-            self._kept(turn)
+            self._on_kept(turn)
         if is_kept and outcome.ok:
             self._group_context.on_answer(turn.talk)
 
@@ -541,11 +541,11 @@ class Worker:
         try:
             async with asyncio.timeout(self._pace.turn_timeout_seconds), self._status_messages.show(turn) as showing:
 
-                async def watch(progress: Progress) -> None:
+                async def on_progress(progress: Progress) -> None:
                     showing.watch(progress)
                     await self._transport.progress(turn.chat, progress)
 
-                return await self._agent.answer(turn, journal, watch, showing.told)
+                return await self._agent.answer(turn, journal, on_progress, showing.on_text)
         except TimeoutError:
             return journal.failure(say(phrases.TOOK_TOO_LONG))
         except asyncio.CancelledError:

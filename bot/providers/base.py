@@ -116,8 +116,8 @@ class Completion:
     """Whether the output limit cut it off within a call of a tool, which is left out then."""
 
 
-Told = Callable[[str], None]
-"""Is told the words of the answer so far, whenever there are more. They may still turn out not to be the answer:
+OnText = Callable[[str], None]
+"""Is called with the words of the answer so far, whenever there are more. They may still turn out not to be the answer:
 another provider begins anew, or tools are called after them."""
 
 
@@ -129,8 +129,8 @@ class Provider(Protocol):
         """How settings and the ledger call it: `anthropic`, `openai`, `offline`, `fallback`."""
         ...
 
-    async def complete(self, request: Request, told: Told | None = None) -> Completion:
-        """The model's answer, within `request.timeout_seconds`. With `told` it is streamed; the result is the same.
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        """The model's answer, within `request.timeout_seconds`. With `on_text` it is streamed; the result is the same.
 
         Raises:
             ProviderError: one of its kinds, see `bot.errors`; no other exception leaves an adapter.

@@ -24,7 +24,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
-from bot.providers.base import Attempt, Completion, Provider, Request, Told
+from bot.providers.base import Attempt, Completion, OnText, Provider, Request
 
 BACK_OFF_SECONDS = (0.5, 2.0)
 """The pauses before the second and the third round where no provider names one; jitter takes or adds up to a half."""
@@ -59,7 +59,7 @@ class _Run:
     """One request on its way: until when it may take, who is still worth asking, and what failed so far."""
 
     request: Request
-    told: Told | None
+    on_text: OnText | None
     ends_at: float
     hopeful: list[_Seat]
     errors: list[ProviderError] = field(default_factory=list[ProviderError])
@@ -111,7 +111,7 @@ class Fallback:
         """`fallback`; a completion carries the name of the provider that made it."""
         return "fallback"
 
-    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """The first completion that one of the providers gives; its `attempts` lists the tries that failed before.
 
         Raises:
@@ -119,7 +119,7 @@ class Fallback:
             ProviderError: every try failed: the last error, or the first where all were `Rejected`; `attempts` is set.
         """
         ends_at = self._monotonic() + request.timeout_seconds
-        run = _Run(request=request, told=told, ends_at=ends_at, hopeful=self._in_order(request.model))
+        run = _Run(request=request, on_text=on_text, ends_at=ends_at, hopeful=self._in_order(request.model))
         back_offs, failed_before = iter(BACK_OFF_SECONDS), 0
         while (completion := await self._round(run)) is None:
             wait_seconds = self._wait_seconds(run, run.errors[failed_before:], next(back_offs, None))
@@ -161,7 +161,7 @@ class Fallback:
         began_at = self._monotonic()
         try:
             return await _complete_in_time(
-                seat.provider, replace(run.request, timeout_seconds=timeout_seconds), run.told
+                seat.provider, replace(run.request, timeout_seconds=timeout_seconds), run.on_text
             )
         except ProviderError as error:
             self._note(seat, run, error, latency_seconds=self._monotonic() - began_at)
@@ -200,11 +200,11 @@ class Fallback:
         return wait_seconds if self._monotonic() + wait_seconds < run.ends_at else None
 
 
-async def _complete_in_time(provider: Provider, request: Request, told: Told | None) -> Completion:
+async def _complete_in_time(provider: Provider, request: Request, on_text: OnText | None) -> Completion:
     """What the provider answers; a provider that oversteps its time is `Unavailable`."""
     try:
         async with asyncio.timeout(request.timeout_seconds + _GRACE_SECONDS):
-            return await provider.complete(request, told)
+            return await provider.complete(request, on_text)
     except TimeoutError as error:
         raise Unavailable("no answer in time", provider=provider.name) from error
 

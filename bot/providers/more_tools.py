@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final, cast
 
 from bot.messages import AssistantMessage, Message, ToolCall, ToolMessage
-from bot.providers.base import Completion, Provider, Request, Told, ToolOffer
+from bot.providers.base import Completion, OnText, Provider, Request, ToolOffer
 from bot.providers.wire import tool_call
 
 NAME: Final = "more_tools"
@@ -30,14 +30,14 @@ class MoreTools:
         """That of the provider."""
         return self._provider.name
 
-    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """The completion, its calls as calls of the tools themselves.
 
         Raises:
             ProviderError: one of its kinds, see `bot.errors`.
         """
         seldom = {offer.name for offer in request.tools if offer.seldom}
-        completion = await self._provider.complete(defer_tools(request, seldom), told)
+        completion = await self._provider.complete(defer_tools(request, seldom), on_text)
         message = completion.message
         if message is None or not message.calls:
             return completion

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterable, Iterable, Mapping
 from typing import Protocol
 
-from bot.providers.base import Told
+from bot.providers.base import OnText
 
 MAX_CHARACTERS = 2_000_000
 """Of one answer: twice what the largest output limit gives. A server that repeats itself may never end."""
@@ -44,14 +44,14 @@ class Gathering(Protocol):
 class Listener:
     """Who is told the words of one completion as they come, and in the end what it says."""
 
-    def __init__(self, told: Told) -> None:
-        self._told = told
+    def __init__(self, on_text: OnText) -> None:
+        self._on_text = on_text
         self._said = ""
 
     def __call__(self, text: str) -> None:
         """There are more words."""
         self._said = text
-        self._told(text)
+        self._on_text(text)
 
     def end(self, text: str) -> None:
         """That was the answer: an end that might have become a call, and did not, is told now."""
@@ -59,8 +59,8 @@ class Listener:
             self(text)
 
 
-async def read_stream(pieces: AsyncIterable[object], gathering: Gathering, told: Told) -> bytes:
-    """The body of an answer that comes in these pieces; `told` is told its words whenever there are more.
+async def read_stream(pieces: AsyncIterable[object], gathering: Gathering, on_text: OnText) -> bytes:
+    """The body of an answer that comes in these pieces; `on_text` is called with its words whenever there are more.
 
     Raises:
         ValueError: a piece cannot be read, the end is missing, or there is none.
@@ -76,7 +76,7 @@ async def read_stream(pieces: AsyncIterable[object], gathering: Gathering, told:
             raise ValueError("the answer does not end")
         if text != said and text.strip():
             said = text
-            told(text)
+            on_text(text)
     return gathering.body()
 
 

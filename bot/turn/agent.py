@@ -19,7 +19,7 @@ from bot.messages import AssistantMessage, CallId, ToolCall, ToolMessage, UserMe
 from bot.policy.budgets import UsedUp
 from bot.policy.chat import Persona
 from bot.policy.secrets import Secrets
-from bot.providers.base import Attempt, Completion, Provider, Request, Stop, Told, ToolOffer
+from bot.providers.base import Attempt, Completion, OnText, Provider, Request, Stop, ToolOffer
 from bot.transports.base import ModelAnswered, ModelFailed
 from bot.turn import phrases, prompt, provenance
 from bot.turn.answers import Answers
@@ -30,7 +30,7 @@ from bot.turn.group_context import beside
 from bot.turn.journal import Asked, Journal, Outcome, Pause, Turn, Whole
 from bot.turn.room import SIZES, ContextRoom, offer_tokens, part_of, shorten_answers
 from bot.turn.sources import Sources
-from bot.turn.state import TurnState, Watch
+from bot.turn.state import OnProgress, TurnState
 from bot.turn.toolbox import Toolbox
 from bot.turn.work import waiting
 
@@ -83,23 +83,25 @@ class Agent:
         self._calls = Calls(toolbox, max_per_round=limits.max_calls_per_round, secrets=self._secrets, room=self._room)
         self._answers = Answers(toolbox, self._calls, budget=budget, secrets=self._secrets, shows_sources=shows_sources)
 
-    async def answer(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None = None) -> Outcome | Pause:
+    async def answer(
+        self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None = None
+    ) -> Outcome | Pause:
         """The outcome of a turn, or how far it has come until somebody has to agree to what it wants to do.
 
-        Failures of models and tools are outcomes too, and so is a budget that is used up. `told` is told the words of
-        each completion as it is written; None: nobody wants to see them before they are whole.
+        Failures of models and tools are outcomes too, and so is a budget that is used up. `on_text` is called with the
+        words of each completion as it is written; None: nobody wants to see them before they are whole.
 
         Raises:
             StoreError: a step could not be journaled; the turn can be tried again later.
         """
         turn = _labelled(turn)
         journal.ask(turn)
-        state = await self._begun(turn, journal, watch, told)
+        state = await self._begun(turn, journal, on_progress, on_text)
         while True:
             try:
                 completion = await self._completion(state)
             except ProviderError as error:
-                await state.watch(ModelFailed(provider=error.provider, error=type(error).__name__))
+                await state.on_progress(ModelFailed(provider=error.provider, error=type(error).__name__))
                 failed = state.outcome(phrases.for_error(error), ok=False)
                 return replace(failed, failures=_attempts(error))
             if isinstance(completion, UsedUp):
@@ -117,7 +119,7 @@ class Agent:
                 return runs
             state.said += [message, ToolMessage(answers=tuple(run.answer for run in runs))]
 
-    async def _begun(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None) -> TurnState:
+    async def _begun(self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None) -> TurnState:
         async with waiting():
             offered = await self._toolbox.offers()
         offers = tuple(offer for offer in offered if offer.name not in turn.settings.tools_off)
@@ -125,8 +127,8 @@ class Agent:
         state = TurnState(
             turn=turn,
             journal=journal,
-            watch=watch,
-            told=told,
+            on_progress=on_progress,
+            on_text=on_text,
             all_offers=offers,
             said=[turn.question],
             sources=Sources(turn, labels),
@@ -200,7 +202,7 @@ class Agent:
         if isinstance(asked, UsedUp):
             return asked
         completion = _named(self._understood(self._without_secrets(asked)), state, number)
-        await state.watch(_progress(completion))
+        await state.on_progress(_progress(completion))
         if completion.stop is Stop.TOOLS and completion.message is not None and state.rounds_left:
             calls = completion.message.calls
             is_soon = all(self._toolbox.computes_only(call) or self._toolbox.runs_once(call) for call in calls)

@@ -15,7 +15,7 @@ from bot.labels import Labels, join_labels
 from bot.messages import AssistantMessage, Text, ToolCall
 from bot.policy.secrets import Secrets
 from bot.policy.trust import may_carry_out
-from bot.providers.base import Completion, Stop, Told
+from bot.providers.base import Completion, OnText, Stop
 from bot.providers.offline.answers import describe_answer
 from bot.turn import phrases
 from bot.turn.budget import Budget
@@ -52,20 +52,20 @@ class Answers:
         outcome = self._with_sources(state, self._ended(state, completion))
         return self._with_remark(state, self._with_undone(state, outcome))
 
-    def listener(self, state: TurnState) -> Told | None:
+    def listener(self, state: TurnState) -> OnText | None:
         """Who is told the words of a completion as it is written; of what people see at once holds the same."""
-        told = state.told
-        if told is None:
+        on_text = state.on_text
+        if on_text is None:
             return None
         if not may_carry_out(state.labels):
-            return lambda text: told(visible_beginning(self._secrets.cut(text), state.pages))
+            return lambda text: on_text(visible_beginning(self._secrets.cut(text), state.pages))
         given = given_in((*state.history, *state.said), self._toolbox.returning)
         next_at = 0.0
 
         def tell(text: str) -> None:
             nonlocal next_at
             if time.monotonic() >= next_at:
-                told(defang(visible_beginning(self._secrets.cut(text), state.pages), given))
+                on_text(defang(visible_beginning(self._secrets.cut(text), state.pages), given))
                 next_at = time.monotonic() + _TOLD_EVERY_SECONDS
 
         return tell

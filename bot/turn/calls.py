@@ -156,12 +156,12 @@ class Calls:
         if earlier is not None and _key_of(earlier) == _key(call):
             state.sources.took(earlier, spec)
             return earlier
-        await state.watch(ToolStarted(name=call.name, arguments=_shown(call)))
+        await state.on_progress(ToolStarted(name=call.name, arguments=_shown(call)))
         run = await self._run(state, call) if may_fetch else self._toolbox.refuse(call, "denied", NOT_GIVEN)
         run = replace(run, answer=replace(run.answer, content=self._secrets.cut(run.answer.content)))
         state.sources.took(run, spec)
         await state.journal.ran(run)
-        await state.watch(_ended_run(run))
+        await state.on_progress(_ended_run(run))
         return run
 
     async def _run(self, state: TurnState, call: ToolCall) -> ToolRun:

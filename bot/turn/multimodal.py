@@ -18,12 +18,12 @@ from bot.formatting.split import parts
 from bot.media.attachments import AttachmentReader
 from bot.media.room import MemoryRoom
 from bot.media.speech import MAX_SPOKEN_CHARACTERS, Speech
-from bot.providers.base import Told
+from bot.providers.base import OnText
 from bot.turn import prompt
 from bot.turn.agent import Agent
 from bot.turn.budget import Budget
 from bot.turn.journal import Asked, Journal, Opened, Outcome, Pause, Spoken, Turn
-from bot.turn.state import Watch
+from bot.turn.state import OnProgress
 from bot.turn.work import waiting
 
 _log = logging.getLogger(__name__)
@@ -40,7 +40,9 @@ _WORTHWHILE_SECONDS = 3.0
 class AgentLike(Protocol):
     """Whoever answers turns."""
 
-    async def answer(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None = None) -> Outcome | Pause:
+    async def answer(
+        self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None = None
+    ) -> Outcome | Pause:
         """As `bot.turn.agent.Agent.answer`."""
         ...
 
@@ -73,7 +75,9 @@ class MultimodalAgent:
         self._budget = budget
         self._room = MemoryRoom(_ROOM_BYTES)
 
-    async def answer(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None = None) -> Outcome | Pause:
+    async def answer(
+        self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None = None
+    ) -> Outcome | Pause:
         """What the agent answers to the question with all that came with it.
 
         Raises:
@@ -82,12 +86,14 @@ class MultimodalAgent:
         async with AsyncExitStack() as room:
             async with waiting():
                 await room.enter_async_context(self._room.of(_bytes_of(turn)))
-            return await self._answered(turn, journal, watch, told)
+            return await self._answered(turn, journal, on_progress, on_text)
 
-    async def _answered(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None) -> Outcome | Pause:
+    async def _answered(
+        self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None
+    ) -> Outcome | Pause:
         began = asyncio.get_running_loop().time()
         asked = await self._asked(turn, journal)
-        outcome = await self._agent.answer(asked, journal, watch, told)
+        outcome = await self._agent.answer(asked, journal, on_progress, on_text)
         if self._voice is None or isinstance(outcome, Pause) or not (outcome.ok and _is_spoken(turn)):
             return outcome
         left_seconds = began + self._voice.turn_seconds - _MARGIN_SECONDS - asyncio.get_running_loop().time()

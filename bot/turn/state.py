@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from bot.labels import Labels
 from bot.messages import AssistantMessage, Message
-from bot.providers.base import Completion, Told, ToolOffer
+from bot.providers.base import Completion, OnText, ToolOffer
 from bot.transports.base import Progress
 from bot.turn.citations import CitedPages
 from bot.turn.files import enclosed_files
@@ -14,7 +14,7 @@ from bot.turn.journal import Journal, Outcome, ToolRun, Turn
 from bot.turn.sources import Sources
 from tools import UnknownOutcome
 
-Watch = Callable[[Progress], Awaitable[None]]
+OnProgress = Callable[[Progress], Awaitable[None]]
 """Is told of each step as it happens."""
 
 SETTLED = frozenset({"ok", UnknownOutcome.code})
@@ -27,8 +27,8 @@ class TurnState:
 
     turn: Turn
     journal: Journal
-    watch: Watch
-    told: Told | None
+    on_progress: OnProgress
+    on_text: OnText | None
     all_offers: tuple[ToolOffer, ...]
     said: list[Message]
     sources: Sources

@@ -26,7 +26,7 @@ from bot.events import Reply, Styled
 from bot.formatting.graphemes import borders, clean_text
 from bot.formatting.split import parts, quoting
 from bot.logs import describe_error
-from bot.providers.base import Told
+from bot.providers.base import OnText
 from bot.transports.base import Progress, ToolEnded, ToolStarted
 from bot.turn import phrases
 from bot.turn.journal import Turn
@@ -132,8 +132,8 @@ class StatusMessage:
 
     def __init__(self, *, streams: bool) -> None:
         self.changed = asyncio.Event()
-        self.told: Told | None = self._hear if streams else None
-        """Is told the words of the answer so far; None where nobody wants to see them."""
+        self.on_text: OnText | None = self._hear if streams else None
+        """Is called with the words of the answer so far; None where nobody wants to see them."""
         self._running: list[str] = []
         self._words = ""
 

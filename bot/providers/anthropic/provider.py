@@ -34,7 +34,7 @@ from bot.messages import (
 )
 from bot.providers import caching, capabilities, media, streams, wire, written
 from bot.providers.anthropic import stream as anthropic_events
-from bot.providers.base import Completion, Request, Stop, Told, ToolOffer, Usage
+from bot.providers.base import Completion, OnText, Request, Stop, ToolOffer, Usage
 from bot.providers.lessons import ModelLessons
 from bot.providers.prices import Prices, published_prices
 
@@ -135,7 +135,7 @@ class _Answer(wire.Wire):
 class _Ear:
     """Who listens to one completion, and the streams that it has had so far: one, and one for each pause."""
 
-    told: streams.Listener
+    on_text: streams.Listener
     reader: written.Reader
     begun: list[anthropic_events.PartialMessage] = field(default_factory=list[anthropic_events.PartialMessage])
 
@@ -155,7 +155,9 @@ class _Ear:
         before = streams.join_texts(part.text for part in map(_part, content) if isinstance(part, Text))
         self.begun.append(anthropic_events.PartialMessage())
         gathering = written.PartialText(self.begun[-1], self.reader)
-        return await streams.read_stream(pieces, gathering, lambda text: self.told(streams.join_texts([before, text])))
+        return await streams.read_stream(
+            pieces, gathering, lambda text: self.on_text(streams.join_texts([before, text]))
+        )
 
 
 class Anthropic:
@@ -201,13 +203,13 @@ class Anthropic:
         """`anthropic`."""
         return NAME
 
-    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """The model's answer, pauses of the service's own tool loop included.
 
         Raises:
             ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is what a stream had used when it failed.
         """
-        ear = None if told is None else _Ear(told=streams.Listener(told), reader=written.Reader(request))
+        ear = None if on_text is None else _Ear(on_text=streams.Listener(on_text), reader=written.Reader(request))
         try:
             return await self._completed(request, ear)
         except ProviderError as error:
@@ -230,7 +232,7 @@ class Anthropic:
         except (anthropic.AnthropicError, ValueError) as error:
             raise wire.unreadable(provider=NAME, model=self._model) from error
         if ear is not None:
-            ear.told.end(answer.text)
+            ear.on_text.end(answer.text)
         latency_seconds = time.monotonic() - started
         return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
 

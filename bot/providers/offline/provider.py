@@ -22,7 +22,7 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
-from bot.providers.base import Completion, Request, Stop, Told, Usage
+from bot.providers.base import Completion, OnText, Request, Stop, Usage
 from bot.providers.offline import phrases
 from bot.providers.offline.answers import describe_answer
 from bot.providers.offline.intents import OfflineIntent, asked_at, intents, not_understood, people_words
@@ -84,10 +84,10 @@ class Offline:
         """`offline`."""
         return NAME
 
-    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """Tool calls where the newest question needs tools that are offered, else the answer in words. Never fails.
 
-        `told` is told the words at once, for they are not made one by one.
+        `on_text` is called with all words at once, for they are not made one by one.
         """
         question, since = _newest(request.messages)
         words = people_words(question.text)
@@ -106,8 +106,8 @@ class Offline:
         text = "\n\n".join(shown) if paragraphs or about else self._alone(words, usable, unread)
         if question.media:
             text = f"{say(phrases.OFFLINE_BLIND)}\n\n{text}" if words.strip() else say(phrases.OFFLINE_BLIND)
-        if told is not None:
-            told(text)
+        if on_text is not None:
+            on_text(text)
         return _completion([Text(text=text)], Stop.END)
 
     def _alone(self, words: str, usable: AbstractSet[str], unread: Sequence[str]) -> str:

@@ -51,7 +51,7 @@ from bot.media.speech import Speech
 from bot.metrics import Counts
 from bot.policy.access import EVERYBODY, AccessList
 from bot.policy.pairing import Pairing
-from bot.providers.base import Completion, Request, Told
+from bot.providers.base import Completion, OnText, Request
 from bot.providers.capabilities import NOTHING, Capabilities
 from bot.settings import BudgetSettings, HistorySettings, MediaSettings
 from bot.transports.envelope.frames import FrameReader
@@ -107,14 +107,14 @@ class Thinker(Scripted):
     script: list[Any] = field(default_factory=list[Any])
     gates: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
     asked: list[str] = field(default_factory=list[str])
-    told: Told | None = None
+    on_text: OnText | None = None
     """Who is told the words of the completion under way; None where nobody wants to see them."""
 
-    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         question = next(message.text for message in reversed(request.messages) if message.role == "user")
         self.requests.append(request)
         self.asked.append(question)
-        self.told = told
+        self.on_text = on_text
         for word, gate in self.gates.items():
             if word in question:
                 await gate.wait()
@@ -312,7 +312,7 @@ async def app_harness(
             **{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **pace}
         ),
         authority=authority,
-        kept=summary_worker.note,
+        on_kept=summary_worker.note,
         greeting=(lambda: phrases.greeting("Aldis", tuple(spec.name for spec in specs))) if greets else None,
     )
     intake = Intake(

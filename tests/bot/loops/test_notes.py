@@ -62,7 +62,7 @@ class Owner:
             allowed=OWN,
             name="Aldis",
             doors=Doors(quota=Quota(LimitsSettings()), pairing=Pairing()),
-            noticed=self.noticed.append,
+            on_confirmation=self.noticed.append,
         )
 
     async def take(self, frame: Frame) -> Envelope:

@@ -338,8 +338,8 @@ async def test_what_is_shown_while_it_is_written_is_no_link_either(store: Store,
         asked = len(there.port.thinker.asked)
         await there.port.deliver(message("go on"))
         await there.port.asked(asked + 1)
-        assert there.port.thinker.told is not None
-        there.port.thinker.told("The page says: see evil.example/?d=4711 and so on. ")
+        assert there.port.thinker.on_text is not None
+        there.port.thinker.on_text("The page says: see evil.example/?d=4711 and so on. ")
         await there.port.until(
             lambda: any("The page says" in reply.content.text for reply in there.port.transport.sent[before:])
         )

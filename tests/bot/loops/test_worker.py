@@ -18,7 +18,7 @@ from bot.i18n import phrases as common_phrases
 from bot.loops.worker import _MAX_TYPING, Worker, WorkerLimits
 from bot.metrics import Counts
 from bot.policy.access import AccessList
-from bot.providers.base import Completion, Request, Told
+from bot.providers.base import Completion, OnText, Request
 from bot.settings import BudgetSettings
 from bot.turn import phrases
 from bot.turn.agent import Agent, Limits
@@ -44,7 +44,7 @@ class Thinker(Scripted):
         self.asked: list[str] = []
         self.changed = asyncio.Event()
 
-    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         text = str(request.messages[-1])
         self.asked.append(text)
         self.changed.set()

@@ -10,7 +10,7 @@ import pytest
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.messages import AssistantMessage, Text, UserMessage
-from bot.providers.base import Attempt, Completion, Provider, Request, Stop, Told, Usage
+from bot.providers.base import Attempt, Completion, OnText, Provider, Request, Stop, Usage
 from bot.providers.fallback import Fallback
 
 REQUEST = Request(
@@ -54,13 +54,13 @@ class Scripted:
     offered_seconds: list[float] = field(default_factory=list)
     closed: int = 0
 
-    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         self.offered_seconds.append(request.timeout_seconds)
         self.machine.now += self.seconds
         step = self.script.pop(0) if self.script else ANSWER
         if isinstance(step, str):
-            if told is not None:
-                told(f"from {self.name}")
+            if on_text is not None:
+                on_text(f"from {self.name}")
             return completion_of(self.name)
         error, retry_after = step if isinstance(step, tuple) else (step, None)
         raise error("refused", provider=self.name, model=f"{self.name}-1", retry_after_seconds=retry_after)
@@ -79,7 +79,7 @@ class Hanging(Scripted):
 
     begun: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         self.begun.set()
         await asyncio.Event().wait()
         raise AssertionError

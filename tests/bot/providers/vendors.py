@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.messages import AssistantMessage, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.providers.anthropic.provider import Anthropic
-from bot.providers.base import Completion, Provider, Request, Told, ToolOffer
+from bot.providers.base import Completion, OnText, Provider, Request, ToolOffer
 from bot.providers.openai.provider import OpenAI
 from tests.servers import anthropic as anthropic_server
 from tests.servers import openai as openai_server
@@ -54,7 +54,7 @@ class Listening:
     def name(self) -> str:
         return self.inner.name
 
-    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         heard = self.heard = []
         completion = await self.inner.complete(request, heard.append)
         assert all(text.strip() and more.startswith(text) for text, more in pairwise([*heard, *heard[-1:]]))

@@ -14,7 +14,7 @@ from bot.clock import SetClock
 from bot.errors import ContextTooLong, ProviderError
 from bot.events import PersonId
 from bot.policy.budgets import NearlyUsedUp, UsedUp
-from bot.providers.base import Completion, Request, Stop, Told, Usage
+from bot.providers.base import Completion, OnText, Request, Stop, Usage
 from bot.settings import BudgetSettings
 from bot.turn import phrases
 from bot.turn.agent import Agent, Limits
@@ -292,7 +292,7 @@ async def test_asking_again_with_less_history_is_checked_too(store: Store, clock
     class Meanwhile(Scripted):
         happens: Callable[[], None] = lambda: None
 
-        async def complete(self, request: Request, told: Told | None = None) -> Completion:
+        async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
             self.happens()
             return await super().complete(request)
 

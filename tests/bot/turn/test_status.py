@@ -68,9 +68,9 @@ def test_anything_can_be_shown(text: str) -> None:
 def test_what_is_shown_is_what_goes_on() -> None:
     """The tool that began last; when all have ended the model is asked again, and its words are shown from then on."""
     showing = StatusMessage(streams=True)
-    assert showing.told is not None
+    assert showing.on_text is not None
     assert showing.content().text == "Thinking …"
-    showing.told("Let me look that up ")
+    showing.on_text("Let me look that up ")
     assert showing.content().text == "Let me look that up …"
     showing.watch(ToolStarted(name="get_weather", arguments="{}"))
     showing.watch(ToolStarted(name="something_new", arguments="{}"))
@@ -78,4 +78,4 @@ def test_what_is_shown_is_what_goes_on() -> None:
     for name, text in (("something_new", "Checking the weather …"), ("get_weather", "Thinking …")):
         showing.watch(ToolEnded(name=name, content="{}", ok=True, latency_seconds=0))
         assert showing.content().text == text
-    assert StatusMessage(streams=False).told is None
+    assert StatusMessage(streams=False).on_text is None

@@ -363,7 +363,7 @@ async def test_few_edits_and_the_last_is_the_answer(store: Store, clock: SetCloc
     """However long an answer is written: eight edits in all, each of the newest revision, with whole words in it."""
     async with app_harness(store, clock, live="stream") as port:
         await slowly(port)
-        told = port.thinker.told
+        told = port.thinker.on_text
         assert told is not None
         await port.answered(1)
         for number in range(1, 20):
@@ -386,7 +386,7 @@ async def test_where_nothing_is_to_be_shown_nothing_is(store: Store, clock: SetC
     """Off: the answer alone."""
     async with app_harness(store, clock, live="off") as port:
         await slowly(port)
-        assert port.thinker.told is None
+        assert port.thinker.on_text is None
         port.thinker.gates["slow"].set()
         await port.quiet()
         assert shown(port) == [("re: slow one", None)]

@@ -12,7 +12,7 @@ from bot.clock import SetClock
 from bot.errors import ProviderError
 from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolCall
-from bot.providers.base import Completion, Request, Stop, Told, Usage
+from bot.providers.base import Completion, OnText, Request, Stop, Usage
 from bot.transports.base import Progress
 from bot.turn.agent import Agent, Limits
 from bot.turn.journal import Outcome, Turn
@@ -56,7 +56,7 @@ class Scripted:
     requests: list[Request] = field(default_factory=list[Request])
     name: str = "scripted"
 
-    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         self.requests.append(request)
         answer = self.script.pop(0)
         if isinstance(answer, ProviderError):

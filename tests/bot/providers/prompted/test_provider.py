@@ -168,8 +168,8 @@ async def test_an_answer_that_is_shown_live_shows_no_marker(server: OpenAIServer
     showing, seen = StatusMessage(streams=True), list[str]()
 
     def told(text: str) -> None:
-        assert showing.told is not None
-        showing.told(text)
+        assert showing.on_text is not None
+        showing.on_text(text)
         seen.append(showing.content().text)
 
     server.scripted(say(f"I look it up for you. {OSLO} It takes a moment."))
