@@ -1,6 +1,8 @@
 """What the tests of the tools share: an open client, and the surroundings of a call."""
 
-from collections.abc import AsyncIterator
+import tracemalloc
+from collections.abc import AsyncIterator, Generator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import pytest
@@ -18,6 +20,18 @@ USER_AGENT = user_agent()
 async def http() -> AsyncIterator[Http]:
     async with Http(USER_AGENT) as client:
         yield client
+
+
+@contextmanager
+def memory_below(max_bytes: int) -> Generator[None]:
+    """No more memory than that is taken within it, at any moment."""
+    tracemalloc.start()
+    try:
+        yield
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < max_bytes
 
 
 class Plenty:

@@ -1,22 +1,27 @@
 """Strangers' servers, and a name service that says what a test wants: what the tests of the fetcher stand on."""
 
 import asyncio
+import gzip
 import socket
 import ssl
+import zlib
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from ipaddress import IPv4Address, ip_address
 from pathlib import Path
 from typing import Any
 
+from aiohttp import web
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.servers.base import Answer, Seen, Server
 from tests.waiting import DEADLINE_SECONDS, all_begun
 from tools import FetchedPage, Fetcher
 from tools.web.addresses import FetchReach, IpAddress
@@ -26,6 +31,52 @@ HERE, INSIDE = "127.0.0.1", "127.0.0.2"
 
 Talk = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
+GZIP_HEAD = gzip.compress(b"", mtime=0)[:10]
+EMPTY_BLOCKS = b"\x00\x00\x00\xff\xff" * 8192
+"""Of a compressed body: read on and on, they come to nothing."""
+
+
+def answer_bytes(
+    body: bytes = b"page", content_type: str | None = "text/html", status: int = 200, **headers: str
+) -> Answer:
+    """An answer of these bytes; `Retry_After` names the header Retry-After."""
+    given = {} if content_type is None else {"Content-Type": content_type}
+    given |= {name.replace("_", "-"): text for name, text in headers.items()}
+    return lambda _: web.Response(body=body, status=status, headers=given)
+
+
+def endless(first: bytes, piece: bytes, content_type: str = "text/html", status: int = 200, **headers: str) -> Answer:
+    """An answer that never ends."""
+
+    async def pieces() -> AsyncGenerator[bytes]:
+        yield first
+        while True:
+            yield piece
+
+    given = {"Content-Type": content_type} | {name.replace("_", "-"): text for name, text in headers.items()}
+    return lambda _: web.Response(body=pieces(), status=status, headers=given)
+
+
+@cache
+def bomb() -> bytes:
+    """A gzip of 1 MB that unpacks to 1 GB."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    block = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return GZIP_HEAD + block * 1024
+
+
+@dataclass
+class Site(Server):
+    """A page at every path; `answers` give single paths something else."""
+
+    answers: dict[str, Answer] = field(default_factory=dict[str, Answer])
+
+    def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        answer = self.answers.get(seen.path)
+        given = answer(seen) if answer else web.Response(text=f"page {seen.path}", content_type="text/html")
+        assert isinstance(given, web.StreamResponse)
+        return given
+
 
 @dataclass
 class Line:
@@ -34,6 +85,10 @@ class Line:
     port: int = 0
     accepted: int = 0
     heard: list[str] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://{HERE}:{self.port}"
 
 
 @asynccontextmanager

@@ -4,10 +4,6 @@ import asyncio
 import gzip
 import json
 import logging
-import tracemalloc
-import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,12 +11,15 @@ import pytest
 from aiohttp import web
 
 from tests.servers.base import Answer, Seen, Server, answer_json, hang
-from tests.tools.conftest import USER_AGENT
-from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, all_begun, eventually
+from tests.servers.fixtures import fixture_of
+from tests.tools.conftest import USER_AGENT, memory_below
+from tests.tools.sites import EMPTY_BLOCKS, GZIP_HEAD, answer_bytes, bomb, endless, line
+from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
 from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, Unavailable
 from tools.http import MAX_BODY_BYTES, BytesAnswer, FormFile, JsonAnswer, Pause, no_pause, usual_pause
 
 SECRET = "sk-very-secret"
+JSON = "application/json"
 
 
 @dataclass
@@ -33,10 +32,7 @@ class Service(Server):
         return web.json_response(self.body)
 
 
-@pytest.fixture
-async def service() -> AsyncIterator[Service]:
-    async with Service() as running:
-        yield running
+service = fixture_of(Service)
 
 
 async def ask(http: Http, url: str, **more: Any) -> JsonAnswer:
@@ -46,35 +42,6 @@ async def ask(http: Http, url: str, **more: Any) -> JsonAnswer:
         "timeout_seconds": DEADLINE_SECONDS,
     }
     return await http.get_json(url, **(given | more))
-
-
-def raw(body: bytes, content_type: str = "application/json", status: int = 200, **headers: str) -> Answer:
-    given = {"Content-Type": content_type, **{name.replace("_", "-"): text for name, text in headers.items()}}
-    return lambda _: web.Response(body=body, status=status, headers=given)
-
-
-@asynccontextmanager
-async def line_server(talk: Callable[[asyncio.StreamWriter], Awaitable[None]]) -> AsyncGenerator[str]:
-    """A server that talks below HTTP, until it has said all or nobody listens any more."""
-    talks: list[asyncio.Task[Any] | None] = []
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        talks.append(asyncio.current_task())
-        try:
-            await reader.readuntil(b"\r\n\r\n")
-            await talk(writer)
-        except asyncio.IncompleteReadError:
-            pass  # who asks was out of time before the question was whole
-        finally:
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    await all_begun()
-    await asyncio.gather(*filter(None, talks))
 
 
 async def test_an_answer_has_status_json_and_headers(http: Http, service: Service) -> None:
@@ -90,13 +57,13 @@ async def test_an_answer_has_status_json_and_headers(http: Http, service: Servic
 
 async def test_a_compressed_answer_is_read(http: Http, service: Service) -> None:
     """Compression is asked for and understood."""
-    service.faults.append(raw(gzip.compress(b'{"packed": 1}', mtime=0), Content_Encoding="gzip"))
+    service.faults.append(answer_bytes(gzip.compress(b'{"packed": 1}', mtime=0), JSON, Content_Encoding="gzip"))
     assert (await ask(http, service.url)).body == {"packed": 1}
 
 
 async def test_half_a_character_does_not_spoil_an_answer(http: Http, service: Service) -> None:
     """Texts are cut within an emoji by some services: a question mark stands for what is left of it."""
-    service.faults.append(raw(b'{"cut": "half \\uD83D", "whole": "\\ud83d\\ude00", "n": 1.5}'))
+    service.faults.append(answer_bytes(b'{"cut": "half \\uD83D", "whole": "\\ud83d\\ude00", "n": 1.5}', JSON))
     assert (await ask(http, service.url)).body == {"cut": "half ?", "whole": "\U0001f600", "n": 1.5}
 
 
@@ -111,7 +78,7 @@ async def test_a_refusal_is_handed_to_the_caller_with_its_json(http: Http, servi
 
 async def test_a_refusal_without_json_has_no_body(http: Http, service: Service) -> None:
     """An HTML page of a proxy is no reason to hide the status."""
-    service.faults.append(raw(b"<html>", "text/html", 502))
+    service.faults.append(answer_bytes(b"<html>", "text/html", 502))
     answer = await ask(http, service.url)
     assert (answer.status, answer.body) == (502, None)
 
@@ -136,7 +103,7 @@ async def test_a_success_that_is_no_json_is_a_failure(
     http: Http, service: Service, body: bytes, content_type: str
 ) -> None:
     """Invalid JSON, numbers that are none, endless nesting, far too many members, another charset or type."""
-    service.faults.append(raw(body, content_type))
+    service.faults.append(answer_bytes(body, content_type))
     with pytest.raises(Unavailable, match="Service answers with something that cannot be read as JSON"):
         await ask(http, service.url)
 
@@ -174,57 +141,35 @@ async def test_a_trickle_does_not_outlast_the_deadline(http: Http) -> None:
             writer.write(b" ")
             await asyncio.sleep(0.01)
 
-    async with line_server(trickle) as url:
+    async with line(trickle) as site:
         with pytest.raises(TimedOut):
-            await ask(http, url, timeout_seconds=0.1)
-
-
-async def endless(_: Seen) -> web.StreamResponse:
-    async def pieces() -> AsyncIterator[bytes]:
-        while True:
-            yield b'{"a": "' + b"x" * 65_536
-
-    return web.Response(body=pieces(), content_type="application/json")
-
-
-async def endless_nothing(_: Seen) -> web.StreamResponse:
-    async def pieces() -> AsyncIterator[bytes]:
-        yield gzip.compress(b"", mtime=0)[:10]
-        while True:
-            yield b"\x00\x00\x00\xff\xff" * 8192  # empty blocks, for ever
-
-    return web.Response(body=pieces(), headers={"Content-Type": "application/json", "Content-Encoding": "gzip"})
-
-
-def gigabyte() -> bytes:
-    """A gzip of 1 MB that unpacks to 1 GB."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    block = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
-    return gzip.compress(b"", mtime=0)[:10] + block * 1024
+            await ask(http, site.url, timeout_seconds=0.1)
 
 
 @pytest.mark.parametrize(
     "fault",
-    [endless, endless_nothing, raw(gigabyte(), Content_Encoding="gzip"), raw(b" " * (MAX_BODY_BYTES + 1))],
+    [
+        endless(b"", b'{"a": "' + b"x" * 65_536, JSON),
+        endless(GZIP_HEAD, EMPTY_BLOCKS, JSON, Content_Encoding="gzip"),
+        answer_bytes(bomb(), JSON, Content_Encoding="gzip"),
+        answer_bytes(b" " * (MAX_BODY_BYTES + 1), JSON),
+    ],
     ids=["endless", "endless nothing", "bomb", "just"],
 )
 async def test_an_answer_that_is_too_large_is_left_unread(http: Http, service: Service, fault: Answer) -> None:
     """An endless body, a gzip bomb and a byte too many: refused, in the memory that the limit allows."""
     service.faults.append(fault)
-    tracemalloc.start()
-    try:
-        with pytest.raises(TooLarge, match="more than 2 MB"):
-            await ask(http, service.url)
-        _, peak_bytes = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak_bytes < 12 * MAX_BODY_BYTES
+    with memory_below(12 * MAX_BODY_BYTES), pytest.raises(TooLarge, match="more than 2 MB"):
+        await ask(http, service.url)
 
 
 async def test_an_answer_of_the_largest_size_is_read(http: Http, service: Service) -> None:
     """The limit itself is allowed, packed or not."""
     body = b'"' + b"x" * (MAX_BODY_BYTES - 2) + b'"'
-    service.faults += [raw(body), raw(gzip.compress(body, mtime=0), Content_Encoding="gzip")]
+    service.faults += [
+        answer_bytes(body, JSON),
+        answer_bytes(gzip.compress(body, mtime=0), JSON, Content_Encoding="gzip"),
+    ]
     for _ in range(2):
         assert len((await ask(http, service.url)).body) == MAX_BODY_BYTES - 2
 
@@ -242,7 +187,7 @@ async def test_compression_that_cannot_be_trusted_is_refused(
     http: Http, service: Service, body: bytes, encoding: str, words: str
 ) -> None:
     """Broken, cut off, or of a kind whose size we do not bound."""
-    service.faults.append(raw(body, Content_Encoding=encoding))
+    service.faults.append(answer_bytes(body, JSON, Content_Encoding=encoding))
     with pytest.raises(Unavailable, match=words):
         await ask(http, service.url)
 
@@ -264,8 +209,8 @@ async def test_a_connection_that_breaks_once_is_no_failure(http: Http) -> None:
         writer.write(answers.pop(0))
         await writer.drain()
 
-    async with line_server(talk) as url:
-        assert (await ask(http, url)).body == {}
+    async with line(talk) as site:
+        assert (await ask(http, site.url)).body == {}
     assert not answers
 
 
@@ -275,9 +220,9 @@ async def test_an_answer_that_is_no_http_is_a_failure(http: Http) -> None:
     async def talk(writer: asyncio.StreamWriter) -> None:
         writer.write(b"220 mail.example ESMTP\r\n\r\n")
 
-    async with line_server(talk) as url:
+    async with line(talk) as site:
         with pytest.raises(Unavailable, match="RemoteProtocolError"):
-            await ask(http, url)
+            await ask(http, site.url)
 
 
 @pytest.mark.parametrize("url", ["http://[half", "http://\x00/", "gopher://old.example/"])
@@ -352,7 +297,7 @@ def test_the_usual_pause_is_short_and_only_for_what_passes(status: int, asked: s
 
 async def test_a_question_in_json_is_asked_like_any_other(http: Http, service: Service) -> None:
     """By POST, once more after a short wait, with the key nowhere but in its header."""
-    service.faults.append(raw(b"{}", status=503, Retry_After="0"))
+    service.faults.append(answer_bytes(b"{}", JSON, status=503, Retry_After="0"))
     answer = await http.ask_json(
         service.url,
         service="Service",
@@ -419,7 +364,7 @@ class TestPosting:
 
     async def test_a_file_comes_back_as_it_is(self, http: Http, service: Service) -> None:
         """Bytes, with their status; the request says that anything may come."""
-        service.faults.append(raw(b"\x00\xff sound", "audio/aac"))
+        service.faults.append(answer_bytes(b"\x00\xff sound", "audio/aac"))
         answer = await post_json(http, service.url)
         assert (answer.status, answer.ok, answer.body) == (200, True, b"\x00\xff sound")
         [seen] = service.requests
@@ -432,7 +377,7 @@ class TestPosting:
 
     async def test_a_file_that_is_too_large_is_cut_short(self, http: Http, service: Service) -> None:
         """It is not read to its end."""
-        service.faults.append(raw(b"x" * 2000))
+        service.faults.append(answer_bytes(b"x" * 2000, JSON))
         with pytest.raises(TooLarge):
             await post_json(http, service.url)
 

@@ -23,14 +23,11 @@ from tests.bot.turn.turn_helpers import Echo, EchoArguments, calls, says
 from tests.conftest import NOON
 from tests.servers.base import hang
 from tests.servers.envelopes import BOB, GROUP, Frame, attachment, delete, message
+from tests.servers.fixtures import fixture_of
 from tests.servers.openai_audio import SOUND, OpenAIAudio
 from tools import Result, ResultFile, ToolContext
 
-
-@pytest.fixture
-async def service() -> AsyncGenerator[OpenAIAudio]:
-    async with OpenAIAudio() as running:
-        yield running
+service = fixture_of(OpenAIAudio)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.media.samples import adts, box, noise, pdf, picture, slow_pdf, video
 from tests.bot.media.voices import speech_at
 from tests.cells import sandbox
+from tests.servers.fixtures import fixture_of
 from tests.servers.openai_audio import OpenAIAudio
 
 LIMITS = MediaSettings(max_files=3, max_bytes=100_000, max_pages=2, max_text_chars=1000)
@@ -39,10 +40,7 @@ async def line(data: bytes, **more: Any) -> str:
     return f"{finding.what}, {finding.rest}"
 
 
-@pytest.fixture
-async def service() -> AsyncGenerator[OpenAIAudio]:
-    async with OpenAIAudio() as running:
-        yield running
+service = fixture_of(OpenAIAudio)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from bot.media.speech import Speech
 from bot.settings import AudioSettings
 from tests.bot.media.samples import adts
 from tests.servers.base import answer_json
+from tests.servers.fixtures import fixture_of
 from tests.servers.openai_audio import KEY, SOUND, OpenAIAudio
 from tests.tools.conftest import USER_AGENT
 from tests.waiting import DEADLINE_SECONDS
@@ -26,10 +27,7 @@ async def http() -> AsyncGenerator[Http]:
         yield client
 
 
-@pytest.fixture
-async def service() -> AsyncGenerator[OpenAIAudio]:
-    async with OpenAIAudio() as running:
-        yield running
+service = fixture_of(OpenAIAudio)
 
 
 def speech(

@@ -21,6 +21,7 @@ from tests.bot.media.samples import adts
 from tests.bot.media.voices import speech_at
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says
 from tests.cells import sandbox
+from tests.servers.fixtures import fixture_of
 from tests.servers.openai_audio import SOUND, OpenAIAudio
 
 LIMITS = MediaSettings(max_files=4, max_bytes=1_000_000, max_pages=5, max_text_chars=1000)
@@ -28,10 +29,7 @@ VOICE = Attachment(id="v", content_type="audio/aac", name=None, size_bytes=None,
 TEXT = Attachment(id="t", content_type="text/plain", name="a.txt", size_bytes=None)
 
 
-@pytest.fixture
-async def service() -> AsyncGenerator[OpenAIAudio]:
-    async with OpenAIAudio(says=["How cold is it?"]) as running:
-        yield running
+service = fixture_of(lambda: OpenAIAudio(says=["How cold is it?"]))
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from bot.turn.journal import Outcome, Pause
 from store import Store
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, contents, says, toolbox
 from tests.servers.base import hang
+from tests.servers.fixtures import fixture_of
 from tests.servers.openai_images import KEY, PNG, OpenAIImages
 from tests.tools.conftest import USER_AGENT
 from tests.waiting import eventually
@@ -24,10 +25,7 @@ from tools.images.tool import ImageGenerate
 ASKED = calls(("image_generate", {"prompt": "a lamp in the fog"}))
 
 
-@pytest.fixture
-async def service() -> AsyncGenerator[OpenAIImages]:
-    async with OpenAIImages() as running:
-        yield running
+service = fixture_of(OpenAIImages)
 
 
 @pytest.fixture

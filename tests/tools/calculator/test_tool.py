@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import tracemalloc
 import warnings
 from decimal import Decimal
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tools.conftest import memory_below
 from tools import BadArguments, ToolContext
 from tools.calculator.arithmetic import FUNCTIONS
 from tools.calculator.tool import MAX_EXPRESSION_CHARS, Calculator, CalculatorArguments, value
@@ -316,13 +316,8 @@ ATTACKS = [
 @pytest.mark.parametrize("expression", ATTACKS, ids=range(len(ATTACKS)))
 def test_an_attack_ends_in_a_small_result_or_a_sentence(expression: str) -> None:
     """Nothing but `BadArguments` is raised, and no more memory is taken than a page of text is worth."""
-    tracemalloc.start()
-    try:
+    with memory_below(MAX_MEMORY_BYTES):
         result = _value_or_none(expression)
-        _, peak_bytes = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak_bytes < MAX_MEMORY_BYTES
     _check_small(result)
 
 

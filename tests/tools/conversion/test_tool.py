@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.servers.base import answer_json, hang
+from tests.servers.fixtures import fixture_of
 from tests.servers.frankfurter import Frankfurter
 from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
 from tools.conversion import units
@@ -23,11 +23,7 @@ from tools.conversion.rates import ATTRIBUTION
 from tools.conversion.tool import Convert, ConvertArguments
 from tools.conversion.units import convert_amount, unit
 
-
-@pytest.fixture
-async def frankfurter() -> AsyncIterator[Frankfurter]:
-    async with Frankfurter() as running:
-        yield running
+frankfurter = fixture_of(Frankfurter)
 
 
 class Asked:

@@ -62,23 +62,8 @@ SCHEMA = (
     "ANALYZE orders, letters",
 )
 ORDERS = (
-    *(
-        "id",
-        "customer",
-        "town",
-        "total",
-        "weight",
-        "share",
-        "paid",
-        "day",
-        "at",
-        "took",
-        "tags",
-        "more",
-        "mood",
-        "code",
-    ),
-    *("host", "raw", "select 'x"),
+    *("id", "customer", "town", "total", "weight", "share", "paid", "day", "at", "took", "tags", "more", "mood"),
+    *("code", "host", "raw", "select 'x"),
 )
 
 

@@ -1,7 +1,7 @@
 """Checking a claim: rounds of searches over doubles of the services, to evidence and never to a verdict."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -11,6 +11,7 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from tests.servers.base import Seen, answer_json, hang
+from tests.servers.fixtures import fixture_of
 from tests.servers.perplexity import KEY as PERPLEXITY_KEY
 from tests.servers.perplexity import Perplexity
 from tests.servers.tavily import KEY, Tavily
@@ -84,16 +85,8 @@ class Press(Tavily):
         return [seen.json() for seen in self.requests]
 
 
-@pytest.fixture
-async def press() -> AsyncIterator[Press]:
-    async with Press() as running:
-        yield running
-
-
-@pytest.fixture
-async def wikipedia() -> AsyncIterator[Wikipedia]:
-    async with Wikipedia() as running:
-        yield running
+press = fixture_of(Press)
+wikipedia = fixture_of(Wikipedia)
 
 
 class Spent:
@@ -437,7 +430,7 @@ def test_its_own_time_ends_before_the_call_s() -> None:
     assert spec.timeout_seconds > options.timeout_seconds
 
 
-async def test_all_tools_that_search_share_one_desk(newsroom: Newsroom, press: Press) -> None:
+async def test_all_tools_that_search_share_one_service(newsroom: Newsroom, press: Press) -> None:
     """What one asked a moment ago the other does not ask again."""
     press.findings = {"": [DAILY, EVENING, ORIGINAL]}
     search = WebSearch(SearchOptions(max_results=10), newsroom.search)

@@ -1,7 +1,6 @@
 """Pictures of descriptions, from a double of OpenAI's images endpoint and of servers that are compatible with it."""
 
 import base64
-from collections.abc import AsyncIterator
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +9,7 @@ from aiohttp import web
 from pydantic import SecretStr, ValidationError
 
 from tests.servers.base import Answer, Seen, answer_json, hang
+from tests.servers.fixtures import fixture_of
 from tests.servers.openai_images import JPEG, KEY, PNG, WEBP, OpenAIImages, refused
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import line, only_here, says
@@ -33,16 +33,8 @@ from tools.images.tool import MAX_ANSWER_BYTES, MAX_PICTURE_BYTES, ImageArgument
 BROKEN = answer_json({"error": {"message": "SECRET words", "type": "server_error", "param": None, "code": None}}, 500)
 
 
-@pytest.fixture
-async def service() -> AsyncIterator[OpenAIImages]:
-    async with OpenAIImages() as running:
-        yield running
-
-
-@pytest.fixture
-async def local() -> AsyncIterator[OpenAIImages]:
-    async with OpenAIImages(local=True) as running:
-        yield running
+service = fixture_of(OpenAIImages)
+local = fixture_of(lambda: OpenAIImages(local=True))
 
 
 class Drawing:

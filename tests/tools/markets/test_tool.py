@@ -1,6 +1,5 @@
 """Prediction markets, from doubles of Polymarket and Manifold."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -8,23 +7,15 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from tests.servers.base import answer_json, hang
+from tests.servers.fixtures import fixture_of
 from tests.servers.manifold import Manifold, question
 from tests.servers.polymarket import Polymarket, event, traded
 from tools import BadArguments, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
 from tools.markets.options import MarketsOptions
 from tools.markets.tool import MarketGet, MarketGetArguments, MarketSearch, MarketSearchArguments
 
-
-@pytest.fixture
-async def polymarket() -> AsyncIterator[Polymarket]:
-    async with Polymarket() as running:
-        yield running
-
-
-@pytest.fixture
-async def manifold() -> AsyncIterator[Manifold]:
-    async with Manifold() as running:
-        yield running
+polymarket = fixture_of(Polymarket)
+manifold = fixture_of(Manifold)
 
 
 class Asked:

@@ -847,7 +847,7 @@ def test_the_options_say_who_may_see_what_is_asked(given: dict[str, Any], who: t
 
 
 @pytest.mark.parametrize(("given", "is_open"), [({}, True), ({"providers": "brave"}, False)])
-def test_a_desk_with_nobody_to_ask_is_closed(given: dict[str, Any], is_open: bool) -> None:
+def test_searches_with_nobody_to_ask_are_closed(given: dict[str, Any], is_open: bool) -> None:
     """Then no tool that searches is offered; the catalogue asks for it."""
     options = SearchOptions(**given)
     service = SearchService(options, Http(USER_AGENT), Plenty())

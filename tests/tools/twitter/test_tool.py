@@ -1,6 +1,5 @@
 """Posts on X, from a double of its recent search, with a double of Brave for when X cannot be asked."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -14,6 +13,7 @@ from bot.turn.quotas import Quotas
 from store import Store
 from tests.servers.base import Answer, answer_json, hang
 from tests.servers.brave import KEY, Brave, page
+from tests.servers.fixtures import fixture_of
 from tests.servers.x import NOW, TOKEN, X, post, refused
 from tests.tools.conftest import Plenty
 from tests.waiting import DEADLINE_SECONDS
@@ -27,16 +27,8 @@ AT_X = page("A lamp on X", "https://x.com/keeper/status/7", "It is lit.")
 ELSEWHERE = page("A lamp", "https://lamps.example/x.com", "Elsewhere.")
 
 
-@pytest.fixture
-async def x() -> AsyncIterator[X]:
-    async with X() as running:
-        yield running
-
-
-@pytest.fixture
-async def brave() -> AsyncIterator[Brave]:
-    async with Brave(pages=[AT_X, ELSEWHERE]) as running:
-        yield running
+x = fixture_of(X)
+brave = fixture_of(lambda: Brave(pages=[AT_X, ELSEWHERE]))
 
 
 class Asked:

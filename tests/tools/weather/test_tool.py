@@ -1,7 +1,6 @@
 """The weather, from a double of Open-Meteo that refuses what the real one refuses."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -9,6 +8,7 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from tests.servers.base import answer_json, hang
+from tests.servers.fixtures import fixture_of
 from tests.servers.open_meteo import OpenMeteo, place
 from tools import (
     BadArguments,
@@ -30,10 +30,7 @@ from tools.weather.tool import ATTRIBUTION, Weather, WeatherArguments
 KEY = "om-key-4711"
 
 
-@pytest.fixture
-async def open_meteo() -> AsyncIterator[OpenMeteo]:
-    async with OpenMeteo() as running:
-        yield running
+open_meteo = fixture_of(OpenMeteo)
 
 
 class Asked:

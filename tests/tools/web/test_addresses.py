@@ -7,33 +7,20 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
 
 import pytest
 from aiohttp import web
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.servers.base import Answer, Seen, Server
+from tests.servers.base import Answer
+from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT
-from tests.tools.sites import HERE, INSIDE, SECRET, Line, Names, fetch, line, only_here
+from tests.tools.sites import HERE, INSIDE, SECRET, Line, Names, Site, fetch, line, only_here
 from tools import BadArguments, Denied, Fetcher, NotFound, ToolError, Unavailable, canonical_url
 from tools.web.addresses import MAX_CHARS, FetchReach, WebAddress, is_public, resolve_redirect, web_address
 
 PUBLIC = "93.184.216.34"
-
-
-@dataclass
-class Site(Server):
-    """A page at every path; `answers` give single paths something else."""
-
-    answers: dict[str, Answer] = field(default_factory=dict)
-
-    def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        answer = self.answers.get(seen.path)
-        given = answer(seen) if answer else web.Response(text=f"page {seen.path}", content_type="text/html")
-        assert isinstance(given, web.StreamResponse)
-        return given
 
 
 def redirect(location: str | None, status: int = 302) -> Answer:
@@ -41,10 +28,7 @@ def redirect(location: str | None, status: int = 302) -> Answer:
     return lambda _: web.Response(status=status, headers=headers, text="moved", content_type="text/html")
 
 
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    async with Site() as running:
-        yield running
+site = fixture_of(Site)
 
 
 @pytest.fixture

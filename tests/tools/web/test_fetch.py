@@ -4,17 +4,32 @@ import asyncio
 import gzip
 import logging
 import ssl
-import tracemalloc
-import zlib
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from tests.servers.base import Answer, Seen, Server, hang
-from tests.tools.conftest import USER_AGENT
-from tests.tools.sites import HERE, SECRET, Names, Talk, certified, fetch, line, only_here, says
+from tests.servers.base import Answer, Seen, hang
+from tests.servers.fixtures import fixture_of
+from tests.tools.conftest import USER_AGENT, memory_below
+from tests.tools.sites import (
+    EMPTY_BLOCKS,
+    GZIP_HEAD,
+    HERE,
+    SECRET,
+    Names,
+    Site,
+    Talk,
+    answer_bytes,
+    bomb,
+    certified,
+    endless,
+    fetch,
+    line,
+    only_here,
+    says,
+)
 from tools import BadArguments, Denied, Fetcher, TimedOut, TooLarge, Unavailable
 from tools.web.addresses import FetchReach, IpAddress
 from tools.web.fetch import MAX_AT_ONCE, MAX_REDIRECTS
@@ -23,17 +38,7 @@ SITE = "site.example"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
 
-class Site(Server):
-    """A page at every path, unless a fault says otherwise."""
-
-    def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        return web.Response(text=f"page {seen.path}", content_type="text/html")
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    async with Site() as running:
-        yield running
+site = fixture_of(Site)
 
 
 def fetcher_for(port: int, *more: int, authorities: ssl.SSLContext | None = None) -> Fetcher:
@@ -51,16 +56,9 @@ def url_of(site: Site, path: str = "/", host: str = SITE) -> str:
     return f"http://{host}:{site.port}{path}"
 
 
-def answer(body: bytes = b"page", content_type: str | None = "text/html", status: int = 200, **headers: str) -> Answer:
-    given = {name.replace("_", "-"): text for name, text in headers.items()}
-    if content_type is not None:
-        given["Content-Type"] = content_type
-    return lambda _: web.Response(body=body, status=status, headers=given)
-
-
 async def test_a_page_is_status_type_body_and_where_it_stood(fetcher: Fetcher, site: Site) -> None:
     """The request says who asks and what may come back, and nothing else."""
-    site.faults.append(answer("grüße".encode(), 'Text/HTML; x=1; Charset="UTF-8"', X_A="1"))
+    site.faults.append(answer_bytes("grüße".encode(), 'Text/HTML; x=1; Charset="UTF-8"', X_A="1"))
     page = await fetch(fetcher, url_of(site, "/ä?q=b#c"))
     assert (page.status, page.ok, page.content_type, page.charset) == (200, True, "text/html", "utf-8")
     assert (page.body.decode(), page.headers["x-a"]) == ("grüße", "1")
@@ -95,7 +93,7 @@ async def test_an_international_name_is_asked_for_in_its_own_spelling(fetcher: F
 
 async def test_a_compressed_page_is_read(fetcher: Fetcher, site: Site) -> None:
     """Gzip is asked for and understood."""
-    site.faults.append(answer(gzip.compress(b"packed", mtime=0), Content_Encoding="gzip"))
+    site.faults.append(answer_bytes(gzip.compress(b"packed", mtime=0), Content_Encoding="gzip"))
     assert (await fetch(fetcher, url_of(site))).body == b"packed"
 
 
@@ -135,7 +133,7 @@ async def test_everybody_else_has_a_turn_while_a_page_is_read(site: Site, fetche
             turns += 1
             await asyncio.sleep(0)
 
-    site.faults.append(answer(b"x" * 1_000_000))
+    site.faults.append(answer_bytes(b"x" * 1_000_000))
     counting = asyncio.create_task(count())
     await fetch(fetcher, url_of(site))
     counting.cancel()
@@ -169,7 +167,7 @@ async def test_a_redirect_is_followed_by_get(fetcher: Fetcher, site: Site, statu
     ):
         site.requests.clear()
         there = location.format(site.port)
-        site.faults.append(answer(status=status, Location=there, Set_Cookie="track=1; Path=/"))
+        site.faults.append(answer_bytes(status=status, Location=there, Set_Cookie="track=1; Path=/"))
         page = await fetch(fetcher, url_of(site, "/a/b"))
         assert (page.ok, page.body, page.url.partition(f":{site.port}")[2]) == (True, b"page /a/c d", "/a/c%20d?e=f")
         assert [seen.method for seen in site.requests] == ["GET", "GET"]
@@ -179,13 +177,13 @@ async def test_a_redirect_is_followed_by_get(fetcher: Fetcher, site: Site, statu
 
 async def test_what_a_redirect_says_is_not_read(fetcher: Fetcher, site: Site) -> None:
     """Only where it leads counts; an endless text beside it is left behind."""
-    site.faults.append(endless(b"x", b"x" * 65_536, 302, Location="/next"))
+    site.faults.append(endless(b"x", b"x" * 65_536, status=302, Location="/next"))
     assert (await fetch(fetcher, url_of(site), max_bytes=100)).body == b"page /next"
 
 
 async def test_a_chain_of_redirects_ends(fetcher: Fetcher, site: Site) -> None:
     """Five are followed, the sixth is not."""
-    hops = [answer(status=302, Location=f"/{hop}") for hop in range(MAX_REDIRECTS + 1)]
+    hops = [answer_bytes(status=302, Location=f"/{hop}") for hop in range(MAX_REDIRECTS + 1)]
     site.faults[:] = hops[:MAX_REDIRECTS]
     assert (await fetch(fetcher, url_of(site))).body == b"page /4"
     site.requests.clear()
@@ -198,7 +196,7 @@ async def test_a_chain_of_redirects_ends(fetcher: Fetcher, site: Site) -> None:
 @pytest.mark.parametrize("status", [300, 304, 403, 404, 410, 429, 500])
 async def test_what_a_status_means_is_left_to_the_tool(fetcher: Fetcher, site: Site, status: int) -> None:
     """A refusal is a page without a body, whatever its type; it is asked once and not read."""
-    site.faults.append(answer(b"" if status == 304 else b"no", "image/png", status, Retry_After="7"))
+    site.faults.append(answer_bytes(b"" if status == 304 else b"no", "image/png", status, Retry_After="7"))
     page = await fetch(fetcher, url_of(site))
     assert (page.ok, page.status, page.body, page.headers["retry-after"]) == (False, status, b"", "7")
     assert len(site.requests) == 1
@@ -223,7 +221,7 @@ async def test_only_the_types_that_were_asked_for_are_read(
     fetcher: Fetcher, site: Site, content_type: str, accept: list[str], fine: bool
 ) -> None:
     """The server's word counts, nothing is guessed; its word is not repeated to the model either."""
-    site.faults.append(answer(content_type=content_type))
+    site.faults.append(answer_bytes(content_type=content_type))
     if fine:
         assert (await fetch(fetcher, url_of(site), accept=accept)).body == b"page"
         return
@@ -242,56 +240,30 @@ async def test_a_page_without_a_type_is_not_read() -> None:
             await fetch(fetcher, f"http://{SITE}:{bare.port}/")
 
 
-GZIP_HEAD = gzip.compress(b"", mtime=0)[:10]
-
-
-def bomb() -> bytes:
-    """A gzip of 1 MB that unpacks to 1 GB."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    block = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
-    return GZIP_HEAD + block * 1024
-
-
-def endless(first: bytes, piece: bytes, status: int = 200, **headers: str) -> Answer:
-    async def pieces() -> AsyncIterator[bytes]:
-        yield first
-        while True:
-            yield piece
-
-    given = {"Content-Type": "text/html"} | {name.replace("_", "-"): text for name, text in headers.items()}
-    return lambda _: web.Response(body=pieces(), status=status, headers=given)
-
-
 @pytest.mark.parametrize(
     "fault",
     [
         endless(b"x", b"x" * 65_536),
-        endless(GZIP_HEAD, b"\x00\x00\x00\xff\xff" * 8192, Content_Encoding="gzip"),
-        answer(bomb(), Content_Encoding="gzip"),
-        answer(bomb(), Content_Encoding="x-gzip"),
-        answer(b"x" * 300_001),
-        answer(gzip.compress(b"x" * 300_001, mtime=0), Content_Encoding="gzip"),
-        answer(b"x" * 300_001, Content_Encoding="Identity"),
+        endless(GZIP_HEAD, EMPTY_BLOCKS, Content_Encoding="gzip"),
+        answer_bytes(bomb(), Content_Encoding="gzip"),
+        answer_bytes(bomb(), Content_Encoding="x-gzip"),
+        answer_bytes(b"x" * 300_001),
+        answer_bytes(gzip.compress(b"x" * 300_001, mtime=0), Content_Encoding="gzip"),
+        answer_bytes(b"x" * 300_001, Content_Encoding="Identity"),
     ],
     ids=["endless", "endless nothing", "bomb", "another bomb", "a byte too many", "packed", "called identity"],
 )
 async def test_a_body_that_is_too_large_is_left_unread(fetcher: Fetcher, site: Site, fault: Answer) -> None:
     """Endless bodies, bombs and a byte too many, in the memory that the limit allows."""
     site.faults.append(fault)
-    tracemalloc.start()
-    try:
-        with pytest.raises(TooLarge, match=r"more than 0\.3 MB"):
-            await fetch(fetcher, url_of(site), max_bytes=300_000)
-        _, peak_bytes = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak_bytes < 8_000_000
+    with memory_below(8_000_000), pytest.raises(TooLarge, match=r"more than 0\.3 MB"):
+        await fetch(fetcher, url_of(site), max_bytes=300_000)
 
 
 async def test_a_body_of_the_largest_size_is_read(fetcher: Fetcher, site: Site) -> None:
     """The limit itself is allowed, packed or not."""
     body = b"x" * 300_000
-    site.faults += [answer(body), answer(gzip.compress(body, mtime=0), Content_Encoding="gzip")]
+    site.faults += [answer_bytes(body), answer_bytes(gzip.compress(body, mtime=0), Content_Encoding="gzip")]
     for _ in range(2):
         assert (await fetch(fetcher, url_of(site), max_bytes=300_000)).body == body
 
@@ -312,7 +284,7 @@ async def test_compression_that_cannot_be_trusted_is_refused(
     fetcher: Fetcher, site: Site, body: bytes, encoding: str, words: str
 ) -> None:
     """Of a kind whose size is not bounded here, or broken."""
-    site.faults.append(answer(body, Content_Encoding=encoding))
+    site.faults.append(answer_bytes(body, Content_Encoding=encoding))
     with pytest.raises(Unavailable, match=words):
         await fetch(fetcher, url_of(site))
 
@@ -388,15 +360,10 @@ async def test_a_lookup_stands_under_the_deadline() -> None:
 )
 async def test_an_answer_that_breaks_the_rules_is_a_failure(said: Talk) -> None:
     """Another program, half an answer, a bomb of headers: told in words, in bounded memory."""
-    tracemalloc.start()
-    try:
+    with memory_below(12_000_000):
         async with line(said) as strange, fetcher_for(strange.port) as fetcher:
             with pytest.raises(Unavailable):
                 await fetch(fetcher, f"http://{SITE}:{strange.port}/")
-        _, peak_bytes = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak_bytes < 12_000_000
 
 
 async def test_a_refused_connection_is_told_without_the_address(fetcher: Fetcher, site: Site) -> None:
@@ -480,7 +447,7 @@ async def test_no_redirect_leads_from_https_to_http(site: Site, tmp_path: Path) 
         with pytest.raises(Denied, match="from https to http"):
             await fetch(fetcher, f"https://{SITE}:{secure.port}/")
         assert not site.requests
-        site.faults.append(answer(status=301, Location=f"https://{SITE}:{better.port}/"))
+        site.faults.append(answer_bytes(status=301, Location=f"https://{SITE}:{better.port}/"))
         assert (await fetch(fetcher, url_of(site))).body == b"secret"
 
 

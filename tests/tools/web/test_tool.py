@@ -14,6 +14,7 @@ from tests.bot.media.samples import pdf
 from tests.bot.media.test_pdf import locked
 from tests.cells import sandbox
 from tests.servers.base import Answer, Seen, Server
+from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT, Repository
 from tests.tools.sites import HERE, Names, only_here
 from tools import (
@@ -63,10 +64,7 @@ class Site(Server):
         return [f"{seen.headers['host'].partition(':')[0]}{seen.path}" for seen in self.requests]
 
 
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    async with Site() as running:
-        yield running
+site = fixture_of(Site)
 
 
 @pytest.fixture

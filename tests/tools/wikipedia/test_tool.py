@@ -1,13 +1,13 @@
 """Articles, from a double of Wikipedia that refuses what the real one refuses."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from tests.servers.base import answer_json, hang
+from tests.servers.fixtures import fixture_of
 from tests.servers.mediawiki import MEANINGS, MediaWiki
 from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
@@ -17,11 +17,7 @@ from tools.search.wikipedia import WikipediaBackend as Search
 from tools.wikipedia.options import WikipediaOptions
 from tools.wikipedia.tool import LICENCE, Wikipedia, WikipediaArguments
 
-
-@pytest.fixture
-async def mediawiki() -> AsyncIterator[MediaWiki]:
-    async with MediaWiki() as running:
-        yield running
+mediawiki = fixture_of(MediaWiki)
 
 
 class Asked:

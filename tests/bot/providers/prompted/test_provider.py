@@ -21,6 +21,7 @@ from bot.turn.status import StatusMessage
 from store import Store
 from tests.bot.providers.vendors import QUESTION, TIME, Listening, answered, calls, followed_by, texts
 from tests.bot.turn.turn_helpers import Desk, Echo
+from tests.servers.fixtures import fixture_of
 from tests.servers.openai import OpenAIServer
 from tests.servers.openai_rules import ToolRefusal, tools_refused
 from tests.servers.script import Scripted, call, cut_connection, cut_off, refuse, say
@@ -28,10 +29,7 @@ from tests.servers.script import Scripted, call, cut_connection, cut_off, refuse
 OSLO = '<<get_weather: {"place": "Oslo"}>>'
 
 
-@pytest.fixture
-async def server() -> AsyncIterator[OpenAIServer]:
-    async with OpenAIServer(local=True, takes_tools=False) as running:
-        yield running
+server = fixture_of(lambda: OpenAIServer(local=True, takes_tools=False))
 
 
 @pytest.fixture
