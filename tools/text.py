@@ -8,7 +8,6 @@ import html
 import json
 import math
 import re
-import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -37,11 +36,6 @@ _ENDLESS_ENTITY = re.compile(r"&#[0-9]{9,};?")
 _INLINE_TAGS = frozenset(
     {"a", "abbr", "b", "code", "em", "font", "i", "mark", "s", "small", "span", "strong", "u", "wbr"}
 )
-
-_JOINING = "\u200d"
-_EMOJI_MODIFIERS = range(0x1F3FB, 0x1F400)
-_REGIONAL_INDICATORS = range(0x1F1E6, 0x1F200)
-_CONJOINING_JAMO = range(0x1160, 0x1200)
 
 MIN_FITTED_CHARS = 200
 """The least that `fit_json` can be asked for: room for a mark."""
@@ -179,26 +173,9 @@ def _character_end(text: str, end: int) -> int:
     """The last place at or before `end` where a character, as people see it, ends."""
     if end >= len(text):
         return len(text)
-    while end > 0 and _belongs_together(text, end):
-        end -= 1
-    return end
+    from wcwidth import grapheme_boundary_before  # noqa: PLC0415 - only when something is cut, its tables
 
-
-def _belongs_together(text: str, at: int) -> bool:
-    """Whether the code points before and behind `at` are one character to the eye."""
-    before, behind = text[at - 1], text[at]
-    if _JOINING in {before, behind} or unicodedata.category(behind).startswith("M"):
-        return True
-    if ord(behind) in _EMOJI_MODIFIERS or ord(behind) in _CONJOINING_JAMO:
-        return True
-    return ord(behind) in _REGIONAL_INDICATORS and _flag_letters_before(text, at) % 2 == 1
-
-
-def _flag_letters_before(text: str, at: int) -> int:
-    start = at
-    while start > 0 and ord(text[start - 1]) in _REGIONAL_INDICATORS:
-        start -= 1
-    return at - start
+    return grapheme_boundary_before(text, end + 1)
 
 
 def _jsonable(item: Any, levels: int) -> Any:

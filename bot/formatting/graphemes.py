@@ -1,7 +1,6 @@
-"""Characters as people see them: what may stand in a message, and where a text may be cut without breaking one. The
-only home of wcwidth.
+"""Characters as people see them: what may stand in a message, and where a text may be cut without breaking one.
 
-Pure.
+Pure. Texts for models are cut in `tools.text`.
 """
 
 import re

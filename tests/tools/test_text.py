@@ -161,7 +161,10 @@ def test_fitted_at_last_drops_entries_of_objects() -> None:
     assert read["…"] == f"[left out: {1000 - (len(read) - 1)} entries more]"
 
 
-@pytest.mark.parametrize("character", [FAMILY, GERMANY, THUMB, "e\u0301\u0302", "❤\ufe0f", "\u1112\u1161\u11ab"])
+@pytest.mark.parametrize(
+    "character",
+    [FAMILY, GERMANY, THUMB, "e\u0301\u0302", "❤\ufe0f", "\u1112\u1161\u11ab", "\u0915\u094d\u0937\u093f"],
+)
 def test_fitted_never_cuts_within_a_character(character: str) -> None:
     """What people see as one character is kept or dropped whole, at every length."""
     for max_chars in range(200, 200 + len(character)):

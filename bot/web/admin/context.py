@@ -63,7 +63,7 @@ class AdminContext:
     def __init__(self, world: World, pages: PageTemplates, audit: Audit) -> None:
         self.world = world
         self._pages = pages
-        self._audit = audit
+        self.audit = audit
         self._fragments: dict[str, Fragment] = {}
         self._live = 0
 
@@ -109,12 +109,7 @@ class AdminContext:
     def write_down(self, request: web.Request, what: str, about: str = "") -> None:
         """Write into the audit log what is done by this request."""
         session = request.get(SESSION)
-        self._audit.write(what, who=session.name if session else "-", origin=request.remote or "-", about=about)
-
-    @property
-    def audit(self) -> Audit:
-        """The audit log."""
-        return self._audit
+        self.audit.write(what, who=session.name if session else "-", origin=request.remote or "-", about=about)
 
     def add_fragment(self, name: str, fragment: Fragment) -> None:
         """A part of a page that changes by itself."""
