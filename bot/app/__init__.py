@@ -23,7 +23,7 @@ from bot.app.learning import CapabilityProbe
 from bot.app.lessons import KeptLessons
 from bot.app.metering import Meter
 from bot.app.models import unpriced_models
-from bot.app.tools import surroundings_alone, toolbox, user_agent
+from bot.app.tools import standalone_deps, toolbox, user_agent
 from bot.app.transports import linking, linking_ready, log_waits, profile_client, signal_transport
 from bot.app.wiring import Parts, identities_of
 from bot.clock import Clock, MachineClock
@@ -61,7 +61,7 @@ __all__ = [
     "own_clock",
     "profile_client",
     "signal_transport",
-    "surroundings_alone",
+    "standalone_deps",
     "toolbox",
     "unpriced_models",
     "user_agent",

@@ -11,7 +11,7 @@ from typing import cast
 from pydantic import BaseModel, SecretStr
 
 from bot.events import TERMINAL_PERSON
-from bot.loops.intake import Doors
+from bot.loops.intake import Admission
 from bot.loops.worker import WorkerLimits
 from bot.media.speech import Speech
 from bot.policy.access import EVERYBODY, AccessList
@@ -46,14 +46,14 @@ def access_list(settings: Settings, realm: str) -> AccessList:
     )
 
 
-def doors(settings: Settings, pairing: Pairing, callers: Callers | None) -> Doors:
+def admission(settings: Settings, pairing: Pairing, callers: Callers | None) -> Admission:
     """How much is too much, and whether strangers are given codes."""
-    return Doors(
+    return Admission(
         quota=Quota(settings.limits), pairing=pairing if settings.access.strangers == "pair" else None, callers=callers
     )
 
 
-def pace(settings: Settings) -> WorkerLimits:
+def worker_limits(settings: Settings) -> WorkerLimits:
     """How messages are worked off."""
     at_once = settings.worker.conversations_at_once
     if at_once < _FEW_CONVERSATIONS:

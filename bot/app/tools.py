@@ -39,7 +39,7 @@ def user_agent(contact: str | None = None) -> str:
 
 
 @asynccontextmanager
-async def surroundings_alone(contact: str | None) -> AsyncGenerator[ToolDeps]:
+async def standalone_deps(contact: str | None) -> AsyncGenerator[ToolDeps]:
     """What surrounds tools that are called without a conversation: the way to the outside, and no store."""
     with closing(Sandbox()) as sandbox:
         async with Http(user_agent(contact)) as http, Fetcher(user_agent()) as fetcher:

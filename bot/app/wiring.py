@@ -322,7 +322,7 @@ class Parts:
                 emoji=EMOJI if in_signal and self._settings.signal.ack == "reaction" else None,
             ),
             group_context=group_context,
-            pace=policies.pace(self._settings),
+            limits=policies.worker_limits(self._settings),
             authority=authority,
             on_kept=on_kept,
             greeting=self._greeting() if in_signal and self._settings.access.greeting else None,
@@ -412,7 +412,9 @@ class Parts:
             self._counts,
             allowed=self._allowed,
             name=self._settings.signal.name,
-            doors=policies.doors(self._settings, self._pairing, self._callers) if self._realm == "signal" else None,
+            admission=policies.admission(self._settings, self._pairing, self._callers)
+            if self._realm == "signal"
+            else None,
             on_confirmation=watchdog.on_confirmation,
             on_untrusted=on_untrusted,
         )

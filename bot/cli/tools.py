@@ -107,7 +107,7 @@ class _Row:
 
 async def _rows(given: Settings) -> list[_Row]:
     async with (
-        app.surroundings_alone(given.tools.contact) as around,
+        app.standalone_deps(given.tools.contact) as around,
         _running(given, inventory(given, around)) as groups,
     ):
         return [row for group in groups for row in _rows_of(given, group)]
@@ -187,7 +187,7 @@ def _in_words(group: ToolGroup) -> str:
 
 
 async def _called(given: Settings, options: argparse.Namespace) -> int:
-    async with app.surroundings_alone(given.tools.contact) as around, AsyncExitStack() as stack:
+    async with app.standalone_deps(given.tools.contact) as around, AsyncExitStack() as stack:
         groups: Sequence[ToolGroup] = inventory(given, around)
         if not any(options.name == tool.spec.name for group in groups for tool in group.tools):
             groups = await stack.enter_async_context(_running(given, groups))

@@ -83,8 +83,8 @@ _MAX_LOOKS = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Doors:
-    """How the door to the world is kept, beyond the list of names."""
+class Admission:
+    """Who is let in beyond the list of names, and how much is too much."""
 
     quota: Quota
     pairing: Pairing | None = None
@@ -117,7 +117,7 @@ class _Batch:
 
 
 class Intake:
-    """The loop of arrivals. Without `doors` the list alone decides, and nothing is too much: for the terminal."""
+    """The loop of arrivals. Without `admission` the list alone decides, and nothing is too much: for the terminal."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class Intake:
         allowed: AccessList,
         name: str,
         pause_factor: float = 1.0,
-        doors: Doors | None = None,
+        admission: Admission | None = None,
         members_seconds: float = _MEMBERS_SECONDS,
         on_confirmation: Callable[[int], None] | None = None,
         on_untrusted: Callable[[PersonId], None] | None = None,
@@ -148,10 +148,10 @@ class Intake:
         self._allowed = allowed
         self._name = name
         self._pause_factor = pause_factor
-        self._doors = doors
-        self._rooms = doors.rooms if doors else ()
+        self._admission = admission
+        self._rooms = admission.rooms if admission else ()
         self._members_seconds = members_seconds
-        self._numbers = allowed.numbers if doors else frozenset[str]()
+        self._numbers = allowed.numbers if admission else frozenset[str]()
         self._holders: dict[str, PersonId] = {}
         """Who has a listed number, as far as they wrote since the start."""
         self._changed_numbers: set[str] = set()
@@ -344,7 +344,7 @@ class Intake:
     async def _recognized(self, envelope: Envelope) -> tuple[Envelope, bool]:
         """The envelope with the listed number that is surely the author's (or none), and whether they were let in."""
         author, account, number = envelope.author, envelope.account, envelope.number
-        if self._doors is None or author is None or envelope.from_self:
+        if self._admission is None or author is None or envelope.from_self:
             return envelope, False
         if number and number in self._numbers:
             if await self._has(number, author):
@@ -407,7 +407,7 @@ class Intake:
 
     def _invite(self, envelope: Envelope) -> None:
         """Give a stranger who wrote directly a code, if it is their turn."""
-        pairing, author, chat = self._doors and self._doors.pairing, envelope.author, envelope.chat
+        pairing, author, chat = self._admission and self._admission.pairing, envelope.author, envelope.chat
         if pairing is None or author is None or chat is None or not is_direct(envelope):
             return
         now = self._clock.now()
@@ -428,8 +428,8 @@ class Intake:
         author, now = envelope.author, self._clock.now()
         if author is None or not is_direct(envelope):
             return
-        if self._doors is not None and self._doors.callers is not None and envelope.kind is Kind.MESSAGE:
-            self._doors.callers.note(envelope)
+        if self._admission is not None and self._admission.callers is not None and envelope.kind is Kind.MESSAGE:
+            self._admission.callers.note(envelope)
         rooms = [room for room in self._rooms if author in room.people(now)]
         event = self._transport.event(envelope) if rooms else None
         # A command that was not carried out when it was given is not carried out later.
@@ -481,7 +481,7 @@ class Intake:
     async def _keep(self, envelope: Envelope, batch: _Batch) -> None:
         """Let it be written down if there is room for it, to be answered or to be refused."""
         now = self._clock.now()
-        quota = self._doors and self._doors.quota
+        quota = self._admission and self._admission.quota
         if quota is not None and not quota.has_room(envelope, now, beside=len(batch.entries)):
             # Only what is written down counts, so that is done first where it might be one too many.
             await self._write(batch)
@@ -510,7 +510,7 @@ class Intake:
         written = [*batch.entries]
         batch.entries.clear()
         batch.receipts.clear()
-        quota = self._doors and self._doors.quota
+        quota = self._admission and self._admission.quota
         for entry, (reason, answers_always) in zip(written, outcomes, strict=True):
             now = entry.arrival.received_at
             if reason == "queue_full" and quota is not None:

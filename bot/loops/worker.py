@@ -133,7 +133,7 @@ class Worker:
         status_messages: StatusMessages,
         reactions: Reactions,
         group_context: GroupContext,
-        pace: WorkerLimits,
+        limits: WorkerLimits,
         authority: Authority,
         on_kept: Callable[[Turn], None] = lambda _: None,
         greeting: Callable[[], str] | None = None,
@@ -159,7 +159,7 @@ class Worker:
         self._work = Work(store)
         self._seen = InboxId(0)
         """The newest message that was looked at while it waited."""
-        self._pace = pace
+        self._limits = limits
         self._authority = authority
         self._running: dict[ConversationId, asyncio.Task[None]] = {}
         self._people: Counter[bytes] = Counter()
@@ -282,7 +282,7 @@ class Worker:
 
     def _room(self) -> int:
         """In how many conversations more something may be taken at once."""
-        return min(self._pace.conversations_at_once - len(self._running), _MAX_CLAIMS)
+        return min(self._limits.conversations_at_once - len(self._running), _MAX_CLAIMS)
 
     def _claiming(self) -> Callable[[Repositories], _Taken | None] | None:
         """Takes what arrives in the commit that writes it down; None: what waits is looked at by `_look`."""
@@ -300,8 +300,8 @@ class Worker:
         """Take what waits, on the store's thread: there each commit knows what the one before has taken."""
         busy = {*self._running, *self._urgent_items.conversations}
         people = self._people.copy()
-        busy_people = [person for person, turns in people.items() if turns >= self._pace.turns_at_once]
-        seconds = self._pace.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
+        busy_people = [person for person, turns in people.items() if turns >= self._limits.turns_at_once]
+        seconds = self._limits.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
         return self._turns.claim(repos, busy=busy, seconds=seconds, most=most, busy_people=busy_people)
 
     def _on_arrival(self, group: asyncio.TaskGroup, taken: _Taken) -> None:
@@ -382,7 +382,7 @@ class Worker:
             _log.error("turn %d could not be handed back: %s", claim.turn, error)
 
     async def _served(self, claim: Claim, opened: tuple[_Opened, ...]) -> None:
-        is_lost = claim.attempt > self._pace.max_attempts + _MAX_BURIALS or claim.deaths > _MAX_DEATHS + _MAX_BURIALS
+        is_lost = claim.attempt > self._limits.max_attempts + _MAX_BURIALS or claim.deaths > _MAX_DEATHS + _MAX_BURIALS
         if is_lost or len(opened) < len(claim.items):
             _log.error("turn %d cannot be read and is given up", claim.turn)
             await self._turns.discard(claim)
@@ -437,7 +437,7 @@ class Worker:
         `said_before`: so many messages of others they are about in any case.
         """
         turn = replace(turn, talk=self._group_context.talk(turn.chat, at_least=said_before))
-        if claim.attempt > self._pace.max_attempts or claim.deaths > _MAX_DEATHS:
+        if claim.attempt > self._limits.max_attempts or claim.deaths > _MAX_DEATHS:
             self._counts.add("turns_buried")
             _log.error("turn %d was tried %d times and is given up", claim.turn, claim.attempt - 1 + claim.deaths)
             await self._turns.bury(turn)
@@ -445,7 +445,7 @@ class Worker:
         async with self._typing(turn.chat):
             outcome = await self._outcome(turn)
             if isinstance(outcome, Pause):
-                until = self._clock.now() + timedelta(seconds=self._pace.approval_seconds)
+                until = self._clock.now() + timedelta(seconds=self._limits.approval_seconds)
                 await self._turns.pause(turn, outcome, until=until)
                 self._counts.add("turns_paused")
                 self._note_seconds(claim, "paused")
@@ -530,7 +530,7 @@ class Worker:
             return phrases.MESSAGE_EXPIRED
         # At Signal by the server's clock, for the sender's may be wrong by days and ours, too; here in own time.
         waited_seconds = (envelope.waited_ms or 0) / 1000 + (now - item.received_at).total_seconds()
-        if waited_seconds <= self._pace.max_age_seconds:
+        if waited_seconds <= self._limits.max_age_seconds:
             return None
         self._unanswered.note("too_old")
         return phrases.TOO_OLD
@@ -539,7 +539,7 @@ class Worker:
         """What the agent comes to, or what is said when it was stopped or took too long."""
         journal = self._turns.journal(turn)
         try:
-            async with asyncio.timeout(self._pace.turn_timeout_seconds), self._status_messages.show(turn) as showing:
+            async with asyncio.timeout(self._limits.turn_timeout_seconds), self._status_messages.show(turn) as showing:
 
                 async def on_progress(progress: Progress) -> None:
                     showing.watch(progress)

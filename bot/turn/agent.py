@@ -27,7 +27,7 @@ from bot.turn.budget import Budget
 from bot.turn.calls import Calls
 from bot.turn.context_note import with_note
 from bot.turn.group_context import beside
-from bot.turn.journal import Asked, Journal, Outcome, Pause, Turn, Whole
+from bot.turn.journal import Asked, Journal, Outcome, PastTurn, Pause, Turn
 from bot.turn.room import SIZES, ContextRoom, offer_tokens, part_of, shorten_answers
 from bot.turn.sources import Sources
 from bot.turn.state import OnProgress, TurnState
@@ -159,7 +159,7 @@ class Agent:
         state.history_tokens = sum(past.tokens for past in shown)
         state.labels = join_labels([state.labels, *(self._labels(turn, past) for past in shown)])
 
-    def _labels(self, turn: Turn, past: Whole) -> Labels:
+    def _labels(self, turn: Turn, past: PastTurn) -> Labels:
         if past.labels is not None:
             return past.labels
         return join_labels(provenance.of_stored(message, turn.chat, self._toolbox.spec) for message in past)
@@ -298,7 +298,7 @@ def _wished(persona: Persona | None) -> str:
     return "" if persona is None else f"{_PERSONA}\n{persona.text}"
 
 
-def _sendable(history: Iterable[Whole], offers: Iterable[ToolOffer]) -> tuple[Whole, ...]:
+def _sendable(history: Iterable[PastTurn], offers: Iterable[ToolOffer]) -> tuple[PastTurn, ...]:
     """The turns of the history for a request that offers these tools.
 
     One that called any other (switched off since, or gone) is question and answer alone: no vendor takes calls without
@@ -308,10 +308,10 @@ def _sendable(history: Iterable[Whole], offers: Iterable[ToolOffer]) -> tuple[Wh
     return tuple(turn if turn.called <= names else _without_tools(turn) for turn in history)
 
 
-def _without_tools(turn: Whole) -> Whole:
+def _without_tools(turn: PastTurn) -> PastTurn:
     """Question and answer alone; an answer from before there were labels is that of tools nobody knows."""
     words = prompt.without_tools(turn)
-    return Whole(
+    return PastTurn(
         replace(message, labels=message.labels or UNKNOWN) if isinstance(message, AssistantMessage) else message
         for message in words
     )

@@ -27,7 +27,7 @@ from bot.policy.budgets import Scope
 from bot.policy.chat import ChatSettings
 from bot.providers.base import Attempt, Completion
 from bot.turn.phrases import Deed
-from bot.turn.prompt import Whole
+from bot.turn.prompt import PastTurn
 from store import ConversationId, InboxId, LedgerEntry, Repositories, Store, TurnId
 
 
@@ -190,7 +190,7 @@ class Turn:
     wall_at: datetime
     """What the machine's clock showed then: what people and models are told."""
     question: UserMessage
-    history: tuple[Whole, ...]
+    history: tuple[PastTurn, ...]
     """The last turns of the conversation, oldest first, each whole."""
     steps: tuple[Step, ...]
     """What earlier attempts of this turn wrote; empty on the first."""

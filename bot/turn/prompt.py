@@ -119,7 +119,7 @@ def correct_question(asked: UserMessage, names: Collection[int], message: Incomi
     return replace(asked, text="\n[".join(blocks))
 
 
-class Whole(tuple[Message, ...]):  # noqa: SLOT001  (what is reckoned once is kept beside them)
+class PastTurn(tuple[Message, ...]):  # noqa: SLOT001  (what is reckoned once is kept beside them)
     """The messages of one turn, from the question to the answer, and what is asked of them with every later question:
     reckoned once, for they do not change.
     """
@@ -155,17 +155,17 @@ class Whole(tuple[Message, ...]):  # noqa: SLOT001  (what is reckoned once is ke
         return join_labels(found)
 
 
-def whole(turn: Sequence[Message]) -> Whole:
+def past_turn(turn: Sequence[Message]) -> PastTurn:
     """The turn as one that knows its size."""
-    return turn if isinstance(turn, Whole) else Whole(turn)
+    return turn if isinstance(turn, PastTurn) else PastTurn(turn)
 
 
-def window(turns: Sequence[Sequence[Message]], *, max_tokens: int) -> tuple[Whole, ...]:
+def window(turns: Sequence[Sequence[Message]], *, max_tokens: int) -> tuple[PastTurn, ...]:
     """As many of the last whole turns as fit the budget, oldest first.
 
     Pictures and documents are shown again in the last few turns that have any, and where there is room for them.
     """
-    kept: list[Whole] = []
+    kept: list[PastTurn] = []
     left = max_tokens
     for turn in reversed(without_old_media(turns)):
         shown = turn if turn.tokens <= left else _without_media(turn)
@@ -176,11 +176,11 @@ def window(turns: Sequence[Sequence[Message]], *, max_tokens: int) -> tuple[Whol
     return tuple(reversed(kept))
 
 
-def without_old_media(turns: Sequence[Sequence[Message]]) -> tuple[Whole, ...]:
+def without_old_media(turns: Sequence[Sequence[Message]]) -> tuple[PastTurn, ...]:
     """The turns, oldest first, with the pictures and documents only of the last few that have any."""
-    found: list[Whole] = []
+    found: list[PastTurn] = []
     left = _TURNS_WITH_MEDIA
-    for turn in reversed([*map(whole, turns)]):
+    for turn in reversed([*map(past_turn, turns)]):
         has_media = turn.media_bytes > 0
         found.append(turn if left or not has_media else _without_media(turn))
         left -= has_media and left > 0
@@ -266,11 +266,11 @@ def _medium_tokens(medium: Medium) -> int:
     return _PICTURE_TOKENS
 
 
-def _without_media(turn: Whole) -> Whole:
+def _without_media(turn: PastTurn) -> PastTurn:
     """The turn in words alone."""
     if not turn.media_bytes:
         return turn
-    return Whole(in_words(message) if isinstance(message, UserMessage) else message for message in turn)
+    return PastTurn(in_words(message) if isinstance(message, UserMessage) else message for message in turn)
 
 
 def _worded(message: Incoming, stamp: str, clipped: Sequence[str]) -> str:

@@ -34,11 +34,11 @@ from bot.turn.journal import (
     Journal,
     OpenQuestion,
     Outcome,
+    PastTurn,
     Pause,
     Paused,
     Step,
     Turn,
-    Whole,
     open_question,
 )
 from store import (
@@ -62,7 +62,7 @@ class _Past:
     """One turn of the history."""
 
     turn: TurnId
-    messages: Whole
+    messages: PastTurn
     expires_at: datetime | None
 
 
@@ -274,7 +274,7 @@ class Turns:
         if not await self._store.transaction(transact):
             return False
         if past is not None and turn.replaces is None:
-            more = (_Past(turn=turn.id, messages=Whole(kept), expires_at=turn.expires_at),) if kept else ()
+            more = (_Past(turn=turn.id, messages=PastTurn(kept), expires_at=turn.expires_at),) if kept else ()
             # In the order in which they began, as the store has them.
             whole = sorted((*past, *more), key=lambda kept: kept.turn)
             last = tuple(whole[-self._max_turns :]) if self._max_turns else ()
@@ -589,13 +589,14 @@ def _allowed(repos: Repositories, conversation: ConversationId, incoming: tuple[
 def _turns(rows: Iterable[StoredMessage]) -> tuple[_Past, ...]:
     grouped = groupby(rows, key=lambda row: (row.turn, row.expires_at))
     return tuple(
-        _Past(turn=turn, messages=Whole(_joined(group)), expires_at=expires_at) for (turn, expires_at), group in grouped
+        _Past(turn=turn, messages=PastTurn(_joined(group)), expires_at=expires_at)
+        for (turn, expires_at), group in grouped
     )
 
 
-def _recalled(past: _Past, said: Whole) -> _Past:
+def _recalled(past: _Past, said: PastTurn) -> _Past:
     """The turn with so much of what was said as is told again."""
-    return past if said is past.messages else replace(past, messages=prompt.whole(said))
+    return past if said is past.messages else replace(past, messages=said)
 
 
 def _joined(rows: Iterable[StoredMessage]) -> Iterable[Message]:

@@ -373,7 +373,7 @@ def test_tools_can_be_switched_off() -> None:
 async def test_services_hear_how_the_operator_can_be_reached_and_strangers_do_not() -> None:
     """The setting stands in what Aldis calls itself where an API is asked, not where a page is read."""
     contact = given(TOOLS__CONTACT="keeper@lamps.example").tools.contact
-    async with app.surroundings_alone(contact) as around, Site() as site:
+    async with app.standalone_deps(contact) as around, Site() as site:
         await around.http.get_json(site.url, service="Site", params={}, timeout_seconds=DEADLINE_SECONDS)
     assert [seen.headers["user-agent"] for seen in site.requests] == [app.user_agent(contact)]
     assert "keeper@lamps.example" in app.user_agent(contact)

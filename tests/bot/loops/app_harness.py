@@ -217,7 +217,7 @@ async def app_harness(
     greets: bool = False,
     patience_seconds: float = 0.0,
     known: Callable[[str | None], Capabilities] = lambda _: NOTHING,
-    **pace: Any,
+    **worker_limits: Any,
 ) -> AsyncGenerator[Port]:
     """Aldis in one process; everything is over at the end."""
     transport, thinker, counts, pairing = transport or Berth(), Thinker(), Counts(), Pairing()
@@ -308,8 +308,8 @@ async def app_harness(
         status_messages=StatusMessages(store, clock, mode=live, after_seconds=0, pause_seconds=0.001),
         reactions=Reactions(transport, store, clock, emoji=EMOJI, after_seconds=mark_seconds),
         group_context=group_context,
-        pace=WorkerLimits(
-            **{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **pace}
+        limits=WorkerLimits(
+            **{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **worker_limits}
         ),
         authority=authority,
         on_kept=summary_worker.note,

@@ -13,7 +13,7 @@ from bot import events
 from bot.clock import SetClock
 from bot.errors import Disconnected, NotSent
 from bot.events import Envelope, Kind, PersonId, SentId
-from bot.loops.intake import Doors, Intake
+from bot.loops.intake import Admission, Intake
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.policy.callers import Callers
@@ -79,7 +79,7 @@ class Door:
             allowed=self.allowed,
             name="Aldis",
             pause_factor=0.0001,
-            doors=Doors(quota=self.quota, pairing=self.pairing, callers=self.callers),
+            admission=Admission(quota=self.quota, pairing=self.pairing, callers=self.callers),
             members_seconds=self.members_seconds,
         )
 

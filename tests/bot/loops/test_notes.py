@@ -14,7 +14,7 @@ import pytest
 from bot import events
 from bot.clock import SetClock
 from bot.events import ChatId, Envelope, Event, Kind, Reply, Styled
-from bot.loops.intake import Doors, Intake
+from bot.loops.intake import Admission, Intake
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.policy.limits import Quota
@@ -61,7 +61,7 @@ class Owner:
             self.counts,
             allowed=OWN,
             name="Aldis",
-            doors=Doors(quota=Quota(LimitsSettings()), pairing=Pairing()),
+            admission=Admission(quota=Quota(LimitsSettings()), pairing=Pairing()),
             on_confirmation=self.noticed.append,
         )
 

@@ -65,7 +65,7 @@ def worker_of(
     groups: tuple[CommandGroup, ...] = (),
     **changes: Any,
 ) -> Worker:
-    pace = WorkerLimits(
+    worker_limits = WorkerLimits(
         **{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **changes}
     )
     limits = Limits(max_rounds=5, max_history_tokens=1000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
@@ -99,7 +99,7 @@ def worker_of(
         status_messages=StatusMessages(store, clock, mode="off"),
         reactions=Reactions(transport, store, clock, emoji=None),
         group_context=group_context,
-        pace=pace,
+        limits=worker_limits,
         authority=authority,
     )
 

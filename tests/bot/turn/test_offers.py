@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bot.app import tools as equipment
-from bot.app.tools import surroundings_alone
+from bot.app.tools import standalone_deps
 from bot.clock import SetClock
 from bot.events import PersonId
 from bot.messages import CallId, ToolCall, UserMessage
@@ -37,7 +37,7 @@ SELDOM: dict[str, dict[str, Any]] = {
 
 async def _offers() -> tuple[ToolOffer, ...]:
     settings = load_settings({}, None)
-    async with surroundings_alone(None) as around:
+    async with standalone_deps(None) as around:
         return await equipment.toolbox(settings, equipment.own_tools(settings, around)).offers()
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from bot.turn import journal as steps
 from bot.turn import turns
-from bot.turn.journal import Asked, Completed, ToolRun, Whole
+from bot.turn.journal import Asked, Completed, PastTurn, ToolRun
 from store import ConversationId, Repositories, Store, TurnId
 from tests.campaigns.simulation import disk, house, timeline
 from tests.campaigns.simulation.crashes import Life, Steps
@@ -50,7 +50,7 @@ class Remains:
     """The turns in whose ledger a repetition is noted."""
     complaints: tuple[Any, ...]
     """What SQLite finds wrong with the file."""
-    history: dict[int, tuple[Whole, ...]]
+    history: dict[int, tuple[PastTurn, ...]]
     """Conversations by the numbers of the scenario, in whole turns."""
     conversations: dict[int, int]
     """The id in the store of each conversation of the scenario that is there."""
@@ -211,7 +211,7 @@ def _inheritance(repos: Repositories) -> Inheritance:
     return Inheritance(completions=frozenset(completions), notes=frozenset(notes), settled=settled)
 
 
-def _history(repos: Repositories, conversation: ConversationId) -> tuple[Whole, ...]:
+def _history(repos: Repositories, conversation: ConversationId) -> tuple[PastTurn, ...]:
     return tuple(past.messages for past in turns._turns(repos.history.last(conversation, 10_000)))
 
 
