@@ -8,7 +8,7 @@
 The database and the key file do not commit as one, so a conversation is forgotten in three transactions:
 
     prepare (keys): the next generation's key
-    conversation (database): the rows go, what came later is sealed anew, the generation counts up
+    conversation (database): the rows go, what came later is sealed again, the generation counts up
     `Keyring.sweep` (keys): the former generation's key goes
 
 Of a long conversation the words go in batches before that, and the names of messages to the row that it will be
@@ -92,7 +92,7 @@ class Forgetting(Repository):
         """What the question of a turn had Aldis keep beyond its answer goes: reminders, facts and predictions; and a
         prediction of which it told the outcome is open again.
 
-        For a question that is taken back, or asked anew. One that only gets old leaves them standing.
+        For a question that is taken back, or asked again. One that only gets old leaves them standing.
         """
         for (origin,) in self.rows("SELECT origin FROM reminders WHERE turn_id = ?", (turn,)):
             self.undo_planned(origin, now=now)
@@ -231,7 +231,7 @@ class Forgetting(Repository):
         and predictions, in every conversation.
 
         The person's own messages that are open and came before `before` are settled; all other open messages of these
-        turns wait to be taken up anew.
+        turns wait to be taken up again.
         """
         handle = self.keyring.handle(person)
         turns = [turn for (turn,) in self.rows("SELECT turn_id FROM askers WHERE person = ?", (handle,))]

@@ -31,7 +31,7 @@ class WrongKey(StoreError):
 
 
 class DatabaseGone(StoreError):
-    """The key file is there without its database: restore a backup, or take the key file away to begin anew."""
+    """The key file is there without its database: restore a backup, or take the key file away to start over."""
 
 
 class Undecided(StoreError):

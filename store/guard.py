@@ -7,7 +7,7 @@ put back; and the key file knows how often the store was opened, which tells whe
     INSERT, UPDATE, DELETE by Aldis --triggers of its connection alone--> the row's MAC, the sum
     SELECT --views of its connection alone--> true_<table>: rows that hold; forged_<table>: keys of those that do not
 
-An update of a forged row leaves it forged; where a decision makes a row anew, the forged one is deleted first. What a
+An update of a forged row leaves it forged; where a decision makes a new row, the forged one is deleted first. What a
 missing row would allow, a forged one forbids: that is for whoever asks. Triggers and views within the file would run
 with Aldis's keys, so there may be none: those that are there at the start are taken out, and what would run one that
 came later fails.

@@ -301,7 +301,7 @@ class Keyring:
         return len(keys)
 
     def refresh(self, conversation: ConversationId) -> None:
-        """Load the conversation's data key anew when it is needed next.
+        """Load the conversation's data key again when it is needed next.
 
         A transaction that began a conversation and failed leaves its id to another conversation, with another key.
         """

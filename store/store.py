@@ -224,7 +224,7 @@ class Store:
         now: datetime,
         then: Callable[[Repositories, ConversationId, Erasure], None],
     ) -> Erasure:
-        """Destroy the conversation at this address, its data key included; what came from `before` on waits anew.
+        """Destroy the conversation at this address, its data key included; what came from `before` on waits again.
 
         `before` is the message that asked for it. `then` runs in the same transaction, with the conversation that this
         message is in now (its id has changed, unless it came from elsewhere) and with what was destroyed: to answer it
@@ -268,7 +268,7 @@ class Store:
     async def rotate_key(self) -> int:
         """Put a new master key in the place of the one in its file; gives how many keys were wrapped again.
 
-        Takes milliseconds; no value is sealed anew. Backups from before need the former master key.
+        Takes milliseconds; no value is sealed again. Backups from before need the former master key.
 
         Raises:
             KeyGiven: the master key comes from the settings, and is changed there.

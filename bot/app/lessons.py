@@ -14,7 +14,7 @@ from store import Store, StoreError
 _log = logging.getLogger(__name__)
 
 _KEPT = timedelta(days=30)
-"""Then it is learnt anew: a server was updated, most likely, or has another model under the same name."""
+"""Then it is learnt again: a server was updated, most likely, or has another model under the same name."""
 
 
 class KeptLessons:

@@ -56,10 +56,7 @@ class Maintenance:
         self._expiry_every_seconds = expiry_every_seconds
 
     async def recover(self) -> None:
-        """At start: what expired meanwhile goes before anything else; and nobody can hold a claim.
-
-        For one process only has the store open.
-        """
+        """At start: what expired meanwhile goes first, and all claims are left behind: one process has the store."""
         await self.expire()
 
         def transact(repos: Repositories) -> int:

@@ -309,7 +309,7 @@ class Sender:
         return outcome
 
     def _count_missed(self) -> None:
-        """Whom sends to groups have missed is counted and not sent to again: the others would read it twice."""
+        """Count whom a send to a group has missed; it is not sent again, for the others would read it twice."""
         while self._transport.missed:
             missed = self._transport.missed.popleft()
             self._counts.add(f"missed_{missed.reason}")

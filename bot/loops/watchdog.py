@@ -53,7 +53,7 @@ ANSWER_SECONDS = 120.0
 """How long the other devices of the account may take to show a note to self."""
 
 DEAF_SECONDS = 600.0
-"""From then on the admins hear of it: a bridge that starts anew takes a minute or two."""
+"""From then on the admins hear of it: a bridge that starts again takes a minute or two."""
 
 _LOOK_SECONDS = 60.0
 _HOUR_SECONDS = 3600.0

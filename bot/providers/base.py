@@ -118,7 +118,7 @@ class Completion:
 
 OnText = Callable[[str], None]
 """Is called with the words of the answer so far, whenever there are more. They may still turn out not to be the answer:
-another provider begins anew, or tools are called after them."""
+another provider begins again, or tools are called after them."""
 
 
 class Provider(Protocol):

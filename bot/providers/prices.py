@@ -4,7 +4,7 @@ A model that stands in no table has no price (None), which is not the same as co
 reseller's name, a model newer than the table. The operator can give it one (`BUDGET__PRICES`, `BUDGET__PRICES_FILE`);
 without, the ledger believes what the server says itself, and no budget does.
 
-Source: `prices.json` beside this file, which names its own source and date; `make prices` writes it anew.
+Source: `prices.json` beside this file, which names its own source and date; `make prices` updates it.
 """
 
 import re

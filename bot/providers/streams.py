@@ -42,7 +42,7 @@ class Gathering(Protocol):
 
 
 class Listener:
-    """Who is told the words of one completion as they come, and in the end what it says."""
+    """Passes the words of one completion on as they come, and in the end what it says."""
 
     def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text

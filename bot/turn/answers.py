@@ -53,7 +53,7 @@ class Answers:
         return self._with_remark(state, self._with_undone(state, outcome))
 
     def listener(self, state: TurnState) -> OnText | None:
-        """Who is told the words of a completion as it is written; of what people see at once holds the same."""
+        """What is called with the words of a completion while it is written, fit to be seen like the answer itself."""
         on_text = state.on_text
         if on_text is None:
             return None

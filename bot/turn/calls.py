@@ -133,7 +133,7 @@ class Calls:
         return state.turn.loaded_at < until if until is not None else self.causes(state, call) is not None
 
     def causes(self, state: TurnState, call: ToolCall) -> tuple[Source, ...] | None:
-        """Because of what somebody has to agree to a call; None: nobody has to."""
+        """Why somebody has to agree to a call: the sources behind it; None: nobody has to."""
         known = self._toolbox.read_records(state.runs, state.first_labels, state.turn.person)
         causes = self._toolbox.approval(
             call, state.labels, state.turn.person, state.words, known, in_group=state.turn.group is not None

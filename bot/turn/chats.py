@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 def settings_of(repos: Repositories, conversation: ConversationId, now: datetime) -> ChatSettings:
-    """What is set for the conversation now. Settings that cannot be read are as good as none: people set them anew."""
+    """What is set for the conversation now. Settings that cannot be read are as good as none: people set them again."""
     try:
         line = repos.chats.settings(conversation)
         return ChatSettings() if line is None else chat.parse_settings(line).as_of(now)

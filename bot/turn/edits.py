@@ -179,7 +179,7 @@ class Revisions:
         repos.inbox.as_question(urgent_item.item.id, again)
 
     def _undo(self, repos: Repositories, known: KnownMessage) -> None:
-        """What a message had Aldis keep beyond its answer goes: it is taken back, or asked anew."""
+        """What a message had Aldis keep beyond its answer goes: it is taken back, or asked again."""
         now = self._clock.now()
         repos.forgetting.undo_planned(origin_of(known.item), now=now)
         if known.turn is not None:

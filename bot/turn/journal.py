@@ -254,7 +254,7 @@ class Outcome:
     voice: File | None = None
     """The text, spoken; None: it is not."""
     done: frozenset[str] = frozenset()
-    """The tools with which it has changed something: what they were asked about before has come otherwise."""
+    """The tools with which it has changed something: earlier questions about these are settled."""
     is_journaled: bool = False
     """Whether its last completion stands in the journal as well."""
 
@@ -271,7 +271,7 @@ class Pause:
     is_asked: bool
     """Whether the person was asked before, by this turn until a restart."""
     causes: tuple[Source, ...] = ()
-    """Because of what; empty: because the operator or the tool wants it."""
+    """Why they are asked: the sources behind the calls; empty: because the operator or the tool wants it."""
     allowance: Allowance | None = None
     """The tool of all these calls, where whoever asks may allow it for good."""
 

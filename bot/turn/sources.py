@@ -3,7 +3,7 @@
     the person's words --> Sources --admits--> the call runs --took--> more addresses that may be asked for
                               '--says no--> the model is told why
 
-It is built anew for each attempt of a turn and sees the same calls and answers again, those of the journal first.
+It is built again for each attempt of a turn and sees the same calls and answers again, those of the journal first.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """Which tools of servers are another thing than when they were first offered: the store remembers over all restarts.
 
     first seen --kept--> the same -----------> runs as ever
-                    '--> something else -----> asks before each call, until somebody has agreed to one: kept anew
+                    '--> something else -----> asks before each call, until somebody has agreed to one: kept again
 
 A server that was harmless when the operator set it up may later describe a tool so that models call it for something
 else, or change what it takes.

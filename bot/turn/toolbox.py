@@ -229,7 +229,7 @@ class Toolbox:
         *,
         in_group: bool = False,
     ) -> tuple[Source, ...] | None:
-        """Because of what a person has to agree before the call runs, with these labels in the request, these words
+        """Why a person has to agree before the call runs, with these labels in the request, these words
         their own, and `read_records` read in the turn; empty: because its author or the operator wants it. None: nobody
         has to.
         """

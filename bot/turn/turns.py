@@ -54,7 +54,7 @@ from store import (
 
 _REMEMBERED_CONVERSATIONS = 32
 _REMEMBERED_MEDIA_BYTES = 4_000_000
-"""Of pictures and documents in one conversation; with more it is read anew each time."""
+"""Of pictures and documents in one conversation; with more it is read again each time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,7 +110,7 @@ class Turns:
         self._timezone = timezone
         self._language: Language = language
         self._recent: OrderedDict[ConversationId, tuple[_Past, ...]] = OrderedDict()
-        """The last turns of the conversations that were active last: opening and reading them anew costs a tenth of a
+        """The last turns of the conversations that were active last: opening and reading them again costs a tenth of a
         turn. `keep` alone adds to the history; whoever takes from it or changes it calls `forget`."""
         self._changes = 0
         """How often something was taken from the history: what was read before is not remembered after."""
@@ -411,7 +411,7 @@ class Turns:
         await self._store.transaction(transact)
 
     async def may_not_ask(self, claim: Claim, message: Incoming, askers: Askers) -> None:
-        """Tell the first who may not ask in a group so; once, until that is set anew."""
+        """Tell the first who may not ask in a group so; once, until that is set again."""
         why = phrases.ASKERS_ADMINS if askers == "admins" else phrases.ASKERS_LIST
 
         def tell(repos: Repositories) -> None:
@@ -485,7 +485,7 @@ class Turns:
         self.charge(repos, conversation, turn, spent, person=person, chat=chat)
 
     def forget(self, conversation: ConversationId | None = None) -> None:
-        """The history of a conversation (None: of all) was changed in the store: read it anew."""
+        """The history of a conversation (None: of all) was changed in the store: read it again."""
         self._changes += 1
         if conversation is None:
             self._recent.clear()

@@ -17,7 +17,7 @@ _VALUES: Mapping[str, int] = {
 }
 _LARGE: Mapping[str, int] = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9}
 
-# A search must not begin anew within a number: with many digits that takes the square of their count.
+# A search must not begin again within a number: with many digits that takes the square of their count.
 _NUMBER = r"(?<![\d.])-?\d++(?:\.\d++)?"
 _ATOM = rf"({_NUMBER}|\([^()]*\)|pi\b)"
 _AND = r"(?:,? and |, ?)"

@@ -226,7 +226,7 @@ class CallIds:
     def free(self, given: str | None) -> CallId:
         """The id the server gave, or one of our own where it gave none, one used before, or one that others refuse.
 
-        Some models number their calls anew in every answer (`functions.get_weather:0`); the servers do not keep ids,
+        Some models number their calls from 0 in every answer (`functions.get_weather:0`); the servers do not keep ids,
         so ours are as good.
         """
         fits = given and CallId(given) not in self._taken and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", given)

@@ -201,7 +201,7 @@ class OpenAI:
                 learned = habits.after(_refusal(error), request)
                 if learned is None or learned in tried or isinstance(self._refused(error), _NOT_THE_WAY):
                     raise
-                # What the server says of itself is heard anew at every start, and is no lesson of a refusal.
+                # What the server says of itself is heard again at every start, and is no lesson of a refusal.
                 self._keep(learned.since(habits, self._habits), _refusal(error))
                 habits = learned
 

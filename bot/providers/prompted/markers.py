@@ -103,7 +103,7 @@ def escaped_json(text: str) -> str:
 
 
 def squeeze(text: str) -> str:
-    """The text without white space, quotes and escapes: a repetition is recognised, be it in JSON or laid out anew."""
+    """The text without white space, quotes and escapes: a repetition is recognised, be it in JSON or laid out again."""
     return _UNSAID.sub("", text)
 
 
