@@ -1,10 +1,10 @@
 """The double of signal-cli-rest-api (mode json-rpc): a websocket and a webhook in, plain HTTP out.
 
-It loses what the real one loses: frames that arrive while nobody is connected, every third of a `burst`, and what the
-webhook does not take at its first and only try. One reader serves everything that comes from signal-cli: while a post
-to the webhook is not answered, no call that signal-cli has to answer is (`RECEIVE_WEBHOOK_URL`). Every failure of
-signal-cli is a 400 with some text. It takes requests with fields that it does not know, as the real one does; they
-stand in `unknown_fields`, for they are mistakes of ours.
+It loses what the real one loses: frames that arrive while nobody is connected, every third of a `burst` unless a
+webhook holds it up, and what the webhook does not take at its first and only try. One reader serves everything that
+comes from signal-cli: while a post to the webhook is not answered, no call that signal-cli has to answer is
+(`RECEIVE_WEBHOOK_URL`). Every failure of signal-cli is a 400 with some text. It takes requests with fields that it does
+not know, as the real one does; they stand in `unknown_fields`, for they are mistakes of ours.
 
 Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client.go`, `src/client/jsonrpc2.go`,
 `src/client/attachment.go` and `src/utils/textstyleparser.go`, commit a08db23; the same built and run, in front of a
@@ -109,8 +109,12 @@ class SignalRestApi(SignalServer):
     _sockets: list[_Socket] = field(default_factory=list[_Socket])
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while the one reader is busy with a notification."""
-    _come: deque[str] = field(default_factory=deque[str])
-    """With a webhook: what signal-cli has written and the reader has not gone through."""
+    _come: deque[tuple[str, bool]] = field(default_factory=deque[tuple[str, bool]])
+    """With a webhook: what signal-cli has written and the reader has not gone through; True: too quickly."""
+    _is_hasty: bool = False
+    """Whether what comes now is one too many of a burst."""
+    _is_held_up: bool = False
+    """Whether somebody has answered the last post: that has given the websocket its time."""
     _reader: asyncio.Task[None] | None = None
     _at_signal: deque[str] = field(default_factory=deque[str])
     """With `manual`: what waits at Signal's server."""
@@ -120,39 +124,41 @@ class SignalRestApi(SignalServer):
 
         With a webhook it returns before the post is answered: the reader goes through what has come by itself.
         """
+        is_hasty = self._is_hasty
         if self.manual and (self._at_signal or not self._sockets):
             self._at_signal.append(text)
         elif self.webhook_url is None:
             async with self._reading:
-                await self._hand_over(text)
+                await self._hand_over(text, is_hasty=is_hasty)
         else:
-            self._come.append(text)
+            self._come.append((text, is_hasty))
             if len(self._come) == 1:
                 self._reader = asyncio.create_task(self._read())
 
     async def _read(self) -> None:
         while self._come:
+            text, is_hasty = self._come[0]
             async with self._reading:
-                await self._hand_over(self._come[0])
+                await self._hand_over(text, is_hasty=is_hasty)
             self._come.popleft()
 
     async def burst(self, *frames: Frame) -> None:
         """Let frames arrive back to back, faster than a websocket is written to.
 
         Of 300 messages 1 ms apart 193 arrived at the real one's websocket. With a webhook, the wait for each of its
-        answers gives the websocket its time.
+        answers gives the websocket its time; where nobody listens there, each post fails at once.
         """
         for number, frame in enumerate(frames):
-            if number % 3 == 2 and self.webhook_url is None:
-                self.dropped.append(json.dumps(frame, ensure_ascii=False))
-            else:
-                await self.deliver(frame)
+            self._is_hasty = number % 3 == 2
+            await self.deliver(frame)
+        self._is_hasty = False
 
-    async def _hand_over(self, text: str) -> None:
-        """To every websocket, and then to the webhook."""
-        if not self._sockets:
+    async def _hand_over(self, text: str, *, is_hasty: bool = False) -> None:
+        """To every websocket that is quick enough, and then to the webhook."""
+        sockets = [] if is_hasty and not self._is_held_up else self._sockets
+        if not sockets:
             self.dropped.append(text)
-        for socket in self._sockets:
+        for socket in sockets:
             if not socket.silent and is_for(text, socket.account):
                 with suppress(ConnectionError):
                     await socket.websocket.send_frame(text.encode("utf-8", "surrogatepass"), WSMsgType.TEXT)
@@ -169,9 +175,9 @@ class SignalRestApi(SignalServer):
                 ClientSession() as http,
                 http.post(url, data=BytesIO(line.encode("utf-8", "replace")), headers=headers) as answer,
             ):
-                taken = answer.status in {200, 201}
+                taken, self._is_held_up = answer.status in {200, 201}, True
         except ClientError:
-            taken = False
+            taken = self._is_held_up = False
         await self.note(self.posted if taken else self.unposted, text)
 
     async def delivered(self) -> None:

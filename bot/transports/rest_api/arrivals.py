@@ -68,6 +68,11 @@ class Arrivals:
         """What is next in the line, and stays there; None where it is empty."""
         return self._line[0] if self._line else None
 
+    @property
+    def has_post(self) -> bool:
+        """Whether the bridge waits for the answer to a post that stands in the line."""
+        return any(arrival.post is not None for arrival in self._line)
+
     def take(self) -> None:
         """Take the first out of the line."""
         self._line.popleft()

@@ -167,27 +167,40 @@ class RestApi(SignalBridge):
         """The frames of one connection, and what is posted meanwhile; see `Transport.envelopes`.
 
         A post is answered when the next envelope is asked for, for then this one is written down. Until then nothing
-        may be asked of the bridge that signal-cli has to answer: so it is asked beforehand who the account is, and
-        later only beside.
+        may be asked of the bridge that signal-cli has to answer: who the account is is asked beforehand and waited for
+        only as long as no post waits. Where notes to self count it must be known, so nothing is to be posted before.
         """
         check_about(as_object(await self._ask("/v1/about")))
+        if self._notes_of is None:
+            await self._open_webhook()
         async with (
             self._websocket() as websocket,
             self._beside(self._read(websocket)) as reading,
             self._beside(self._look_up()) as looking,
         ):
             if not self._is_looked_up:
-                # A bridge that hangs over one of the questions must not keep back what it brings.
-                await asyncio.wait([looking], timeout=self._call_seconds)
-                self._is_looked_up = looking.done()
-            if self.webhook is not None and not self.webhook.is_open:
-                await self.webhook.start()
-                self._arrivals.lacks_posts_since = None
+                await self._wait_looked_up(looking)
+            await self._open_webhook()
             async with aclosing(self._arrived(reading, looking)) as arrived:
                 async for envelope in arrived:
                     yield envelope
             if self._stopping_since is not None and self.webhook is not None:
                 await self.webhook.aclose()
+
+    async def _open_webhook(self) -> None:
+        if self.webhook is not None and not self.webhook.is_open:
+            await self.webhook.start()
+            self._arrivals.lacks_posts_since = None
+
+    async def _wait_looked_up(self, looking: asyncio.Task[None]) -> None:
+        """Wait for the answers, unless the bridge hangs over one, or waits itself: that must not keep back the rest."""
+        line = self._arrivals
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._call_seconds):
+                while not (looking.done() or line.has_post):
+                    line.changed.clear()
+                    await line.changed.wait()
+        self._is_looked_up = looking.done()
 
     async def check_receiving(self) -> None:
         """See that the bridge has the right mode and the account; see `Transport.check_receiving`."""

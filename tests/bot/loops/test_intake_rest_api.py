@@ -1,7 +1,7 @@
 """The intake behind signal-cli-rest-api: what the webhook brings is written down before the answer, and none twice."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
@@ -29,9 +29,14 @@ async def server() -> AsyncIterator[SignalRestApi]:
 
 @asynccontextmanager
 async def listening(
-    server: SignalRestApi, store: Store, clock: SetClock, post_waits: PostWaits = POST_WAITS
+    server: SignalRestApi,
+    store: Store,
+    clock: SetClock,
+    post_waits: PostWaits = POST_WAITS,
+    *,
+    first: Sequence[Frame] = (),
 ) -> AsyncGenerator[tuple[RestApi, Counts]]:
-    """An intake that reads from this bridge."""
+    """An intake that reads from this bridge; `first` comes in a burst as soon as a websocket is open."""
     port = int(server.webhook_url.rstrip("/").rpartition(":")[2]) if server.webhook_url else None
     webhook = ("127.0.0.1", port, SECRET) if port else None
     transport = RestApi(server.url, OWN_ACCOUNT, webhook=webhook, post_waits=post_waits, **PATIENT)
@@ -49,6 +54,7 @@ async def listening(
     opened = server.streams_opened
     try:
         await server.connected(opened + 1)
+        await server.burst(*first)
         if transport.webhook is not None:
             listens = transport.webhook
             await eventually(lambda: listens.is_open)
@@ -79,6 +85,18 @@ async def test_a_burst_loses_nothing_by_the_webhook(server: SignalRestApi, store
     assert (server.unposted, server.dropped) == ([], [])
     told = counts.all()
     assert (told["envelopes_message"], told.get("redelivered", 0)) == (BURST, 0)
+
+
+async def test_a_burst_in_the_first_moment_loses_nothing_either(
+    server: SignalRestApi, store: Store, clock: SetClock
+) -> None:
+    """The bridge and Aldis start together: what piled up comes before it is told whether the bridge has the account."""
+    server.has_signal_cli = False
+    frames = [message(f"{number}") for number in range(BURST)]
+    async with listening(server, store, clock, first=frames):
+        await eventually(lambda: len(server.posted) + len(server.unposted) == BURST)
+        assert await kept(store) == sent_at(*frames)
+    assert (server.unposted, server.dropped) == ([], [])
 
 
 async def test_a_burst_loses_some_without(server: SignalRestApi, store: Store, clock: SetClock) -> None:

@@ -629,10 +629,11 @@ async def test_what_somebody_with_a_new_key_writes_comes_when_it_is_trusted(brid
         assert transport.event(envelope) == Undecryptable(
             author=PersonId(ALICE.uuid), reason="UntrustedIdentityException"
         )
+        following = asyncio.ensure_future(listening.next())  # a bridge that posts waits until the next is asked for
         await transport.receipt(envelope)
         assert server.read == []
         await transport.trust(PersonId(ALICE.uuid))
-        event = transport.event(await listening.next())
+        event = transport.event(await following)
         assert isinstance(event, Incoming)
         assert event.text == "my new phone"
 
