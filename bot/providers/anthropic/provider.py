@@ -32,7 +32,7 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
-from bot.providers import caching, capabilities, media, streams, wire, written
+from bot.providers import bounds, caching, capabilities, media, streams, wire, written
 from bot.providers.anthropic import stream as anthropic_events
 from bot.providers.base import Completion, OnText, Request, Stop, ToolOffer, Usage
 from bot.providers.lessons import ModelLessons
@@ -193,7 +193,9 @@ class Anthropic:
             timeout=anthropic.Timeout(None, connect=connect_timeout_seconds),
             max_retries=0,
             open_telemetry=False,
-            http_client=anthropic.DefaultAioHttpClient(trust_env=False),
+            http_client=anthropic.DefaultAioHttpClient(
+                trust_env=False, headers=bounds.HEADERS, event_hooks={"response": [bounds.bound]}
+            ),
         )
 
         self._encoded = wire.Encoded(lambda message: wire.items(_blocks(message, media.ALL)))

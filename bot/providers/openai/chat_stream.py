@@ -15,6 +15,9 @@ from bot.providers import streams, wire
 
 Json = dict[str, object]
 
+_MAX_CALLS = 1_000
+"""In one answer: with each piece all are looked through."""
+
 
 class _Function(wire.Wire):
     name: str | None = None
@@ -111,6 +114,8 @@ class PartialChat:
         same = [call for call in self._calls if call.index == piece.index][-1:]
         is_another = bool(same and piece.id and piece.function.name and piece.id != same[0].id)
         if not same or is_another:
+            if len(self._calls) == _MAX_CALLS:
+                raise ValueError("the calls do not end")
             same = [_Asked(index=piece.index, id=piece.id)]
             self._calls += same
         return same[0]

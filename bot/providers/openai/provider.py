@@ -21,7 +21,7 @@ from aiohttp import ClientError
 from httpx2 import TransportError
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected
-from bot.providers import capabilities, media, streams, wire, written
+from bot.providers import bounds, capabilities, media, streams, wire, written
 from bot.providers.base import Completion, OnText, Request
 from bot.providers.lessons import ModelLessons
 from bot.providers.openai import chat, chat_stream, responses_stream
@@ -142,7 +142,9 @@ class OpenAI:
             webhook_secret="",
             timeout=openai.Timeout(None, connect=connect_timeout_seconds),
             max_retries=0,
-            http_client=openai.DefaultAioHttpClient(trust_env=False),
+            http_client=openai.DefaultAioHttpClient(
+                trust_env=False, headers=bounds.HEADERS, event_hooks={"response": [bounds.bound]}
+            ),
         )
         self._client.organization = None
         self._client.project = None

@@ -1,0 +1,80 @@
+"""How large an answer of a model's service may be: the SDKs read whatever comes, a line or an event without end, too.
+
+An answer comes as it is: what is packed could unpack to anything. Left to others: how many words an answer may have
+(`bot.providers.streams`), and how long it may take (the adapters).
+
+Source: `_SSELineDecoder` of the package openai 3.54.0 holds a line until it ends; `SSEDecoder` of anthropic 2.12.0
+copies all lines of an event with each that is added (read 2026-11-23).
+"""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import httpx2
+
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+"""Of a whole answer: the longest that can be asked for, in the smallest pieces, each in JSON."""
+MAX_EVENT_BYTES = 4 * 1024 * 1024
+"""Of one event of a stream: the last one may hold the whole answer."""
+MAX_EVENT_LINES = 100
+"""Events have two or three."""
+
+HEADERS: Final = {"Accept-Encoding": "identity"}
+_BLANK_LINES = (b"\n\n", b"\r\r", b"\r\n\r\n")
+_MOST_OF_BLANK = 3
+"""So many bytes of a blank line may stand at the end of a chunk."""
+
+
+class AnswerTooLarge(httpx2.ReadError):
+    """The answer has no end, or none that anybody waits for."""
+
+
+async def bound(answer: httpx2.Response) -> None:
+    """A hook for the answers of a client: they are read so far and no further.
+
+    Raises:
+        httpx2.DecodingError: the answer is packed, although nobody asked for that.
+    """
+    if answer.headers.get("content-encoding", "identity") != "identity":
+        raise httpx2.DecodingError("packed, although nobody asked for that")
+    if isinstance(answer.stream, httpx2.AsyncByteStream):
+        in_events = answer.headers.get("content-type", "").startswith("text/event-stream")
+        answer.stream = _Bounded(answer.stream, in_events=in_events)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, *, in_events: bool) -> None:
+        self._inner = inner
+        self._in_events = in_events
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size, event = 0, _Event()
+        async for chunk in self._inner:
+            size += len(chunk)
+            if self._in_events:
+                event.take(chunk)
+            if size > MAX_ANSWER_BYTES or event.size > MAX_EVENT_BYTES or event.lines > MAX_EVENT_LINES:
+                raise AnswerTooLarge("more than an answer may hold")
+            yield chunk
+
+    async def aclose(self) -> None:
+        """Close it."""
+        await self._inner.aclose()
+
+
+class _Event:
+    """How large the event has become in which a stream is; the chunk that it began in counts as a whole."""
+
+    def __init__(self) -> None:
+        self.size = self.lines = 0
+        self._end = b""
+
+    def take(self, chunk: bytes) -> None:
+        """There is more."""
+        seen = self._end + chunk
+        begins = max(map(seen.rfind, _BLANK_LINES))
+        if begins >= 0:
+            self.size = self.lines = 0
+        self.size += len(chunk)
+        self.lines += sum(chunk.count(sign, max(begins - len(self._end), 0)) for sign in (b"\n", b"\r"))
+        self._end = seen[-_MOST_OF_BLANK:]

@@ -1,0 +1,130 @@
+"""Answers without an end: they are read so far and no further, whatever they are made of."""
+
+import asyncio
+import gzip
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+import httpx2
+import pytest
+
+from bot.errors import Unavailable
+from bot.providers import bounds
+from bot.providers.anthropic.provider import Anthropic
+from bot.providers.base import Provider
+from bot.providers.openai.chat_stream import PartialChat
+from bot.providers.openai.provider import OpenAI
+from tests.bot.providers.vendors import QUESTION
+from tests.waiting import DEADLINE_SECONDS
+
+STREAM, WHOLE = "text/event-stream", "application/json"
+
+
+@dataclass
+class Endless(httpx2.AsyncByteStream):
+    """The same piece again and again."""
+
+    piece: bytes
+    given: int = 0
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while True:
+            self.given += len(self.piece)
+            yield self.piece
+
+
+@pytest.mark.parametrize(
+    ("kind", "piece", "most"),
+    [
+        (WHOLE, b"x" * 65536, bounds.MAX_ANSWER_BYTES),
+        (STREAM, b"data: " + b"x" * 65536 + b"\n\n", bounds.MAX_ANSWER_BYTES),
+        (STREAM, b"x" * 65536, bounds.MAX_EVENT_BYTES),
+        (STREAM, b":\n", 2 * bounds.MAX_EVENT_LINES),
+        (STREAM, b":\r\n", 3 * bounds.MAX_EVENT_LINES),
+    ],
+)
+async def test_what_has_no_end_is_given_up(kind: str, piece: bytes, most: int) -> None:
+    """An answer, an event, and the lines of one."""
+    endless = Endless(piece)
+    answer = httpx2.Response(200, headers={"content-type": kind}, stream=endless)
+    await bounds.bound(answer)
+    with pytest.raises(bounds.AnswerTooLarge):
+        async for _ in answer.aiter_raw():
+            pass
+    assert most / 2 <= endless.given <= most + len(piece)
+
+
+@pytest.mark.parametrize("line_end", [b"\n", b"\r", b"\r\n"])
+@pytest.mark.parametrize("chunk_bytes", [1, 2, 3, 7, 1000])
+async def test_many_short_events_are_read(line_end: bytes, chunk_bytes: int) -> None:
+    """However a server ends its lines, and wherever they are cut on the way."""
+    event = b"event: a" + line_end + b"data: {}" + line_end * 2
+    sent = event * bounds.MAX_EVENT_LINES
+
+    class Cut(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            for at in range(0, len(sent), chunk_bytes):
+                yield sent[at : at + chunk_bytes]
+
+    answer = httpx2.Response(200, headers={"content-type": f"{STREAM}; charset=utf-8"}, stream=Cut())
+    await bounds.bound(answer)
+    assert b"".join([chunk async for chunk in answer.aiter_raw()]) == sent
+
+
+def test_calls_without_end_are_no_answer() -> None:
+    """With each piece all are looked through, so there are only so many."""
+    gathering = PartialChat()
+    for number in range(1000):
+        gathering.take(_piece(number))
+    gathering.take(_piece(999))  # more of the last one
+    with pytest.raises(ValueError, match="do not end"):
+        gathering.take(_piece(1000))
+
+
+def _piece(number: int) -> object:
+    call = {"index": number, "id": f"call_{number}", "function": {"name": "a", "arguments": "{}"}}
+    return {"choices": [{"delta": {"tool_calls": [call]}}]}
+
+
+@asynccontextmanager
+async def server(head: str, piece: bytes) -> AsyncGenerator[str]:
+    """A service that answers with this head, and with this piece for ever; gives its address."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 200 OK\r\n{head}\r\n\r\n".encode())
+        try:
+            while True:
+                writer.write(piece)
+                await writer.drain()
+        except OSError:
+            writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as listening:
+        yield f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+        listening.close()
+
+
+def providers(url: str) -> list[Provider]:
+    return [Anthropic(api_key="k", model="m", base_url=url), OpenAI(api_key="k", model="m", base_url=url, api="chat")]
+
+
+@pytest.mark.parametrize("listens", [True, False])
+@pytest.mark.parametrize(
+    ("head", "piece"),
+    [
+        (f"content-type: {STREAM}", b"x" * 65536),
+        (f"content-type: {STREAM}", b": still there\n" * 5000),
+        (f"content-type: {WHOLE}\r\ncontent-encoding: gzip", gzip.compress(json.dumps("x" * 65536).encode())),
+    ],
+    ids=["a line", "comments", "packed"],
+)
+async def test_no_service_keeps_a_turn_with_what_never_ends(head: str, piece: bytes, *, listens: bool) -> None:
+    """Nor the memory of everybody: the deadline would come much later."""
+    async with server(head, piece) as url:
+        for provider in providers(url):
+            with pytest.raises(Unavailable, match=r"AnswerTooLarge|DecodingError"):
+                await provider.complete(replace(QUESTION, timeout_seconds=DEADLINE_SECONDS), print if listens else None)
+            await provider.aclose()
