@@ -36,6 +36,8 @@ from bot.turn.work import waiting
 
 _MORE_ROOM = 4
 """By so much an answer may be longer that is asked for again."""
+_MAX_CALLS = 100
+"""In one completion; each is kept with its answer, and read again with all that follows."""
 _PRESSED = UserMessage(
     text="(A note from Aldis: no tool can be used any more for this message. Answer it in words, with what is there.)"
 )
@@ -330,12 +332,19 @@ def _labelled(turn: Turn) -> Turn:
 
 
 def _named(completion: Completion, state: TurnState, number: int) -> Completion:
-    """The completion with call ids of our own: vendors and local servers repeat theirs from turn to turn."""
+    """The completion with call ids of our own: vendors and local servers repeat theirs from turn to turn. Of more calls
+    than anybody means nothing is kept.
+    """
     message = completion.message
     if message is None or not message.calls:
         return completion
-    names = {id(call): CallId(f"call_{state.turn.id}_{number}_{place}") for place, call in enumerate(message.calls)}
-    parts = tuple(replace(part, id=names[id(part)]) if isinstance(part, ToolCall) else part for part in message.parts)
+    calls = message.calls[:_MAX_CALLS]
+    names = {id(call): CallId(f"call_{state.turn.id}_{number}_{place}") for place, call in enumerate(calls)}
+    parts = tuple(
+        replace(part, id=names[id(part)]) if isinstance(part, ToolCall) else part
+        for part in message.parts
+        if not isinstance(part, ToolCall) or id(part) in names
+    )
     return replace(completion, message=AssistantMessage(parts=parts, labels=state.labels))
 
 

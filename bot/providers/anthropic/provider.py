@@ -231,7 +231,7 @@ class Anthropic:
             raise self._refused(error) from None
         except (anthropic.APIConnectionError, TransportError) as error:  # a stream's are not wrapped
             raise wire.no_connection(error, provider=NAME, model=self._model) from error
-        except (anthropic.AnthropicError, ValueError) as error:
+        except (anthropic.AnthropicError, ValueError, RecursionError) as error:  # JSON can be too deep
             raise wire.unreadable(provider=NAME, model=self._model) from error
         if ear is not None:
             ear.on_text.end(answer.text)

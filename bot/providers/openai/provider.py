@@ -177,7 +177,7 @@ class OpenAI:
             raise BadKey("the key has letters that no header takes", provider=NAME, model=self._model) from None
         except openai.APIError as error:
             raise self._broken_off(error) from None
-        except (openai.OpenAIError, ValueError) as error:
+        except (openai.OpenAIError, ValueError, RecursionError) as error:  # JSON can be too deep
             raise wire.unreadable(provider=NAME, model=self._model) from error
         if listener is not None:
             listener.end(answer.text)

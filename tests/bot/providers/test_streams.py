@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from aiohttp import web
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.providers import streams
@@ -313,6 +314,17 @@ async def _endless(words: str) -> AsyncIterator[object]:
     """Pieces that have all arrived already."""
     while True:
         yield {"choices": [{"delta": {"content": words}}]}
+
+
+@pytest.mark.parametrize("depth", [300, 5_000, 200_000])
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+async def test_nesting_that_nobody_can_read_is_no_answer(vendor: Vendor, kind: str, depth: int) -> None:
+    """It is told like any other answer that cannot be read, whoever gives up first: the SDK, or what reads after it."""
+    deep = b'{"type":"message_start","choices":' + b'{"a":' * depth + b"1" + b"}" * depth + b"}"
+    data = deep if kind == "application/json" else b"event: message_start\ndata: " + deep + b"\n\n"
+    vendor.server.faults.append(lambda _: web.Response(body=data, content_type=kind))
+    with pytest.raises(Unavailable):
+        await vendor.provider.complete(QUESTION)
 
 
 async def test_a_server_that_never_ends_is_left() -> None:

@@ -70,6 +70,16 @@ async def test_call_ids_never_repeat_in_a_conversation(store: Store, clock: SetC
     assert is_sendable(there.provider.requests[-1].messages)
 
 
+async def test_of_thousands_of_calls_nothing_is_kept_beyond_a_hundred(store: Store, clock: SetClock) -> None:
+    """Each would be paid with its answer in every request that follows; those that are kept are answered."""
+    asked = calls(*(("echo", {"word": f"{number}"}) for number in range(3000)))
+    there = desk(store, clock, asked, says("Done."), tools=(Echo(),))
+    outcome = await there.kept()
+    assert outcome.text == "Done."
+    assert len(contents(there.provider.requests[1])) == 100
+    assert is_sendable(outcome.messages)
+
+
 async def test_vendor_blocks_stay_within_the_turn(store: Store, clock: SetClock) -> None:
     """Thinking goes back unchanged while the turn runs, and is gone when the next one begins."""
     thought = Opaque(vendor="scripted", data={"thinking": "hm", "signature": "s"})
