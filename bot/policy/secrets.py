@@ -37,10 +37,22 @@ _ESCAPE = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"[\W_]+")
+_ROT47 = {sign: 33 + (sign - 33 + 47) % 94 for sign in range(33, 127)}
+_DIGITS = (
+    "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+)
+"""Of numbers in base 58 and 62. Capitals and small letters are one to us, whichever come first."""
+_LOOKALIKES = str.maketrans(
+    "аАвВеЕзЗіІјЈкКмМнНоОрРсСтТуУхХѕЅһԁӏαΑβΒεΕΖΗιΙκΚΜνΝοΟρΡτΤυΥχΧᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
+    "aAbBeE33iIjJkKmMhHoOpPcCtTyYxXsShdlaAbBeEZHiIkKMvNoOpPtTuYxXabcdefghijklmnoprstuvwyz",
+)
+"""Letters of Cyrillic and Greek, and small capitals, that are Latin ones to the eye."""
 _DRAWN = {first + at: chr(97 + at) for first in (0x1F130, 0x1F150, 0x1F170, 0x1F1E6) for at in range(26)} | {
     0xE0000 + sign: chr(sign) for sign in range(33, 127)
 }
 """Letters in squares, circles and flags, and those that nobody sees: Unicode knows of no plain letter for them."""
+_PLAIN = _DRAWN | _LOOKALIKES
 
 T = TypeVar("T")
 
@@ -102,7 +114,8 @@ class Secrets:
                     yield Text(text=self.cut(part.text))
                 case ToolCall():
                     arguments = cast("Mapping[str, object]", self._cut_value(dict(part.arguments)))
-                    yield ToolCall(id=part.id, name=part.name, arguments=arguments, malformed=part.malformed)
+                    malformed = None if part.malformed is None else self.cut(part.malformed)
+                    yield ToolCall(id=part.id, name=part.name, arguments=arguments, malformed=malformed)
                 case _:
                     yield part
 
@@ -144,6 +157,7 @@ def _spellings(part: str) -> Iterator[str]:
     # What follows it may change the last signs.
     yield base64.b64encode(data).decode().rstrip("=")[:-1]
     yield part[::-1]
+    yield part.translate(_ROT47)
 
 
 def _forms(part: str) -> Iterator[str]:
@@ -155,11 +169,12 @@ def _forms(part: str) -> Iterator[str]:
         yield spelled
         yield data.hex()
         yield from _encoded(data, base64.b64encode, 3, 4)
+        yield from _encoded(data, base64.b32encode, 5, 8)
     data, wide = part.encode(), part.encode("utf-16-le")
     yield codecs.encode(part, "rot13")
+    yield from (_number(data, digits) for digits in _DIGITS)
     yield wide.hex()
     yield from _encoded(wide, base64.b64encode, 3, 4)
-    yield from _encoded(data, base64.b32encode, 5, 8)
     yield from _encoded(data, base64.b32hexencode, 5, 8)
     for spelled in (data.hex(), base64.b64encode(data).decode()):
         yield spelled[::-1].lstrip("=")[1:]
@@ -177,12 +192,21 @@ def _encoded(data: bytes, encode: Callable[[bytes], bytes], size: int, signs: in
         yield encode(bytes(before) + data).decode().rstrip("=")[-(-before * signs // size) : -1]
 
 
+def _number(data: bytes, digits: str) -> str:
+    """The bytes as one number, in these digits."""
+    number, written = int.from_bytes(data, "big"), ""
+    while number:
+        number, digit = divmod(number, len(digits))
+        written = digits[digit] + written
+    return written
+
+
 def _letters(text: str) -> str:
     """The letters and digits of a text, in small letters and without escapes."""
     if "%" in text or "&#" in text or "\\" in text:
         text = _ESCAPE.sub(_unescaped, text)
     if not text.isascii():
-        text = unicodedata.normalize("NFKD", text.translate(_DRAWN))
+        text = unicodedata.normalize("NFKD", text.translate(_PLAIN))
     return _BETWEEN.sub("", text).lower()
 
 

@@ -21,16 +21,16 @@ MAX_EVENT_LINES = 100
 
 HEADERS: Final = {"Accept-Encoding": "identity"}
 _BLANK_LINES = (b"\n\n", b"\r\r", b"\r\n\r\n")
-_MOST_OF_BLANK = 3
-"""So many bytes of a blank line may stand at the end of a chunk."""
+_MAX_CUT_BYTES = 3
+"""So much of a blank line may stand at the end of a chunk."""
 
 
 class AnswerTooLarge(httpx2.ReadError):
     """The answer has no end, or none that anybody waits for."""
 
 
-async def bound(answer: httpx2.Response) -> None:
-    """A hook for the answers of a client: they are read so far and no further.
+async def limit_answer(answer: httpx2.Response) -> None:
+    """Lets an answer be read so far and no further: a hook for those of a client.
 
     Raises:
         httpx2.DecodingError: the answer is packed, although nobody asked for that.
@@ -77,4 +77,4 @@ class _Event:
             self.size = self.lines = 0
         self.size += len(chunk)
         self.lines += sum(chunk.count(sign, max(begins - len(self._end), 0)) for sign in (b"\n", b"\r"))
-        self._end = seen[-_MOST_OF_BLANK:]
+        self._end = seen[-_MAX_CUT_BYTES:]

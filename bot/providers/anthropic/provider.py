@@ -194,7 +194,7 @@ class Anthropic:
             max_retries=0,
             open_telemetry=False,
             http_client=anthropic.DefaultAioHttpClient(
-                trust_env=False, headers=bounds.HEADERS, event_hooks={"response": [bounds.bound]}
+                trust_env=False, headers=bounds.HEADERS, event_hooks={"response": [bounds.limit_answer]}
             ),
         )
 

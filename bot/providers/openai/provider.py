@@ -143,7 +143,7 @@ class OpenAI:
             timeout=openai.Timeout(None, connect=connect_timeout_seconds),
             max_retries=0,
             http_client=openai.DefaultAioHttpClient(
-                trust_env=False, headers=bounds.HEADERS, event_hooks={"response": [bounds.bound]}
+                trust_env=False, headers=bounds.HEADERS, event_hooks={"response": [bounds.limit_answer]}
             ),
         )
         self._client.organization = None

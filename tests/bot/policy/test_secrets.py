@@ -3,6 +3,7 @@
 import base64
 import codecs
 import json
+import string
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from bot.settings import load_settings
 from bot.turn.agent import Agent, Limits
 from bot.turn.journal import Outcome
 from store import Store
-from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, contents, says, toolbox
+from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, completion, contents, says, toolbox
 from tests.waiting import DEADLINE_SECONDS
 
 KEY = "sk-ant-canary-4711"
@@ -49,6 +50,15 @@ def test_a_secret_is_cut_out(text: str) -> None:
 LONG = "sk-ant-api03-Ab9_xY-Zq17LmNop"
 
 
+def in_digits(text: str, digits: str) -> str:
+    """Its bytes as one number."""
+    number, written = int.from_bytes(text.encode(), "big"), ""
+    while number:
+        number, digit = divmod(number, len(digits))
+        written = digits[digit] + written
+    return written
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -75,6 +85,13 @@ LONG = "sk-ant-api03-Ab9_xY-Zq17LmNop"
         base64.b64encode(LONG[::-1].encode()).decode(),
         base64.b32encode(LONG.encode()).decode(),
         codecs.encode(LONG, "rot13"),
+        "".join(chr(33 + (ord(sign) - 33 + 47) % 94) for sign in LONG),
+        in_digits(LONG, "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"),
+        in_digits(LONG, string.digits + string.ascii_uppercase + string.ascii_lowercase),
+        in_digits(LONG, string.digits + string.ascii_letters),
+        base64.b32encode(LONG[::-1].encode()).decode(),
+        LONG.translate(str.maketrans("skaipoxY", "ѕκаіроxΥ")),
+        "ѕᴋ-ᴀɴᴛ-ᴀᴘɪ03-ΑВ9_хΥ-Ζq17ʟᴍΝᴏᴘ",
         "".join(f"&#{ord(sign):08d};" for sign in LONG),
         "".join(f"\\U{ord(sign):08x}" for sign in LONG),
         "".join(f"\\u{{{ord(sign):x}}}" for sign in LONG),
@@ -183,6 +200,20 @@ async def test_neither_the_model_nor_people_nor_tools_are_told(store: Store, clo
     assert echo.ran == [CUT]
     assert KEY not in str(outcome.messages)
     assert KEY not in str(contents(desk.provider.requests[-1]))
+
+
+async def test_a_call_in_plain_words_loses_them_too(store: Store, clock: SetClock) -> None:
+    """What is no JSON may be all that a tool needs: the words become its argument."""
+    echo = Echo()
+    call = ToolCall(id=CallId("c1"), name="echo", arguments={}, malformed=f"look for {KEY}")
+    desk = Desk(store, clock, Scripted([completion(call), says("Done.")]), tools=(echo,))
+    limits = Limits(max_rounds=5, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
+    agent = Agent(desk.provider, toolbox(clock, echo), system="Be kind.", limits=limits, secrets=SECRETS)
+    turn = await desk.loaded("What is the key?")
+    outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch)
+    assert echo.ran == [f"look for {CUT}"]
+    assert isinstance(outcome, Outcome)
+    assert KEY not in str(outcome.messages)
 
 
 async def test_what_a_tool_brings_reaches_no_model(store: Store, clock: SetClock) -> None:

@@ -49,7 +49,7 @@ async def test_what_has_no_end_is_given_up(kind: str, piece: bytes, most: int) -
     """An answer, an event, and the lines of one."""
     endless = Endless(piece)
     answer = httpx2.Response(200, headers={"content-type": kind}, stream=endless)
-    await bounds.bound(answer)
+    await bounds.limit_answer(answer)
     with pytest.raises(bounds.AnswerTooLarge):
         async for _ in answer.aiter_raw():
             pass
@@ -69,7 +69,7 @@ async def test_many_short_events_are_read(line_end: bytes, chunk_bytes: int) -> 
                 yield sent[at : at + chunk_bytes]
 
     answer = httpx2.Response(200, headers={"content-type": f"{STREAM}; charset=utf-8"}, stream=Cut())
-    await bounds.bound(answer)
+    await bounds.limit_answer(answer)
     assert b"".join([chunk async for chunk in answer.aiter_raw()]) == sent
 
 
