@@ -10,6 +10,7 @@ German, French and Spanish: "in 10 Minuten an den Tee", "demain Ã  9h", "cada dÃ
 """
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
@@ -167,6 +168,8 @@ _ASK = re.compile(r"ask:\s*(?=\S)", re.IGNORECASE)
 _DAYS_AHEAD = {"eve": -2, "yesterday": -1, "tomorrow": 1, "after": 2}
 _MAX_TIME_WORDS = 16
 _NOON = 12
+_MAX_YEARS = 9
+"""So far away is the next 29 February at most, the present year included."""
 
 _Marks = dict[str, re.Match[str]]
 
@@ -337,5 +340,6 @@ def _date(said: Mapping[str, str | None], today: date, *, is_over: bool) -> date
     month = MONTHS[name.lower()] if name else int(said.get("number") or 0)
     if year := said.get("year"):
         return date(int(year), month, int(day))
-    this_year = date(today.year, month, int(day))
-    return this_year.replace(year=today.year + 1) if (this_year, not is_over) < (today, True) else this_year
+    years = range(today.year, today.year + _MAX_YEARS)
+    days = (date(year, month, int(day)) for year in years if int(day) <= monthrange(year, month)[1])
+    return min(one for one in days if (one, not is_over) >= (today, True))

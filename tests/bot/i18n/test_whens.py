@@ -34,6 +34,7 @@ ONCE = [
     ("on the 3rd of december at 9 a.m. tea", "2026-12-03T09:00", "tea"),
     ("January 5, 2027 at noon tea", "2027-01-05T12:00", "tea"),
     ("21 November at 9 tea", "2027-11-21T09:00", "tea"),
+    ("29 February at 9 tea", "2028-02-29T09:00", "tea"),
     ("at half past 8 tomorrow evening tea", "2026-11-22T20:30", "tea"),
     ("tomorrow morning at 9 evening classes", "2026-11-22T09:00", "evening classes"),
     ("am 3.12. um halb 9 Tee", "2026-12-03T08:30", "Tee"),
