@@ -24,7 +24,7 @@ from bot.loops.watchdog import Watchdog
 from bot.loops.worker import Worker
 from bot.settings import Settings
 from bot.web.admin.world import RunningParts
-from bot.web.control import Control, listening
+from bot.web.control import Control, answering, socket_path
 from bot.web.health import HealthPage
 
 T = TypeVar("T")
@@ -68,7 +68,7 @@ class Aldis:
         Raises:
             ConfigError: the bridge says that it will never work, or the control socket cannot be made.
         """
-        async with listening(self.control, self.settings.store.path):
+        async with answering(self.control.app, socket_path(self.settings.store.path)):
             loops = (
                 ("watchdog", self.watchdog.run),
                 ("identities", self.identities.run),

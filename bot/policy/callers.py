@@ -1,4 +1,4 @@
-"""Callers: who writes in vain while the page waits on which somebody says "this is me" and becomes the admin.
+"""Callers: people who may not write, and do while the page for the first admin waits for somebody to say "this is me".
 
     nobody listens: nothing is known of strangers
     listening --somebody writes--> listed with their number, what they ask held --let in--> it is answered

@@ -205,17 +205,6 @@ async def trust_answer(identities: Identities, name: str | None, safety_number: 
 
 
 @asynccontextmanager
-async def listening(control: Control, store_path: Path) -> AsyncGenerator[None]:
-    """Answer on the socket beside the store while the block runs; expects that the store is open.
-
-    Raises:
-        ConfigError: no socket can be made there.
-    """
-    async with answering(control.app, socket_path(store_path)):
-        yield
-
-
-@asynccontextmanager
 async def answering(app: web.Application, path: Path) -> AsyncGenerator[None]:
     """Answer on a socket at this path while the block runs; expects that nobody else may have one there.
 

@@ -1,4 +1,4 @@
-"""What both bridges do with a frame: take the peek, and count what is none.
+"""What both bridges do with a frame: read its head as an envelope, and count those that are none.
 
 Where notes to self are answered, a note that Aldis itself has sent is none to answer: it is known by the device that
 sent it or by its time. Left to others: what frames mean (`envelope`), how they travel (`signal_cli`, `rest_api`).

@@ -30,17 +30,16 @@ T = TypeVar("T")
 UNCHANGED = "signal-cli-rest-api took it, and the profile is not as it should be; its log says why"
 _ABOUT_A_USERNAME = "invalid signal-cli response"
 """What it says where signal-cli has refused a user name."""
+_CALL_SECONDS, _CHANGE_SECONDS = 30.0, 60.0
 
 
 class RestApiProfile:
     """`ProfileClient` by the bridge at `url`."""
 
-    def __init__(self, url: str, account: Account, *, call_seconds: float = 30, change_seconds: float = 60) -> None:
+    def __init__(self, url: str, account: Account) -> None:
         self._clients = Clients(url, account.name, CONNECT_SECONDS)
         self._account = account
         self._path = quote(account.name, safe="")
-        self._call_seconds = call_seconds
-        self._change_seconds = change_seconds
 
     async def profile(self) -> AccountProfile:
         """The profile as it is; see `ProfileClient.profile`."""
@@ -110,13 +109,13 @@ class RestApiProfile:
 
     async def _asked(self, answer: Awaitable[T]) -> T:
         with as_disconnected():
-            async with asyncio.timeout(self._call_seconds):
+            async with asyncio.timeout(_CALL_SECONDS):
                 return await answer
 
     async def _done(self, work: Awaitable[T]) -> T:
         try:
             with as_disconnected():
-                async with asyncio.timeout(self._change_seconds):
+                async with asyncio.timeout(_CHANGE_SECONDS):
                     return await work
         except (Disconnected, ConfigError) as error:
             if isinstance(error.__cause__, BridgeRefusal) and error.__cause__.status == HTTPStatus.BAD_REQUEST:

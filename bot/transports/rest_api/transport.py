@@ -66,6 +66,7 @@ _PINGS_IN_SILENCE = 20
 """How many pings are sent in the time after which a websocket is given up that answers none: a bridge that was away
 without a word is noticed with the next."""
 
+_CALL_SECONDS = 30.0
 _ACCOUNTS_SECONDS = 5.0
 """For the list of accounts: the bridge hangs for ever over an answer of signal-cli that comes at once, so it is asked
 again soon (`getRaw` in `src/client/jsonrpc2.go` waits for the answer only after it has written the request)."""
@@ -496,11 +497,8 @@ class RestApi(SignalBridge):
 class RestApiLinking:
     """`Linking` by the bridge at `url`; `scan_seconds` is how long the phone may take."""
 
-    def __init__(
-        self, url: str, *, call_seconds: float = 30, scan_seconds: float = 60, poll_seconds: float = 1
-    ) -> None:
+    def __init__(self, url: str, *, scan_seconds: float = 60, poll_seconds: float = 1) -> None:
         self._clients = Clients(url, "", CONNECT_SECONDS)
-        self._call_seconds = call_seconds
         self._scan_seconds = scan_seconds
         self._poll_seconds = poll_seconds
         self._before: tuple[Account, ...] | None = None
@@ -508,7 +506,7 @@ class RestApiLinking:
 
     async def accounts(self) -> tuple[Account, ...]:
         """The accounts that are linked already; see `Linking.accounts`."""
-        return accounts_in(await self._ask("/v1/accounts", max_seconds=_ACCOUNTS_SECONDS))
+        return accounts_in(await self._ask("/v1/accounts", timeout_seconds=_ACCOUNTS_SECONDS))
 
     async def identify(self, account: Account) -> Account:
         """Ask for the id of an account; see `Linking.identify`."""
@@ -561,9 +559,8 @@ class RestApiLinking:
         """Close connections."""
         await self._clients.sessions.close()
 
-    async def _ask(self, path: str, *, max_seconds: float | None = None) -> object:
-        seconds = min(self._call_seconds, max_seconds or self._call_seconds)
-        return await self._clients.ask(path, timeout_seconds=seconds)
+    async def _ask(self, path: str, *, timeout_seconds: float = _CALL_SECONDS) -> object:
+        return await self._clients.ask(path, timeout_seconds=timeout_seconds)
 
 
 # What comes in

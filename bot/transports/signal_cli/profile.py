@@ -17,28 +17,27 @@ from bot.transports.signal_cli.send_results import RpcError
 
 _TAKEN = re.compile(r"^Invalid username|\[409\]|\[422\]")
 """Which of its sentences are about the user name: 0.13 hands on the status of Signal's server."""
+_CALL_SECONDS, _CHANGE_SECONDS = 30.0, 60.0
 
 
 class SignalCliProfile:
     """`ProfileClient` by the daemon at `url`."""
 
-    def __init__(self, url: str, account: Account, *, call_seconds: float = 30, change_seconds: float = 60) -> None:
+    def __init__(self, url: str, account: Account) -> None:
         self._rpc = Rpc(url)
         self._account = account
-        self._call_seconds = call_seconds
-        self._change_seconds = change_seconds
 
     async def profile(self) -> AccountProfile:
         """The profile as it is; see `ProfileClient.profile`."""
         given = {"account": self._account.name, "recipient": [self._account.name], "allRecipients": True}
-        found = await self._rpc.ask("listContacts", given, timeout_seconds=self._call_seconds)
+        found = await self._rpc.ask("listContacts", given, timeout_seconds=_CALL_SECONDS)
         return profile_in(found, account=self._account)
 
     async def picture(self, *, max_bytes: int) -> bytes | None:
         """The picture that the daemon keeps; see `ProfileClient.picture`."""
         try:
             given = {"account": self._account.name, "profile": self._account.name}
-            picture = await self._rpc.file("getAvatar", given, timeout_seconds=self._call_seconds, max_bytes=max_bytes)
+            picture = await self._rpc.file("getAvatar", given, timeout_seconds=_CALL_SECONDS, max_bytes=max_bytes)
         except RpcError:
             return None
         except Unfetchable:
@@ -81,7 +80,7 @@ class SignalCliProfile:
     async def _do(self, method: str, params: Mapping[str, object]) -> object:
         given = {"account": self._account.name, **params}
         try:
-            return await self._rpc.do(method, given, timeout_seconds=self._change_seconds)
+            return await self._rpc.do(method, given, timeout_seconds=_CHANGE_SECONDS)
         except CallRefused as error:
             if "username" in params and _TAKEN.search(str(error)):
                 raise UsernameRefused(str(error)) from error

@@ -52,6 +52,7 @@ from bot.transports.signal_cli.subscription import HOLD_SECONDS, Subscription
 _log = logging.getLogger(__name__)
 
 _STICKERS_SECONDS = 10.0
+_CALL_SECONDS = 30.0
 
 _USER_ERROR_CODE = -1
 _EXPIRED = re.compile(r"timed out|unknown device link uri", re.IGNORECASE)
@@ -343,25 +344,24 @@ class SignalCli(SignalBridge):
 class SignalCliLinking:
     """`Linking` by the daemon at `url`; `scan_seconds` is how long the phone may take."""
 
-    def __init__(self, url: str, *, call_seconds: float = 30, scan_seconds: float = 180) -> None:
+    def __init__(self, url: str, *, scan_seconds: float = 180) -> None:
         self._rpc = Rpc(url)
-        self._call_seconds = call_seconds
         self._scan_seconds = scan_seconds
 
     async def accounts(self) -> tuple[Account, ...]:
         """The accounts that are linked already; see `Linking.accounts`."""
-        return await self._rpc.accounts(timeout_seconds=self._call_seconds)
+        return await self._rpc.accounts(timeout_seconds=_CALL_SECONDS)
 
     async def identify(self, account: Account) -> Account:
         """Ask for the id of an account; see `Linking.identify`."""
         if account.id is not None:
             return account
         params = {"account": account.name, "recipient": [account.name], "allRecipients": True}
-        return with_id(account, await self._rpc.ask("listContacts", params, timeout_seconds=self._call_seconds))
+        return with_id(account, await self._rpc.ask("listContacts", params, timeout_seconds=_CALL_SECONDS))
 
     async def start_link(self, device_name: str) -> str:  # noqa: ARG002 - only the other bridge wants it now
         """The address that the QR code shows; see `Linking.start_link`."""
-        started = await self._rpc.ask("startLink", {}, timeout_seconds=self._call_seconds)
+        started = await self._rpc.ask("startLink", {}, timeout_seconds=_CALL_SECONDS)
         uri = text_in(as_object(started), "deviceLinkUri")
         if not uri:
             raise Disconnected("signal-cli gave no address to link by; try again")

@@ -131,21 +131,22 @@ class PeopleRoom:
         return await self._context.save(request, _YOU, {"ACCESS__ADMINS": _joined(admins)}, "ADMIN_MADE")
 
     async def _add(self, request: web.Request) -> web.Response:
-        form, access = form_of(request), self._context.world.settings.access
-        entry = person_of(form.get("person", "").strip())
+        entry = person_of(form_of(request).get("person", "").strip())
         if entry is None:
             raise NotDone(_PEOPLE, "PERSON_WRONG")
-        name = "ACCESS__ADMINS" if form.get("list") == "admins" else "ACCESS__ALLOWED"
-        entries = access.admins if name == "ACCESS__ADMINS" else access.allowed
+        name, entries = self._list(request)
         return await self._context.save(request, _PEOPLE, {name: _joined((*entries, entry))}, "PERSON_ADDED")
 
     async def _remove(self, request: web.Request) -> web.Response:
-        form, access = form_of(request), self._context.world.settings.access
-        entry = form.get("entry", "")
-        name = "ACCESS__ADMINS" if form.get("list") == "admins" else "ACCESS__ALLOWED"
-        entries = access.admins if name == "ACCESS__ADMINS" else access.allowed
-        left = [one for one in entries if one != entry]
+        name, entries = self._list(request)
+        left = [one for one in entries if one != form_of(request).get("entry", "")]
         return await self._context.save(request, _PEOPLE, {name: _joined(left) or None}, "PERSON_REMOVED")
+
+    def _list(self, request: web.Request) -> tuple[str, tuple[str, ...]]:
+        """The list that a form is about: its setting, and who stands in it."""
+        access = self._context.world.settings.access
+        is_admins = form_of(request).get("list") == "admins"
+        return ("ACCESS__ADMINS", access.admins) if is_admins else ("ACCESS__ALLOWED", access.allowed)
 
     async def _set_strangers(self, request: web.Request) -> web.Response:
         pairs = form_of(request).get("strangers") == "pair"

@@ -63,7 +63,6 @@ class World:
         *,
         file: SettingsFile,
         restart: Callable[[], Awaitable[object]],
-        callers: Callers | None = None,
     ) -> None:
         self._username_file = UsernameFile(usernames_path(settings.store.path))
         self._usernames = dict(self._username_file.read())
@@ -72,7 +71,7 @@ class World:
         self.deps = deps
         self.file = file
         self.restart = restart
-        self.callers = callers or Callers()
+        self.callers = Callers()
         self.waits_for = STARTS
         self.running: RunningParts | None = None
         self.runs = 0

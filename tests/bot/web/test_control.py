@@ -4,7 +4,7 @@ import asyncio
 import socket
 import stat
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from bot.metrics import Counts
 from bot.transports.base import Identity
 from bot.turn.captchas import Captchas
 from bot.turn.notices import Admins
-from bot.web.control import Control, State, ask_running, listening, socket_path
+from bot.web.control import Control, State, answering, ask_running, socket_path
 from store import NOT_INCLUDED, Store, StoreError, open_store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
@@ -36,6 +36,11 @@ def control_of(store: Store, clock: SetClock, state: State, transport: FakeTrans
 
 async def well() -> Mapping[str, Any]:
     return {"ok": True}
+
+
+def listening(control: Control, path: Path) -> AbstractAsyncContextManager[None]:
+    """Answer beside the store."""
+    return answering(control.app, socket_path(path))
 
 
 @pytest.fixture
