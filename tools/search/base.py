@@ -130,39 +130,21 @@ class SearchRow(BaseModel):
 
 def hits(rows: Iterable[SearchRow], *, max_snippet_chars: int = _MAX_SNIPPET_CHARS) -> Iterator[Hit]:
     """The rows that have an address which people can open, as hits."""
-    for row in rows:
-        found = hit(
-            title=row.title,
-            url=row.url,
-            snippet=row.snippet or "",
-            age=row.age,
-            score=row.score,
-            max_snippet_chars=max_snippet_chars,
-        )
-        if found:
-            yield found
+    return filter(None, (hit(row, max_snippet_chars=max_snippet_chars) for row in rows))
 
 
-def hit(
-    *,
-    title: str,
-    url: str,
-    snippet: str,
-    age: str | None = None,
-    score: float | None = None,
-    max_snippet_chars: int = _MAX_SNIPPET_CHARS,
-) -> Hit | None:
+def hit(row: SearchRow, *, max_snippet_chars: int = _MAX_SNIPPET_CHARS) -> Hit | None:
     """A hit of what a service sent, made plain and cut; None where the address is none that people can open."""
-    site = _site(url)
+    site = _site(row.url)
     if site is None:
         return None
     return Hit(
-        title=shorten(plain(title), _MAX_TITLE_CHARS) or site,
-        url=url,
+        title=shorten(plain(row.title), _MAX_TITLE_CHARS) or site,
+        url=row.url,
         site=site,
-        snippet=shorten(plain(snippet), max_snippet_chars),
-        age=shorten(plain(age), _MAX_TITLE_CHARS) if age else None,
-        score=score,
+        snippet=shorten(plain(row.snippet or ""), max_snippet_chars),
+        age=shorten(plain(row.age), _MAX_TITLE_CHARS) if row.age else None,
+        score=row.score,
     )
 
 

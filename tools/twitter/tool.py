@@ -24,7 +24,7 @@ from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, Disabled, RateLimited, ToolError
 from tools.http import Http, JsonAnswer, bearer, no_pause
 from tools.ports import Quotas
-from tools.search.base import Freshness, Hit, Query, hit
+from tools.search.base import Freshness, Hit, Query, SearchRow, hit
 from tools.search.service import SearchService, clean_query, row
 from tools.twitter import query as operators
 from tools.twitter.options import SITE, TwitterOptions
@@ -232,13 +232,13 @@ def _page(post: _Post, user: _User | None) -> Hit | None:
         return None
     posted = _TIME.fullmatch(post.created_at)
     name = user.username if user and _USERNAME.fullmatch(user.username) else "i"
-    return hit(
+    told = SearchRow(
         title=f"{user.name} on X" if user and user.name else "A post on X",
         url=f"https://{SITE}/{name}/status/{post.id}",
         snippet=post.note.text if post.note and post.note.text else post.text,
         age=f"{posted[1]} {posted[2]} UTC" if posted else None,
-        max_snippet_chars=_MAX_TEXT_CHARS,
     )
+    return hit(told, max_snippet_chars=_MAX_TEXT_CHARS)
 
 
 def _details(post: _Post, user: _User | None) -> Mapping[str, Any]:

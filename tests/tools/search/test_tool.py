@@ -34,7 +34,7 @@ from tools import (
     ToolError,
     Unavailable,
 )
-from tools.search.base import Hit, Query, SearchBackend, hit, lies_in, trim_query, with_operators
+from tools.search.base import Hit, Query, SearchBackend, SearchRow, hit, lies_in, trim_query, with_operators
 from tools.search.brave import Brave
 from tools.search.options import Mode, SearchOptions
 from tools.search.perplexity import Perplexity
@@ -428,7 +428,7 @@ async def test_wikipedia_wants_to_know_who_asks(services: Services) -> None:
 )
 def test_an_address_that_is_none_makes_no_hit(url: str) -> None:
     """Whatever a service sends, people are given web addresses only, and no disguised ones."""
-    assert hit(title="t", url=url, snippet="s") is None
+    assert hit(SearchRow(title="t", url=url, snippet="s")) is None
 
 
 @pytest.mark.parametrize(
@@ -458,7 +458,7 @@ def test_a_query_is_cut_behind_a_word(query: str, max_chars: int, max_words: int
 )
 def test_a_hit_names_its_site(url: str, site: str) -> None:
     """The host that a browser would ask, in whatever script."""
-    found = hit(title="t", url=url, snippet="s")
+    found = hit(SearchRow(title="t", url=url, snippet="s"))
     assert found is not None
     assert (found.site, found.url) == (site, url)
 
