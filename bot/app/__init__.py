@@ -141,13 +141,19 @@ async def build_aldis(
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
         troubles, counts = ModelTroubles(), Counts()
+        meter = Meter(counts)
         kept_lessons = KeptLessons(store, MachineClock())
         stack.push_async_callback(_close, kept_lessons)
         lessons = await kept_lessons.read()
         probe = CapabilityProbe(settings, http, lessons)
         stack.push_async_callback(_close, probe)
         await importing
-        provider = models.provider(settings, troubles, Meter(counts), lessons, probe.on_answer)
+        provider = models.provider(
+            settings,
+            lessons,
+            on_error=(troubles.on_error, meter.on_error),
+            on_answer=(troubles.on_answer, meter.on_answer, probe.on_answer),
+        )
         stack.push_async_callback(_close, provider)
         probe.start()
         sandbox = stack.enter_context(closing(Sandbox()))

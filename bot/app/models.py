@@ -3,15 +3,12 @@
 A vendor's SDK is imported with the provider that needs it: each costs up to a second and 75 MB.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 
-from bot.app.metering import Meter
 from bot.doctor.models import ANTHROPIC_URL, OPENAI_URL
-from bot.doctor.troubles import ModelTroubles
 from bot.errors import ConfigError, ProviderError
-from bot.metrics import Counts
 from bot.policy.budgets import limits_anything
 from bot.providers.base import Completion, Provider
 from bot.providers.capabilities import NOTHING, Capabilities, told_of
@@ -25,15 +22,14 @@ from tools import ImagesOptions
 
 def provider(
     settings: Settings,
-    troubles: ModelTroubles | None = None,
-    meter: Meter | None = None,
     lessons: ModelLessons | None = None,
-    on_answer: Callable[[Completion], None] = lambda _: None,
+    *,
+    on_error: Sequence[Callable[[ProviderError], None]] = (),
+    on_answer: Sequence[Callable[[Completion], None]] = (),
 ) -> Provider:
     """The providers in their order, and those of the models that people may choose besides.
 
-    `troubles` and `meter` are told what fails and what answers, `on_answer` what answers; `lessons` is what was learnt
-    of models before.
+    `lessons` is what was learnt of models before; the others are called with each try that fails and each answer.
     """
     llm = settings.llm
     providers = {
@@ -41,18 +37,12 @@ def provider(
     }
     others = [choice for choice in llm.choices if choice not in providers]
     chosen = {choice: _offering(vendor(settings, *choice.split("/", 1), lessons=lessons)) for choice in others}
-    told = (troubles or ModelTroubles(), meter or Meter(Counts()))
-
-    def note_error(error: ProviderError) -> None:
-        for one in told:
-            one.on_error(error)
-
-    def note_answer(completion: Completion) -> None:
-        for one in told:
-            one.on_answer(completion)
-        on_answer(completion)
-
-    return Fallback([*providers.values()], choices=providers | chosen, on_error=note_error, on_answer=note_answer)
+    return Fallback(
+        [*providers.values()],
+        choices=providers | chosen,
+        on_error=lambda error: [note(error) for note in on_error],
+        on_answer=lambda completion: [note(completion) for note in on_answer],
+    )
 
 
 def _offering(provider: Provider) -> Provider:
