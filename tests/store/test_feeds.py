@@ -59,13 +59,22 @@ async def assert_index_is_whole(store: Store) -> None:
     )
 
 
+async def test_what_is_read_has_the_types_of_its_fields(store: Store) -> None:
+    """A yes or no is no number, which would say something else to a model; times are aware, and None stays None."""
+    lamps = await added(store)
+    await kept(store, lamps, article("lamp"))
+    [one] = await store.read(lambda repos: repos.feeds.recent(since=LONG_AGO, most=1))
+    assert (lamps.is_set, lamps.due_at, lamps.read_at) == (False, NOON, None)
+    assert (type(lamps.is_set), type(one.is_dated), one.published_at) == (bool, bool, NOON)
+
+
 class TestFeeds:
     async def test_a_feed_is_due_at_once_and_then_when_it_says(self, store: Store) -> None:
-        """The loop is rung; the first to be due comes first; one that is gone is never due."""
-        bell = store.wakeups["feeds"]
-        bell.clear()
+        """The loop is woken; the first to be due comes first; one that is gone is never due."""
+        wakeup = store.wakeups["feeds"]
+        wakeup.clear()
         lamps, ships = await added(store), await added(store, SHIPS)
-        assert bell.is_set()
+        assert wakeup.is_set()
         later = NOON + timedelta(hours=1)
         assert await store.read(lambda repos: repos.feeds.due(NOON)) == lamps
         await store.transaction(lambda repos: repos.feeds.note(replace(lamps, due_at=later, trouble="slow")))
