@@ -532,7 +532,6 @@ class Settings(BaseSettings):
         env_nested_delimiter=SEPARATOR,
     )
 
-    tools: ToolsSettings
     llm: LlmSettings = LlmSettings()
     signal: SignalSettings = SignalSettings()
     access: AccessSettings = AccessSettings()
@@ -546,6 +545,7 @@ class Settings(BaseSettings):
     intake: IntakeSettings = IntakeSettings()
     media: MediaSettings = MediaSettings()
     audio: AudioSettings = AudioSettings()
+    tools: ToolsSettings
     log: LogSettings = LogSettings()
     locale: LocaleSettings = LocaleSettings()
     web: WebSettings = WebSettings()
