@@ -192,7 +192,7 @@ def _add_store(add: _Add) -> None:
     backup = add("backup", "store.back_up", "copy what is kept into a folder, also while Aldis runs")
     backup.add_argument("folder", help="where the copy goes; made when missing")
     restore = add("restore", "store.put_back", "put a copy in the place of what is kept; stop Aldis first")
-    restore.add_argument("file", nargs="?", help="the copy's file whose name ends in .db; none: only decide")
+    restore.add_argument("file", nargs="?", help="the file of the copy that ends in .db; left out: only decide")
     _add_decision(restore)
     add("rotate-key", "store.turn_key", "put a new master key in the place of the one in its file")
     add("reseal", "store.reseal", "strike out what somebody has changed in the database; stop Aldis first")
@@ -207,16 +207,18 @@ def _add_trust(add: _Add) -> None:
         "--verified", metavar="NUMBER", nargs="+", help="the safety number, as you have compared it with theirs"
     )
     trace = add("trace", "store.trace", "show the way of one message: when, how long, at what cost; no words")
-    trace.add_argument("turn", metavar="TURN", nargs="?", type=_turn, help="the number of its turn; none: the newest")
+    trace.add_argument(
+        "turn", metavar="TURN", nargs="?", type=_turn, help="the number of its turn; left out: a list of the newest"
+    )
 
 
 def _add_setup(add: _Add) -> None:
     _add_decision(add("setup", "run.set_up", "set Aldis up in a browser: run it, and print a link to its pages"))
     add("admin", "admin.show_link", "print a link that opens the pages of the running Aldis, once")
     verify = add("verify", "verify.verify", "print a quote of this machine, where Aldis runs in a TEE")
-    verify.add_argument("word", metavar="WORD", help="a new word of whoever is going to check the quote")
+    verify.add_argument("word", metavar="WORD", help="a word that whoever checks the quote has just made up")
     captcha = add("captcha", "store.solve", "hand in the captcha that Signal wants solved before it sends more")
-    captcha.add_argument("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; without it, it is read")
+    captcha.add_argument("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; left out, it is asked for")
 
 
 def _add_settings(add: _Add) -> None:
@@ -230,7 +232,7 @@ def _add_settings(add: _Add) -> None:
     table.add_argument(
         "words",
         nargs="*",
-        metavar="NAME | set NAME=VALUE ... | unset NAME ...",
+        metavar="NAME | set NAME=VALUE ... | unset NAME",
         help="a setting to show; or changes of the settings file (NAME=- reads the value from standard input)",
     )
     table.set_defaults(verb=None, mending=_verb("settings.show_or_change"))

@@ -307,7 +307,7 @@ def trace(given: Settings, options: argparse.Namespace) -> int:
 
 def solve(given: Settings, options: argparse.Namespace) -> int:
     """`captcha LINK`: what Signal wants solved is handed in, and what waited goes out."""
-    pasted = " ".join(options.link) or sys.stdin.read(MAX_PASTED_CHARS)
+    pasted = " ".join(options.link) or _pasted()
     if asyncio.run(ask_running(given.store.path, "captcha", {"captcha": pasted})) is None:
         raise ConfigError(
             f"captcha: Aldis is not running. Start it (`{command_line('run')}`) and hand the captcha in while it runs; "
@@ -315,6 +315,13 @@ def solve(given: Settings, options: argparse.Namespace) -> int:
         )
     print("Signal has taken it. What waited goes out.", file=sys.stderr)
     return 0
+
+
+def _pasted() -> str:
+    """What comes over standard input; a person at a terminal is told how to give it."""
+    if sys.stdin.isatty():
+        print("Paste the link of “Open Signal”, then press Enter and Ctrl-D.", file=sys.stderr)
+    return sys.stdin.read(MAX_PASTED_CHARS)
 
 
 async def _done(
