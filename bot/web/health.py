@@ -25,6 +25,7 @@ from bot.metrics import CONTENT_TYPE, Counts, Gauge
 from bot.shutdown import Restarts
 from bot.turn.notices import Kind
 from bot.version import build
+from bot.web.listening import KEEPALIVE_SECONDS, listen
 from store import Repositories, Store, StoreError, Waiting
 
 _log = logging.getLogger(__name__)
@@ -269,15 +270,20 @@ async def serve(pages: HealthPages, host: str, port: int) -> AsyncGenerator[None
     app = web.Application()
     app.router.add_get("/healthz", pages.answer)
     app.router.add_get("/metrics", pages.metrics)
-    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=0.5)
+    runner = web.AppRunner(
+        app, access_log=None, handle_signals=False, shutdown_timeout=0.5, keepalive_timeout=KEEPALIVE_SECONDS
+    )
     await runner.setup()
     try:
         try:
-            await web.TCPSite(runner, host, port).start()
+            listener = await listen(runner, host, port)
         except OSError as error:
             raise ConfigError(f"WEB__PORT: {host}:{port} cannot be listened on; set another, or 0 for none") from error
         _log.info("health page at http://%s:%d/healthz", host, port)
-        yield
+        try:
+            yield
+        finally:
+            listener.close()
     finally:
         await runner.cleanup()
 

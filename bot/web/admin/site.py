@@ -6,7 +6,6 @@ That socket is its owner's alone, as the control socket is, and there as soon as
 for its bridge or account.
 """
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -37,13 +36,9 @@ from bot.web.admin.upkeep import LogTail, UpkeepRoom
 from bot.web.admin.usage import UsageRoom
 from bot.web.admin.world import World
 from bot.web.control import admin_socket_path, answering
+from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS, listen
 
 _log = logging.getLogger(__name__)
-
-MAX_CONNECTIONS = 64
-"""Open at a time, signed in or not: a browser has six of them, and each page with live parts holds one or two."""
-KEEPALIVE_SECONDS = 15.0
-"""How long a connection may be open without a whole request: also one that sends its headers a byte at a time."""
 
 
 class Site:
@@ -159,7 +154,7 @@ async def serving(
     await runner.setup()
     try:
         try:
-            listener = await _listen(runner, place, max_connections)
+            listener = await listen(runner, place.host, place.port, max_connections=max_connections)
         except OSError as error:
             raise ConfigError(
                 f"WEB__ADMIN_PORT: {place.host}:{place.port} cannot be listened on; set another, or 0 for none"
@@ -176,25 +171,3 @@ async def serving(
     finally:
         await site.aclose()
         await runner.cleanup()
-
-
-async def _listen(runner: web.AppRunner, place: PagesAddress, max_connections: int) -> asyncio.Server:
-    """Answer on the address, but for connections beyond so many.
-
-    Raises:
-        OSError: it cannot be listened on.
-    """
-    server = runner.server
-    assert server is not None  # noqa: S101  (it is set up)
-
-    def connection() -> asyncio.Protocol:
-        return server() if len(server.connections) < max_connections else _Refusal()
-
-    return await asyncio.get_running_loop().create_server(connection, place.host, place.port, reuse_address=True)
-
-
-class _Refusal(asyncio.Protocol):
-    """A connection that is one too many."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport.close()

@@ -1,5 +1,6 @@
 """The health page: well while messages come in and are answered, else not, and why. The figures beside it."""
 
+import asyncio
 import socket
 import sqlite3
 from collections.abc import AsyncGenerator, Mapping
@@ -20,9 +21,11 @@ from bot.media.confinement import Level
 from bot.metrics import Counts
 from bot.turn.notices import Notice
 from bot.web.health import STARTS, STOPS, HealthPage, HealthPages, serve
+from bot.web.listening import MAX_CONNECTIONS
 from store import Arrival, Store, open_store
 from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.conftest import NOON
+from tests.waiting import DEADLINE_SECONDS
 
 LOOPBACK = "127.0.0.1"
 TOO_LONG = "a message has been waiting for too long"
@@ -258,6 +261,21 @@ async def test_a_port_that_is_taken_is_the_operators_mistake() -> None:
                 raise AssertionError("it was served")
     async with serve(HealthPages(), "no such host", 0):
         pass
+
+
+async def test_connections_without_a_request_take_no_descriptors(store: Store, clock: SetClock) -> None:
+    """Whoever reaches the port can open them: beyond the bound they are closed, and Aldis has its descriptors."""
+    port = free_port()
+    async with serve(HealthPages(), LOOPBACK, port):
+        open_ones = [await asyncio.open_connection(LOOPBACK, port) for _ in range(MAX_CONNECTIONS)]
+        for _ in range(20):
+            reader, writer = await asyncio.open_connection(LOOPBACK, port)
+            assert await asyncio.wait_for(reader.read(), DEADLINE_SECONDS) == b""
+            writer.close()
+        open_ones[0][1].write(b"GET /healthz HTTP/1.0\r\n\r\n")
+        assert (await open_ones[0][0].read()).startswith(b"HTTP/1.0 503")
+        for _, writer in open_ones:
+            writer.close()
 
 
 async def test_nothing_else_is_served(store: Store, clock: SetClock) -> None:

@@ -15,8 +15,9 @@ from bot.settings.file import SettingsFile
 from bot.web.admin.audit import Audit, audit_path
 from bot.web.admin.guard import PagesAddress
 from bot.web.admin.sessions import CurrentFactor, SecondFactor, Sessions
-from bot.web.admin.site import KEEPALIVE_SECONDS, MAX_CONNECTIONS, Site, serving
+from bot.web.admin.site import Site, serving
 from bot.web.admin.world import World
+from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS
 from tests.bot.web.test_health import LOOPBACK, free_port
 
 NOTHING = "http://127.0.0.1:1"
