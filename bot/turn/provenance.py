@@ -24,6 +24,8 @@ from tools import ToolSpec
 
 _CLIP = "\n📎"
 _QUOTE = "\n(in answer to"
+_TELLING = ('"error": "not_found"', '"error": "too_large"')
+"""How an answer begins that failed and tells something of what is there all the same."""
 
 
 def of_question(messages: Iterable[Incoming]) -> Labels:
@@ -43,7 +45,9 @@ def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None,
     of what people had Aldis keep and it has looked up.
     """
     if not answer.ok and '"untrusted_data"' not in answer.content:
-        return Labels()  # words of Aldis's own: why it failed
+        # Words of Aldis's own: why it failed. That nothing is there may be private, too.
+        is_telling = spec is not None and spec.reads_private and any(code in answer.content for code in _TELLING)
+        return Labels(sources=(_source(answer.name, spec, address, is_trusted=True),)) if is_telling else Labels()
     if spec is not None and (spec.computes_only or spec.own_words):
         return join_labels(map(load_labels, origins))
     return Labels(sources=(_source(answer.name, spec, address, is_trusted=_is_trusted(answer, spec)),))

@@ -14,6 +14,7 @@ from bot.clock import SetClock
 from store import Store
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.test_stories_of_trust import Looking
 from tests.bot.turn.turn_helpers import calls, contents, says
 from tests.tools.databases.samples import Asked
 
@@ -71,3 +72,20 @@ async def test_a_model_looks_mistakes_itself_and_finds_out(
     assert re.search(r"tool db_query \(.*\): ok in", caplog.text)
     for secret in ("Kiel", "town", "canary-4711"):
         assert secret not in caplog.text
+
+
+async def test_that_no_row_fits_is_told_to_no_stranger_without_a_yes(
+    store: Store, clock: SetClock, shop: Asked
+) -> None:
+    """It says as much as a row does: a page may have had the model ask just so."""
+    search = Looking("web_search", {"finds_pages": True})
+    async with app_harness(store, clock, tools=(shop.describing, shop.querying, search)) as port:
+        where = [{"column": "town", "op": "=", "value": "Oslo"}]
+        port.thinker.script = [
+            calls(("db_query", {"database": "shop", "table": "orders", "columns": ["day"], "where": where})),
+            calls(("web_search", {"query": "nothing sold there"})),
+            says("Done."),
+        ]
+        assert (await told(port, "Did we sell anything in the north?")).startswith("May I ")
+        assert search.asked == []
+        await told(port, "/stop")
