@@ -24,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import aiosqlite
 
@@ -125,20 +125,16 @@ class _Thread(aiosqlite.Connection):
         return done
 
 
-class Follower(Protocol):
+@dataclass(eq=False, frozen=True)
+class Follower:
     """What is done at the end of a commit, where one of its units gives reason to."""
 
-    def prepare(self) -> Callable[[sqlite3.Connection], Any] | None:
-        """What would be done at the end of the commit that begins now; None: nothing. Runs on the event loop."""
-        ...
-
-    def is_due(self, results: Sequence[Any]) -> bool:
-        """Whether these units, by what they gave, are reason for it. Runs on the store's thread."""
-        ...
-
-    def on_kept(self, result: Any) -> None:
-        """It is on the disk, and its units have not been told yet. Runs on the event loop."""
-        ...
+    prepare: Callable[[], Callable[[sqlite3.Connection], Any] | None]
+    """What would be done at the end of the commit that begins now; None: nothing. Runs on the event loop."""
+    is_due: Callable[[Sequence[Any]], bool]
+    """Whether these units, by what they gave, are reason for it. Runs on the store's thread."""
+    on_kept: Callable[[Any], None]
+    """It is on the disk, and its units have not been told yet. Runs on the event loop."""
 
 
 @dataclass

@@ -17,14 +17,14 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 from store import backup
 from store.accounts import Accounts
 from store.attempts import Attempts
 from store.chats import Chats
 from store.conversations import Conversations
-from store.database import Database
+from store.database import Database, Follower
 from store.erasure import Erasure, Forgetting
 from store.errors import DatabaseGone, StoreError, StoreFull
 from store.feeds import Feeds
@@ -96,38 +96,6 @@ class Repositories:
     traces: Traces
 
 
-class _Follower(Generic[T]):
-    """What a loop does when it is about to be woken, in the same commit; then it need not be."""
-
-    def __init__(
-        self,
-        wakeup: WakeupName,
-        prepare: Callable[[], Callable[[Repositories], T | None] | None],
-        done: Callable[[T], None],
-        noted: Callable[[Callable[[Repositories], T | None]], "_Noting[T | None]"],
-    ) -> None:
-        self.wakeup = wakeup
-        self.has_answered = False
-        """Whether it has done at the last commit what it would be woken for."""
-        self._prepare = prepare
-        self._done = done
-        self._noted = noted
-
-    def prepare(self) -> "_Noting[T | None] | None":
-        self.has_answered = False
-        work = self._prepare()
-        return None if work is None else self._noted(work)
-
-    def is_due(self, results: Sequence["_Noted[Any]"]) -> bool:
-        return any(self.wakeup in names for _, names in results)
-
-    def on_kept(self, result: "_Noted[T | None]") -> None:
-        found, _ = result
-        if found is not None:
-            self.has_answered = True
-            self._done(found)
-
-
 class Store:
     """An open store. `open_store` makes one."""
 
@@ -147,8 +115,8 @@ class Store:
         self.working = working
         """What is worked at now, and what was when the last process died."""
         self._notified: set[str] = set()
-        self._followers: dict[str, _Follower[Any]] = {}
-        """By their wakeups."""
+        self._answered: set[WakeupName] = set()
+        """The loops that have done in the last commit what they would be woken for."""
         self._repos = _repos(self._keyring, self._notified, realm)
         self._conversations: dict[str, ConversationId] = {}
         self._forgetting = asyncio.Lock()
@@ -177,13 +145,28 @@ class Store:
         that gave, once it is on the disk. The loop is woken all the same where nothing was done, where it gave None,
         and where it failed.
         """
-        follower = self._followers[wakeup] = _Follower(wakeup, prepare, done, self._noting)
+
+        def prepared() -> _Noting[T | None] | None:
+            self._answered.discard(wakeup)
+            work = prepare()
+            return None if work is None else self._noting(work)
+
+        def is_due(results: Sequence[_Noted[Any]]) -> bool:
+            return any(wakeup in names for _, names in results)
+
+        def on_kept(noted: _Noted[T | None]) -> None:
+            found, _ = noted
+            if found is not None:
+                self._answered.add(wakeup)
+                done(found)
+
+        follower = Follower(prepared, is_due, on_kept)
         self._database.follow(follower)
         try:
             yield
         finally:
             await self._database.unfollow(follower)
-            del self._followers[wakeup]
+            self._answered.discard(wakeup)
 
     async def erase(self, work: Callable[[Repositories], T]) -> T:
         """As `transaction`, for work that only takes away: on a full disk it may use the room that the ballast took.
@@ -357,10 +340,8 @@ class Store:
         def wake(noted: _Noted[T]) -> None:
             result, names = noted
             kept(result)
-            for name in names:
-                follower = self._followers.get(name)
-                if follower is None or not follower.has_answered:
-                    self.wakeups[name].set()
+            for name in names - self._answered:
+                self.wakeups[name].set()
 
         # Woken by the database: a caller that is cancelled while its work is committed does not come back to do it.
         noting = self._noting(work)
