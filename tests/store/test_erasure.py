@@ -220,14 +220,14 @@ class TestAConversation:
         assert await rows(store, "SELECT state FROM inbox ORDER BY id") == [("done",), ("dead",), ("waiting",)]
         assert await waiting(store) == [b"after"]
 
-    async def test_bells_ring_for_what_waits_on(self, store: Store) -> None:
+    async def test_who_has_something_to_do_is_woken(self, store: Store) -> None:
         """Whoever takes messages up looks again at once: they are in another conversation now."""
         command = await ordered(store, "direct:a", 1)
         await asked(store, "direct:a", 2)
-        for bell in store.wakeups.values():
-            bell.clear()
+        for wakeup in store.wakeups.values():
+            wakeup.clear()
         await forgotten(store, "direct:a", command)
-        assert {name for name, bell in store.wakeups.items() if bell.is_set()} == {"inbox", "urgent", "outbox"}
+        assert {name for name, wakeup in store.wakeups.items() if wakeup.is_set()} == {"inbox", "urgent", "outbox"}
 
     async def test_redeliveries_and_late_receipts_are_still_known(self, store: Store) -> None:
         """The names of messages hold no words: they stay, so that nothing is answered or proved a second time."""

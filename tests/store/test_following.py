@@ -13,13 +13,13 @@ DEFERRED = "CREATE TABLE tied (word TEXT REFERENCES words (word) DEFERRABLE INIT
 TABLE = "CREATE TABLE words (word TEXT PRIMARY KEY) STRICT"
 
 
-def says(word: str, *bells: str) -> Callable[[Repositories], str]:
-    """The work of keeping a word and ringing bells; it gives the word."""
+def says(word: str, *names: str) -> Callable[[Repositories], str]:
+    """The work of keeping a word and waking loops; it gives the word."""
 
     def say(repos: Repositories) -> str:
         repos.inbox.execute("INSERT INTO words (word) VALUES (?)", (word,))
-        for bell in bells:
-            repos.inbox.notify(bell)
+        for name in names:
+            repos.inbox.notify(name)
         return word
 
     return say
@@ -31,8 +31,8 @@ async def commits(store: Store) -> list[str]:
     await store.transaction(lambda repos: repos.inbox.execute(TABLE))
     statements: list[str] = []
     await store.read(lambda repos: repos.inbox._connection.set_trace_callback(statements.append))
-    for bell in store.wakeups.values():
-        bell.clear()
+    for wakeup in store.wakeups.values():
+        wakeup.clear()
     return statements
 
 
@@ -41,8 +41,8 @@ async def words(store: Store) -> list[str]:
     return [word for (word,) in rows]
 
 
-async def test_it_is_done_in_the_commit_that_would_ring_the_bell(store: Store, commits: list[str]) -> None:
-    """One commit; whoever follows is told before the caller, and the bell is silent."""
+async def test_it_is_done_in_the_commit_that_would_wake_the_loop(store: Store, commits: list[str]) -> None:
+    """One commit; whoever follows is told before the caller, and the loop is not woken besides."""
     told: list[str] = []
     async with store.following("inbox", lambda: says("claimed"), told.append):
         await store.transaction(says("arrived", "inbox", "urgent"))
@@ -75,7 +75,7 @@ async def test_the_bell_rings_where_nothing_was_done(
 
 
 async def test_what_fails_the_whole_commit_is_left_out_of_it(store: Store, commits: list[str]) -> None:
-    """As where there is room for an arrival and none for its claim: the arrival is kept, and the bell rings."""
+    """As where there is room for an arrival and none for its claim: the arrival is kept, and the loop is woken."""
     await store.transaction(lambda repos: repos.inbox.execute(DEFERRED))
 
     def fail(repos: Repositories) -> str:

@@ -258,7 +258,7 @@ def stand(store: Store, clock: SetClock) -> FeedService:
 async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
     store: Store, clock: SetClock, room: Newsroom
 ) -> None:
-    """The loop is rung and reads it; the model is offered the tools from then on, and its source is cited."""
+    """The loop is woken and reads it; the model is offered the tools from then on, and its source is cited."""
     async with (
         app_harness(store, clock, sources=(stand(store, clock),), admins=frozenset({ALICE.uuid})) as port,
     ):
