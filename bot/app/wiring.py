@@ -17,7 +17,7 @@ from bot.commands.broadcast import Audience, BroadcastCommands
 from bot.commands.chat import ChatCommands
 from bot.commands.preferences import Menu, PreferenceCommands
 from bot.commands.questions import QuestionCommands
-from bot.commands.status import StandingCommands
+from bot.commands.status import StatusCommands
 from bot.commands.takeover import TakeoverCommands
 from bot.commands.urgent import Authority, UrgentItems
 from bot.doctor.findings import Finding, ok, problem
@@ -216,7 +216,7 @@ class Parts:
             ),
             reminder_scheduler=self._reminder_scheduler(intake),
             summary_worker=summary_worker,
-            feed_poller=self._gathering(),
+            feed_poller=self._feed_poller(),
             watchdog=watchdog,
             identities=IdentityWatch(identities, self._store),
             checkups=checkups,
@@ -342,7 +342,7 @@ class Parts:
             ChatCommands(context, approvals, timezone=zone, limits=budgets, name=self._settings.signal.name),
             QuestionCommands(context, approvals),
             PreferenceCommands(context, self._menu),
-            StandingCommands(
+            StatusCommands(
                 context,
                 account=account,
                 model=choices[0],
@@ -384,7 +384,7 @@ class Parts:
         )
         return SummaryWorker(summaries, self._counts)
 
-    def _gathering(self) -> FeedPoller:
+    def _feed_poller(self) -> FeedPoller:
         news = equipment.news_options(self._settings)
         return FeedPoller(
             self._store,

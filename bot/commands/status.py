@@ -12,7 +12,7 @@ from bot.providers.capabilities import NOTHING, Capabilities
 from store import Repositories
 
 
-class StandingCommands(CommandGroup):
+class StatusCommands(CommandGroup):
     """What everybody may ask about Aldis and themselves. `account` is the number that Aldis answers for.
 
     `model` is the one that answers where none was chosen; empty where nobody can say. `known` gives what is known of a

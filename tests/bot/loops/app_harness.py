@@ -24,7 +24,7 @@ from bot.commands.broadcast import Audience, BroadcastCommands
 from bot.commands.chat import ChatCommands
 from bot.commands.preferences import Menu, PreferenceCommands
 from bot.commands.questions import QuestionCommands
-from bot.commands.status import StandingCommands
+from bot.commands.status import StatusCommands
 from bot.commands.takeover import TakeoverCommands
 from bot.commands.urgent import Authority, UrgentItems
 from bot.errors import ProviderError
@@ -252,7 +252,7 @@ async def app_harness(
         ChatCommands(context, approvals, timezone="UTC", limits=budgets, name="Aldis"),
         QuestionCommands(context, approvals),
         PreferenceCommands(context, menu),
-        StandingCommands(
+        StatusCommands(
             context,
             account=ALDIS.uuid,
             model="scripted/model-1",
