@@ -12,7 +12,9 @@ SKIN_TONES = dict.fromkeys(range(0x1F3FB, 0x1F400))
 """For `str.translate`: a thumb of any colour is a thumb."""
 
 _MAX_WORDS = 6
-_BETWEEN = re.compile(r"[\s,.!;…\ufe0f]+")
+"""Each counted once: "yes yes yes" is one."""
+_MAX_SAID = 30
+_BETWEEN = re.compile(r"[\s,.!¡;…\ufe0f]+")
 _THUMBS = re.compile("[👍👎✅]")
 """Nobody puts a space before one."""
 
@@ -91,6 +93,7 @@ def _is_sign_of_question(sign: str) -> bool:
 
 
 def _said(text: str) -> frozenset[str]:
-    """The words in a text; of a long one only so many that it is seen to be one."""
-    plain = _THUMBS.sub(r" \g<0> ", text.lower().translate(SKIN_TONES).replace("’", "'"))
-    return frozenset(word for word in _BETWEEN.split(plain)[: _MAX_WORDS + 2] if word)
+    """The words in a text; all that follows the first `_MAX_SAID` stays one piece, which is no word of ours."""
+    plain = unicodedata.normalize("NFC", text).lower().translate(SKIN_TONES).replace("’", "'")
+    words = _BETWEEN.split(_THUMBS.sub(r" \g<0> ", plain).strip(), maxsplit=_MAX_SAID)
+    return frozenset(word for word in words if word)

@@ -131,6 +131,18 @@ async def test_a_yes_to_something_else_is_no_yes(store: Store, clock: SetClock) 
         assert post.ran == []
 
 
+async def test_a_yes_again_and_again_and_then_a_no_is_no_yes(store: Store, clock: SetClock) -> None:
+    """All words of a message count, however often the first is said."""
+    look, post = tools()
+    async with app_harness(store, clock, tools=(look, post)) as port:
+        await asked_whether(port)
+        clock.move(2)
+        await port.deliver(message("ja " * 8 + "ich hab's gehört, aber tu es nicht"))
+        await port.answered(2)
+        await port.quiet_but(1)
+        assert post.ran == []
+
+
 async def test_without_an_answer_it_is_a_no(store: Store, clock: SetClock) -> None:
     """When the time is over the turn goes on without the call."""
     look, post = tools()

@@ -22,6 +22,23 @@ def test_a_yes_that_answers_a_question_is_no_nod(text: str) -> None:
     assert not is_nod(text)
 
 
+@pytest.mark.parametrize("text", ["¡Sí!", "Si\u0301, por favor", "ja ja ja, mach das", "👍" * 9, "yes " * 30])
+def test_a_yes_may_be_written_in_many_ways(text: str) -> None:
+    """With a sign before it, in letters and accents apart, again and again."""
+    assert parse_word(text) == "yes"
+
+
+@pytest.mark.parametrize("count", [1, 5, 8, 29, 30, 31, 100])
+@pytest.mark.parametrize(
+    ("word", "more"),
+    [("ja", "aber tu es nicht"), ("yes,", "I heard you, don't post it"), ("👍", "not"), ("no", "wait, yes, do it")],
+)
+def test_words_behind_a_word_that_is_repeated_are_read(word: str, more: str, count: int) -> None:
+    """However often it is: they may say the contrary."""
+    assert parse_word(f"{word} " * count + more) is None
+    assert not is_nod(f"{word} " * count + more)
+
+
 @pytest.mark.parametrize(
     "text",
     [
