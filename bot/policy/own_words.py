@@ -37,6 +37,7 @@ _AMOUNT = re.compile(r"[^\w@/:#-]?(\d+(?:[.,]\d+)*)(?:(?!st|nd|rd|th)[^\W\d_]{1,
 _MIN_STEM = 4
 _MAX_ENDING = 3
 _MAX_WORDS = 2000
+"""Of a message that names anything: behind so many words a "not" may stand that nobody has looked for."""
 
 _SMALL_WORDS = (  # English, German, French, Spanish
     "a an the i me my mine myself you your yours he she him his her hers we us our ours they them their theirs it its "
@@ -141,7 +142,8 @@ def _said(words: str) -> _Said:
     plain = _plain(words)
     tokens = [token.strip(_AROUND_TOKENS) for token in _BETWEEN_TOKENS.split(without_days(plain))]
     numbers = frozenset(found[1] for token in tokens if (found := _AMOUNT.fullmatch(token)))
-    return _Said(items=_items(words, with_parts=True)[:_MAX_WORDS], numbers=numbers, times=times_in(plain))
+    items = _items(words, with_parts=True)
+    return _Said(items=items if len(items) <= _MAX_WORDS else [], numbers=numbers, times=times_in(plain))
 
 
 def _is_named(value: object, said: _Said) -> bool:

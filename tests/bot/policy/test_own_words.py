@@ -83,6 +83,14 @@ def test_what_does_not_stand_there_is_not(words: str, value: object) -> None:
     assert not names(words, {"value": value})
 
 
+@pytest.mark.parametrize("count", [1000, 1900, 1999, 2001, 20_000])
+def test_a_not_behind_many_words_is_one(count: int) -> None:
+    """A message in which nobody looks for it to its end names nothing."""
+    long = f"Send it to Ben {'lamp ' * count}"
+    assert names(long, {"to": "Ben"}) is (count < 1999)
+    assert not names(f"{long} but do not", {"to": "Ben"})
+
+
 def test_some_arguments_need_no_name() -> None:
     """But where there are no others, nothing was named."""
     call = {"action": "set", "text": "buy a lamp", "repeat": None}
