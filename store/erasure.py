@@ -184,7 +184,10 @@ class Forgetting(Repository):
             (self.keyring.handle(person), 3 * _AT_ONCE),
         )
         turns = [turn for (turn,) in rows]
-        return self._turns(turns[:_AT_ONCE], now) if len(turns) == 3 * _AT_ONCE else None
+        if len(turns) < 3 * _AT_ONCE:
+            return None
+        self._forget_facts(turns[:_AT_ONCE])
+        return self._turns(turns[:_AT_ONCE], now)
 
     def conversation(
         self, address: str, *, before: InboxId, now: datetime, successor: ConversationId | None = None
@@ -227,8 +230,8 @@ class Forgetting(Repository):
         return Erasure(conversations=1, turns=turns, messages=messages)
 
     def person(self, person: str, *, before: InboxId, now: datetime) -> Erasure:
-        """The words of all turns in which this person (the author, as of an `Arrival`) asked go, and their reminders
-        and predictions, in every conversation.
+        """The words of all turns in which this person (the author, as of an `Arrival`) asked go, the facts that they
+        told in them, and their reminders and predictions, in every conversation.
 
         The person's own messages that are open and came before `before` are settled; all other open messages of these
         turns wait to be taken up again.
@@ -247,10 +250,15 @@ class Forgetting(Repository):
             (json.dumps(turns),),
         )
         self.notify("inbox")
+        self._forget_facts(turns)
         self.execute("DELETE FROM reminders WHERE person = ?", (handle,))
         self.execute("DELETE FROM predictions WHERE person = ?", (handle,))
         self.execute("DELETE FROM grants WHERE person = ?", (handle,))
         return self._turns(turns, now)
+
+    def _forget_facts(self, turns: Collection[int]) -> None:
+        """What was told to be remembered in these turns goes."""
+        self.execute("DELETE FROM facts WHERE turn_id IN (SELECT value FROM json_each(?))", (json.dumps(list(turns)),))
 
     def place(self, item: InboxId) -> ConversationId:
         """The conversation that a message of the inbox is in now.

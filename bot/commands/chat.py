@@ -84,7 +84,7 @@ class ChatCommands(CommandGroup):
         store, message, item = self._context.store, call.message, call.urgent_item.item.id
         call.running.halt(call.conversation)
         if is_everything:
-            direct = ChatId.direct(message.author)
+            direct = ChatId.direct(message.author) if call.is_in_group else message.chat
             await store.forget_person(
                 message.author, direct_address=direct, before=item, now=self._context.clock.now(), then=then
             )

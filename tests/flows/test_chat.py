@@ -98,6 +98,37 @@ async def test_the_conversation_is_there_again(model: OpenAIServer, tmp_path: Pa
     assert model.refused == []
 
 
+async def test_everything_is_forgotten_in_every_conversation(tmp_path: Path) -> None:
+    """What was to be remembered goes with what was said, and the key of the conversation that it is said in."""
+    places = ((), ("--conversation", "work"))
+    for place in places:
+        await chatted("--once", "Remember that I live in Kiel", *place, settings={}, folder=tmp_path)
+        assert "Kiel" in (await chatted("--once", "/memory", *place, settings={}, folder=tmp_path)).stdout
+    former = await key_of_conversation("work", tmp_path)
+    await chatted("--once", "/forget everything", *places[1], settings={}, folder=tmp_path)
+    for place in places:
+        assert "Kiel" not in (await chatted("--once", "/memory", *place, settings={}, folder=tmp_path)).stdout
+    assert await key_of_conversation("work", tmp_path) != former
+
+
+async def key_of_conversation(name: str, folder: Path) -> int:
+    """Which key seals its words: a conversation whose key was destroyed is another one."""
+    async with open_store(folder / "aldis.db", realm="terminal") as store:
+        found = await store.read(lambda repos: repos.chats.at(f"direct:{name}"))
+    assert found is not None
+    return found
+
+
+async def test_a_first_question_after_something_was_remembered(tmp_path: Path) -> None:
+    """What Aldis remembers stands in front of it and is not taken for words of the person; a reminder has its day."""
+    for text in ("Remember that I live in Kiel", "/new"):
+        await chatted("--once", text, settings={}, folder=tmp_path)
+    ended = await chatted("--once", "Remind me tomorrow at 9 to buy tea", settings={}, folder=tmp_path)
+    assert '"text": "buy tea"' in ended.stderr
+    assert "local_datetime" in ended.stderr
+    assert "understand" not in ended.stdout
+
+
 async def test_a_model_that_fails_is_a_sentence_and_status_1(model: OpenAIServer, tmp_path: Path) -> None:
     """People are told what helps; what the service said, with the key and their words in it, is not repeated."""
     words = f"invalid key {model.key} for the request 'sesame'"

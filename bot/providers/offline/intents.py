@@ -41,13 +41,15 @@ class OfflineIntent:
 
 def people_words(text: str) -> str:
     """The words of the people in a user message: without the headers and the notes that Aldis adds to the lines."""
+    if text.startswith(_RECALLED) and (header := _HEADER.search(text)):
+        text = text[header.start() :]
     lines = (_HEADER.sub("", line) for line in text.splitlines())
     return "\n".join(line for line in lines if not _NOTE.match(line)).strip()
 
 
 def asked_at(text: str) -> datetime | None:
     """When and in which zone a user message was written, as its header says; None where it has none."""
-    found = _STAMP.match(text)
+    found = _STAMP.search(text)
     if found is None or not is_zone(found["zone"]):
         return None
     try:
@@ -74,8 +76,10 @@ def not_understood(words: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(asked))[:MAX_INTENTS]
 
 
-_HEADER = re.compile(r"^\[[^\]\n]*\d{4}-\d\d-\d\d[^\]\n]*\] ?")
-_STAMP = re.compile(r"\[\w+ (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<zone>[\w+/-]+)")
+_RECALLED = "(A note from Aldis:"
+"""How begins what Aldis remembers, which stands in front of the first message of a request."""
+_HEADER = re.compile(r"^\[[^\]\n]*\d{4}-\d\d-\d\d[^\]\n]*\] ?", re.MULTILINE)
+_STAMP = re.compile(r"^\[\w+ (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<zone>[\w+/-]+)", re.MULTILINE)
 _NOTE = re.compile(r"^(?:\(in answer to\b.*\)|(?:📎|>) .*)$")
 
 

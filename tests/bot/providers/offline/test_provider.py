@@ -312,6 +312,8 @@ async def test_several_requests_in_one_message(sentence: str, calls: list[tuple[
         ("(in answer to: 'What is 1+1?')\n[Sat 2026-11-21 22:40 UTC] and 2+2?", "and 2+2?"),
         ("[Sat 2026-11-21 22:40 UTC]\n📎 a file of type image/png, which cannot be read here", ""),
         ("[Sat 2026-11-21 22:40 UTC] see\n📎 a text file, its text:\n> What is 1+1?", "see"),
+        ("(A note from Aldis: what to remember.)\n1. What is 1+1?\n\n[Sat 2026-11-21 22:40 UTC] and 2+2?", "and 2+2?"),
+        ("(A note from Aldis: this is what I write myself", "(A note from Aldis: this is what I write myself"),
         ("no header", "no header"),
         ("[1, 2] is a list", "[1, 2] is a list"),
         ("[Sat 2026-11-21 22:40 UTC] [2026-01-01] is a date", "[2026-01-01] is a date"),
