@@ -142,7 +142,7 @@ class Intent:
     """What a call would do, for the person who is asked about it."""
 
     sentence: str
-    """The name of the sentence that says it, which stands where all sentences for people stand."""
+    """The name of the sentence that says it: `draw` for `DEED_DRAW` of `bot.turn.phrases`."""
     values: Mapping[str, object] = field(default_factory=dict[str, object])
     """What is filled in: a `str` is shown as a quotation, for anybody may have written it; `int`, `Decimal` and `date`
     as the language writes them; a `Wish` is shown as the time that it is for."""

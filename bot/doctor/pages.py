@@ -61,7 +61,7 @@ def secret_of(settings: Settings) -> bytes | None:
 def is_published(settings: Settings) -> bool:
     """Whether browsers of other machines are to reach the pages: by an address of their own, or one of the network.
 
-    Every address of the machine (0.0.0.0) is what a container listens on: browsers come by no name of it then.
+    0.0.0.0 counts as neither: containers listen on it, and no browser opens it.
     """
     web = settings.web
     host = f"[{web.admin_host}]" if ":" in web.admin_host else web.admin_host

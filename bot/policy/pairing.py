@@ -23,7 +23,7 @@ ALPHABET = "ACDEFGHJKMNPQRTUVWXY34679"
 
 _HALF_CHARS = 4
 GOOD_FOR = timedelta(hours=1)
-_MOST = 20
+_MAX_PENDING = 20
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class Pairing(WaitingRoom):
     def has_room(self, person: PersonId, now: datetime) -> bool:
         """Whether this stranger would be given a code."""
         self.forget(now)
-        return person not in self._pending and len(self._pending) < _MOST
+        return person not in self._pending and len(self._pending) < _MAX_PENDING
 
     def code(self, person: PersonId, now: datetime) -> str | None:
         """A code for this stranger, `XXXX-XXXX`; None: nothing is to be said."""

@@ -625,7 +625,7 @@ def _is_false(given: GivenValue | None) -> bool:
     try:
         return given is not None and not TypeAdapter(bool).validate_python(given.value)
     except ValidationError:
-        return False  # it is told of where all values are read
+        return False  # reading all values complains of it
 
 
 def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Settings:

@@ -178,7 +178,7 @@ class Transport(Protocol):
 
     @property
     def missed(self) -> deque[MissedRecipient]:
-        """Whom sends have missed, oldest first and no more than are worth knowing; whoever looks takes them out."""
+        """Whom sends have missed, oldest first, the last few; the reader takes them out."""
         ...
 
     def envelopes(self) -> AsyncGenerator[Envelope]:

@@ -18,7 +18,7 @@ class PlainTransport:
     number: str | None = None
     has_receipts: bool = False
     keeps_messages: bool = True
-    """What was not read stands where it is written."""
+    """What was not read yet waits in the input."""
     max_pause_seconds: float = 5.0
     """A stream that breaks is opened again; nothing is known of what that costs."""
     problem: str | None = None

@@ -36,8 +36,8 @@ class GroupSessions:
 
     It throws its first session with a person away a moment after it has begun it. A message to a group that comes
     between the two misses that person and is answered with an error, after it has gone to the others; so an indicator
-    that nobody sees goes before the first one, and before the first one in another revision of the group: whoever adds
-    somebody tells the others, and every message names the revision that its sender knows.
+    that nobody sees goes before the first one, and before the first one in another revision of the group: somebody
+    who adds a person tells the others, and every message names the revision that its sender knows.
 
     Source: signal-cli 0.14.6, `IdentityKeyStore.saveNewIdentity` and `ManagerImpl` ("Archiving old sessions"); seen
     with 0.13.14 (2026-11-23): 4 of 25 groups with two such people without the indicator, none of 25 with it; 2 of 35

@@ -1,7 +1,7 @@
 """The user names that accounts have taken, in a file beside the store: Signal tells a link only when its name is taken.
 
-Nothing secret stands in it, for whoever has the link was given it; it is in no backup, and taking the name again makes
-it anew. Left to others: taking one (`bot.transports.profiles`), showing it (`bot.web.admin`, `bot.cli.profile`).
+Nothing in it is secret, for links are given away; it is in no backup, and taking the name again writes it once more.
+Left to others: taking one (`bot.transports.profiles`), showing it (`bot.web.admin`, `bot.cli.profile`).
 """
 
 import logging

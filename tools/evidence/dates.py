@@ -1,4 +1,4 @@
-"""Pure: the day that a search service means when it says how old a page is, in whichever way it says so."""
+"""Pure: the day that a search service means when it says how old a page is: a date in any spelling, or "2 days ago"."""
 
 import re
 import unicodedata

@@ -4,8 +4,8 @@ Imported only when the first server is started (`tools.mcp.server`): it takes a 
 and closed in one task; calls may come from any.
 
 Source: mcp 2.3.0, 2026-11-21: a request that cannot be sent by HTTP ends the whole connection with a group of
-exceptions; answers are checked by the server's own schema unless one asks below `call_tool`, and such a schema can hang
-whoever checks by it.
+exceptions; answers are checked by the server's own schema unless one asks below `call_tool`, and checking by such a
+schema can take for ever.
 """
 
 import asyncio

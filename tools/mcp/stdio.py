@@ -4,8 +4,8 @@ What holds: it sees the environment that it is given and nothing else; what it w
 away; a line that is longer than an answer may be ends the connection; its input is closed with the connection, and if
 it does not end then, it is ended with all that it started.
 
-The SDK's own client of commands is not used: it reads a line of any length, and takes time with the square of it: one
-of 60 MB, measured 2026-11-22, let nobody else come to word for more than a minute.
+The SDK's own client of commands is not used: it reads lines of any length, in time that grows with the square of it.
+One of 60 MB blocked the event loop for more than a minute (measured 2026-11-22).
 
 Source: Model Context Protocol 2025-11-25, "Transports" (stdio) and "Lifecycle" (shutdown); mcp 2.3.0 for what its
 streams carry.

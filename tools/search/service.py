@@ -43,8 +43,8 @@ _SERVICES: Mapping[Provider, type[SearchBackend]] = {
 }
 """The services that there are."""
 
-KEPT = timedelta(minutes=10)
-MOST = 128
+KEPT_FOR = timedelta(minutes=10)
+MAX_KEPT = 128
 """Answers that are kept; the oldest goes first."""
 
 
@@ -84,7 +84,7 @@ class Recent:
 
     def _forget(self, now: datetime) -> None:
         # They stand in the order in which they came.
-        while self._answers and (len(self._answers) > MOST or self._oldest() <= now - KEPT):
+        while self._answers and (len(self._answers) > MAX_KEPT or self._oldest() <= now - KEPT_FOR):
             self._answers.popitem(last=False)
 
     def _oldest(self) -> datetime:

@@ -59,7 +59,7 @@ def stickers_in(packs: Iterable[Json]) -> Stickers:
 
 
 def _emoji(sticker: Json) -> str:
-    """What stands for a sticker; empty where its pack says it in letters: that would be words of whoever made it."""
+    """What stands for a sticker; empty where its pack has letters there, which would be the words of its maker."""
     told = line_of(text_in(sticker, "emoji"), _MAX_EMOJI_CHARS)
     return "" if any(map(str.isalpha, told)) else told
 

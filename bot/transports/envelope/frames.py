@@ -64,7 +64,7 @@ class FrameReader:
         return self.takes_notes and not self.is_own_chat(chat)
 
     def check_bounds(self, chat: ChatId) -> None:
-        """See that a message does not go to a chat that is none of Aldis's, whoever has asked for it.
+        """See that a message does not go to a chat that is none of Aldis's.
 
         Raises:
             Undeliverable: it would go to somebody else.

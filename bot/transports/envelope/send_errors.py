@@ -31,7 +31,7 @@ from bot.transports.base import MissedRecipient
 SUCCESS = "SUCCESS"
 
 LONGEST_CHALLENGE_PAUSE_SECONDS = 900.0
-"""How long at most a send waits that Signal wants a captcha for. Signal says a day, but for whoever solves none."""
+"""How long at most a send waits that Signal wants a captcha for. Signal says a day, for those who solve none."""
 
 UNTRUSTED = "IDENTITY_FAILURE"
 _RATE_LIMITED = "RATE_LIMIT_FAILURE"

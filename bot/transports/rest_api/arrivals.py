@@ -95,7 +95,7 @@ class Arrivals:
 
 
 def _canonical(raw: str) -> str:
-    """The frame in one spelling: a post brings it within other JSON, and spelled anew."""
+    """The frame in one spelling: a post has it within other JSON, with other spaces and escapes."""
     try:
         return json.dumps(json.loads(raw))
     except (ValueError, RecursionError):

@@ -47,7 +47,7 @@ class _Sessions(SessionManager):
     """signalbot's sessions, but an error's body is read before signalbot throws it away.
 
     Every request has its own connection: whether a request on a kept one that is dead arrived would be unknown. For the
-    same reason each is made once (`_once`). A name is looked up anew after a second: a container that comes back may
+    same reason each is made once (`_once`). A name is looked up again after a second: a container that comes back may
     have another address.
     """
 

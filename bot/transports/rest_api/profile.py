@@ -70,7 +70,7 @@ class RestApiProfile:
             **({} if data is None else {"base64_avatar": base64.b64encode(data).decode()}),
         }
         await self._done(self._clients.plain.do("put", f"/v1/profiles/{self._path}", body))
-        # The picture first: with the words signal-cli asks Signal's server for the profile anew.
+        # The picture first: with the words signal-cli asks Signal's server for the profile again.
         if data is not None and await self.picture(max_bytes=MAX_PICTURE_BYTES) != data:
             raise CallRefused(UNCHANGED)
         profile = await self.profile()

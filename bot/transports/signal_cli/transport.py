@@ -56,7 +56,7 @@ _CALL_SECONDS = 30.0
 
 _USER_ERROR_CODE = -1
 _EXPIRED = re.compile(r"timed out|unknown device link uri", re.IGNORECASE)
-"""What signal-cli says of a code that nobody has scanned, or that it does not know any more since it was started anew:
+"""What signal-cli says of a code that nobody has scanned, or that it has forgotten at a restart:
 both have the same number as a refusal. Source: signal-cli 0.14.6, `FinishLinkCommand` (2026-11-22)."""
 
 

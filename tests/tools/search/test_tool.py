@@ -40,7 +40,7 @@ from tools.search.options import Mode, SearchOptions
 from tools.search.perplexity import Perplexity
 from tools.search.searxng import SearXNG
 from tools.search.serpapi import SerpApi
-from tools.search.service import KEPT, MOST, CachedHits, Recent, SearchService
+from tools.search.service import KEPT_FOR, MAX_KEPT, CachedHits, Recent, SearchService
 from tools.search.tavily import Tavily
 from tools.search.tool import WebSearch, WebSearchArguments
 from tools.search.wikipedia import WikipediaBackend
@@ -737,7 +737,7 @@ async def test_the_same_search_is_asked_once_in_ten_minutes(
 
     assert [await asks(timedelta(0)), await asks(timedelta(minutes=9))] == [1, 1]
     assert [await asks(timedelta(minutes=9), count=1), await asks(timedelta(minutes=9), language="de")] == [2, 3]
-    assert await asks(KEPT) == 4
+    assert await asks(KEPT_FOR) == 4
 
 
 async def test_what_a_stand_in_found_is_not_kept(services: Services, http: Http, context: ToolContext) -> None:
@@ -751,7 +751,7 @@ async def test_what_a_stand_in_found_is_not_kept(services: Services, http: Http,
 def test_no_more_is_kept_than_so_much(context: ToolContext) -> None:
     """The oldest goes first."""
     recent = Recent()
-    for number in range(MOST + 1):
+    for number in range(MAX_KEPT + 1):
         recent.put(asked(f"words {number}"), CachedHits(source="x", hits=()), context.now)
     assert recent.get(asked("words 0"), context.now) is None
     assert recent.get(asked("words 1"), context.now) is not None
