@@ -46,11 +46,9 @@ async def main(folder: Path) -> None:
 
 async def _first(visit: Visit, folder: Path) -> None:
     await visit.enter()
-    await visit.go("/setup/account")
-    await visit.push("Show the QR code")
-    await expect(visit.page.get_by_alt_text("QR code for linking")).to_be_visible()
+    await visit.show_code()
     await _taken(visit, folder / "account.png", full=False)
-    await visit.link_account()
+    await visit.scan_code()
     await visit.go("/setup/profile")
     await visit.page.get_by_label("Name", exact=True).fill("Aldis")
     await visit.page.get_by_label("About").fill("Ask me anything")

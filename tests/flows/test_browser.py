@@ -78,10 +78,16 @@ class Visit:
         await self.page.get_by_role("button", name=name, exact=True).first.click()
 
     async def link_account(self) -> None:
+        await self.show_code()
+        await self.scan_code()
+
+    async def show_code(self) -> None:
         await self.go("/setup/account")
         await self.push("Show the QR code")
         await expect(self.page.get_by_alt_text("QR code for linking")).to_be_visible()
         await expect(self.page.get_by_role("button", name="Show the QR code")).to_have_count(0)
+
+    async def scan_code(self) -> None:
         await self.signal.scan(ACCOUNT)
         await expect(self.page.get_by_text(f"Aldis answers for {ACCOUNT}")).to_be_visible()
 
