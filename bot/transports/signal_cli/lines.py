@@ -24,8 +24,12 @@ MAX_LINE_BYTES = 4 * 1024 * 1024
 
 _UNREAD_BYTES = 4 * 1024
 _SEGMENT_BYTES = 536
+_MAX_UNREAD_UNIX_BYTES = 1024 * 1024
+_MAX_UNREAD_TCP_BYTES = 3 * 1024 * 1024
+"""Several times what is told of at `_keep_small`."""
 _CHUNK_BYTES = 16 * 1024
 """How much is taken from the kernel at a time: about twenty messages."""
+_LARGE_CHUNK_BYTES = 256 * 1024
 
 
 class LineParser:
@@ -70,15 +74,27 @@ class LineSocket:
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
+        self._chunk_bytes = _CHUNK_BYTES
 
     async def write(self, value: Mapping[str, object]) -> None:
         """Write one JSON object as a line."""
         line = json.dumps(value, separators=(",", ":")).encode() + b"\n"
         await asyncio.get_running_loop().sock_sendall(self._socket, line)
 
+    @property
+    def max_unread_bytes(self) -> int:
+        """More than the kernels of both sides keep of what is written to us and was not read."""
+        return _MAX_UNREAD_UNIX_BYTES if self._socket.family is socket.AF_UNIX else _MAX_UNREAD_TCP_BYTES
+
     async def read(self) -> bytes:
         """What has come, at least one byte; empty at the end."""
-        return await asyncio.get_running_loop().sock_recv(self._socket, _CHUNK_BYTES)
+        return await asyncio.get_running_loop().sock_recv(self._socket, self._chunk_bytes)
+
+    def take_more(self) -> None:
+        """From now on take much at a time: megabytes in pieces of some kilobytes take a busy machine seconds."""
+        self._chunk_bytes = _LARGE_CHUNK_BYTES
+        if self._socket.family is not socket.AF_UNIX:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _LARGE_CHUNK_BYTES)
 
     def unread_bytes(self) -> int:
         """How much has come and was not read yet.

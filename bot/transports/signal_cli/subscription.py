@@ -43,12 +43,13 @@ UNSUBSCRIBE_SECONDS = 5.0
 HOLD_SECONDS = 1.0
 """How long a message that is in hand has the time to come to where it is handed on, and is held up."""
 _BUSY_SECONDS = 2.0
-"""How much longer that may take on a busy machine; then it is unsubscribed all the same."""
+"""How much longer that may take on a busy machine, writing what holds it up included; then it is unsubscribed all the
+same."""
 _LOOK_SECONDS = 0.02
+_MIN_LOOKS = 10
+"""How many looks there are at least in that time: where they take longer, signal-cli may, too."""
 _TAKEN_SECONDS = 0.1
 """How long signal-cli has at least to read that it is to unsubscribe us."""
-_HOLD_BYTES = 3 * 1024 * 1024
-"""Several times as much as the kernels keep of the connection; see `lines`."""
 
 _LOOKS = 6
 """How often the receive mode is looked at until it is believed that it is not manual."""
@@ -182,10 +183,13 @@ class Subscription:
                 with _as_disconnected():
                     async with asyncio.timeout(self._silence_seconds):
                         await conversation.hear()
+                        # At the end all of it is read before any is handed on: the time for reading is short.
+                        while conversation.is_ending:
+                            await conversation.hear()
             except Disconnected:
-                if self._stopping.is_set():
-                    return
-                raise
+                if not self._stopping.is_set():
+                    raise
+                conversation.is_at_end = True
             self.heard_at = time.monotonic()
 
     async def _tend(self, conversation: "_Conversation") -> None:
@@ -200,18 +204,19 @@ class Subscription:
 
         It has to wait with that while its socket is full, and fills it with an answer that nobody reads for a moment.
         """
+        began_at = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(self._hold_seconds + UNSUBSCRIBE_SECONDS):
                 await conversation.hold()
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(self._hold_seconds + _BUSY_SECONDS):
+                    async with asyncio.timeout_at(began_at + self._hold_seconds + _BUSY_SECONDS):
                         await self._held_up(conversation)
                 await conversation.unsubscribe()
                 await asyncio.sleep(_TAKEN_SECONDS)
                 with suppress(TransportError):
                     # Another call is answered: signal-cli has had its turn, on a busy machine, too.
                     await self._rpc.version(timeout_seconds=UNSUBSCRIBE_SECONDS)
-                conversation.flows.set()
+                conversation.release()
                 await conversation.unsubscribed.wait()
         except TimeoutError:
             _log.warning("signal-cli did not unsubscribe Aldis in time; what it has in hand is lost")
@@ -220,12 +225,12 @@ class Subscription:
             conversation.flows.set()
 
     async def _held_up(self, conversation: "_Conversation") -> None:
-        """Wait until no more has come for so long, in looks: a machine that is busy takes longer for them, too."""
-        unread_bytes, looks = 0, 0
-        while unread_bytes == 0 or looks * _LOOK_SECONDS < self._hold_seconds:
+        """Wait until no more has come for so long, and for so many looks."""
+        unread_bytes, looks, since = 0, 0, time.monotonic()
+        while unread_bytes == 0 or looks < _MIN_LOOKS or time.monotonic() - since < self._hold_seconds:
             await asyncio.sleep(_LOOK_SECONDS)
             before, unread_bytes = unread_bytes, conversation.unread_bytes()
-            looks = looks + 1 if unread_bytes == before else 0
+            looks, since = (looks + 1, since) if unread_bytes == before else (0, time.monotonic())
 
     async def aclose(self) -> None:
         """Nothing is open beside `frames`."""
@@ -254,6 +259,11 @@ class _Conversation:
         """The number of the subscription."""
         self._goodbye: int | None = None
         """The id of the call that unsubscribes."""
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether nothing more is asked for than what is under way, and that has not come."""
+        return self._goodbye is not None and not (self.unsubscribed.is_set() or self.is_at_end)
 
     def take_frames(self) -> list[str | None]:
         """The frames that have come since this was asked last."""
@@ -302,7 +312,12 @@ class _Conversation:
         A call is answered under the very name that it was given.
         """
         self.flows.clear()
-        await self._socket.write({"jsonrpc": "2.0", "id": "-" * _HOLD_BYTES, "method": "version"})
+        await self._socket.write({"jsonrpc": "2.0", "id": "-" * self._socket.max_unread_bytes, "method": "version"})
+
+    def release(self) -> None:
+        """Read again, and quickly: what held signal-cli up comes before the rest."""
+        self._socket.take_more()
+        self.flows.set()
 
     def unread_bytes(self) -> int:
         """How much was written to us and waits to be read.
