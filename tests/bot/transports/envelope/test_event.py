@@ -703,6 +703,10 @@ def test_what_is_no_envelope_is_none(raw: str) -> None:
         {"dataMessage": "x"},
         {"dataMessage": data(1, "nice", payment={"note": "x"})},
         {"dataMessage": data(1, "nice", storyContext={"authorUuid": ALDIS.uuid, "sentTimestamp": 1})},
+        {"dataMessage": data(1, "nice", group=GROUP, unpinMessage={"targetSentTimestamp": 1})},
+        {"syncMessage": {"blockedNumbers": [ALICE.number], "blockedGroupIds": [GROUP]}},
+        {"syncMessage": {"sentStoryMessage": {"allowsReplies": True, "textAttachment": {"text": "nice"}}}},
+        {"syncMessage": {"type": "GROUPS_SYNC"}},
     ],
 )
 def test_half_a_message_is_nothing(content: Frame) -> None:
