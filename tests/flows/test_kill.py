@@ -15,7 +15,7 @@ from aiohttp import web
 from store import open_store
 from tests.flows.processes import Process, started
 from tests.servers.base import Answer, Seen
-from tests.servers.envelopes import ALICE, message
+from tests.servers.envelopes import ALICE, message, reaction
 from tests.servers.open_meteo import OpenMeteo
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Heard, Scripted, call, say
@@ -132,6 +132,44 @@ async def test_killed_at_a_step_of_the_store(world: World, when: str, step: str)
     await world.finish()
     completions, tool_runs = LOST_WITH_ITS_COMMIT.get(step, (4, 2)) if when == "before" else (4, 2)
     await world.audit(completions=completions, tool_runs=tool_runs)
+
+
+STEPS_OF_A_YES = {
+    "asked": ("Turns.pause", 1),
+    "question begun": ("Sender._begun", 1),
+    "question sent": ("Sender._deliver", 1),
+    "yes": ("Approvals.decide", 1),
+    "tool": ("Journal._write", 2),
+}
+"""As `STEPS`, where the tool asks first: the question of a turn, the word that it waits for, and what it allows."""
+
+
+@pytest.mark.parametrize("step", STEPS_OF_A_YES)
+async def test_killed_around_a_yes(world: World, step: str) -> None:
+    """It is asked once, nothing runs before the yes and once after it, though the yes is delivered again and again."""
+    name, number = STEPS_OF_A_YES[step]
+    settings = world.settings | {"TOOLS__APPROVE": "get_weather"}
+    arguments, signal = ("after", str(number), name, "run"), world.signal
+    await signal.deliver(message("How cold is it?", author=ALICE))
+    async with started(*arguments, settings=settings, folder=world.folder, module="tests.flows.dying") as process:
+        if step not in {"asked", "question begun"}:
+            await signal.sent_count(1)
+            yes = reaction("👍", signal.sent[0].timestamp, author=ALICE)
+            await signal.deliver(yes, yes)
+        assert (await process.ended()).status == -9
+    streams = signal.streams_opened
+    async with started("run", settings=settings, folder=world.folder) as process:
+        await signal.connected(streams + 1)
+        await signal.sent_count(1)
+        yes = reaction("👍", signal.sent[0].timestamp, author=ALICE)
+        await signal.deliver(yes, yes)
+        await signal.sent_count(2)
+        assert (await process.terminate()).status == 0
+    question, answer = (sent.text for sent in signal.sent)
+    assert question.startswith("May I ")
+    assert answer == "It is 3 degrees."
+    assert len([seen for seen in world.weather.requests if "forecast" in seen.path]) == 1
+    assert len(world.model.completed) == 2
 
 
 class Deadly:
