@@ -84,6 +84,7 @@ def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: 
                 model=model or llm.openai.chosen_model,
                 base_url=llm.openai.base_url,
                 api=llm.openai.api,
+                effort=llm.openai.effort,
                 sees=llm.openai.surely_sees,
                 tool_mode=llm.openai.tool_mode,
                 lessons=lessons,

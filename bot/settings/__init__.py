@@ -167,6 +167,9 @@ class OpenAISettings(SettingsGroup):
     """The address of a compatible server, with /v1; none means OpenAI itself. It needs no key."""
     api: Annotated[Literal["auto", "chat", "responses"], Lowered] = "auto"
     """Which of the two APIs is spoken; auto means responses with OpenAI itself and chat completions with all others."""
+    effort: Annotated[Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"], Lowered] | None = None
+    """How much a model thinks before it answers; left out, as the model does. A compatible server that knows no effort
+    is asked without."""
 
     sees: Annotated[Literal["auto", "true", "false"], Lowered] = "auto"
     """Whether the model is shown pictures; auto means as its server says, else it is tried until it refuses."""

@@ -192,6 +192,25 @@ async def test_whether_a_model_is_shown_pictures_is_set(value: str, shown: set[s
     assert vendor._habits.takes == shown
 
 
+@pytest.mark.parametrize(
+    ("api", "name", "value"), [("chat", "reasoning_effort", "low"), ("responses", "reasoning", {"effort": "low"})]
+)
+async def test_how_much_a_model_of_openai_thinks_is_set(api: str, name: str, value: object) -> None:
+    """The setting goes out with the question."""
+    async with OpenAIServer(key="test-key") as server:
+        await completion(
+            given(
+                OPENAI_API_KEY="test-key",
+                OPENAI_BASE_URL=server.base_url,
+                LLM__OPENAI__MODEL="gpt-5.5",
+                LLM__OPENAI__API=api,
+                LLM__OPENAI__EFFORT="Low",
+            )
+        )
+    [asked] = [seen.json() for seen in server.requests if seen.method == "POST"]
+    assert asked[name] == value
+
+
 # Which bridge, which account
 
 
