@@ -57,8 +57,11 @@ async def _chat(given: Settings, options: argparse.Namespace) -> int:
     await terminal.show_prompt()
     importing = asyncio.ensure_future(asyncio.to_thread(_import_talk, given))
     if terminal.first_message is not None:
-        await asyncio.wait((importing, terminal.first_message), return_when=asyncio.FIRST_COMPLETED)
-        if not importing.done() and terminal.has_left:
+        ending = asyncio.ensure_future(shutdown.requested.wait())
+        await asyncio.wait((importing, terminal.first_message, ending), return_when=asyncio.FIRST_COMPLETED)
+        ending.cancel()
+        if not importing.done() and (terminal.has_left or shutdown.requested.is_set()):
+            await terminal.aclose()
             os._exit(0)  # nothing is open yet, and a thread that imports can be ended in no other way
     talk = await importing
     await talk(given, terminal, shutdown)

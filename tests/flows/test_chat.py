@@ -3,13 +3,13 @@
 import re
 import signal
 import sqlite3
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
 import pytest
 
 from store import open_store
-from tests.flows.consoles import chatted, seated, watched
+from tests.flows.consoles import Console, chatted, seated, watched
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import answer_json, hang
@@ -253,25 +253,23 @@ async def test_what_goes_wrong_behind_the_prompt(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stdout
 
 
-async def test_a_stop_right_after_the_prompt(tmp_path: Path) -> None:
-    """It holds also while what answers is still being imported: the end is an orderly one."""
-    async with seated("chat", settings={}, folder=tmp_path) as console:
-        await console.out.until(PROMPTED)
-        console.send(signal.SIGTERM)
-        ended = await console.ended()
-    assert ended.status == 0
-    assert "\x1b[?2004l" in ended.stdout.rpartition(PROMPTED)[2]
-    assert "Traceback" not in ended.stdout
-
-
-@pytest.mark.parametrize("key", ["\x04", "\x03"])
-async def test_leaving_right_after_the_prompt_waits_for_no_import(key: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "leave",
+    [
+        pytest.param(lambda console: console.type("\x04"), id="Ctrl-D"),
+        pytest.param(lambda console: console.type("\x03"), id="Ctrl-C"),
+        pytest.param(lambda console: console.send(signal.SIGTERM), id="SIGTERM"),
+    ],
+)
+async def test_leaving_right_after_the_prompt_waits_for_no_import(
+    leave: Callable[[Console], None], tmp_path: Path
+) -> None:
     """The SDK of the model may take as long as it likes: nothing is open yet that would have to be closed."""
     (tmp_path / "anthropic.py").write_text("import threading\nthreading.Event().wait()\n")
     settings = {"ANTHROPIC_API_KEY": "sk-ant-none"}
     async with seated("chat", settings=settings, folder=tmp_path) as console:
         await console.out.until(PROMPTED)
-        console.type(key)
+        leave(console)
         ended = await console.ended()
     assert ended.status == 0
     assert "\x1b[?2004l" in ended.stdout.rpartition(PROMPTED)[2]

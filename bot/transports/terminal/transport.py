@@ -212,10 +212,10 @@ class Terminal(PlainTransport):
     async def aclose(self) -> None:
         """No further message is taken; a prompt that still stands there goes, and what is said next begins a line."""
         self.stop_receiving()
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.gather(self._reading, return_exceptions=True)
-            self._reading = None
+        reading, self._reading = self._reading, None
+        if reading is not None and not reading.done():
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
             await self._note("")
 
     @property
