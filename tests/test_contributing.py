@@ -81,7 +81,7 @@ async def test_the_recipe_for_a_command(store: Store, clock: SetClock, monkeypat
         if name.isupper():
             monkeypatch.setattr(phrases, name, sentence, raising=False)
     commands = made(block("the command"), __name__="dice")["DiceCommands"]
-    async with app_harness(store, clock, commands=lambda desk: [commands(desk)]) as port:
+    async with app_harness(store, clock, commands=lambda context: [commands(context)]) as port:
         await port.deliver(message("/dice"))
         await port.answered(1)
         await port.deliver(message("/help"))
