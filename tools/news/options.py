@@ -39,7 +39,7 @@ class NewsOptions(Options):
     """How often each feed is asked for what is new, unless it wants to be asked less often."""
     kept_days: int = Field(default=30, ge=1, le=MAX_DAYS)
     """How long what stood in feeds is kept."""
-    most_entries: int = Field(default=5000, ge=100, le=20_000)
+    max_entries: int = Field(default=5000, ge=100, le=20_000)
     """How much of it is kept at most, of all feeds together; the oldest goes first."""
 
     def idle_services(self) -> dict[str, str]:

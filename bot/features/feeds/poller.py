@@ -187,7 +187,7 @@ class FeedPoller:
         return [article for article in articles if article.published_at >= now - self._kept]
 
     def _prune(self, repos: Repositories) -> int:
-        return repos.feeds.prune(before=self._clock.settled_now() - self._kept, most=self._news.most_entries)
+        return repos.feeds.prune(before=self._clock.settled_now() - self._kept, most=self._news.max_entries)
 
     def _count(self, name: str, feed: Feed, word: str) -> None:
         self._counts.add(name)

@@ -52,7 +52,7 @@ class Newsroom:
     def feed_poller(self, store: Store, *paths: str, is_on: bool = True, most: int = 100) -> FeedPoller:
         # Unchecked: a feed of the settings is never one of this machine.
         urls = tuple(self.site.url + path for path in paths)
-        news = NewsOptions.model_construct(feeds=urls, poll_minutes=60, kept_days=30, most_entries=most)
+        news = NewsOptions.model_construct(feeds=urls, poll_minutes=60, kept_days=30, max_entries=most)
         reader = FeedReader(self.fetcher, sandbox()) if is_on else None
         return FeedPoller(store, self.clock, self.counts, reader, news=news, chance=lambda: 0.5)
 
