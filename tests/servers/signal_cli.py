@@ -154,7 +154,10 @@ class _EventStream(_Listener):
         return await self.write(arrival.raw or f"event:receive\n{lines}\n".encode("utf-8", "surrogatepass"))
 
     async def keep_alive(self) -> bool:
-        """Write a comment; not into a line, for signal-cli writes one event after the other, each whole."""
+        """Write a comment; not into a line, for signal-cli writes one event after the other, each whole.
+
+        Source: `ServerSentEventSender`, whose methods are synchronized (read 2026-11-23).
+        """
         return self.is_in_line or await self.write(b":\n")
 
     async def write(self, data: bytes) -> bool:

@@ -124,17 +124,22 @@ async def test_a_status_that_fails_while_the_answer_waits_is_not_sent_again(stor
         assert shown(port) == [("re: slow one", None)]
 
 
+async def doubt_status(port: Port) -> None:
+    """The status is in doubt, and the answer waits behind it."""
+    port.transport.sends += [SendUnknown("silence")]
+    await slowly(port)
+    await come_to(port, "unknown")
+    port.thinker.gates["slow"].set()
+    await come_to(port, "unknown", "waiting")
+
+
 @pytest.mark.parametrize("is_confirmed", [True, False])
 async def test_a_status_in_doubt_holds_the_answer_up_for_a_moment_only(
     store: Store, clock: SetClock, *, is_confirmed: bool
 ) -> None:
     """With a receipt the answer edits it; without, it is a new message after ten seconds. Nothing comes twice."""
     async with app_harness(store, clock, live="status") as port:
-        port.transport.sends += [SendUnknown("silence")]
-        await slowly(port)
-        await come_to(port, "unknown")
-        port.thinker.gates["slow"].set()
-        await come_to(port, "unknown", "waiting")
+        await doubt_status(port)
         clock.move(9)
         store.wakeups["outbox"].set()
         await asyncio.sleep(0.05)
@@ -152,11 +157,7 @@ async def test_a_status_in_doubt_holds_the_answer_up_for_a_moment_only(
 async def test_a_status_whose_receipt_comes_after_the_answer_is_removed(store: Store, clock: SetClock) -> None:
     """The phone was off: it shows the status above the answer, and says so when both are long there."""
     async with app_harness(store, clock, live="status") as port:
-        port.transport.sends += [SendUnknown("silence")]
-        await slowly(port)
-        await come_to(port, "unknown")
-        port.thinker.gates["slow"].set()
-        await come_to(port, "unknown", "waiting")
+        await doubt_status(port)
         clock.move(10)
         store.wakeups["outbox"].set()
         await port.quiet()
