@@ -389,6 +389,24 @@ class TestAPerson:
             (4, 4, 4, 2)
         ]
 
+    async def test_what_a_person_told_goes_wherever_it_was_kept(self, store: Store) -> None:
+        """A fact goes with the turn that told it; what others told in the same conversation stays."""
+        mine = await talked(store, "group:g", 1, b"one")
+        theirs = await talked(store, "group:g", 2, b"two", author="bob")
+        group = await store.conversation("group:g", now=NOON)
+
+        def tell(repos: Repositories) -> None:
+            repos.facts.put(group, "first", b"I am Alice", turn=mine, now=NOON)
+            repos.facts.put(group, "second", b"I am Bob", turn=theirs, now=NOON)
+
+        await store.transaction(tell)
+        command = await ordered(store, "direct:alice", 3)
+        await store.forget_person(
+            "alice", direct_address="direct:alice", before=command, now=NOON, then=Answer(command)
+        )
+        kept = await store.read(lambda repos: repos.facts.all(group, now=NOON))
+        assert [fact.fact for fact in kept] == [b"I am Bob"]
+
     async def test_only_what_the_person_said_before_is_not_answered(self, store: Store) -> None:
         """A turn that answers several people is over, yet what the others asked is answered by another one."""
         for number, (author, words) in enumerate((("alice", b"mine"), ("bob", b"his"))):
