@@ -4,7 +4,7 @@ Left to others: the properties of what was sent (`sends`) and of what was asked 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from bot.messages import AssistantMessage, UserMessage
 from tests.campaigns.chaos import calls, sends
@@ -121,21 +121,34 @@ def _losses(evidence: Evidence) -> Finding:
         letter = evidence.pen.letters.get(frame.sent_at or 0)
         if letter is not None and letter.chat.is_listed:
             streams[frame.stream].append(letter.sent_at)
-    broken = [words for stream in streams.items() for words in _gaps(evidence, committed, *stream)]
-    lost = {sent_at for handed in streams.values() for sent_at in handed} - committed
-    told = f"of {len({at for handed in streams.values() for at in handed})} handed over"
+    once = {sent_at for sent_at, count in evidence.deliveries.items() if count == 1}
+    broken = [
+        f"letter {evidence.pen.letters[at].label or at} was lost by stream {stream} without a kill"
+        for stream, at in gaps(streams, committed, once=once, calm=evidence.calm_streams)
+    ]
+    handed = {sent_at for stream in streams.values() for sent_at in stream}
     return Finding(
-        "envelopes lost with the life that held them, by signal-cli's protocol", len(lost), told, tuple(broken)
+        "envelopes lost with the life that held them, by signal-cli's protocol",
+        len(handed - committed),
+        f"of {len(handed)} handed over",
+        tuple(broken),
     )
 
 
-def _gaps(evidence: Evidence, committed: set[int], stream: int, handed: list[int]) -> Iterator[str]:
-    """Letters that were not committed although a later one of the same stream was, or although nobody was killed."""
-    sure = [place for place, at in enumerate(handed) if at in committed and evidence.deliveries[at] == 1]
-    last = len(handed) if stream in evidence.calm_streams else max(sure, default=0)
-    for at in handed[:last]:
-        if at not in committed:
-            yield f"letter {evidence.pen.letters[at].label or at} was lost by stream {stream} without a kill"
+def gaps(
+    streams: Mapping[int, Sequence[int]], committed: Collection[int], *, once: Collection[int], calm: Collection[int]
+) -> Iterator[tuple[int, int]]:
+    """The losses that no kill explains, each with its stream: a later one was committed, or all should have been.
+
+    `streams` are the letters that each was handed, in order; `once` are those that people wrote once, `calm` the
+    streams of lives that ended in order.
+    """
+    on = Counter(at for handed in streams.values() for at in set(handed))
+    for stream, handed in streams.items():
+        # What another stream had too may be of the other's life: signal-cli still writes to one whose life is over.
+        sure = (place for place, at in enumerate(handed) if at in committed and at in once and on[at] == 1)
+        last = len(handed) if stream in calm else max(sure, default=0)
+        yield from ((stream, at) for at in handed[:last] if at not in committed)
 
 
 def _reads(evidence: Evidence) -> Finding:
