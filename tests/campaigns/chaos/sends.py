@@ -28,7 +28,11 @@ def delivered(evidence: Evidence) -> Finding:
     broken: list[str] = []
     unnamed = _seen_unnamed(evidence)
     removed = {removed.timestamp: removed for removed in evidence.removed}
+    spare = _removed_unnamed(evidence)
     for row in evidence.remains.outbox:
+        if row.removes and row.sent_at is None and row.state == "sent" and spare[row.chat]:
+            spare[row.chat] -= 1  # receipts proved it with a reaction: which of two names is whose, nobody can tell
+            continue
         sent = (removed if row.removes else went_out).get(row.sent_at or 0)
         if row.sent_at is None and row.turn in unnamed:
             continue  # it was given up, for nothing proved any of its copies, or proved with others
@@ -72,6 +76,12 @@ def _seen_unnamed(evidence: Evidence) -> dict[int, Sent | None]:
         for copy in copies
         if copy.chat == chat and evidence.labels(copy) == (() if turns[turn] == "failed" else questions[turn])
     }
+
+
+def _removed_unnamed(evidence: Evidence) -> Counter[str | None]:
+    """How many removals went out to each chat that no row names."""
+    names = {row.sent_at for row in evidence.remains.outbox if row.removes}
+    return Counter(removed.chat for removed in evidence.removed if removed.timestamp not in names)
 
 
 def confirmed(evidence: Evidence) -> Finding:
