@@ -15,7 +15,7 @@ from bot.providers.capabilities import NOTHING, Capabilities, told_of
 from bot.providers.fallback import Fallback
 from bot.providers.lessons import ModelLessons
 from bot.providers.more_tools import MoreTools
-from bot.providers.prices import Price, Prices, published_prices, unknown_price
+from bot.providers.prices import Price, PricedModel, Prices, published_prices, unknown_price
 from bot.settings import BudgetSettings, Settings
 from tools import ImagesOptions
 
@@ -132,6 +132,18 @@ def known_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | N
         return replace(told, price=own.of(place[1]) or told.price)
 
     return known
+
+
+def priced_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | None], PricedModel | None]:
+    """Which model a choice means, as `server_of` has them, and what it costs; None where nobody knows."""
+    known, first = known_models(settings, lessons), settings.llm.models_to_choose[0]
+
+    def priced(model: str | None) -> PricedModel | None:
+        provider, _, name = (model or first).partition("/")
+        price = known(model).price
+        return None if price is None else PricedModel(provider=provider, name=name, price=price)
+
+    return priced
 
 
 def unpriced_models(settings: Settings) -> tuple[str, ...]:

@@ -143,7 +143,13 @@ class Parts:
             language=settings.locale.language,
         )
         self._revisions = Revisions(store, self._clock, self._turns, deletes_answers=settings.signal.delete_answers)
-        self._budget = Budget(store, self._clock, models.budgets(settings), timezone=settings.locale.timezone)
+        self._budget = Budget(
+            store,
+            self._clock,
+            models.budgets(settings),
+            timezone=settings.locale.timezone,
+            priced=models.priced_models(settings, self._lessons),
+        )
         self.reminders = Reminders(
             store, self._clock, self._turns, account=transport.account, timezone=settings.locale.timezone
         )

@@ -40,7 +40,7 @@ from bot.transports.base import Progress, Transport
 from bot.turn import prompt
 from bot.turn.approvals import Approvals
 from bot.turn.group_context import GroupContext
-from bot.turn.journal import Outcome, Pause, Turn
+from bot.turn.journal import Journal, Outcome, Pause, Turn
 from bot.turn.links import inert
 from bot.turn.multimodal import AgentLike
 from bot.turn.reactions import Reactions
@@ -551,9 +551,16 @@ class Worker:
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is None or turn.conversation not in self._stopped:
+                await self._charge_broken_off(turn, journal)
                 raise
             task.uncancel()
             return journal.failure(say(phrases.STOPPED))
+
+    async def _charge_broken_off(self, turn: Turn, journal: Journal) -> None:
+        try:
+            await self._turns.charge_broken_off(turn, journal)
+        except StoreError as error:
+            _log.error("what turn %d has cost could not be written down: %s", turn.id, error)
 
     @asynccontextmanager
     async def _typing(self, chat: ChatId) -> AsyncGenerator[None]:

@@ -87,6 +87,15 @@ class Price(TokenPrices):
         return self.dollars(usage)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PricedModel:
+    """A model of which it is known what it costs."""
+
+    provider: str
+    name: str
+    price: Price
+
+
 class _Table(BaseModel):
     """A file of prices."""
 

@@ -10,6 +10,8 @@ the turn has journaled is taken from there, and paid. Knows neither SQL nor Sign
 Left to others: carrying calls out (`bot.turn.calls`), what people are told in the end (`bot.turn.answers`).
 """
 
+import asyncio
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -234,9 +236,26 @@ class Agent:
             limit = await self._budget.used_up(state.turn, state.spent_usd)
             if limit is not None:
                 return limit
-        request = self._request(state)
-        async with waiting():
-            return await self._provider.complete(request, self._answers.listener(state))
+        request, began = self._request(state), time.monotonic()
+        try:
+            async with waiting():
+                return await self._provider.complete(request, self._answers.listener(state))
+        except asyncio.CancelledError:
+            self._break_off(state, request, time.monotonic() - began)
+            raise
+
+    def _break_off(self, state: TurnState, request: Request, seconds: float) -> None:
+        """The answer is not waited for any more; what it has cost by now counts."""
+        if self._budget is None:
+            return
+        asked = self._budget.broken_off(
+            request.model,
+            input_tokens=self._tokens(state) - self._output_tokens(state),
+            seconds=seconds,
+            max_output_tokens=request.max_output_tokens,
+        )
+        if asked is not None:
+            state.journal.break_off(asked)
 
     def _charge(self, state: TurnState, completion: Completion, *, is_again: bool) -> None:
         if is_again:

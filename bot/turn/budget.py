@@ -2,6 +2,7 @@
 
     before each model call ----> used_up(_in)     sums of the ledger + bills of the running turns, against the limits
     after each model call -----> charge           the bill of the turn grows
+    nobody waits any more -----> broken_off       what it has cost all the same
     when there is an answer ---> nearly_used_up   is there something that people should know?
 
 What a turn costs reaches the ledger when it is kept. Until then it stands on the turn's bill here, so that turns side
@@ -9,8 +10,9 @@ by side do not spend the same money; the bill is dropped in the same read that f
 counts twice or not at all. What the calls under way will cost nobody knows: by so much a limit can be overrun.
 """
 
+import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -18,13 +20,16 @@ from bot.clock import Clock
 from bot.events import ChatId, PersonId
 from bot.policy import budgets
 from bot.policy.budgets import NearlyUsedUp, Scope, ScopeSpending, Span, UsedUp, limit_usd, limits_anything
-from bot.providers.base import Completion
-from bot.providers.prices import unknown_cost
+from bot.providers.base import Attempt, Completion, Usage
+from bot.providers.prices import PricedModel, unknown_cost
 from bot.settings import BudgetSettings
 from bot.turn.journal import Turn
 from store import Store, Total, TurnId
 
 _log = logging.getLogger(__name__)
+
+_WRITTEN_A_SECOND = 80
+"""Tokens that a model is taken to have written of an answer that nobody has seen; most write 40 to 120."""
 
 
 @dataclass(eq=False, kw_only=True, slots=True)
@@ -53,11 +58,21 @@ class _Bill:
 class Budget:
     """The budgets of one store, as its running turns see them."""
 
-    def __init__(self, store: Store, clock: Clock, limits: BudgetSettings, *, timezone: str) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        limits: BudgetSettings,
+        *,
+        timezone: str,
+        priced: Callable[[str | None], PricedModel | None] = lambda _: None,
+    ) -> None:
+        """`priced` tells which model a choice means and what it costs; None where nobody knows."""
         self._store = store
         self._clock = clock
         self._limits = limits
         self._timezone = timezone
+        self._priced = priced
         self._bills: dict[TurnId, _Bill] = {}
         self._complained_of: set[str] = set()
         """The models whose costs are unknown, each complained of once."""
@@ -96,6 +111,28 @@ class Budget:
         if completion.cost_usd is None and completion.model not in self._complained_of:
             self._complained_of.add(completion.model)
             _log.warning("%s", unknown_cost(completion.model, completion.usage))
+
+    def broken_off(
+        self, model: str | None, *, input_tokens: int, seconds: float, max_output_tokens: int
+    ) -> Attempt | None:
+        """What a question to a model has cost whose answer nobody waits for any more: it was stopped, taken back, or
+        took too long. None where the model has no price.
+
+        Vendors bill what was read and written by then and tell nobody. So all of the question counts, as if no cache
+        knew it, and as much of the answer as is written in that time: a budget should rather end early than late.
+        """
+        found = self._priced(model)
+        if found is None:
+            return None
+        written = min(max_output_tokens, int(seconds * _WRITTEN_A_SECOND))
+        usage = Usage(input_tokens=input_tokens, output_tokens=written)
+        return Attempt(
+            provider=found.provider,
+            model=found.name,
+            error=asyncio.CancelledError.__name__,
+            latency_seconds=seconds,
+            cost_usd=found.price.cost(usage),
+        )
 
     def nearly_used_up(self, turn: Turn) -> NearlyUsedUp | None:
         """The limit of which the answer of the turn has to tell that it is nearly used up; None where there is none.

@@ -184,16 +184,21 @@ class Calls:
             await state.journal.start(call.id)
         turn = state.turn
         is_own = self._toolbox.is_named(call, state.words)
-        run = await self._toolbox.run(
-            call,
-            turn.person,
-            chat=turn.chat,
-            turn=turn.id,
-            timezone=turn.timezone,
-            labels=_own_labels(turn) if is_own else state.labels,
-            words=state.words,
-            pages=state.pages,
-        )
+        try:
+            run = await self._toolbox.run(
+                call,
+                turn.person,
+                chat=turn.chat,
+                turn=turn.id,
+                timezone=turn.timezone,
+                labels=_own_labels(turn) if is_own else state.labels,
+                words=state.words,
+                pages=state.pages,
+            )
+        except asyncio.CancelledError:
+            if self._toolbox.cost_usd([call]):
+                state.journal.break_off(self._toolbox.refuse(call, UnknownOutcome.code, "it was broken off"))
+            raise
         self._note_number(turn.conversation, state.pages.last_number)
         return run
 

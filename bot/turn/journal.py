@@ -297,6 +297,7 @@ class Journal:
         self.allowed = tuple(step.always for step in turn.steps if isinstance(step, Decided) and step.always)
         """The tools that were allowed for good when somebody was asked."""
         self.decided = {call: step.is_yes for step in turn.steps if isinstance(step, Decided) for call in step.call_ids}
+        self._broken_off: list[Attempt | ToolRun] = []
 
     async def keep_completion(self, completion: Completion, *, hold: bool = False) -> None:
         """Write down a completion that asks for tools; with the first one, the question it answers.
@@ -343,10 +344,30 @@ class Journal:
         self.runs[run.answer.call_id] = run
         await self._write(run)
 
+    def break_off(self, asked: Attempt | ToolRun) -> None:
+        """What was asked of a model or a tool is not waited for any more, and paid; it stands in no step."""
+        self._broken_off.append(asked)
+
+    @property
+    def broken_off(self) -> Outcome:
+        """What was paid and not waited for in this attempt of the turn."""
+        return Outcome(
+            text="",
+            ok=False,
+            runs=tuple(one for one in self._broken_off if isinstance(one, ToolRun)),
+            failures=tuple(one for one in self._broken_off if isinstance(one, Attempt)),
+        )
+
     def failure(self, text: str) -> Outcome:
         """An end without an answer: what was done and paid so far, for the ledger, and what the person hears."""
-        runs = tuple(self.runs.values())
-        return Outcome(text=text, ok=False, completions=tuple(self.completions), runs=runs, fees=self.fees)
+        lost = self.broken_off
+        return replace(
+            lost,
+            text=text,
+            completions=tuple(self.completions),
+            runs=(*self.runs.values(), *lost.runs),
+            fees=self.fees,
+        )
 
     async def _write(self, *more: Step) -> None:
         steps, self._held = (*self._held, *more), ()

@@ -331,6 +331,24 @@ class Turns:
         repos.inbox.done(turn)
         repos.journal.close(turn, "failed", now=self._clock.now())
 
+    async def charge_broken_off(self, turn: Turn, journal: Journal) -> None:
+        """Write down what was paid and not waited for, of a turn whose end nobody keeps.
+
+        Raises:
+            StoreError: it could not be.
+        """
+        lost = journal.broken_off
+        if not (lost.failures or lost.runs):
+            return
+
+        def charge(repos: Repositories) -> None:
+            # Of a turn that goes on later the tools run again, or have their outcome unknown: then they are paid.
+            found = replace(lost, runs=()) if repos.journal.is_running(turn.id) else lost
+            spent = steps.without_words(steps.entries(found))
+            self.charge(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
+
+        await self._store.transaction(charge)
+
     async def ignore(self, claim: Claim) -> None:
         """There is nothing to answer in these messages."""
 

@@ -13,9 +13,10 @@ from bot.turn import phrases
 from tests.flows.outside import Outside
 from tests.flows.processes import Ended, started
 from tests.servers.anthropic import AnthropicServer
-from tests.servers.envelopes import ALICE, BOB, GROUP, Person
+from tests.servers.envelopes import ALICE, BOB, GROUP, Person, delete, message
 from tests.servers.script import Heard, Scripted, Tokens, say
 from tests.servers.signal_cli import SignalCli
+from tests.waiting import WAIT_SECONDS, eventually
 
 UNPRICED = "claude-of-next-year"
 """A model whose price only the operator knows."""
@@ -121,3 +122,25 @@ async def test_a_file_of_newer_prices_counts(world: World, tmp_path: Path) -> No
         ended = await process.ended()
     complaint = f"BUDGET__PRICES_FILE is no table of prices: models.{UNPRICED}.input:"
     assert (ended.status, complaint in ended.stderr.splitlines()[-1]) == (2, True)
+
+
+@pytest.mark.parametrize("how", ["stopped", "taken back"])
+async def test_what_was_broken_off_is_paid(world: World, how: str) -> None:
+    """Who asks and wants no answer any more uses their budget up like everybody: the model has read it all."""
+    world.model.latency_seconds = 10 * WAIT_SECONDS
+    async with running(world, **ITS_PRICE, BUDGET__PERSON_DAY_USD="0.001"):
+        for number in range(1, 11):
+            asked = message(f"Well {number}?")
+            await world.signal.deliver(asked)
+            await eventually(lambda number=number: len(world.model.requests) == number or is_refused(world))
+            if is_refused(world):
+                break
+            taken_back = delete(asked["envelope"]["timestamp"])
+            await world.signal.deliver(message("/stop") if how == "stopped" else taken_back)
+    assert is_refused(world)
+    assert 1 < len(world.model.requests) < 10
+
+
+def is_refused(world: World) -> bool:
+    """Whether the person has heard that their budget is used up."""
+    return any(sent.text == phrases.BUDGET_PERSON_DAY.text for sent in world.signal.sent)

@@ -10,9 +10,12 @@ at places that nobody can foresee, one that denies the claim and one about somet
 is used but two words out of three and a yes or no for each report. The model reads no history and has no other tool.
 """
 
+import asyncio
 import json
 import secrets
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Self
 
@@ -23,12 +26,12 @@ from bot.errors import ProviderError
 from bot.events import ChatId, PersonId
 from bot.messages import UserMessage
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop, ToolOffer
-from bot.turn import chats
+from bot.turn import chats, prompt
 from bot.turn.budget import Budget
 from bot.turn.journal import Outcome, entries
 from bot.turn.turns import Turns
 from bot.turn.work import waiting
-from store import ConversationId, Repositories, Store, TurnId
+from store import ConversationId, Repositories, Store, StoreError, TurnId
 from tools import Disabled, Excerpt, Judgement, Stance, Tone, ToolContext, Unavailable
 
 MAX_REPORTS = 24
@@ -113,9 +116,13 @@ class ReportJudge:
         if await self._is_used_up(context):
             raise Disabled("the budget is used up, so no model reads the reports")
         sheet = Sheet.of(claim, reports[:MAX_REPORTS])
+        request, began = await self._request(sheet, context), time.monotonic()
         try:
             async with waiting():
-                completion = await self._provider.complete(await self._request(sheet, context))
+                completion = await self._provider.complete(request)
+        except asyncio.CancelledError:
+            await self._charge_broken_off(request, context, time.monotonic() - began)
+            raise
         except ProviderError as error:
             failures = tuple(attempt for attempt in error.attempts if isinstance(attempt, Attempt))
             await self._charge(Outcome(text="", ok=False, failures=failures), context)
@@ -149,6 +156,20 @@ class ReportJudge:
             conversation=f"c{conversation or 0}-judge",
             is_one_off=True,
         )
+
+    async def _charge_broken_off(self, request: Request, context: ToolContext, seconds: float) -> None:
+        """Write down what was paid for an answer that nobody waits for any more."""
+        if self._budget is None:
+            return
+        said = sum(map(prompt.estimated_tokens, request.messages))
+        asked = self._budget.broken_off(
+            request.model,
+            input_tokens=prompt.estimated_text_tokens(request.system) + said,
+            seconds=seconds,
+            max_output_tokens=request.max_output_tokens,
+        )
+        with suppress(StoreError):  # what ends this is to end it, and no other error
+            await self._charge(Outcome(text="", ok=False, failures=(asked,) if asked else ()), context)
 
     async def _charge(self, outcome: Outcome, context: ToolContext) -> None:
         """Write down what was paid, whatever came of it."""

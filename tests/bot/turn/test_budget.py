@@ -15,6 +15,7 @@ from bot.errors import ContextTooLong, ProviderError
 from bot.events import PersonId
 from bot.policy.budgets import NearlyUsedUp, UsedUp
 from bot.providers.base import Completion, OnText, Request, Stop, Usage
+from bot.providers.prices import Price, PricedModel
 from bot.settings import BudgetSettings
 from bot.turn import phrases
 from bot.turn.agent import Agent, Limits
@@ -178,6 +179,46 @@ async def test_what_was_paid_before_a_crash_is_used_and_counts(store: Store, clo
     del there.budget  # a new process knows of no running turn
     outcome = await there.answer(await there.again())
     assert (outcome.text, tool.ran, len(there.provider.requests)) == (phrases.BUDGET_PERSON_DAY.text, ["a"], 1)
+
+
+@pytest.mark.parametrize(("goes_on", "paid"), [(False, Decimal("0.002")), (True, Decimal(0))])
+async def test_a_tool_that_is_broken_off_is_paid(
+    store: Store,
+    clock: SetClock,
+    goes_on: bool,
+    paid: Decimal,
+) -> None:
+    """Nobody knows whether it has happened; where the turn goes on later, the next run of the tool is paid instead."""
+    there = purse(store, clock, calls(("echo", {"word": "a"})))
+    began = asyncio.Event()
+
+    async def last() -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    there.tools = (Echo(work=lambda _: last()),)
+    turn = await there.loaded()
+    journal = there.turns.journal(turn)
+    task = asyncio.create_task(there.agent.answer(turn, journal, there.watch))
+    await began.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    assert [run.cost_usd for run in journal.failure("Stopped.").runs] == [Decimal("0.002")]
+    if not goes_on:
+        await store.transaction(lambda repos: repos.journal.close(turn.id, "ignored", now=NOON))
+    await there.turns.charge_broken_off(turn, journal)
+    assert (await store.read(ledger_sum)).cost_usd == paid
+
+
+async def test_a_model_that_is_broken_off_costs_what_it_may_have_cost(store: Store, clock: SetClock) -> None:
+    """All of the question, and as much of an answer as is written in that time; nothing where no price is known."""
+    priced = PricedModel(provider="p", name="m", price=Price(input=Decimal(2), output=Decimal(10)))
+    budget = Budget(store, clock, FREE, timezone="UTC", priced=lambda model: priced if model is None else None)
+    for seconds, cost in ((0.0, "0.002"), (1.0, "0.0028"), (1000.0, "0.012")):
+        lost = budget.broken_off(None, input_tokens=1000, seconds=seconds, max_output_tokens=1000)
+        assert lost is not None
+        assert (lost.provider, lost.model, lost.cost_usd) == ("p", "m", Decimal(cost))
+    assert budget.broken_off("other/one", input_tokens=1000, seconds=1.0, max_output_tokens=1000) is None
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What reports say of a claim, read by a model: over every wire, by texts that talk to the model, and what it costs."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from bot.clock import SetClock
 from bot.features.evidence.judge import MAX_EXCERPT_CHARACTERS, MAX_REPORTS, ReportJudge, Sheet
+from bot.providers.prices import Price, PricedModel
 from bot.settings import BudgetSettings
 from bot.turn.budget import Budget
 from bot.turn.turns import Turns
@@ -20,7 +22,9 @@ from tests.bot.providers import vendors
 from tests.bot.providers.vendors import NAMES, Vendor
 from tests.bot.turn.turn_helpers import Desk, Scripted, calls, says
 from tests.conftest import NOON
+from tests.ledger_sums import ledger_sum
 from tests.servers.script import Heard, call, cut_off, say
+from tests.waiting import WAIT_SECONDS, eventually
 from tools import Disabled, Excerpt, Judgement, ToolContext, Unavailable
 
 CLAIM = "A bridge in Larkhaven collapsed"
@@ -185,6 +189,25 @@ async def test_a_budget_that_is_used_up_is_not_overrun(store: Store, clock: SetC
     with pytest.raises(Disabled):
         await ReportJudge(store, clock, turns, anthropic.provider, later).judge(CLAIM, REPORTS, context)
     assert len(anthropic.server.requests) == 1
+
+
+async def test_what_is_broken_off_is_paid(store: Store, clock: SetClock, anthropic: Vendor) -> None:
+    """Somebody stops the turn while the model reads: it has read, and the ledger knows."""
+    desk = Desk(store, clock, Scripted([]))
+    turn = await desk.loaded("Is it so?")
+    context = replace(CONTEXT, turn=turn.id, person=turn.person, chat=turn.chat)
+    price = PricedModel(provider="p", name="m", price=Price(input=Decimal(2), output=Decimal(10)))
+    budget = Budget(store, clock, BudgetSettings(), timezone="UTC", priced=lambda _: price)
+    turns = Turns(store, clock, max_turns=20, timezone="UTC")
+    anthropic.server.latency_seconds = WAIT_SECONDS
+    reading = asyncio.create_task(
+        ReportJudge(store, clock, turns, anthropic.provider, budget).judge(CLAIM, REPORTS, context)
+    )
+    await eventually(lambda: anthropic.server.requests)
+    reading.cancel()
+    await asyncio.wait([reading])
+    assert reading.cancelled()
+    assert (await store.read(ledger_sum)).cost_usd > 0
 
 
 async def test_without_a_model_nothing_is_judged(store: Store, clock: SetClock, anthropic: Vendor) -> None:
