@@ -53,13 +53,12 @@ async def test_no_words_and_nobody_is_told(store: Store, clock: SetClock) -> Non
 
 async def test_a_turn_that_runs_is_told_by_its_journal(store: Store, clock: SetClock) -> None:
     """What is finished stands there, with what it has cost so far."""
-    async with app_harness(store, clock, tools=(Echo(name="look"),)) as port:
-        gate = port.thinker.gates["garden"] = asyncio.Event()
+    gate = asyncio.Event()
+    gate.set()  # until the tool has looked
+    async with app_harness(store, clock, tools=(Echo(name="look", work=lambda _: gate.clear()),)) as port:
+        port.thinker.gates["garden"] = gate
         port.thinker.script += [calls(("look", {"word": WORDS})), says("There.")]
-        gate.set()
         await port.deliver(message(f"Where is {WORDS}?"))
-        await port.asked(1)
-        gate.clear()
         await port.asked(2)
         told = await trace_text(store, 1)
         gate.set()
