@@ -11,8 +11,10 @@ then, so the prompt comes first: what is imported here at the head is what it ne
 import argparse
 import asyncio
 import os
+import shutil
 import signal
 import sys
+import textwrap
 from collections.abc import Awaitable, Callable
 
 from bot import logs
@@ -53,7 +55,8 @@ async def _chat(given: Settings, options: argparse.Namespace) -> int:
     shutdown.listen(signal.SIGTERM, signal.SIGHUP)
     if options.once is None and sys.stdin.isatty():
         names = ", ".join(given.llm.providers_in_order)
-        print(f"Aldis ({names}). /help lists commands, Ctrl-C stops an answer, Ctrl-D leaves.", file=sys.stderr)
+        banner = f"Aldis ({names}). /help lists commands, Ctrl-C stops an answer, /quit leaves."
+        print(textwrap.fill(banner, shutil.get_terminal_size().columns), file=sys.stderr)
     await terminal.show_prompt()
     importing = asyncio.ensure_future(asyncio.to_thread(_import_talk, given))
     if terminal.first_message is not None:

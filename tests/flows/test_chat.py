@@ -226,7 +226,7 @@ async def test_a_talk_at_the_terminal(tmp_path: Path) -> None:
     """A prompt, the answer with its styles, the prompt again; Ctrl-D leaves with status 0."""
     async with seated("chat", settings={}, folder=tmp_path) as console:
         await console.out.until(PROMPTED)
-        assert "Aldis (offline). /help lists commands, Ctrl-C stops an answer, Ctrl-D leaves." in console.out.text
+        assert "Aldis (offline). /help lists commands, Ctrl-C stops an answer, /quit leaves." in console.out.text
         console.type("What is 6*7?\r")
         await console.out.until("6*7 = \x1b[1m42\x1b[0m")
         await console.out.until(PROMPTED, 2)
@@ -257,6 +257,7 @@ async def test_what_goes_wrong_behind_the_prompt(tmp_path: Path) -> None:
     "leave",
     [
         pytest.param(lambda console: console.type("\x04"), id="Ctrl-D"),
+        pytest.param(lambda console: console.type("/quit\r"), id="/quit"),
         pytest.param(lambda console: console.type("\x03"), id="Ctrl-C"),
         pytest.param(lambda console: console.send(signal.SIGTERM), id="SIGTERM"),
     ],

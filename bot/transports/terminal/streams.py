@@ -20,6 +20,10 @@ from prompt_toolkit.output.defaults import create_output
 from prompt_toolkit.utils import get_cwidth
 
 _CHUNK_BYTES = 65_536
+_LEAVING = frozenset({"/quit", "/exit", "/bye", "/q", "/ende", "/beenden", "/quitter", "/sortir", "/salir"})
+"""What leaves, alone on a line."""
+_LEAVING_AT_PROMPT = _LEAVING | {"quit", "exit"}
+"""Who types this at a prompt wants out; in a file it is a line like any other."""
 _NO_COLUMNS = 1_000_000
 
 _T = TypeVar("_T")
@@ -64,7 +68,7 @@ class PipedInput:
         self._coming: asyncio.Future[str | None] | None = None
 
     async def read(self) -> str | None:
-        """The next line that is not blank, stripped; None at the end."""
+        """The next line that is not blank, stripped; None at the end, and where it says `/quit`."""
         # Whoever asks may be cancelled while the thread reads; the line then waits for whoever asks next.
         self._coming = self._coming or _in_thread(self._next)
         line = await asyncio.shield(self._coming)
@@ -74,7 +78,7 @@ class PipedInput:
     def _next(self) -> str | None:
         while (line := self._line()) is not None:
             if text := line.decode("utf-8", "replace").strip():
-                return text
+                return None if text.lower() in _LEAVING else text
         return None
 
     def _line(self) -> bytes | None:
@@ -102,7 +106,7 @@ class _Interrupted(Exception):
 class PromptInput:
     """A person at a prompt, which stands on standard error so that standard output holds nothing but answers.
 
-    Ctrl-D leaves. Ctrl-C throws away what was typed; where nothing was typed it leaves.
+    Ctrl-D and `/quit` leave. Ctrl-C throws away what was typed; where nothing was typed it leaves.
     """
 
     def __init__(self, stdin: TextIO, stderr: TextIO) -> None:
@@ -133,7 +137,7 @@ class PromptInput:
                     return None
                 continue
             if typed := text.strip():
-                return typed
+                return None if typed.lower() in _LEAVING_AT_PROMPT else typed
 
 
 class TerminalWriter:

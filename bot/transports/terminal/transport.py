@@ -43,6 +43,8 @@ ACCOUNT = "terminal"
 
 SHOWN_RESULT_CHARS = 200
 """How much of a tool's result a line shows."""
+SHOWN_FILE_LINES = 40
+"""How much of a file a terminal shows; more would push the answer off the screen."""
 
 _TEXTS = frozenset({"application/json", "text/plain", "text/csv"})
 _INDICATOR, _INDICATOR_GONE = "…", "\r\x1b[K"
@@ -267,11 +269,14 @@ class Terminal(PlainTransport):
         return SentId(self._last_sent_at)
 
     async def _hand_over(self, file: File) -> None:
-        """Say that a file came with the answer; one that is text is written out."""
+        """Say that a file came with the answer; one that is text is written out, its beginning where a person reads."""
         await self._note(f"· a file: {file.name}, {len(file.data)} bytes")
         if file.content_type in _TEXTS:
-            text = file.data.decode("utf-8", "replace")
-            await self._answers.write(self._shown(Styled(text=text)) + "\n")
+            lines = file.data.decode("utf-8", "replace").split("\n")
+            shown = lines[:SHOWN_FILE_LINES] if self._painted else lines
+            await self._answers.write(self._shown(Styled(text="\n".join(shown))) + "\n")
+            if left := len(lines) - len(shown):
+                await self._note(f"· {left} more lines; a pipe or a file as standard output gets them all")
 
     def _shown(self, content: Styled) -> str:
         """The text as it goes out: painted and broken between words at a terminal, as it is anywhere else."""

@@ -37,7 +37,7 @@ from bot.events import (
 )
 from bot.invocation import VARIABLE
 from bot.transports.base import ModelAnswered, ModelFailed, Progress, ToolEnded, ToolStarted, Transport
-from bot.transports.terminal.transport import Terminal, paint, progress_line, wrap
+from bot.transports.terminal.transport import SHOWN_FILE_LINES, Terminal, paint, progress_line, wrap
 from tests.waiting import WAIT_SECONDS
 
 START = datetime(2026, 11, 21, 22, 40, tzinfo=UTC)
@@ -571,6 +571,38 @@ async def test_ctrl_c_at_the_prompt(sit: Sit) -> None:
     screen.types("\x03")
     with pytest.raises(StopAsyncIteration):
         await coming
+
+
+async def test_a_long_file_does_not_fill_the_screen(desk: Desk, sit: Sit) -> None:
+    """A person sees how it begins and how much follows; a program gets all of it."""
+    lines = [f"line {number}" for number in range(SHOWN_FILE_LINES + 60)]
+    export = File(name="export.json", content_type="application/json", data="\n".join(lines).encode())
+    piped = desk.terminal(once="/export")
+    await piped.send(answer_to(await given_by(piped.envelopes()), "All of it.", files=(export,)))
+    assert desk.out.splitlines() == ["All of it.", *lines]
+    seated, screen = sit(output_too=True)
+    coming = asyncio.ensure_future(given_by(seated.envelopes()))
+    await screen.prompts()
+    screen.types("/export\r")
+    await seated.send(answer_to(await coming, "All of it.", files=(export,)))
+    shown = await screen.sees(f"line {SHOWN_FILE_LINES - 1}\r\n")
+    assert f"line {SHOWN_FILE_LINES - 2}\r\n" in shown
+    await screen.sees("· 60 more lines")
+    assert "line" not in screen.shown.replace("more lines", "")
+
+
+async def test_a_line_that_says_quit_is_the_end(desk: Desk, sit: Sit) -> None:
+    """In a pipe with its slash, for there may stand anybody's text; at a prompt also without, as in a shell."""
+    desk.feed("quit\nexit\n/QUIT\nafter\n", last=True)
+    assert await texts_of(desk.terminal()) == ["quit", "exit"]
+    for word in ("exit", " Quit ", "/bye", "/beenden"):
+        terminal, screen = sit()
+        coming = asyncio.ensure_future(given_by(terminal.envelopes()))
+        await screen.prompts()
+        screen.types(f"{word}\r")
+        with pytest.raises(StopAsyncIteration):
+            await coming
+        assert not terminal.failed
 
 
 async def test_a_sign_of_work_at_the_prompt(sit: Sit) -> None:
