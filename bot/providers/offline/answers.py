@@ -18,7 +18,6 @@ from bot.i18n.language import current_language
 from bot.i18n.locale import decimal_point, long_day, measure, moment, number
 from bot.messages import ToolAnswer
 from bot.providers.offline import phrases
-from bot.providers.offline.skies import sky
 
 _SHOWN_HITS = 3
 _SHOWN_PLACES = 5
@@ -195,7 +194,7 @@ def _conditions(measured: Mapping[str, str]) -> str:
     if temperature and "feels_like" in now:
         temperature = say(phrases.OFFLINE_FEELS, temperature=temperature, felt=now["feels_like"])
     parts = (
-        sky(now.get("weather", "unknown")),
+        phrases.sky(now.get("weather", "unknown")),
         temperature,
         say(phrases.OFFLINE_HUMIDITY, value=now["humidity"]) if "humidity" in now else "",
         say(phrases.OFFLINE_WIND, value=now["wind"]) if "wind" in now else "",
@@ -207,7 +206,7 @@ def _day(measured: Mapping[str, str]) -> str:
     day = {kind: _figures(value) for kind, value in measured.items()}
     low, high = day.get("temperature_min", ""), day.get("temperature_max", "")
     parts = (
-        sky(day.get("weather", "unknown")),
+        phrases.sky(day.get("weather", "unknown")),
         say(phrases.OFFLINE_RANGE, low=low, high=high) if low and high else low or high,
         say(phrases.OFFLINE_RAIN, value=day["precipitation"]) if "precipitation" in day else "",
         say(phrases.OFFLINE_LIKELY, value=day["precipitation_probability"])

@@ -42,6 +42,39 @@ OFFLINE_TOOL_OFF = Sentence(
     "OFFLINE_TOOL_OFF",
     "My tool for {topic} is switched off here; `/tools` shows how things stand.",
 )
+_SKIES = (
+    Sentence("SKY_CLEAR_SKY", "clear sky"),
+    Sentence("SKY_MAINLY_CLEAR", "mainly clear"),
+    Sentence("SKY_PARTLY_CLOUDY", "partly cloudy"),
+    Sentence("SKY_OVERCAST", "overcast"),
+    Sentence("SKY_FOG", "fog"),
+    Sentence("SKY_DEPOSITING_RIME_FOG", "depositing rime fog"),
+    Sentence("SKY_LIGHT_DRIZZLE", "light drizzle"),
+    Sentence("SKY_MODERATE_DRIZZLE", "moderate drizzle"),
+    Sentence("SKY_DENSE_DRIZZLE", "dense drizzle"),
+    Sentence("SKY_LIGHT_FREEZING_DRIZZLE", "light freezing drizzle"),
+    Sentence("SKY_DENSE_FREEZING_DRIZZLE", "dense freezing drizzle"),
+    Sentence("SKY_SLIGHT_RAIN", "slight rain"),
+    Sentence("SKY_MODERATE_RAIN", "moderate rain"),
+    Sentence("SKY_HEAVY_RAIN", "heavy rain"),
+    Sentence("SKY_LIGHT_FREEZING_RAIN", "light freezing rain"),
+    Sentence("SKY_HEAVY_FREEZING_RAIN", "heavy freezing rain"),
+    Sentence("SKY_SLIGHT_SNOWFALL", "slight snowfall"),
+    Sentence("SKY_MODERATE_SNOWFALL", "moderate snowfall"),
+    Sentence("SKY_HEAVY_SNOWFALL", "heavy snowfall"),
+    Sentence("SKY_SNOW_GRAINS", "snow grains"),
+    Sentence("SKY_SLIGHT_RAIN_SHOWERS", "slight rain showers"),
+    Sentence("SKY_MODERATE_RAIN_SHOWERS", "moderate rain showers"),
+    Sentence("SKY_VIOLENT_RAIN_SHOWERS", "violent rain showers"),
+    Sentence("SKY_SLIGHT_SNOW_SHOWERS", "slight snow showers"),
+    Sentence("SKY_HEAVY_SNOW_SHOWERS", "heavy snow showers"),
+    Sentence("SKY_THUNDERSTORM", "thunderstorm"),
+    Sentence("SKY_THUNDERSTORM_WITH_SLIGHT_HAIL", "thunderstorm with slight hail"),
+    Sentence("SKY_THUNDERSTORM_WITH_HEAVY_HAIL", "thunderstorm with heavy hail"),
+    Sentence("SKY_UNKNOWN", "unknown"),
+)
+"""What the tool for the weather calls it (`tools.weather.forecast`)."""
+_SKY_BY_WORDS: Mapping[str, Sentence] = {sentence.text: sentence for sentence in _SKIES}
 OFFLINE_TIME = Sentence("OFFLINE_TIME", "It's **{time}** in {place} ({day}, {zone}).")
 OFFLINE_TIME_HERE = Sentence("OFFLINE_TIME_HERE", "It's **{time}** ({day}, {zone}).")
 OFFLINE_NOW = Sentence("OFFLINE_NOW", "**{place}** now: {conditions}")
@@ -108,3 +141,9 @@ def offline_introduction(tools: Collection[str], *, says_hello: bool) -> str:
 def the_search() -> str:
     """What found something, where nobody says its name."""
     return say(_OFFLINE_THE_SEARCH)
+
+
+def sky(english: str) -> str:
+    """What the tool for the weather calls it, in the language that is spoken; as it is where that is not known."""
+    known = _SKY_BY_WORDS.get(english)
+    return english if known is None else say(known)

@@ -23,7 +23,6 @@ PAGE_SIGNED_OUT_WHY = Sentence(
     "this prints one:",
 )
 PAGE_SIGNED_OUT_DOCKER = Sentence("PAGE_SIGNED_OUT_DOCKER", "With Docker:")
-PAGE_CODE = Sentence("PAGE_CODE", "Second factor")
 PAGE_CODE_LABEL = Sentence("PAGE_CODE_LABEL", "Code")
 PAGE_CODE_WHY = Sentence("PAGE_CODE_WHY", "The six digits that your authenticator app shows for Aldis.")
 PAGE_CODE_WRONG = Sentence("PAGE_CODE_WRONG", "That code is wrong, or was used already. Wait for the next one.")
