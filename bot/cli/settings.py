@@ -6,6 +6,7 @@ It needs no valid settings where it changes them: what is wrong in the file can 
 import argparse
 import getpass
 import re
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -31,7 +32,7 @@ def show_or_change(options: argparse.Namespace) -> int:
     file = SettingsFile()
     match words:
         case [] if options.all:
-            print(settings.table(type(settings.load_settings())))
+            print(settings.listing(type(settings.load_settings()), _columns()), end="")
         case []:
             _show(file)
         case ["set", *pairs] if pairs:
@@ -43,6 +44,11 @@ def show_or_change(options: argparse.Namespace) -> int:
         case _:
             raise ConfigError(_USAGE)
     return 0
+
+
+def _columns() -> int | None:
+    """How wide the terminal is; None where a program reads, which looks for whole lines."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _show(file: SettingsFile) -> None:
@@ -64,9 +70,7 @@ def _show_one(file: SettingsFile, name: str) -> None:
     if given is not None:
         print(f"{given.name}={_shown(variable, given)}  # {origin}")
     else:
-        default = variable.field.get_default(call_default_factory=True)
-        shown = "" if default is None or default == () else default
-        print(f"{variable.name}={str(shown).lower() if isinstance(shown, bool) else shown}  # {origin}")
+        print(f"{variable.name}={variable.default}  # {origin}")
     print(variable.meaning)
 
 

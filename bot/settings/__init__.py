@@ -9,7 +9,7 @@ the tools of other distributions that are installed here. `docs/settings.md` is 
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from difflib import get_close_matches
@@ -44,12 +44,12 @@ from bot.settings.env import (
     Variable,
     complaint,
     gather_values,
-    markdown,
     names_not_read,
     resolve_values,
     variables_of,
 )
 from bot.settings.env_file import entries
+from bot.settings.listing import markdown, plain
 from bot.settings.values import (
     BridgeAddress,
     Contact,
@@ -734,12 +734,23 @@ def table(model: type[Settings] = _Settings) -> str:
 
     `model`: the class of settings that were loaded, which has the sub-groups of what is installed on this machine, too.
     """
-    groups = [(name, cast("type[BaseModel]", field.annotation)) for name, field in model.model_fields.items()]
+    return "\n".join(markdown(*group) for group in _groups(model))
+
+
+def listing(model: type[Settings], columns: int | None) -> str:
+    """The same for somebody at a terminal: each setting as a line of `.env`, and below it what it means.
+
+    `columns`: how wide the lines may become; None: as wide as they are.
+    """
+    return "\n".join(plain(*group, columns=columns) for group in _groups(model))
+
+
+def _groups(model: type[Settings]) -> Iterator[tuple[str, str, list[Variable]]]:
+    """The groups in their order: name, purpose, and the variables of each."""
     known = tuple(variables_of(model, ALSO))
-    return "\n".join(
-        markdown(name.upper(), group.__doc__ or "", [variable for variable in known if variable.path[0] == name])
-        for name, group in groups
-    )
+    for name, field in model.model_fields.items():
+        group = cast("type[BaseModel]", field.annotation)
+        yield name.upper(), group.__doc__ or "", [variable for variable in known if variable.path[0] == name]
 
 
 def _read(env_file: Path | None) -> dict[str, Mapping[str, str]]:

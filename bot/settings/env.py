@@ -82,8 +82,8 @@ _SHARED = frozenset({"LOGLEVEL", "LOGFORMAT", "WEBHOST", "WEBPORT"})
 _ELSEWHERE = re.compile(r"TZ|LANG|LC_\w+|EXTRAS|(HTTPS?|ALL|NO|FTP)_PROXY|(COMPOSE|DOCKER|PYTHON|SSL_CERT|PIP)_?\w*")
 """What a `.env` file may hold besides, for the container, its engine and Python."""
 _OF_CONTAINERS = re.compile(
-    r"PATH|HOME|HOSTNAME|PWD|OLDPWD|SHLVL|TERM|USER|LOGNAME|SHELL|_|CONTAINER|GPG_KEY|DEBIAN_FRONTEND|ALDIS_REVISION|"
-    r"REVISION|GRAFANA_PASSWORD|SEARXNG_SECRET|KUBERNETES_\w+|\w+_SERVICE_(HOST|PORT\w*)|\w+_PORT(_\d+_(TCP|UDP)\w*)?|"
+    r"PATH|HOME|HOSTNAME|PWD|OLDPWD|SHLVL|TERM|USER|LOGNAME|SHELL|_|CONTAINER|GPG_KEY|DEBIAN_FRONTEND|"
+    r"ALDIS_REVISION|REVISION|GRAFANA_PASSWORD|SEARXNG_SECRET|KUBERNETES_\w+|\w+_SERVICE_(HOST|PORT\w*)|\w+_PORT(_\d+_(TCP|UDP)\w*)?|"
     r"INVOCATION_ID|JOURNAL_STREAM|NOTIFY_SOCKET|SYSTEMD_\w+|MEMORY_PRESSURE_\w+"
 )
 """What stands in a container's environment besides, put there by its image, its engine, what looks after it,
@@ -119,6 +119,16 @@ class Variable:
     def name(self) -> str:
         """Its own name in the environment."""
         return SEPARATOR.join(self.path).upper()
+
+    @property
+    def default(self) -> str:
+        """What it is where nobody sets it, as one would write it; empty for none."""
+        default = self.field.get_default(call_default_factory=True)
+        if default is None or default == ():
+            return ""
+        if isinstance(default, bool):
+            return str(default).lower()
+        return f"{default:g}" if isinstance(default, float) else f"{default}"
 
     @property
     def is_secret(self) -> bool:
@@ -204,34 +214,6 @@ def complaint(error: ValidationError, known: Sequence[Variable], values: Mapping
     name = variable.name if variable else SEPARATOR.join(map(str, first["loc"])).upper()
     given = values.get(name)
     return f"{given.name if given else name}: {_expectation(first, variable)}{_whence(given)}"
-
-
-def markdown(group: str, purpose: str, variables: Sequence[Variable]) -> str:
-    """A heading, the group's purpose and a table of its variables, as Markdown that ends in a line break."""
-    rows = [
-        f"| {_names_cell(variable)} | {_default_cell(variable)} | {_meaning_cell(variable)} |" for variable in variables
-    ]
-    head = [f"### {group}", "", " ".join(purpose.split()), "", "| variable | default | meaning |", "|---|---|---|"]
-    return "\n".join([*head, *rows, ""])
-
-
-def _names_cell(variable: Variable) -> str:
-    names = [variable.name, *((variable.also,) if variable.also else ())]
-    return ", ".join(f"`{name}`" + (f" (`{FILE_SUFFIX}`)" if variable.is_secret else "") for name in names)
-
-
-def _default_cell(variable: Variable) -> str:
-    """The default as one would write it; empty for none."""
-    default = variable.field.get_default(call_default_factory=True)
-    if default is None or default == ():
-        return ""
-    if isinstance(default, bool):
-        return f"`{str(default).lower()}`"
-    return f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
-
-
-def _meaning_cell(variable: Variable) -> str:
-    return variable.meaning.replace("|", "\\|")
 
 
 @cache

@@ -91,9 +91,23 @@ def test_the_options_of_a_chat() -> None:
 
 
 def test_the_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    """As Markdown on standard output, the same as in docs/settings.md."""
+    """Every one of docs/settings.md as a line of `.env`, with its default and below it what it means."""
     assert left("settings", "--all") == 0
-    assert capsys.readouterr().out == settings.table() + "\n"
+    listed = capsys.readouterr().out
+    assert re.findall(r"^([A-Z_]+)=", listed, re.MULTILINE) == re.findall(
+        r"^\| `([A-Z_]+)`", settings.table(), re.MULTILINE
+    )
+    assert "\nTOOLS__ENABLED=true\n    Whether the model is offered any tools at all.\n" in listed
+    assert "\n    Also: LLM__ANTHROPIC__API_KEY_FILE, ANTHROPIC_API_KEY, ANTHROPIC_API_KEY_FILE\n" in listed
+    assert not re.search(r"^\|", listed, re.MULTILINE)
+
+
+def test_the_list_of_settings_is_as_wide_as_the_terminal() -> None:
+    """Sentences are broken between words; a line that one copies into `.env` stays whole."""
+    lines = settings.listing(type(settings.load_settings({}, None)), 40).splitlines()
+    long = [line for line in lines if len(line) > 40]
+    assert [line for line in long if line.startswith(" ") and " " in line.strip()] == []
+    assert any("=" in line for line in long)
 
 
 def test_what_is_set_is_shown_with_its_origin(
