@@ -83,7 +83,7 @@ _ELSEWHERE = re.compile(r"TZ|LANG|LC_\w+|EXTRAS|(HTTPS?|ALL|NO|FTP)_PROXY|(COMPO
 """What a `.env` file may hold besides, for the container, its engine and Python."""
 _OF_CONTAINERS = re.compile(
     r"PATH|HOME|HOSTNAME|PWD|OLDPWD|SHLVL|TERM|USER|LOGNAME|SHELL|_|CONTAINER|GPG_KEY|DEBIAN_FRONTEND|"
-    r"ALDIS_REVISION|REVISION|GRAFANA_PASSWORD|SEARXNG_SECRET|KUBERNETES_\w+|\w+_SERVICE_(HOST|PORT\w*)|\w+_PORT(_\d+_(TCP|UDP)\w*)?|"
+    r"ALDIS_REVISION|ALDIS_COMMAND|REVISION|GRAFANA_PASSWORD|SEARXNG_SECRET|KUBERNETES_\w+|\w+_SERVICE_(HOST|PORT\w*)|\w+_PORT(_\d+_(TCP|UDP)\w*)?|"
     r"INVOCATION_ID|JOURNAL_STREAM|NOTIFY_SOCKET|SYSTEMD_\w+|MEMORY_PRESSURE_\w+"
 )
 """What stands in a container's environment besides, put there by its image, its engine, what looks after it,
