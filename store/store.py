@@ -16,6 +16,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
@@ -337,24 +338,25 @@ class Store:
     async def _transaction(
         self, work: Callable[[Repositories], T], kept: Callable[[T], None], patience_seconds: float = 0.0
     ) -> T:
-        def wake(noted: _Noted[T]) -> None:
-            result, names = noted
-            kept(result)
-            for name in names - self._answered:
-                self.wakeups[name].set()
-
         # Woken by the database: a caller that is cancelled while its work is committed does not come back to do it.
-        noting = self._noting(work)
-        result, _ = await self._database.transaction(noting, kept=wake, patience_seconds=patience_seconds)
+        wake = partial(self._wake, kept)
+        result, _ = await self._database.transaction(self._noting(work), kept=wake, patience_seconds=patience_seconds)
         return result
 
-    def _noting(self, work: Callable[[Repositories], T]) -> _Noting[T]:
-        def noting(_: sqlite3.Connection) -> _Noted[T]:
-            self._notified.clear()
-            result = work(self._repos)
-            return result, frozenset(self._notified)
+    def _wake(self, kept: Callable[[T], None], noted: _Noted[T]) -> None:
+        result, names = noted
+        kept(result)
+        for name in names - self._answered:
+            self.wakeups[name].set()
 
-        return noting
+    def _noting(self, work: Callable[[Repositories], T]) -> _Noting[T]:
+        # No function within this one: what its annotations say would be put together again for each unit of work.
+        return partial(self._noted, work)
+
+    def _noted(self, work: Callable[[Repositories], T], _: sqlite3.Connection) -> _Noted[T]:
+        self._notified.clear()
+        result = work(self._repos)
+        return result, frozenset(self._notified)
 
     async def _erased(self, work: Callable[[Repositories], T], kept: Callable[[T], None]) -> T:
         try:
