@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import prometheus_client
 from prometheus_client import CollectorRegistry, Histogram
@@ -27,6 +28,12 @@ __all__ = ["CONTENT_TYPE", "COUNTS", "Counts", "Gauge"]
 
 _PREFIX = "aldis_"
 _OTHER = "other"
+
+M = TypeVar("M", Histogram, prometheus_client.Counter)
+
+_Key = tuple[str | tuple[str, str], ...]
+"""The name of a metric and its labels."""
+
 _NO_NAME = re.compile(r"[^a-z0-9_]")
 
 _FAST = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -179,6 +186,8 @@ class Counts:
         self._values: dict[tuple[str, str], tuple[str, ...]] = {}
         self._histograms: dict[str, Histogram] = {}
         self._sums: dict[str, prometheus_client.Counter] = {}
+        self._observing: dict[_Key, Histogram] = {}
+        self._adding: dict[_Key, prometheus_client.Counter] = {}
         self._not_at_zero = set(_LABELLED)  # whose combinations of labels the next page has to begin
         for name, one in _LABELLED.items():
             given = (_PREFIX + name, one.help, tuple(one.labels))
@@ -208,12 +217,11 @@ class Counts:
 
     def observe(self, name: str, seconds: float, **labels: str) -> None:
         """Note how long something took, in one of the histograms."""
-        self._histograms[name].labels(**self._known(name, labels)).observe(max(0.0, seconds))
+        self._child(self._histograms, self._observing, name, labels).observe(max(0.0, seconds))
 
     def increase(self, name: str, amount: float = 1, **labels: str) -> None:
         """Add to one of the sums."""
-        known = self._known(name, labels)
-        (self._sums[name].labels(**known) if known else self._sums[name]).inc(max(0.0, amount))
+        self._child(self._sums, self._adding, name, labels).inc(max(0.0, amount))
 
     def all(self) -> dict[str, int]:
         """Every name that was counted, in alphabetical order."""
@@ -233,6 +241,17 @@ class Counts:
             full_name = _PREFIX + _NO_NAME.sub("_", name.lower())
             help_ = self._declared.get(name, "Counted since the start.")
             yield CounterMetricFamily(full_name, help_, value=counted.get(name, 0))
+
+    def _child(self, metrics: Mapping[str, M], children: dict[_Key, M], name: str, labels: Mapping[str, str]) -> M:
+        """The figure of a metric that has these labels; `children` are those that were looked up before."""
+        key = (name, *labels.items())
+        child = children.get(key)
+        if child is None:
+            known = self._known(name, labels)
+            child = metrics[name].labels(**known) if known else metrics[name]
+            if known == labels:  # what is told as `other` has no end
+                children[key] = child
+        return child
 
     def _known(self, name: str, labels: Mapping[str, str]) -> dict[str, str]:
         return {label: value if value in self._values[name, label] else _OTHER for label, value in labels.items()}
