@@ -56,6 +56,11 @@ _NEIGHBOURS: Mapping[str, str] = {
 """Languages that share many words with the four: a message in one of them must not pass for one of these."""
 
 _WORDS = {language: frozenset(words.split()) for language, words in (_COMMON | _NEIGHBOURS).items()}
+_OWNERS: Mapping[str, tuple[str, ...]] = {
+    word: tuple(language for language, known in _WORDS.items() if word in known)
+    for word in frozenset[str]().union(*_WORDS.values())
+}
+"""Which languages have each of the words."""
 _LETTERS: Mapping[str, str] = {"de": "äöüß", "fr": "çœèêâîôûàùë", "es": "ñ¿¡", "pt": "ãõ", "it": "ìò"}
 _AS_MANY_WORDS = 2
 """What the letters of a language count for, however many there are."""
@@ -111,7 +116,7 @@ def detect_language(text: str) -> Language | None:
         return whole
     if len(words) <= _MAX_OPENED_WORDS and (opened := _OPENINGS.get(" ".join(words[:2]))) is not None:
         return opened
-    scores = {language: _score(language, words, plain) for language in _WORDS}
+    scores = _scores(words, plain)
     best, next_best, *_ = sorted(scores, key=lambda language: scores[language], reverse=True)
     score = scores[best]
     is_ahead = score >= _AHEAD * scores[next_best] and score - scores[next_best] >= 1
@@ -130,11 +135,13 @@ def _plain(text: str) -> str:
     return _CODE_LINE.sub(" ", _NO_WORDS.sub(" ", text[:_READ_CHARS])).lower().replace("’", "'")
 
 
-def _score(language: str, words: list[str], plain: str) -> float:
-    """How much speaks for the language; a word that several share counts for each in part."""
-    known = sum(1 / _owners(word) for word in words if word in _WORDS[language])
-    return known + _AS_MANY_WORDS * any(letter in plain for letter in _LETTERS.get(language, ""))
-
-
-def _owners(word: str) -> int:
-    return sum(word in known for known in _WORDS.values())
+def _scores(words: list[str], plain: str) -> dict[str, float]:
+    """How much speaks for each language; a word that several share counts for each in part."""
+    scores = dict.fromkeys(_WORDS, 0.0)
+    for word in words:
+        for language in (owners := _OWNERS.get(word, ())):
+            scores[language] += 1 / len(owners)
+    if not plain.isascii():
+        for language, letters in _LETTERS.items():
+            scores[language] += _AS_MANY_WORDS * any(letter in plain for letter in letters)
+    return scores
