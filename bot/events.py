@@ -296,6 +296,8 @@ class StyleRange:
 
 def utf16_offsets(text: str) -> list[int]:
     """For each index of the text and its end: how many UTF-16 code units stand before it."""
+    if max(text, default="") <= "\uffff":
+        return list(range(len(text) + 1))
     return list(accumulate((2 if char > "\uffff" else 1 for char in text), initial=0))
 
 

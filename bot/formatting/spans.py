@@ -89,6 +89,9 @@ def join_pieces(pieces: Iterable[Piece]) -> StyledText:
 
 def _tidied(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
     """Spans as `StyledText` wants them; a style that covers some of a character covers all of it."""
+    spans = tuple(spans)
+    if not spans:
+        return ()
     where = borders(text)
     edges: dict[Style, list[tuple[int, int]]] = {style: [] for style in Style}
     for span in spans:

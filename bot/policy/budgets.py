@@ -20,6 +20,7 @@ Scope = Literal["person", "group", "all"]
 
 Span = Literal["day", "month"]
 
+_ALL: tuple[tuple[Scope, Span], ...] = tuple(product(get_args(Scope), get_args(Span)))
 _WIDTHS: tuple[Scope, ...] = ("all", "group", "person")
 """From the widest to the narrowest."""
 
@@ -52,8 +53,7 @@ def limit_usd(limits: BudgetSettings, scope: Scope, span: Span) -> Decimal | Non
 
 def limits_anything(limits: BudgetSettings, *, in_group: bool) -> bool:
     """Whether there is a limit that counts in such a conversation."""
-    scopes = (scope for scope in get_args(Scope) if in_group or scope != "group")
-    return any(limit_usd(limits, *which) is not None for which in product(scopes, get_args(Span)))
+    return any(limit_usd(limits, scope, span) is not None for scope, span in _ALL if in_group or scope != "group")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -318,5 +318,8 @@ def _words(text: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", text.replace("’", "'").replace("n't", "nt").casefold())
-    return _REMINDING.sub(" ", "".join(sign for sign in decomposed if not unicodedata.combining(sign)))
+    plain = text.replace("’", "'").replace("n't", "nt").casefold()
+    if not plain.isascii():
+        decomposed = unicodedata.normalize("NFKD", plain)
+        plain = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+    return _REMINDING.sub(" ", plain)

@@ -127,7 +127,7 @@ class Fallback:
                 raise run.speaking_error()
             failed_before = len(run.errors)
             await self._pause(wait_seconds)
-        return replace(completion, attempts=(*run.attempts, *completion.attempts))
+        return replace(completion, attempts=(*run.attempts, *completion.attempts)) if run.attempts else completion
 
     async def aclose(self) -> None:
         """Close all providers, also when one of them fails to."""

@@ -228,7 +228,7 @@ class Agent:
                 return completion
             turn = state.turn
             self._room.on_end(turn.conversation, turn.settings.model, state.size, was_refused=bool(failed))
-            return replace(completion, attempts=(*failed, *completion.attempts))
+            return replace(completion, attempts=(*failed, *completion.attempts)) if failed else completion
 
     async def _paid(self, state: TurnState) -> Completion | UsedUp:
         """What the models answer, unless there is no money left for asking them."""
