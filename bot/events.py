@@ -243,6 +243,8 @@ class Reacted:
     target_author: PersonId | None
     target: SentId
     removed: bool
+    is_on_mine: bool = True
+    """Whether the message may be Aldis's own: phones choose the times of messages, so others may have the same."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ Incoming --begins with /word--> Command (in a group also without being addressed
          |-addressed----------> Question; by nothing but the name: about what was said last
          '-not----------------> Talk (in a group, among others)
 Edited --> Correction; Deleted --> Withdrawal
-Reacted --thumb, check mark-> Verdict
+Reacted --thumb, check mark on a message of Aldis's own-> Verdict
         '-a cross, a stop sign--> Halt
 Reacted, TimerChanged --> Ignore
 """
@@ -131,7 +131,7 @@ def route(event: Event | None, *, name: str, answers_always: bool = False) -> Ro
 
 def _reaction(reacted: Reacted) -> Verdict | Halt | Ignore:
     word = _WORDS.get(reacted.emoji.strip().removesuffix(_AS_PICTURE).translate(SKIN_TONES))
-    if word is not None:
+    if word is not None and reacted.is_on_mine:
         return _verdict(word, reacted.author, reacted.target, None)
     if reacted.emoji.strip().removesuffix(_AS_PICTURE) in _CROSSES:
         return Halt(

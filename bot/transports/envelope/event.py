@@ -286,8 +286,9 @@ def _reacted(opened: _Opened) -> Reacted | None:
     target, emoji = whole_in(reaction, "targetSentTimestamp"), text_in(reaction, "emoji")
     if target is None or not emoji:
         return None
-    target_author = person_in(reaction, "targetAuthorUuid")
-    if target_author is None and opened.own.is_me(None, _number_of(reaction, "targetAuthor")):
+    target_author, number = person_in(reaction, "targetAuthorUuid"), _number_of(reaction, "targetAuthor")
+    is_mine = opened.own.is_me(target_author, number)
+    if target_author is None and is_mine:
         target_author = opened.own.uuid
     return Reacted(
         author=opened.author,
@@ -296,6 +297,7 @@ def _reacted(opened: _Opened) -> Reacted | None:
         target_author=target_author,
         target=SentId(target),
         removed=reaction.get("isRemove") is True,
+        is_on_mine=is_mine or not (target_author or number),
     )
 
 

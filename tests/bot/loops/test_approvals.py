@@ -172,6 +172,21 @@ async def test_nobody_elses_word_counts(store: Store, clock: SetClock, emoji: st
         assert post.ran == []
 
 
+async def test_a_thumb_on_another_message_of_the_same_time_is_no_yes(store: Store, clock: SetClock) -> None:
+    """Phones choose the times of their messages: somebody can write one that is called as the question is."""
+    look, post = tools()
+    async with app_harness(store, clock, tools=(look, post)) as port:
+        await asked_whether(port, group=GROUP)
+        await port.deliver(message("Look, kittens!", author=BOB, group=GROUP, sent_at=QUESTION))
+        await port.deliver(reaction("👍", QUESTION, of=BOB, author=ALICE, group=GROUP))
+        await port.quiet_but(1)
+        assert await port.count("SELECT count(*) FROM inbox WHERE put_off_until IS NOT NULL") == 1
+        assert post.ran == []
+        await port.deliver(reaction("👍", QUESTION, author=ALICE, group=GROUP))
+        await port.answered(2)
+        assert post.ran == ["the family's secrets"]
+
+
 async def test_an_admin_may_agree(store: Store, clock: SetClock) -> None:
     """For whoever asked."""
     look, post = tools()
