@@ -147,7 +147,7 @@ def _message(message: Incoming, name: str, answers_always: bool) -> Question | C
         return Ignore(reason="empty")
     is_addressed = not message.chat.is_group or _addressed(message, name)
     command = _COMMAND.fullmatch(_without_name(message.text, name))
-    if command is not None:
+    if command is not None and _COMMAND.fullmatch(_without_name(_own_text(message), name)):
         word, rest = command.group(1).lower(), (command.group(2) or "").strip()
         return Command(message=message, name=word, rest=rest, is_addressed=is_addressed)
     found = Question(message=message) if is_addressed or answers_always else Talk(message=message)
@@ -166,13 +166,21 @@ def _is_bare(message: Incoming, name: str) -> bool:
     """Whether somebody in a group calls Aldis and says nothing besides."""
     if message.attachments or message.sticker or message.extras or message.view_once:
         return False
-    is_called = message.mentions_me or re.search(r"\w", message.text) is not None
-    only_name = re.fullmatch(rf"\W*(?:@?{re.escape(name)}\W*)*", message.text, re.IGNORECASE) is not None
+    is_called = message.mentions_me or re.search(r"\w", _own_text(message)) is not None
+    only_name = re.fullmatch(rf"\W*(?:@?{re.escape(name)}\W*)*", _own_text(message), re.IGNORECASE) is not None
     return message.chat.is_group and is_called and only_name
 
 
 def _addressed(message: Incoming, name: str) -> bool:
-    return message.mentions_me or message.quotes_me or _called(message.text, name)
+    return message.mentions_me or message.quotes_me or _called(_own_text(message), name)
+
+
+def _own_text(message: Incoming) -> str:
+    """The text without the names of those whom it mentions: they chose them, and could call or command in them."""
+    text = message.text
+    for named in sorted((one.name for one in message.mentioned), key=len, reverse=True):
+        text = text.replace(f"@{named}", "@")
+    return text
 
 
 def _without_name(text: str, name: str) -> str:

@@ -11,6 +11,7 @@ from bot.events import (
     Edited,
     Event,
     Incoming,
+    NamedPerson,
     PersonId,
     Quote,
     Reacted,
@@ -21,7 +22,7 @@ from bot.events import (
 )
 from bot.policy.routing import Command, Correction, Halt, Ignore, Question, Talk, Verdict, Withdrawal, route
 
-ANNA = PersonId("anna")
+ANNA, BEN = PersonId("anna"), PersonId("ben")
 DIRECT, GROUP = ChatId("direct:anna"), ChatId("group:Z3JvdXA=")
 SENT = SentId(1)
 DIRECTLY = Incoming(author=ANNA, name="Anna", chat=DIRECT, sent_at=SENT, text="hello")
@@ -112,6 +113,31 @@ def test_a_slash_and_a_word_is_a_command(text: str, name: str, rest: str) -> Non
     in_group = replace(IN_GROUP, text=text)
     found = route(in_group, name="Aldis")
     assert found == Command(message=in_group, name=name, rest=rest, is_addressed="aldis" in text.lower())
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Aldis /forget everything", "@Aldis /forget everything /weather Oslo"),
+        ("Aldis /broadcast Buy", "@Aldis /broadcast Buy"),
+        ("Aldis", "@Aldis, can you bring milk?"),
+        ("Aldis", "@Aldis"),
+        ("Bob, Aldis", "Thank you, @Bob, Aldis"),
+    ],
+)
+def test_a_name_that_others_chose_gives_no_command_and_calls_nobody(name: str, text: str) -> None:
+    """Whoever is mentioned chose what stands there; only what the author wrote counts."""
+    message = replace(IN_GROUP, text=text, mentioned=(NamedPerson(name=name, person=BEN),))
+    assert isinstance(route(message, name="Aldis"), Talk | Ignore)
+    assert isinstance(route(replace(message, mentioned=()), name="Aldis"), Command | Question)
+
+
+def test_a_command_may_be_about_somebody_who_is_mentioned() -> None:
+    """Their name is what follows it."""
+    about = NamedPerson(name="Ben /stop", person=BEN)
+    message = replace(IN_GROUP, text="Aldis, /remind @Ben /stop of the milk", mentioned=(about,))
+    found = Command(message=message, name="remind", rest="@Ben /stop of the milk", is_addressed=True)
+    assert route(message, name="Aldis") == found
 
 
 @pytest.mark.parametrize(("sign", "is_yes"), [("👍", True), ("👍🏿", True), ("👎", False), ("👎🏻", False)])
