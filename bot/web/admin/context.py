@@ -11,7 +11,7 @@ from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.web.admin.audit import Audit
 from bot.web.admin.guard import SESSION
 from bot.web.admin.pages import PageTemplates, words
-from bot.web.admin.sessions import Remark
+from bot.web.admin.sessions import BrowserSession, Remark
 from bot.web.admin.world import RunningParts, World
 from store import StoreError
 
@@ -60,8 +60,12 @@ def refusing(path: str) -> Generator[None]:
 class AdminContext:
     """What the rooms work with."""
 
-    def __init__(self, world: World, pages: PageTemplates, audit: Audit) -> None:
+    def __init__(
+        self, world: World, pages: PageTemplates, audit: Audit, *, is_in: Callable[[BrowserSession], bool]
+    ) -> None:
+        """`is_in` tells whether whoever has a session may still see pages."""
         self.world = world
+        self._is_in = is_in
         self._pages = pages
         self.audit = audit
         self._fragments: dict[str, Fragment] = {}
@@ -159,7 +163,7 @@ class AdminContext:
         self.write_down(request, "settings.changed", ", ".join(changes))
 
     async def live(self, request: web.Request) -> web.StreamResponse:
-        """A part of a page as server-sent events: whenever it has changed, all of it."""
+        """A part of a page as server-sent events: whenever it has changed, all of it; until the session ends."""
         name = request.match_info["name"]
         if name not in self._fragments:
             raise web.HTTPNotFound(text="There is no such part.\n")
@@ -171,7 +175,7 @@ class AdminContext:
             await response.prepare(request)
             async with asyncio.timeout(_LIVE_FOR_SECONDS):
                 shown = ""
-                while True:
+                while self._is_in(request[SESSION]):
                     html = await self.fragment(request, name)
                     if html != shown:
                         await response.write(f"data: {json.dumps(html)}\n\n".encode())
@@ -180,9 +184,10 @@ class AdminContext:
                     shown = html
                     await asyncio.sleep(LIVE_SECONDS)
         except (TimeoutError, ConnectionResetError):
-            return response
+            pass
         finally:
             self._live -= 1
+        return response
 
 
 def go_to(path: str) -> web.Response:

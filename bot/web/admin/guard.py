@@ -64,6 +64,8 @@ _HEADERS = {
 _SECURE_HEADERS = {"Strict-Transport-Security": "max-age=31536000"}
 
 _PUBLIC = ("/static/", "/enter/")
+LIVE = "/live/"
+"""Begins the paths of what changes by itself on a page."""
 _CODE = "/code"
 
 
@@ -130,6 +132,11 @@ class RequestGuard:
             del response.headers["X-Lasting"]
             response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
 
+    def is_in(self, session: BrowserSession) -> bool:
+        """Whether who was let in with this session still would be: for what goes on being shown."""
+        self._factor.check(session)
+        return session.is_confirmed and self._sessions.holds(session)
+
     def sign_in(self, response: web.StreamResponse, cookie: str) -> None:
         """Hand the session's cookie out."""
         response.set_cookie(
@@ -164,7 +171,8 @@ class RequestGuard:
 
     @web.middleware
     async def _who(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        session = self._sessions.find(self._cookie(request))
+        # A page that was left open asks by itself for what changes: nobody need sit before it.
+        session = self._sessions.find(self._cookie(request), is_visit=not request.path.startswith(LIVE))
         if session is not None:
             self._factor.check(session)
             request[SESSION] = session

@@ -159,13 +159,18 @@ class Sessions:
         self._sessions[_digest(cookie)] = session
         return cookie, session
 
-    def find(self, cookie: str) -> BrowserSession | None:
-        """Whose cookie it is; None: nobody's, or no longer."""
+    def find(self, cookie: str, *, is_visit: bool = True) -> BrowserSession | None:
+        """Whose cookie it is; None: nobody's, or no longer. `is_visit`: a person asks, and not a page by itself."""
         self._forget()
         session = self._sessions.get(_digest(cookie))
-        if session is not None:
+        if session is not None and is_visit:
             session.seen_at = self._seconds()
         return session
+
+    def holds(self, session: BrowserSession) -> bool:
+        """Whether a session that was found before is still open."""
+        self._forget()
+        return any(one is session for one in self._sessions.values())
 
     def confirm(self, session: BrowserSession, factor: SecondFactor, code: str) -> bool:
         """Whether the code opens the session; after some wrong ones it is closed."""

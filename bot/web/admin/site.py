@@ -22,7 +22,7 @@ from bot.web.admin.account import AccountRoom
 from bot.web.admin.audit import Audit
 from bot.web.admin.context import AdminContext, NotDone
 from bot.web.admin.factor import FactorRoom
-from bot.web.admin.guard import MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
+from bot.web.admin.guard import LIVE, MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
 from bot.web.admin.model import ModelRoom
 from bot.web.admin.overview import Overview
 from bot.web.admin.pages import PageTemplates, language_of
@@ -59,7 +59,7 @@ class Site:
         self._pages = PageTemplates(timezone=world.settings.locale.timezone)
         factor = factor or CurrentFactor(lambda: secret_of(world.settings))
         self._guard = RequestGuard(place, self._sessions, factor)
-        self._context = AdminContext(world, self._pages, audit)
+        self._context = AdminContext(world, self._pages, audit, is_in=self._guard.is_in)
         self._account = AccountRoom(self._context)
         self.log = LogTail()
         upkeep = UpkeepRoom(self._context, self.log)
@@ -88,7 +88,7 @@ class Site:
         app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=(self._tell, *self._guard.middlewares))
         app.on_response_prepare.append(self._guard.on_prepare)
         app.router.add_get("/static/{digest}/{name}", self._pages.static)
-        app.router.add_get("/live/{name}", self._context.live)
+        app.router.add_get(f"{LIVE}{{name}}", self._context.live)
         for room in self._rooms:
             app.router.add_routes(room.routes())
         return app

@@ -196,6 +196,19 @@ async def test_too_much(tmp_path: Path) -> None:
         assert (await visitor.get("/")).status == 200
 
 
+async def test_what_goes_on_being_shown_ends_with_the_session(tmp_path: Path) -> None:
+    """A page that was left open somewhere shows nothing more once its owner has signed out."""
+    async with visited(tmp_path) as visitor, asyncio.timeout(WAIT_SECONDS):
+        await visitor.enter()
+        headers = cookie(visitor)
+        async with visitor.http.get(visitor.origin + "/live/state", headers=headers) as shown:
+            assert (await shown.content.readline()).startswith(b"data: ")
+            assert (await visitor.post("/leave", {"token": visitor.token})).status == 303
+            await shown.content.read()  # until it ends
+        async with visitor.http.get(visitor.origin + "/live/state", headers=headers) as shown:
+            assert shown.status == 401
+
+
 def cookie(visitor: Visitor) -> dict[str, str]:
     return {"Cookie": "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())}
 
