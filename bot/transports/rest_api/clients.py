@@ -33,6 +33,13 @@ _log = logging.getLogger(__name__)
 _BODY_SECONDS = 5.0
 """For the few bytes behind the head of an answer."""
 
+MAX_ANSWER_BYTES = 32 * 1024 * 1024
+"""Of an answer that is no file: the list of all groups with all their members is long, and so is a refusal of files, which
+are in it. Of a longer refusal the rest is not read."""
+
+_MAX_SUCCESS_BYTES = 1024 * 1024
+"""Of what stands behind the head of a send that succeeded: one line for each member of a group that it missed."""
+
 
 class BridgeRefusal(Exception):
     """The bridge answered with an error: its HTTP status and its body."""
@@ -41,6 +48,10 @@ class BridgeRefusal(Exception):
         super().__init__(f"HTTP {status}")
         self.status = status
         self.body = body
+
+
+class AnswerTooLong(ValueError):
+    """An answer is longer than it may be; the rest of it was not read."""
 
 
 class _Sessions(SessionManager):
@@ -85,7 +96,45 @@ async def _once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerTy
 
 async def _refuse(response: aiohttp.ClientResponse) -> None:
     if not response.ok:
-        raise BridgeRefusal(response.status, await response.text(errors="replace"))
+        body = await _beginning(response, MAX_ANSWER_BYTES)
+        raise BridgeRefusal(response.status, body.decode("utf-8", "replace"))
+
+
+async def _beginning(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
+    """The body, or its first bytes where it is longer; the connection is closed in any case."""
+    body = bytearray()
+    async with response:
+        async for chunk in response.content.iter_any():
+            body += chunk
+            if len(body) >= max_bytes:
+                response.close()
+                break
+    return bytes(body[:max_bytes])
+
+
+async def _whole(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
+    """The body.
+
+    Raises:
+        AnswerTooLong: it is longer than it may be.
+    """
+    body = await _beginning(response, max_bytes + 1)
+    if len(body) > max_bytes:
+        raise AnswerTooLong(f"more than {max_bytes} bytes")
+    return body
+
+
+async def _json(response: aiohttp.ClientResponse) -> object:
+    """The JSON of an answer; None where there is none.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    body = await _whole(response, MAX_ANSWER_BYTES)
+    try:
+        return json.loads(body) if body.strip() else None
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
 
 
 class _AnyURI(SectionURIs):
@@ -99,7 +148,7 @@ class _Plain(BaseClient[_AnyURI]):
     async def get(self, path: str) -> object:
         """The JSON at a path."""
         response = await self._request("get", self._uris.uri(path), error_cls=SignalAPIError)
-        return await response.json(content_type=None)
+        return await _json(response)
 
     async def send(self, message: SendMessageV2) -> bytes:
         """Send a message; gives what the bridge says of a success, whatever that is."""
@@ -116,8 +165,8 @@ class _Plain(BaseClient[_AnyURI]):
             raise ValueError("no answer of the bridge")
         try:
             async with asyncio.timeout(_BODY_SECONDS):
-                return await response.read()
-        except (aiohttp.ClientError, TimeoutError):
+                return await _whole(response, _MAX_SUCCESS_BYTES)
+        except (aiohttp.ClientError, TimeoutError, AnswerTooLong):
             return b""  # it is done all the same
 
     async def file(self, id_: str, *, max_bytes: int) -> bytes:
@@ -131,13 +180,10 @@ class _Plain(BaseClient[_AnyURI]):
     async def bytes_at(self, path: str, *, max_bytes: int) -> bytes:
         """The bytes at a path; see `file`."""
         response = await self._request("get", self._uris.uri(path), error_cls=SignalAPIError)
-        body = bytearray()
-        async with response:
-            async for chunk in response.content.iter_any():
-                body += chunk
-                if len(body) > max_bytes:
-                    raise Unfetchable(f"the file is longer than the {max_bytes} bytes that are allowed")
-        return bytes(body)
+        try:
+            return await _whole(response, max_bytes)
+        except AnswerTooLong as error:
+            raise Unfetchable(f"the file is longer than the {max_bytes} bytes that are allowed") from error
 
     async def delete_file(self, id_: str) -> None:
         """Delete the bridge's copy of a file."""
@@ -146,7 +192,7 @@ class _Plain(BaseClient[_AnyURI]):
     async def post(self, path: str, body: Mapping[str, object]) -> object:
         """Have something done; gives the JSON of the answer."""
         response = await self._request("post", self._uris.uri(path), error_cls=SignalAPIError, payload=json.dumps(body))
-        return await response.json(content_type=None)
+        return await _json(response)
 
     async def do(self, method: Literal["put", "post", "delete"], path: str, body: Mapping[str, object]) -> None:
         """Have something done; what the bridge answers beyond its status is nothing."""
@@ -275,5 +321,7 @@ def as_disconnected() -> Generator[None]:
         raise Disconnected(f"signal-cli-rest-api answered with HTTP {error.status}") from error
     except TimeoutError as error:
         raise Disconnected("signal-cli-rest-api fell silent") from error
+    except AnswerTooLong as error:
+        raise Disconnected("signal-cli-rest-api's answer is longer than it may be") from error
     except (SignalAPIError, aiohttp.ClientError, WebSocketException, OSError, ValueError) as error:
         raise Disconnected(f"no connection to signal-cli-rest-api: {type(error).__name__}") from error

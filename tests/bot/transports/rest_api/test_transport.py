@@ -1,8 +1,8 @@
 """signal-cli-rest-api with signalbot's client: what only this bridge does."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import aclosing, suppress
 from typing import Any
 
 import aiohttp
@@ -22,6 +22,7 @@ from bot.errors import (
 from bot.events import Account, ChatId, PersonId, Removal
 from bot.transports.base import Linking
 from bot.transports.envelope.accounts import choice_of
+from bot.transports.rest_api.clients import MAX_ANSWER_BYTES
 from bot.transports.rest_api.transport import PostWaits, RestApi, RestApiLinking
 from tests.bot.transports.bridges import (
     NUMBERLESS,
@@ -37,6 +38,9 @@ from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, GROUP, message
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import Plan
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
+
+_KERNEL_BYTES = 16 * 1024 * 1024
+"""More than what stands in the buffers between two ends of a connection on loopback."""
 
 
 @pytest.fixture
@@ -308,6 +312,58 @@ async def test_a_success_whose_body_does_not_come_was_sent(server: SignalRestApi
     server.plans.append(Plan(answer=half, goes_out=True))
     with pytest.raises(SentUnnamed):
         await bridge.transport().send(reply())
+
+
+class EndlessAnswer:
+    """An answer that goes on for as long as somebody reads it."""
+
+    def __init__(self, status: int) -> None:
+        self._status = status
+        self.written_bytes = 0
+
+    async def __call__(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(status=self._status)
+        await response.prepare(request)
+        with suppress(ConnectionError):
+            while True:
+                await response.write(b" " * 65_536)
+                self.written_bytes += 65_536
+        return response
+
+
+class EndlessBridge(SignalRestApi):
+    """A bridge that has gone mad: each of its answers is `answer`."""
+
+    answer: EndlessAnswer
+
+    def regular(self, seen: Seen, request: web.Request) -> Awaitable[web.StreamResponse]:
+        return self.answer(seen, request)
+
+
+@pytest.mark.parametrize(("status", "words"), [(200, "longer than it may be"), (400, "HTTP 400"), (502, "HTTP 502")])
+async def test_an_answer_without_an_end_is_read_no_further_than_an_answer_can_be(status: int, words: str) -> None:
+    """The memory of the whole of Aldis is not the bridge's to fill."""
+    async with EndlessBridge() as server, bridge_to(server, RestApi) as bridge:
+        server.answer = EndlessAnswer(status)
+        with pytest.raises(Disconnected, match=words):
+            await bridge.transport(call_seconds=DEADLINE_SECONDS).groups()
+        assert server.answer.written_bytes < MAX_ANSWER_BYTES + _KERNEL_BYTES
+
+
+async def test_a_success_without_an_end_was_sent() -> None:
+    """The head of the answer has said so, and no more of it is read than a success can need."""
+    async with EndlessBridge() as server, bridge_to(server, RestApi) as bridge:
+        server.answer = EndlessAnswer(201)
+        with pytest.raises(SentUnnamed):
+            await bridge.transport().send(reply())
+        assert server.answer.written_bytes < _KERNEL_BYTES
+
+
+async def test_an_answer_that_is_nested_too_deep_is_none(server: SignalRestApi, bridge: Bridge) -> None:
+    """It is asked again, as with any answer that cannot be read."""
+    server.faults.append(lambda _: web.Response(text="[" * 200_000, content_type="application/json"))
+    with pytest.raises(Disconnected):
+        await bridge.transport().groups()
 
 
 async def test_linking_an_account(server: SignalRestApi) -> None:
