@@ -24,8 +24,10 @@ they say which of them: SQLite would not use it otherwise, and read every settle
 conversation they name that index, too.
 """
 
+import json
 import logging
 import sqlite3
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from store.attempts import Attempts
@@ -221,6 +223,15 @@ class Outbox(Repository):
     def has_open(self) -> bool:
         """Whether anything is still to be sent, or to be found out about."""
         return bool(self.rows("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1"))
+
+    def open_among(self, items: Collection[OutboxId]) -> frozenset[OutboxId]:
+        """Those of these items that are still to be sent, or to be found out about."""
+        found = self.rows(
+            "SELECT id FROM outbox WHERE id IN (SELECT value FROM json_each(?)) "
+            "AND state IN ('waiting', 'sending', 'unknown')",
+            (json.dumps([*items]),),
+        )
+        return frozenset(OutboxId(id_) for (id_,) in found)
 
     def begin(
         self, *, now: datetime, most: int, stamped_at: datetime | None = None, unheard: timedelta | None = None

@@ -89,8 +89,17 @@ _OUTCOMES: Mapping[type[TransportError], str] = {
 }
 """What a send that failed is called in the figures; of any other nobody knows what became of it."""
 
-_Begun = tuple[tuple[OutboxItem, ...], float | None]
-"""What is to be sent now, and in how many seconds something will be due; None when nothing waits for a time."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Begun:
+    """What was looked up in the outbox."""
+
+    items: tuple[OutboxItem, ...] = ()
+    """What is to be sent now."""
+    seconds: float | None = None
+    """In how many something will be due; None when nothing waits for a time."""
+    settled: frozenset[OutboxId] = frozenset()
+    """What was tried before, and nobody tries again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +165,7 @@ class Sender:
         self._max_parts = max_parts
         self._on_untrusted = on_untrusted
         self._patience_seconds = patience_seconds if transport.has_receipts else 0.0
-        self._sending: set[asyncio.Task[None]] = set()
+        self._sending: dict[asyncio.Task[None], OutboxId] = {}
         self._placed: set[asyncio.Task[None]] = set()
         """Those that have a place."""
         self._gone_out = 0
@@ -233,8 +242,9 @@ class Sender:
         """What is to be sent now, within a transaction; a repetition is noted in the ledger."""
         now = self._clock.now()
         self._remove_copies(repos, now)
+        settled = self._settled(repos)
         if not repos.outbox.has_open():
-            return (), None
+            return _Begun(settled=settled)
         # While the stream is away no receipt can come: that is no time in which it could have.
         unheard = self._grace if self._transport.has_receipts and not self._transport.is_open else None
         items = repos.outbox.begin(now=now, most=self._room(), stamped_at=self._clock.wall(), unheard=unheard)
@@ -246,8 +256,16 @@ class Sender:
                 repos.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
         due_at = repos.outbox.next_due_at()
         if due_at is None:
-            return items, None
-        return items, min(max(_SHORTEST_WAIT_SECONDS, (due_at - now).total_seconds()), _LONGEST_NAP_SECONDS)
+            return _Begun(items=items, settled=settled)
+        seconds = min(max(_SHORTEST_WAIT_SECONDS, (due_at - now).total_seconds()), _LONGEST_NAP_SECONDS)
+        return _Begun(items=items, seconds=seconds, settled=settled)
+
+    def _settled(self, repos: Repositories) -> frozenset[OutboxId]:
+        """What was tried and is no longer open, within a transaction: a receipt has proved it, or it was taken back."""
+        if len(self._tries) <= len(self._sending):
+            return frozenset()
+        tried = frozenset(self._tries.copy())
+        return tried - repos.outbox.open_among(tried)
 
     def _keep_removal(self, repos: Repositories, item: OutboxItem) -> None:
         """How it is removed, should it show that it stands beside another; its words may be gone by then."""
@@ -264,13 +282,14 @@ class Sender:
             self._counts.add("copies_removed")
 
     def _started(self, group: asyncio.TaskGroup, begun: _Begun) -> float | None:
-        items, seconds = begun
-        for item in items:
+        for id_ in begun.settled.difference(self._sending.values()):
+            self._tries.pop(id_, None)
+        for item in begun.items:
             task = group.create_task(self._deliver(item), name=f"send-{item.id}")
-            self._sending.add(task)
-            task.add_done_callback(self._sending.discard)
+            self._sending[task] = item.id
+            task.add_done_callback(lambda task: self._sending.pop(task, None))
             self._give_place(task)
-        return seconds
+        return begun.seconds
 
     def _give_place(self, task: asyncio.Task[None]) -> None:
         self._placed.add(task)
@@ -293,7 +312,8 @@ class Sender:
 
         may_wait = isinstance(outcome, _WentOut) and outcome.is_last and not self._is_closing
         await self._recorded(record, self._patience_seconds if may_wait else 0.0)
-        self._sending -= {asyncio.current_task()}
+        if (task := asyncio.current_task()) is not None:
+            self._sending.pop(task, None)
         if self._is_closing:
             self._store.wakeups["outbox"].set()
 

@@ -19,7 +19,7 @@ from bot.transports.base import MissedRecipient
 from store import Repositories, Store, TurnId
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
-from tests.waiting import WAIT_SECONDS, eventually_found
+from tests.waiting import WAIT_SECONDS, eventually, eventually_found
 
 
 def sender_of(
@@ -298,6 +298,21 @@ async def test_a_proved_send_is_not_repeated(store: Store, clock: SetClock) -> N
         assert await store.transaction(lambda repos: repos.attempts.prove("direct:alice", (at,), now=clock.now()))
         await come_to(store, "sent", "sent")
     assert [reply.content.text for reply in transport.sent] == ["two"]
+
+
+async def test_of_what_a_receipt_proves_nothing_is_remembered(store: Store, clock: SetClock) -> None:
+    """A life may be long, and the bridge lose an answer every day of it; what is still in doubt is not forgotten."""
+    transport = FakeTransport(sends=[SendUnknown("silence")] * 2)
+    sender = sender_of(transport, store, clock)
+    await say(store, "one")
+    await say(store, "other", chat="direct:bob")
+    async with running(sender):
+        await come_to(store, "unknown", "unknown")
+        at = int(NOON.timestamp() * 1000) + 10
+        await store.transaction(lambda repos: repos.attempts.prove("direct:alice", (at,), now=clock.now()))
+        await say(store, "two")
+        await come_to(store, "sent", "unknown", "sent")
+        await eventually(lambda: [*sender._tries] == [2])
 
 
 async def test_a_send_that_stays_unknown_is_given_up(store: Store, clock: SetClock) -> None:
