@@ -34,8 +34,8 @@ _BODY_SECONDS = 5.0
 """For the few bytes behind the head of an answer."""
 
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
-"""Of an answer that is no file: the list of all groups with all their members is long, and so is a refusal of files, which
-are in it. Of a longer refusal the rest is not read."""
+"""Of an answer that is no file: the list of all groups with all their members is long, and so is a refusal of files,
+which are in it. Of a longer refusal the rest is not read."""
 
 _MAX_SUCCESS_BYTES = 1024 * 1024
 """Of what stands behind the head of a send that succeeded: one line for each member of a group that it missed."""
