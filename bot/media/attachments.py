@@ -30,6 +30,7 @@ from bot.media.speech import MAX_AUDIO_BYTES, Speech
 from bot.messages import Document, Picture
 from bot.settings import MediaSettings
 from bot.transports.base import Transport
+from tools import clean_text
 
 _log = logging.getLogger(__name__)
 
@@ -162,7 +163,8 @@ class AttachmentReader:
         facts, read = await self._sandbox.open(
             "pdf", data, str(self._limits.max_pages), str(most), timeout_seconds=_CELL_SECONDS
         )
-        told, text = check_facts(PaperFacts, facts), read.decode(errors="replace")
+        # What nobody sees could be an order. Work of up to a second for the longest text.
+        told, text = check_facts(PaperFacts, facts), await asyncio.to_thread(clean_text, read.decode(errors="replace"))
         pages = told.pages
         what = f"{kind.what} of {_counted(pages, 'page')}"
         part = "" if told.pages_read == pages else f" (the first {_counted(told.pages_read, 'page')} of it)"

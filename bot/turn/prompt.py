@@ -15,6 +15,7 @@ from bot.events import Attachment, Incoming, Quote
 from bot.labels import Labels, join_labels
 from bot.media.findings import TRANSCRIPT, FileDescription
 from bot.messages import AssistantMessage, Document, Medium, Message, ToolMessage, UserMessage
+from tools import clean_line, clean_text
 
 _CHARACTER = """\
 You are {name}, a private assistant that people write to in the Signal messenger, alone or in a group. \
@@ -278,7 +279,9 @@ def _worded(message: Incoming, stamp: str, clipped: Sequence[str]) -> str:
     sender = f" · {shown_name(message.name)}" if message.group_name is not None or message.chat.is_group else ""
     # A line that a person begins with a bracket must not pass for the beginning of somebody else's message, nor one
     # that they begin with a clip for what Aldis found in a file.
-    text = f"{message.preface}\n{message.text}" if message.preface else message.text
+    # What nobody sees could be an order that the person has pasted unawares, or a line end of another kind.
+    written = clean_text(message.text)
+    text = f"{message.preface}\n{written}" if message.preface else written
     words = text.replace("\n[", "\n\\[").replace("\n📎", "\n\\📎")
     lines = [f"[{stamp}{sender}] {words}".rstrip()]
     if message.quote is not None:
@@ -294,7 +297,7 @@ def _clipped(message: Incoming, findings: Mapping[str, FileDescription]) -> list
         lines.append(f"a sticker that says {shown}" if shown else "a sticker, which cannot be seen here")
     if message.view_once:
         lines.append("a picture to be viewed once, which cannot be seen here")
-    lines += [" ".join(extra.split()) for extra in message.extras]
+    lines += [clean_line(extra) for extra in message.extras]
     return [f"{_CLIP}{line}" for line in lines]
 
 
@@ -304,7 +307,7 @@ def _attached(attachment: Attachment, finding: FileDescription | None) -> str:
         kind = "a voice note" if attachment.is_voice_note else f"a file of type {shown_name(attachment.content_type)}"
         return f"{kind}{named}, which cannot be read here"
     line = f"{finding.what}{named}, {finding.rest}"
-    return f"{line}\n{_quoted(finding.text)}" if finding.text else line
+    return f"{line}\n{_quoted(clean_text(finding.text))}" if finding.text else line
 
 
 def _quoted(text: str) -> str:

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from tools.text import MIN_FITTED_CHARS, clean_text, fit_json, plain, shorten
 
+TAGS = {place: "".join(chr(0xE0000 + ord(letter)) for letter in place) for place in ("gbsct", "gbxxx")}
+"""What flags are spelled in."""
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 GERMANY = "\U0001f1e9\U0001f1ea"
 THUMB = "\U0001f44d\U0001f3fd"
@@ -66,6 +68,8 @@ def strict(text: str) -> Any:
         ),
         ("y\ufe0fe\ufe0es\ufe0f\ufe0e, и\ufe0f漢\ufe0e", "yes, и漢"),
         ("❤\ufe0f\ufe0e\ufe0f\ufe0e", "❤\ufe0f"),
+        (f"\U0001f3f4{TAGS['gbsct']}\U000e007f!", f"\U0001f3f4{TAGS['gbsct']}\U000e007f!"),
+        (f"\U0001f3f4{TAGS['gbxxx']}\U000e007f \U0001f3f4{TAGS['gbsct']}{TAGS['gbsct']}", "\U0001f3f4 \U0001f3f4"),
     ],
 )
 def test_cleaned_drops_what_nobody_sees_and_keeps_what_scripts_need(text: str, left: str) -> None:

@@ -75,6 +75,13 @@ async def test_a_pdf_is_handed_on_with_its_text() -> None:
     assert finding.medium.text == "Page 1:\nRent\n\nPage 2:\nDeposit"
 
 
+async def test_a_pdf_tells_a_model_nothing_that_nobody_sees() -> None:
+    """Its text is for models that are not shown its pages."""
+    finding = (await unpacked(pdf(r"Rent\001\002 due"))).finding
+    assert isinstance(finding.medium, Document)
+    assert finding.medium.text == "Page 1:\nRent due"
+
+
 async def test_a_text_is_read_as_far_as_there_is_room() -> None:
     """And it is said where it was cut."""
     assert (await unpacked(b"name;age\r\nAnna;7\r\n")).finding.text == "name;age\nAnna;7"
