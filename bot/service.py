@@ -16,7 +16,7 @@ from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.safety_numbers.watcher import IdentityWatch
 from bot.features.summaries.worker import SummaryWorker
 from bot.loops.checkups import Checkups
-from bot.loops.intake import Intake
+from bot.loops.intake.loop import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.membership import Membership
 from bot.loops.sender import Sender

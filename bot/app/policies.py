@@ -11,7 +11,7 @@ from typing import cast
 from pydantic import BaseModel, SecretStr
 
 from bot.events import TERMINAL_PERSON
-from bot.loops.intake import Admission
+from bot.loops.intake.strangers import Admission
 from bot.loops.worker import WorkerLimits
 from bot.media.speech import Speech
 from bot.policy.access import EVERYBODY, AccessList

@@ -42,7 +42,7 @@ from bot.features.summaries.service import Summaries
 from bot.features.summaries.worker import SummaryWorker
 from bot.i18n import phrases
 from bot.loops.checkups import Checkups
-from bot.loops.intake import Intake
+from bot.loops.intake.loop import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.membership import Membership
 from bot.loops.sender import Sender

@@ -129,6 +129,17 @@ def route(event: Event | None, *, name: str, answers_always: bool = False) -> Ro
             return Ignore(reason=type(event).__name__.lower())
 
 
+def awaits_answer(found: Route) -> bool:
+    """Whether somebody waits for an answer to what goes there."""
+    match found:
+        case Question() | Verdict(target=None, instead=Question()):
+            return True
+        case Command(is_addressed=is_addressed):
+            return is_addressed
+        case _:
+            return False
+
+
 def _reaction(reacted: Reacted) -> Verdict | Halt | Ignore:
     word = _WORDS.get(reacted.emoji.strip().removesuffix(_AS_PICTURE).translate(SKIN_TONES))
     if word is not None and reacted.is_on_mine:

@@ -12,7 +12,7 @@ from bot import events
 from bot.clock import SetClock
 from bot.errors import ConfigError, Disconnected
 from bot.events import Envelope, Event, Kind
-from bot.loops.intake import Intake
+from bot.loops.intake.loop import Intake
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.unanswered import REASONS

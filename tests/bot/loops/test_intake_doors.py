@@ -13,7 +13,8 @@ from bot import events
 from bot.clock import SetClock
 from bot.errors import Disconnected, NotSent
 from bot.events import Envelope, Kind, PersonId, SentId
-from bot.loops.intake import Admission, Intake
+from bot.loops.intake.loop import Intake
+from bot.loops.intake.strangers import Admission
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.policy.callers import Callers
@@ -110,7 +111,7 @@ def _together(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 async def finished(intake: Intake) -> None:
     """Wait for what the intake does aside."""
-    await asyncio.gather(*intake._aside)
+    await asyncio.gather(*intake._aside.tasks)
 
 
 def names_kept(repos: Repositories) -> list[tuple[str | None, str | None]]:
@@ -181,7 +182,7 @@ async def test_a_crowd_of_strangers_gets_twenty_codes(store: Store, clock: SetCl
     """The others are told nothing, and what is under way at once is bounded by that."""
     door = Door(store, clock, pairing=Pairing())
     await door.take(*(envelope("hi", n, author=f"stranger{n}") for n in range(200)))
-    assert len(door.intake._aside) <= 20
+    assert len(door.intake._aside.tasks) <= 20
     await finished(door.intake)
     assert len(door.transport.sent) == 20
 

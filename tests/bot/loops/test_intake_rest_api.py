@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from bot.clock import SetClock
-from bot.loops.intake import Intake
+from bot.loops.intake.loop import Intake
 from bot.metrics import Counts
 from bot.policy.access import EVERYBODY, AccessList
 from bot.transports.rest_api.transport import POST_WAITS, UNPOSTED, PostWaits, RestApi

@@ -14,7 +14,8 @@ import pytest
 from bot import events
 from bot.clock import SetClock
 from bot.events import ChatId, Envelope, Event, Kind, Reply, Styled
-from bot.loops.intake import Admission, Intake
+from bot.loops.intake.loop import Intake
+from bot.loops.intake.strangers import Admission
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.policy.limits import Quota
@@ -73,7 +74,7 @@ class Owner:
 
     async def finished(self) -> None:
         """What is done aside is done."""
-        while self.intake._aside:
+        while self.intake._aside.tasks:
             await asyncio.sleep(0)
 
     async def taken(self) -> list[str]:
@@ -184,7 +185,7 @@ async def test_a_stranger_leaves_no_file(store: Store, clock: SetClock) -> None:
         envelope = desk.reader.envelope(json.dumps(frame))
         assert envelope is not None
         await intake.take(envelope)
-    while intake._aside:
+    while intake._aside.tasks:
         await asyncio.sleep(0)
     assert desk.discarded == [item["id"]]
 

@@ -1,0 +1,228 @@
+"""Writes what may come in into the inbox, in one commit with what receipts prove; then does what follows from that.
+
+    keep --too much------> the first of a minute is written down to be refused with a sentence, the others are gone
+      '--else--> batch --write--> committed; then the read receipt: "read" means "will be answered"
+
+Left to others: who may write (`recognition`), what is too much (`bot.policy.limits`).
+"""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from bot import events
+from bot.clock import Clock
+from bot.events import Attachment, Edited, Envelope, Event, Incoming, Reply, UnreadableEvent
+from bot.logs import describe_error
+from bot.loops.intake.aside import Aside
+from bot.metrics import Counts
+from bot.policy.access import is_direct
+from bot.policy.limits import Quota, Refusal
+from bot.policy.routing import awaits_answer, route
+from bot.transports.base import Transport
+from bot.transports.envelope.files import files_in
+from bot.turn import chats
+from bot.unanswered import Unanswered
+from store import Arrival, Confirmation, Repositories, Store
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Entry:
+    """Something that is to be written down."""
+
+    envelope: Envelope
+    arrival: Arrival
+    max_waiting: int | None = None
+    """How many may wait in its conversation before it; None: it is written down in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What is written down in one commit."""
+
+    entries: list[_Entry] = field(default_factory=list[_Entry])
+    receipts: list[Confirmation] = field(default_factory=list[Confirmation])
+
+
+class InboxWriter:
+    """Writes down what may come in. `quota` None: nothing is too much. `name` is what Aldis is called in groups."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        counts: Counts,
+        aside: Aside,
+        unanswered: Unanswered,
+        *,
+        quota: Quota | None,
+        name: str,
+    ) -> None:
+        self._transport = transport
+        self._store = store
+        self._clock = clock
+        self._counts = counts
+        self._aside = aside
+        self._quota = quota
+        self._name = name
+        self._unanswered = unanswered
+
+    async def keep(self, envelope: Envelope, batch: Batch) -> None:
+        """Let it be written down if there is room for it, to be answered or to be refused."""
+        now = self._clock.now()
+        quota = self._quota
+        if quota is not None and not quota.has_room(envelope, now, beside=len(batch.entries)):
+            # Only what is written down counts, so that is done first where it might be one too many.
+            await self.write(batch)
+            if not quota.has_room(envelope, now):
+                await self._refuse(envelope, now, quota, "too_many")
+                return
+        max_waiting = quota.max_waiting(envelope) if quota else None
+        arrival = await self._arrival(envelope, now, refusal=None)
+        batch.entries.append(_Entry(envelope=envelope, arrival=arrival, max_waiting=max_waiting))
+
+    async def write(self, batch: Batch) -> None:
+        """Commit a batch, entries to the inbox in their order, and do what follows; nothing is left in it."""
+        receipts = await self._provable(batch.receipts)
+        outcomes, count = [], 0
+        if batch.entries or receipts:
+            now = self._clock.now()
+            outcomes, count = await self._store.transaction(
+                lambda repos: (
+                    [self._put(repos, entry) for entry in batch.entries],
+                    repos.attempts.prove_all(receipts, now=now),
+                )
+            )
+        if count:
+            self._counts.add("sends_proved", count)
+            _log.debug("receipts proved %d sends whose outcome was not known yet", count)
+        written = [*batch.entries]
+        batch.entries.clear()
+        batch.receipts.clear()
+        quota = self._quota
+        for entry, (reason, answers_always) in zip(written, outcomes, strict=True):
+            now = entry.arrival.received_at
+            if reason == "queue_full" and quota is not None:
+                await self._refuse(entry.envelope, now, quota, "queue_full")
+            elif reason is not None:
+                self._unanswered.note(reason)
+            elif self._is_confirmed(entry, answers_always=answers_always):
+                self._aside.begin(self._transport.receipt(entry.envelope), "read-receipt")
+            if quota is not None and reason != "queue_full" and entry.arrival.refusal is None:
+                quota.count(entry.envelope, now)
+
+    def _put(self, repos: Repositories, entry: _Entry) -> tuple[str | None, bool]:
+        """Write one down; gives why it was not, and whether its group wants everything to be answered."""
+        envelope, arrival = entry.envelope, entry.arrival
+        if envelope.from_self and self._is_echo(repos, arrival, envelope):
+            return "echo", False
+        if entry.max_waiting is not None and repos.inbox.waiting(arrival.conversation) >= entry.max_waiting:
+            return "queue_full", False
+        if repos.inbox.put(arrival) is None:
+            return "duplicate", False
+        if is_direct(envelope):
+            return None, False
+        return None, chats.settings_of(repos, arrival.conversation, arrival.received_at).answers_always
+
+    def _is_confirmed(self, entry: _Entry, *, answers_always: bool) -> bool:
+        """Whether its author waits to see that it was read, now that it is written down."""
+        if entry.arrival.refusal is not None or entry.envelope.from_self:
+            return False
+        try:
+            return self._is_for_us(entry.envelope, answers_always=answers_always)
+        except Exception as error:  # noqa: BLE001  (the worker will say that it failed; the others are confirmed)
+            _log.error("a message that was written down cannot be read: %s", describe_error(error))
+            return False
+
+    def _is_echo(self, repos: Repositories, arrival: Arrival, envelope: Envelope) -> bool:
+        """Whether Aldis itself has written it, known by its time, or by its words while nobody knows the time yet.
+
+        The sender writes down what it sends before it does, so nothing of ours comes back unknown.
+        """
+        if repos.attempts.is_ours(arrival.conversation, envelope.sent_at):
+            return True
+        if not _is_underway(self._transport.event(envelope), repos.outbox.doubtful(arrival.conversation)):
+            return False
+        repos.attempts.prove(
+            str(envelope.chat), (envelope.sent_at,), now=arrival.received_at, stamped_at=self._clock.wall()
+        )
+        return True
+
+    async def _refuse(self, envelope: Envelope, now: datetime, quota: Quota, refusal: Refusal) -> None:
+        """Write the first of a minute down to be refused, where somebody waits for an answer; drop the others."""
+        self._unanswered.note(refusal)
+        if quota.may_tell(envelope, now) and self._is_for_us(envelope):
+            arrival = await self._arrival(envelope, now, refusal)
+            await self.write(Batch([_Entry(envelope=envelope, arrival=arrival)]))
+            quota.on_refusal(envelope, now)
+        else:
+            self._leave(envelope)
+
+    async def _arrival(self, envelope: Envelope, now: datetime, refusal: Refusal | None) -> Arrival:
+        assert envelope.author is not None and envelope.chat is not None  # noqa: S101, PT018  (may_write saw to it)
+        seconds = envelope.expires_in_seconds
+        return Arrival(
+            conversation=await self._store.conversation(envelope.chat, now=now),
+            account=envelope.account,
+            author=envelope.author,
+            device=envelope.device,
+            sent_at=envelope.sent_at,
+            kind=envelope.kind,
+            envelope=events.dump_value(self._with_wait(envelope)),
+            received_at=now,
+            urgent=envelope.is_urgent and refusal is None,
+            expires_at=now + timedelta(seconds=seconds) if seconds > 0 else None,
+            refusal=refusal,
+        )
+
+    def _with_wait(self, envelope: Envelope) -> Envelope:
+        """The envelope with how long it had waited, where the bridge has not told that: by two clocks, then."""
+        if envelope.waited_ms is not None or envelope.server_at is None:
+            return envelope
+        wall_ms = int(self._clock.wall().timestamp() * 1000)
+        return replace(envelope, waited_ms=max(0, wall_ms - envelope.server_at))
+
+    def _is_for_us(self, envelope: Envelope, *, answers_always: bool = False) -> bool:
+        """Whether somebody waits for an answer to it."""
+        event = self._transport.event(envelope)
+        return awaits_answer(route(event, name=self._name, answers_always=answers_always))
+
+    def pass_over(self, envelope: Envelope, reason: str) -> None:
+        """It does not come in."""
+        self._unanswered.note(reason)
+        self._leave(envelope)
+
+    def _leave(self, envelope: Envelope) -> None:
+        """Have the bridge delete the files that it has fetched for what does not come in."""
+        if files := files_in(envelope.raw):
+            self._aside.begin(self._discard(files), "discard")
+
+    async def _discard(self, files: tuple[Attachment, ...]) -> None:
+        for file in files:
+            await self._transport.discard(file)
+
+    async def _provable(self, receipts: list[Confirmation]) -> list[Confirmation]:
+        """Those that can mean something: the others cost no commit."""
+        if not receipts:
+            return []
+        now = self._clock.now()
+        return await self._store.read(lambda repos: repos.attempts.provable(receipts, now=now))
+
+
+def _is_underway(event: Event | None, doubtful: Iterable[bytes]) -> bool:
+    """Whether the event says what one of the messages says that may be on their way, as the outbox keeps them."""
+    message = event.message if isinstance(event, Edited) else event
+    return isinstance(message, Incoming) and message.text.strip() in map(_words, doubtful)
+
+
+def _words(stored: bytes) -> str | None:
+    """What a message in the outbox says; None where it is none, or cannot be read."""
+    try:
+        outgoing = events.outgoing(stored)
+    except UnreadableEvent:
+        return None
+    return outgoing.content.text.strip() if isinstance(outgoing, Reply) else None

@@ -1,0 +1,320 @@
+"""Intake: reads the transport's stream and writes down what may come in, before anything else happens to it.
+
+    envelope --stranger---> counted, gone; perhaps a code to be let in with (`bot.policy.pairing`), and what they ask is
+             |              held until they are (`bot.policy.waiting`)
+             |-echo-------> what Aldis itself wrote to the account's own chat: counted, gone
+             |-receipt----> proves an unknown send, if its author can have received one; else it costs nothing
+             |-other------> counted, gone
+             |-too much---> the first of a minute is written down to be refused with a sentence, the others are gone
+             '-else-------> sealed in the inbox, committed; then the read receipt: "read" means "will be answered"
+
+The next envelope is read only after the commit. If the inbox cannot be written, the stream is closed, so that
+Signal's server keeps what comes meanwhile; the envelope in hand is written down before the stream is opened again.
+That is tried for ever, with pauses as long as the transport can bear; what shows elsewhere that the bridge is back ends
+one (`wake`).
+Where the account is a person's own, only what the account writes to itself comes in; nothing else is even looked at.
+Left to others: who an author is (`recognition`), what is done about strangers (`strangers`), what receipts confirm
+(`receipts`), the inbox (`inbox_writer`), what to answer (`bot.loops.worker`).
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import replace
+
+from bot.clock import Clock, is_set_within
+from bot.errors import ConfigError, Disconnected
+from bot.events import ChatId, Envelope, Kind, PersonId, Undecryptable
+from bot.logs import RepeatedWarning, describe_error
+from bot.loops.intake.aside import Aside
+from bot.loops.intake.inbox_writer import Batch, InboxWriter
+from bot.loops.intake.receipts import Receipts
+from bot.loops.intake.recognition import MEMBERS_SECONDS, Recognition
+from bot.loops.intake.strangers import Admission, Strangers
+from bot.metrics import Counts
+from bot.policy.access import AccessList
+from bot.policy.waiting import WaitingRoom
+from bot.transports.base import Transport
+from bot.unanswered import Unanswered
+from store import Store, StoreError
+
+_log = logging.getLogger(__name__)
+
+_KEPT = {Kind.MESSAGE, Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER}
+_FIRST_PAUSE_SECONDS = 0.5
+_LASTING_SECONDS = 60.0
+"""A stream that lasted so long was a good one, also when nothing came over it."""
+_MAX_TOGETHER = 100
+"""So many envelopes are written down in one commit at most."""
+UNTRUSTED_IDENTITY = "UntrustedIdentityException"
+"""Why signal-cli does not decrypt what somebody with a new key writes."""
+
+
+class Intake:
+    """The loop of arrivals. Without `admission` the list alone decides, and nothing is too much: for the terminal."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        counts: Counts,
+        *,
+        allowed: AccessList,
+        name: str,
+        pause_factor: float = 1.0,
+        admission: Admission | None = None,
+        members_seconds: float = MEMBERS_SECONDS,
+        on_confirmation: Callable[[int], None] | None = None,
+        on_untrusted: Callable[[PersonId], None] | None = None,
+    ) -> None:
+        """`on_confirmation` is told each time of a message of ours that a device confirms.
+
+        `on_untrusted` is told who has written with a new key: nobody can read it before that is trusted.
+        """
+        self._on_untrusted = on_untrusted
+        self._transport = transport
+        self._clock = clock
+        self._counts = counts
+        self._unanswered = Unanswered(counts)
+        self._pause_factor = pause_factor
+        self._notes_to_self = allowed.note_to_self
+        self._aside = Aside()
+        self._recognition = Recognition(
+            transport,
+            store,
+            clock,
+            counts,
+            allowed=allowed,
+            asks_store=admission is not None,
+            members_seconds=members_seconds,
+        )
+        self._strangers = Strangers(transport, clock, counts, self._aside, admission=admission, name=name)
+        self._receipts = Receipts(
+            transport, store, clock, counts, note_to_self=allowed.note_to_self, on_confirmation=on_confirmation
+        )
+        self._inbox = InboxWriter(
+            transport,
+            store,
+            clock,
+            counts,
+            self._aside,
+            self._unanswered,
+            quota=admission.quota if admission else None,
+            name=name,
+        )
+        self._outage = RepeatedWarning(_log)
+        self._woken = asyncio.Event()
+        self.pauses = False
+        """Whether it waits before it opens the stream again."""
+        self._stopping = False
+        self._held: tuple[Envelope, ...] = ()
+        """Taken from the stream and not written down yet: nobody else has them any more."""
+
+    @property
+    def access(self) -> AccessList:
+        """Who may write, with the members of the groups as far as the bridge has told them."""
+        return self._recognition.allowed
+
+    async def run(self) -> None:
+        """Read streams until it is stopped.
+
+        Raises:
+            ConfigError: the bridge says that it will never work.
+        """
+        pause_seconds = _FIRST_PAUSE_SECONDS
+        looking = asyncio.create_task(self._recognition.keep_members(), name="members")
+        try:
+            while not self._stopping:
+                self._counts.add("streams")
+                began = time.monotonic()
+                if await self._read() or time.monotonic() - began > _LASTING_SECONDS:
+                    pause_seconds = _FIRST_PAUSE_SECONDS
+                if self._stopping:
+                    break
+                pause_seconds = min(pause_seconds, self._transport.max_pause_seconds)
+                await self._pause(pause_seconds * random.uniform(0.5, 1.0) * self._pause_factor)  # noqa: S311
+                pause_seconds *= 2
+            await self._take_held()
+        except StoreError as error:
+            _log.error("the inbox cannot be written: %s; %d envelopes are lost", error, len(self._held))
+        finally:
+            looking.cancel()
+            await asyncio.wait([looking])
+
+    @property
+    def stops_last(self) -> bool:
+        """Whether at a stop everything else ends before the stream: what comes after that is lost."""
+        return not self._transport.keeps_messages
+
+    def stop(self) -> None:
+        """Let the stream end in order, for good: what the bridge has fetched still comes in, then `run` ends."""
+        self._stopping = True
+        self._transport.stop_receiving()
+        self.wake()
+
+    def wake(self) -> None:
+        """Try at once to open the stream: something else has just reached the bridge."""
+        self._woken.set()
+
+    async def _pause(self, seconds: float) -> None:
+        self._woken.clear()
+        self.pauses = True
+        await is_set_within(self._woken, seconds)
+        self.pauses = False
+
+    async def read_once(self) -> None:
+        """Read one stream to its end: for a transport that ends for good, like the terminal."""
+        await self._read_stream()
+
+    async def take(self, *envelopes: Envelope) -> None:
+        """Write down those that may come in, in one commit; where one of them fails, the others come in all the same.
+
+        Raises:
+            StoreError: they could not be written; they must be delivered again.
+        """
+        self._held = envelopes
+        for envelope in envelopes:
+            self._counts.add(f"envelopes_{envelope.kind}")
+        if not await self._take(*envelopes) and len(envelopes) > 1:
+            for number, envelope in enumerate(envelopes):  # one of them fails, whatever is done about it
+                self._held = envelopes[number:]
+                await self._take(envelope)
+        self._held = ()
+
+    async def _take(self, *envelopes: Envelope) -> bool:
+        """Write these down in one commit; gives whether that succeeded. One that fails alone is passed over."""
+        batch = Batch()
+        try:
+            for envelope in envelopes:
+                await self._sort(envelope, batch)
+            await self._inbox.write(batch)
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001  (a bug must not cost the others, nor the stream)
+            if len(envelopes) == 1:
+                _log.error("an envelope was passed over, for it failed: %s", describe_error(error))
+            return False
+        return True
+
+    async def _sort(self, envelope: Envelope, batch: Batch) -> None:
+        """Do what is to be done about an envelope; what is to be written down becomes part of the batch."""
+        if envelope.from_self and not (self._notes_to_self and envelope.kind in _KEPT):
+            batch.receipts.extend(await self._receipts.from_self(envelope))
+            self._inbox.pass_over(envelope, "own")
+        elif self._notes_to_self and not envelope.from_self:
+            self._inbox.pass_over(envelope, "not_a_note" if envelope.kind in _KEPT else "other_kind")
+        elif envelope.kind is Kind.RECEIPT:
+            batch.receipts.extend(self._receipts.from_person(envelope))
+        elif envelope.kind is Kind.UNDECRYPTABLE:
+            self._unanswered.note("undecryptable")
+            await self._suspect(envelope)
+        elif envelope.kind in _KEPT:
+            await self._gate(envelope, batch)
+        else:
+            self._inbox.pass_over(envelope, "other_kind")
+
+    async def aclose(self) -> None:
+        """Give the read receipts and codes under way up."""
+        await self._aside.aclose()
+
+    async def _read(self) -> bool:
+        """Read one stream to its end, whatever ends it; gives whether anything came."""
+        came = False
+        try:
+            await self._recognition.learn_members()
+            await self._admit_all()
+            await self._take_held()
+            came = await self._read_stream()
+            if self._stopping:
+                return came
+            self._outage.tell("the stream of messages ended; opening it again")
+        except Disconnected as error:
+            self._outage.tell(f"the stream of messages broke: {error}")
+        except StoreError as error:
+            self._outage.tell(f"the inbox cannot be written: {error}; nothing is read until it can", logging.ERROR)
+        except ConfigError:
+            raise
+        except Exception as error:  # noqa: BLE001  (a bug must not make Aldis deaf)
+            _log.error("the stream of messages failed: %s", describe_error(error))
+            self._held = ()
+        return came
+
+    async def _read_stream(self) -> bool:
+        """Read one stream to its end; what has come together is taken together. Gives whether anything came."""
+        came = False
+        async with aclosing(self._transport.envelopes()) as stream:
+            async for envelope in stream:
+                came = True
+                self._held += (envelope,)
+                if not self._transport.has_next or len(self._held) >= _MAX_TOGETHER:
+                    await self._take_held()
+                    self._outage.end()
+        return came
+
+    async def _take_held(self) -> None:
+        if self._held:
+            await self.take(*self._held)
+
+    # Who is there
+
+    async def _gate(self, envelope: Envelope, batch: Batch) -> None:
+        """Keep it or turn it away."""
+        known, may_write = await self._recognition.recognize(envelope)
+        if may_write:
+            await self._inbox.keep(known, batch)
+            return
+        self._strangers.invite(known)
+        self._strangers.hold(known)
+        self._inbox.pass_over(known, "not_allowed")
+
+    async def _suspect(self, envelope: Envelope) -> None:
+        """Tell of somebody who may write and has a new key."""
+        event = self._transport.event(envelope)
+        if self._on_untrusted is None or not isinstance(event, Undecryptable) or event.reason != UNTRUSTED_IDENTITY:
+            return
+        if envelope.author is not None and not envelope.from_self:
+            _, may_write = await self._recognition.recognize(replace(envelope, chat=ChatId.direct(envelope.author)))
+            if may_write:
+                self._aside.begin(self._tell_untrusted(envelope, envelope.author, self._on_untrusted), "key-probe")
+
+    async def _tell_untrusted(
+        self, envelope: Envelope, author: PersonId, on_untrusted: Callable[[PersonId], None]
+    ) -> None:
+        """signal-cli may know of a new key only once it has tried to send something to it; so that does not arrive."""
+        await self._transport.receipt(envelope)
+        on_untrusted(author)
+
+    async def admit(self, person: PersonId) -> None:
+        """Somebody was let in: what they wrote while they waited comes in."""
+        for room in self._strangers.rooms:
+            await self._admit_from(room, person)
+
+    async def _admit_from(self, room: WaitingRoom, person: PersonId) -> None:
+        now = self._clock.now()
+        ours = self._transport.account
+        waiting = deque(one for one in room.release(person, now) if one.account == ours)
+        try:
+            while waiting:
+                await self._take(waiting[0])
+                waiting.popleft()
+        except StoreError as error:
+            _log.error("what somebody wrote before they were let in waits: it cannot be written down: %s", error)
+        finally:
+            for envelope in waiting:
+                room.hold(person, envelope, now)
+
+    async def _admit_all(self) -> None:
+        """Admit those who were let in by other settings: what they wrote has waited for this run."""
+        for room in self._strangers.rooms:
+            for person in room.people(self._clock.now()):
+                newest = room.newest(person)
+                if newest is None:
+                    continue
+                _, may_write = await self._recognition.recognize(newest)
+                if may_write:
+                    await self._admit_from(room, person)

@@ -1,0 +1,77 @@
+"""Receipts: what other devices confirm of our own messages, which may prove a send whose outcome nobody knew.
+
+Left to others: which sends they prove (`store.attempts`), writing that down (`inbox_writer`).
+"""
+
+from collections.abc import Callable, Collection
+
+from bot.clock import Clock
+from bot.events import ChatId, Envelope, Receipt, SentId
+from bot.metrics import Counts
+from bot.policy.limits import CallRate, taken_at
+from bot.transports.base import Transport
+from store import Confirmation, Repositories, Store
+
+_MAX_RECEIPTS_A_MINUTE = 240
+"""Of one person: a phone confirms each message and each revision of one twice, as delivered and as read."""
+
+
+class Receipts:
+    """What receipts confirm; `note_to_self`: the account's own chat is where Aldis is spoken to.
+
+    `on_confirmation` is told each time of a message of ours that a device of the account confirms.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        counts: Counts,
+        *,
+        note_to_self: bool,
+        on_confirmation: Callable[[int], None] | None,
+    ) -> None:
+        self._transport = transport
+        self._store = store
+        self._clock = clock
+        self._counts = counts
+        self._note_to_self = note_to_self
+        self._on_confirmation = on_confirmation
+        self._rate = CallRate(_MAX_RECEIPTS_A_MINUTE)
+
+    async def from_self(self, envelope: Envelope) -> tuple[Confirmation, ...]:
+        """What another device of the account has shown of our own messages: it proves a send to the account itself."""
+        confirmed = self._transport.event(envelope)
+        if not isinstance(confirmed, Receipt):
+            return ()
+        if self._on_confirmation is not None:
+            for target in confirmed.targets:
+                self._on_confirmation(target)
+        return (await self._shown(confirmed),) if self._note_to_self else ()
+
+    def from_person(self, envelope: Envelope) -> tuple[Confirmation, ...]:
+        """What a receipt can prove; one too many of a minute is left, for phones do not send so many."""
+        receipt = self._transport.event(envelope)
+        if not isinstance(receipt, Receipt):
+            return ()
+        if self._rate.admits(receipt.author, taken_at(envelope, self._clock.now())):
+            return (self._confirmation(ChatId.direct(receipt.author), receipt.targets),)
+        self._counts.add("receipts_too_many")
+        return ()
+
+    async def _shown(self, confirmed: Receipt) -> Confirmation:
+        """What the owner's phone has shown in the account's own chat went out, unless the owner wrote it."""
+        chat = ChatId.direct(confirmed.author)
+        conversation = await self._store.conversation(chat, now=self._clock.now())
+
+        def unwritten(repos: Repositories) -> list[SentId]:
+            """Those that the owner has not written themselves."""
+            find = repos.inbox.find
+            return [at for at in confirmed.targets if find(conversation, confirmed.author, at) is None]
+
+        return self._confirmation(chat, await self._store.read(unwritten))
+
+    def _confirmation(self, chat: ChatId, names: Collection[SentId]) -> Confirmation:
+        """Whoever has the direct chat says now that they have received what has these names."""
+        return Confirmation(address=chat, names=names, came_at=self._clock.now(), stamped_at=self._clock.wall())

@@ -1,0 +1,122 @@
+"""Who an author is: whose listed number it surely is, who was let in, and who is in the groups that are listed.
+
+A phone number is pinned to the account that wrote under it first: Signal hands numbers on to other people. Left to
+others: what the list says of them (`bot.policy.access`), what becomes of strangers (`strangers`).
+"""
+
+import asyncio
+import logging
+from contextlib import suppress
+from dataclasses import replace
+
+from bot.clock import Clock
+from bot.errors import ConfigError, Disconnected
+from bot.events import Envelope, PersonId
+from bot.metrics import Counts
+from bot.policy.access import AccessList, may_write, members_of
+from bot.transports.base import Transport
+from store import Store
+
+_log = logging.getLogger(__name__)
+
+MEMBERS_SECONDS = 600.0
+"""Between one look for the members of the listed groups and the next."""
+_MAX_LOOKS = 5
+"""How often the members of groups are asked for before the first stream is opened without them."""
+
+
+class Recognition:
+    """Who may write. `asks_store` False: the list alone decides, for the terminal."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        counts: Counts,
+        *,
+        allowed: AccessList,
+        asks_store: bool,
+        members_seconds: float,
+    ) -> None:
+        self._transport = transport
+        self._store = store
+        self._clock = clock
+        self._counts = counts
+        self.allowed = allowed
+        """The list, with the members of the groups as far as the bridge has told them."""
+        self._asks_store = asks_store
+        self._members_seconds = members_seconds
+        self._numbers = allowed.numbers if asks_store else frozenset[str]()
+        self._holders: dict[str, PersonId] = {}
+        """Who has a listed number, as far as they wrote since the start."""
+        self._changed_numbers: set[str] = set()
+
+    async def recognize(self, envelope: Envelope) -> tuple[Envelope, bool]:
+        """The envelope with the listed number that is surely the author's, or none; and whether they may write."""
+        known, is_approved = await self._recognized(envelope)
+        return known, may_write(known, self.allowed, is_approved=is_approved)
+
+    async def keep_members(self) -> None:
+        """Learn again and again who is in the listed groups; while the bridge does not tell, what was known holds."""
+        while self.allowed.needs_members:
+            await asyncio.sleep(self._members_seconds)
+            with suppress(Disconnected, ConfigError):
+                await self._look_up_members()
+
+    async def learn_members(self) -> None:
+        """Learn who is in the listed groups before anything is taken: a member who writes must not pass for a stranger.
+
+        Raises:
+            Disconnected: the bridge did not tell; one that answers everything but this is taken as it is in the end.
+        """
+        if not self.allowed.needs_members or self.allowed.members:
+            return
+        try:
+            await self._look_up_members()
+        except (Disconnected, ConfigError) as error:
+            if self._counts.add("members_unknown") < _MAX_LOOKS:
+                raise Disconnected(f"the members of the listed groups are not known: {error}") from error
+            _log.error("the members of the listed groups are not known (%s): for now they are strangers", error)
+
+    async def _look_up_members(self) -> None:
+        groups = await self._transport.groups()
+        self.allowed = replace(self.allowed, members=members_of(groups, self.allowed))
+
+    async def _recognized(self, envelope: Envelope) -> tuple[Envelope, bool]:
+        """The envelope with the listed number that is surely the author's (or none), and whether they were let in."""
+        author, account, number = envelope.author, envelope.account, envelope.number
+        if not self._asks_store or author is None or envelope.from_self:
+            return envelope, False
+        if number and number in self._numbers:
+            if await self._has(number, author):
+                return envelope, False
+            envelope = replace(envelope, number=None)
+        elif not self._numbers and may_write(envelope, self.allowed):
+            return envelope, False
+        pinned, is_approved = await self._store.read(
+            lambda repos: (
+                repos.people.number_of(author, self._numbers),
+                repos.people.is_allowed(author, account=account),
+            )
+        )
+        return (replace(envelope, number=pinned) if pinned else envelope), is_approved
+
+    async def _has(self, number: str, author: PersonId) -> bool:
+        """Whether a listed number is the author's: pinned to them, to nobody yet, or their uuid is listed, too."""
+        if self._holders.get(number) == author:
+            return True
+        now, is_confirmed = self._clock.wall(), author in self.allowed.persons | self.allowed.admins
+        if await self._store.transaction(
+            lambda repos: repos.people.pin(number, author, now=now, is_confirmed=is_confirmed)
+        ):
+            self._holders[number] = author
+            return True
+        if number not in self._changed_numbers:
+            self._changed_numbers.add(number)
+            self._counts.add("numbers_changed")
+            _log.error(
+                "a phone number on the access list now belongs to another account, which is refused; see `python -m "
+                "bot doctor`. If that is right, put the account's uuid into the list"
+            )
+        return False

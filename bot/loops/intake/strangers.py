@@ -1,0 +1,108 @@
+"""What is done about strangers: they get a code, if it is their turn, and what they ask waits until they are let in.
+
+Left to others: who gets a code and when (`bot.policy.pairing`), how long what they write waits (`bot.policy.waiting`).
+"""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+
+from bot.clock import Clock
+from bot.errors import TransportError
+from bot.events import Deleted, Envelope, Kind, Reply, Styled
+from bot.i18n import phrases
+from bot.i18n.catalogues import say
+from bot.loops.intake.aside import Aside
+from bot.metrics import Counts
+from bot.policy.access import is_direct
+from bot.policy.callers import Callers
+from bot.policy.limits import Quota
+from bot.policy.pairing import GOOD_FOR, Pairing
+from bot.policy.routing import Correction, Question, awaits_answer, route
+from bot.policy.waiting import WaitingRoom
+from bot.transports.base import Transport
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Admission:
+    """Who is let in beyond the list of names, and how much is too much."""
+
+    quota: Quota
+    pairing: Pairing | None = None
+    """None: strangers are told nothing at all."""
+    callers: Callers | None = None
+    """None: no page waits for anybody."""
+
+    @property
+    def rooms(self) -> tuple[WaitingRoom, ...]:
+        """Where strangers wait to be let in."""
+        return tuple(room for room in (self.pairing, self.callers) if room is not None)
+
+
+class Strangers:
+    """What is done about strangers; nothing without `admission`. `name` is what Aldis is called in groups."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        clock: Clock,
+        counts: Counts,
+        aside: Aside,
+        *,
+        admission: Admission | None,
+        name: str,
+    ) -> None:
+        self._transport = transport
+        self._clock = clock
+        self._counts = counts
+        self._aside = aside
+        self._pairing = admission.pairing if admission else None
+        self._callers = admission.callers if admission else None
+        self.rooms = admission.rooms if admission else ()
+        """Where they wait to be let in."""
+        self._name = name
+
+    def invite(self, envelope: Envelope) -> None:
+        """Give a stranger who wrote directly a code, if it is their turn."""
+        pairing, author, chat = self._pairing, envelope.author, envelope.chat
+        if pairing is None or author is None or chat is None or not is_direct(envelope):
+            return
+        now = self._clock.now()
+        # A phone also sends frames without a word in them; nobody waits for an answer to those.
+        if envelope.kind is not Kind.MESSAGE or not pairing.has_room(author, now) or not self._awaits_answer(envelope):
+            return
+        code = pairing.code(author, now)
+        if code is not None:
+            self._counts.add("codes_given")
+            # Perhaps nobody asks for it any more; what the stranger wrote goes with it all the same.
+            asyncio.get_running_loop().call_later(GOOD_FOR.total_seconds(), pairing.forget, now + GOOD_FOR)
+            invitation = Reply(chat=chat, content=Styled(text=say(phrases.INVITATION, code=code)))
+            self._aside.begin(self._send(invitation), "pairing-code")
+
+    def hold(self, envelope: Envelope) -> None:
+        """What a stranger asks who waits to be let in is answered then; until then nothing of it is written."""
+        author, now = envelope.author, self._clock.now()
+        if author is None or not is_direct(envelope):
+            return
+        if self._callers is not None and envelope.kind is Kind.MESSAGE:
+            self._callers.note(envelope)
+        rooms = [room for room in self.rooms if author in room.people(now)]
+        event = self._transport.event(envelope) if rooms else None
+        # A command that was not carried out when it was given is not carried out later.
+        is_asked = isinstance(route(event, name=self._name), Question | Correction)
+        for room in rooms:
+            if isinstance(event, Deleted):
+                room.take_back(author, event.target)
+            elif is_asked:
+                room.hold(author, envelope, now)
+
+    def _awaits_answer(self, envelope: Envelope) -> bool:
+        return awaits_answer(route(self._transport.event(envelope), name=self._name))
+
+    async def _send(self, reply: Reply) -> None:
+        try:
+            await self._transport.send(reply)
+        except TransportError as error:
+            _log.info("a code for a stranger was not sent: %s", error)
