@@ -26,7 +26,7 @@ from bot.media.findings import TRANSCRIPT, Fee, FileDescription
 from bot.media.pdf_port import PaperFacts
 from bot.media.sandbox import Sandbox, Zygote, check_facts
 from bot.media.sniff import FileKind, kind_of
-from bot.media.speech import MAX_AUDIO_BYTES, Speech
+from bot.media.speech import MAX_AUDIO_BYTES, OnFee, Speech
 from bot.messages import Document, Picture
 from bot.settings import MediaSettings
 from bot.transports.base import Transport
@@ -106,7 +106,9 @@ class AttachmentReader:
         self._pauses_seconds = pauses_seconds
         self._sandbox = sandbox
 
-    async def read_attachment(self, chat: ChatId, attachment: Attachment, *, number: int) -> ReadAttachment:
+    async def read_attachment(
+        self, chat: ChatId, attachment: Attachment, *, number: int, on_broken_off: OnFee = lambda _: None
+    ) -> ReadAttachment:
         """What is in a file, the `number`th of its question, from 1."""
         what = "a voice note" if attachment.is_voice_note else "a file"
         if number > self._limits.max_files:
@@ -126,7 +128,7 @@ class AttachmentReader:
             return _refused(what, "which could not be fetched, because Signal cannot be reached; it may be sent again")
         kind = kind_of(data)
         try:
-            return await self._opened(data, kind, number, is_voice_note=attachment.is_voice_note)
+            return await self._opened(data, kind, number, on_broken_off, is_voice_note=attachment.is_voice_note)
         except FileRefused as refusal:
             return _refused(kind.what, f"which cannot be opened: {refusal}")
 
@@ -139,12 +141,14 @@ class AttachmentReader:
                 await asyncio.sleep(pause_seconds)
         return await self._transport.attachment(chat, attachment, max_bytes=self._limits.max_bytes)
 
-    async def _opened(self, data: bytes, kind: FileKind, number: int, *, is_voice_note: bool) -> ReadAttachment:
+    async def _opened(
+        self, data: bytes, kind: FileKind, number: int, on_broken_off: OnFee, *, is_voice_note: bool
+    ) -> ReadAttachment:
         match kind.family:
             case "picture":
                 return ReadAttachment(finding=await self._picture(data, kind))
             case "audio":
-                return await self._recording(data, kind, is_voice_note=is_voice_note)
+                return await self._recording(data, kind, on_broken_off, is_voice_note=is_voice_note)
             case "paper":
                 return ReadAttachment(finding=await self._paper(data, kind, f"document-{number}.pdf"))
             case "text":
@@ -188,7 +192,9 @@ class AttachmentReader:
             what=kind.what, rest=f"its text (the first {most} of {len(text)} characters):", text=text[:most]
         )
 
-    async def _recording(self, data: bytes, kind: FileKind, *, is_voice_note: bool) -> ReadAttachment:
+    async def _recording(
+        self, data: bytes, kind: FileKind, on_broken_off: OnFee, *, is_voice_note: bool
+    ) -> ReadAttachment:
         what = "a voice note" if is_voice_note else kind.what
         if self._speech is None:
             return _refused(what, "which cannot be listened to: no audio service is set up here")
@@ -197,7 +203,7 @@ class AttachmentReader:
             (sound, seconds), ending = await asyncio.to_thread(audio.as_m4a, data), "m4a"
         if len(sound) > MAX_AUDIO_BYTES:
             return _too_large(what, MAX_AUDIO_BYTES)
-        heard = await self._speech.transcribe(sound, ending, seconds=seconds)
+        heard = await self._speech.transcribe(sound, ending, seconds=seconds, on_broken_off=on_broken_off)
         what = f"{what} of {_counted(round(seconds), 'second')}" if seconds else what
         if heard.text is None:
             rest = "which could not be listened to: the audio service failed; it may be sent again"

@@ -6,8 +6,9 @@ Source: OpenAI's API reference, `/audio/transcriptions` and `/audio/speech` (202
 a file name) and `model`; at most 25 MB; containers are told by content. Text to speak has at most 4,096 characters.
 """
 
+import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, cast
@@ -16,7 +17,7 @@ from pydantic import SecretStr
 
 from bot.media.findings import Fee
 from bot.settings import AudioSettings
-from tools import FormFile, Http, ToolError, bearer
+from tools import FormFile, Http, TimedOut, ToolError, bearer
 
 MAX_AUDIO_BYTES = 25_000_000
 MAX_SPOKEN_CHARACTERS = 4096
@@ -24,6 +25,7 @@ MAX_SPOKEN_CHARACTERS = 4096
 _MAX_SPEECH_BYTES = 20_000_000
 _SERVICE = "the audio service"
 _PROVIDER = "audio"
+_BROKEN_OFF = asyncio.CancelledError.__name__
 _TYPES = {
     "m4a": "audio/mp4",
     "mp3": "audio/mpeg",
@@ -32,6 +34,14 @@ _TYPES = {
     "webm": "audio/webm",
     "flac": "audio/flac",
 }
+_MIN_BITS: Mapping[str, int] = {"wav": 64_000, "flac": 64_000}
+_MIN_PACKED_BITS = 16_000
+"""Of speech that takes a second: by them counts a recording of which nobody tells how long it is."""
+_MAX_BITS = 320_000
+"""No recorder of voice notes takes more: a file that says it is shorter than they allow is not believed."""
+
+OnFee = Callable[[Fee], None]
+"""Is told what was paid for something that nobody waits for any more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,9 +69,12 @@ class Speech:
         self._audio = audio
         self._headers = bearer(api_key)
 
-    async def transcribe(self, sound: bytes, ending: str, *, seconds: float | None) -> Transcription:
+    async def transcribe(
+        self, sound: bytes, ending: str, *, seconds: float | None, on_broken_off: OnFee = lambda _: None
+    ) -> Transcription:
         """What is said in a recording; `ending` names its format, `seconds` None: nobody knows how long it is."""
         model, language, began = self._audio.listening_model, self._audio.language, time.monotonic()
+        presumed = self._minutes_cost(_presumed_seconds(len(sound), ending, seconds))
         fields = {"model": model, "response_format": "json"} | ({"language": language} if language else {})
         try:
             answer = await self._http.post_form(
@@ -72,21 +85,29 @@ class Speech:
                 timeout_seconds=self._audio.timeout_seconds,
                 headers=self._headers,
             )
+        except asyncio.CancelledError:
+            on_broken_off(_fee(model, _BROKEN_OFF, began, presumed))
+            raise
         except ToolError as error:
-            return Transcription(text=None, fee=_fee(model, error.code, began, None))
+            cost = presumed if isinstance(error, TimedOut) else None
+            return Transcription(text=None, fee=_fee(model, error.code, began, cost))
         body = _object(answer.body)
         if not answer.ok or not isinstance(text := body.get("text"), str):
             # What is refused is not charged; an answer that cannot be read may have been.
-            cost = None if answer.ok else Decimal(0)
+            cost = presumed if answer.ok else Decimal(0)
             return Transcription(text=None, fee=_fee(model, f"status_{answer.status}", began, cost))
-        lasted = _seconds_told(body) or seconds
-        price_usd = self._audio.price
-        cost = None if lasted is None or price_usd is None else round(price_usd * Decimal(lasted) / 60, 9)
+        told = _seconds_told(body)
+        cost = presumed if told is None else self._minutes_cost(told)
         return Transcription(text=text.strip(), fee=_fee(model, "ok", began, cost))
 
-    async def speak(self, text: str, *, timeout_seconds: float) -> SpokenText:
+    def _minutes_cost(self, seconds: float) -> Decimal | None:
+        price_usd = self._audio.price
+        return None if price_usd is None else round(price_usd * Decimal(seconds) / 60, 9)
+
+    async def speak(self, text: str, *, timeout_seconds: float, on_broken_off: OnFee = lambda _: None) -> SpokenText:
         """The text, spoken; what is too long for the service is refused by it. At most so many seconds."""
         model, price_usd, began = self._audio.speaking_model, self._audio.speech_price, time.monotonic()
+        cost = None if price_usd is None else round(price_usd * len(text) / 1_000_000, 9)
         try:
             answer = await self._http.post_json(
                 f"{self._audio.base_url}/audio/speech",
@@ -96,11 +117,14 @@ class Speech:
                 max_bytes=_MAX_SPEECH_BYTES,
                 headers=self._headers,
             )
+        except asyncio.CancelledError:
+            on_broken_off(_fee(model, _BROKEN_OFF, began, cost))
+            raise
         except ToolError as error:
-            return SpokenText(sound=None, fee=_fee(model, error.code, began, None))
+            lost = cost if isinstance(error, TimedOut) else None
+            return SpokenText(sound=None, fee=_fee(model, error.code, began, lost))
         if not answer.ok or not answer.body:
             return SpokenText(sound=None, fee=_fee(model, f"status_{answer.status}", began, Decimal(0)))
-        cost = None if price_usd is None else round(price_usd * len(text) / 1_000_000, 9)
         return SpokenText(sound=answer.body, fee=_fee(model, "ok", began, cost))
 
 
@@ -108,6 +132,14 @@ def _fee(model: str, outcome: str, began: float, cost_usd: Decimal | None) -> Fe
     return Fee(
         name=model, provider=_PROVIDER, outcome=outcome, latency_seconds=time.monotonic() - began, cost_usd=cost_usd
     )
+
+
+def _presumed_seconds(size_bytes: int, ending: str, seconds: float | None) -> float:
+    """How long a recording counts where its service tells nothing: by its own account, which it may have made up, or by
+    its size: a budget should rather end early than late.
+    """
+    bits = size_bytes * 8
+    return bits / _MIN_BITS.get(ending, _MIN_PACKED_BITS) if seconds is None else max(seconds, bits / _MAX_BITS)
 
 
 def _seconds_told(body: Mapping[str, Any]) -> float | None:

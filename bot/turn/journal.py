@@ -297,7 +297,7 @@ class Journal:
         self.allowed = tuple(step.always for step in turn.steps if isinstance(step, Decided) and step.always)
         """The tools that were allowed for good when somebody was asked."""
         self.decided = {call: step.is_yes for step in turn.steps if isinstance(step, Decided) for call in step.call_ids}
-        self._broken_off: list[Attempt | ToolRun] = []
+        self._broken_off: list[Attempt | ToolRun | Fee] = []
 
     async def keep_completion(self, completion: Completion, *, hold: bool = False) -> None:
         """Write down a completion that asks for tools; with the first one, the question it answers.
@@ -344,8 +344,8 @@ class Journal:
         self.runs[run.answer.call_id] = run
         await self._write(run)
 
-    def break_off(self, asked: Attempt | ToolRun) -> None:
-        """What was asked of a model or a tool is not waited for any more, and paid; it stands in no step."""
+    def break_off(self, asked: Attempt | ToolRun | Fee) -> None:
+        """What was asked of a model, a tool or a service is not waited for any more, and paid; it stands in no step."""
         self._broken_off.append(asked)
 
     @property
@@ -356,6 +356,7 @@ class Journal:
             ok=False,
             runs=tuple(one for one in self._broken_off if isinstance(one, ToolRun)),
             failures=tuple(one for one in self._broken_off if isinstance(one, Attempt)),
+            fees=tuple(one for one in self._broken_off if isinstance(one, Fee)),
         )
 
     def failure(self, text: str) -> Outcome:
@@ -366,7 +367,7 @@ class Journal:
             text=text,
             completions=tuple(self.completions),
             runs=(*self.runs.values(), *lost.runs),
-            fees=self.fees,
+            fees=(*self.fees, *lost.fees),
         )
 
     async def _write(self, *more: Step) -> None:

@@ -118,7 +118,9 @@ class MultimodalAgent:
         return asked
 
     async def _open(self, turn: Turn, journal: Journal, attachment: Attachment, number: int) -> None:
-        unpacked = await self._attachments.read_attachment(turn.chat, attachment, number=number)
+        unpacked = await self._attachments.read_attachment(
+            turn.chat, attachment, number=number, on_broken_off=journal.break_off
+        )
         await journal.keep_opened(Opened(attachment=attachment.id, finding=unpacked.finding, fee=unpacked.fee))
 
     async def _spoken(self, outcome: Outcome, journal: Journal, speech: Speech, left_seconds: float) -> Outcome:
@@ -128,7 +130,9 @@ class MultimodalAgent:
             await journal.keep_completion(outcome.completions[-1])
         if journal.spoken is None and left_seconds > _WORTHWHILE_SECONDS:
             async with waiting():
-                said = await speech.speak(_plain(outcome.text), timeout_seconds=left_seconds)
+                said = await speech.speak(
+                    _plain(outcome.text), timeout_seconds=left_seconds, on_broken_off=journal.break_off
+                )
             if said.sound is None:
                 _log.warning("an answer could not be spoken: %s", said.fee.outcome)
             file = None if said.sound is None else File(name="answer.aac", content_type="audio/aac", data=said.sound)

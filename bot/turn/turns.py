@@ -338,7 +338,7 @@ class Turns:
             StoreError: it could not be.
         """
         lost = journal.broken_off
-        if not (lost.failures or lost.runs):
+        if not (lost.failures or lost.runs or lost.fees):
             return
 
         def charge(repos: Repositories) -> None:

@@ -1,5 +1,6 @@
 """Recordings to words and words to sound, by an audio service that is as strict as the real ones."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from decimal import Decimal
 from typing import Any
@@ -8,14 +9,15 @@ import pytest
 from pydantic import SecretStr
 
 from bot.media.audio import as_m4a
+from bot.media.findings import Fee
 from bot.media.speech import Speech
 from bot.settings import AudioSettings
 from tests.bot.media.samples import adts
-from tests.servers.base import answer_json
+from tests.servers.base import answer_json, hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai_audio import KEY, SOUND, OpenAIAudio
 from tests.tools.conftest import USER_AGENT
-from tests.waiting import DEADLINE_SECONDS
+from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
 from tools import Http
 
 M4A, SECONDS = as_m4a(adts())
@@ -71,14 +73,17 @@ async def test_a_recording_becomes_words(http: Http, service: OpenAIAudio) -> No
         (None, 30.0, True, "0.003"),
         ({"type": "duration", "seconds": 60}, 30.0, True, "0.006"),
         ({"type": "tokens", "input_tokens": 14}, 30.0, True, "0.003"),
-        (None, None, True, None),
+        (None, None, True, str(round(Decimal("0.006") * len(M4A) * 8 / 16_000 / 60, 9))),
+        (None, 1e-9, True, str(round(Decimal("0.006") * len(M4A) * 8 / 320_000 / 60, 9))),
         (None, 30.0, False, None),
     ],
 )
 async def test_a_minute_has_its_price(
     http: Http, service: OpenAIAudio, usage: Any, seconds: float | None, priced: bool, cost: str | None
 ) -> None:
-    """By the service's own count where it gives one, else by the file's; unknown where nobody knows either."""
+    """By the service's own count where it gives one, else by the file's, if its size allows that, else by its size: a
+    recording of hours that is sent as a file without a length is not free. Unknown where there is no price.
+    """
     service.says, service.usage = ["Hello"], usage
     heard = await speech(http, service, priced=priced).transcribe(M4A, "m4a", seconds=seconds)
     assert heard.fee.cost_usd == (None if cost is None else Decimal(cost))
@@ -95,7 +100,7 @@ async def test_an_answer_that_makes_no_sense_is_no_transcript(http: Http, servic
     """Nothing is taken for words that is none; whether it cost something nobody knows."""
     service.faults.append(answer_json(broken))
     heard = await speech(http, service).transcribe(M4A, "m4a", seconds=SECONDS)
-    assert (heard.text, heard.fee.cost_usd) == (None, None)
+    assert (heard.text, heard.fee.cost_usd) == (None, round(Decimal("0.006") * Decimal(SECONDS) / 60, 9))
 
 
 async def test_a_service_that_is_away_is_told_apart(http: Http, service: OpenAIAudio) -> None:
@@ -103,6 +108,25 @@ async def test_a_service_that_is_away_is_told_apart(http: Http, service: OpenAIA
     await service.stop()
     assert (await speech(http, service).transcribe(M4A, "m4a", seconds=1)).fee.outcome == "unavailable"
     assert (await speech(http, service).speak("Hi", timeout_seconds=DEADLINE_SECONDS)).fee.outcome == "unavailable"
+
+
+async def test_what_is_broken_off_is_paid(http: Http, service: OpenAIAudio) -> None:
+    """Somebody takes the question back while the service listens, or speaks: it has, and wants its money."""
+    service.faults += [hang, hang]
+    paid: list[Fee] = []
+    asked = speech(http, service)
+    for number, work in enumerate(
+        (
+            asked.transcribe(M4A, "m4a", seconds=60.0, on_broken_off=paid.append),
+            asked.speak("Hi.", timeout_seconds=WAIT_SECONDS, on_broken_off=paid.append),
+        ),
+        1,
+    ):
+        task = asyncio.create_task(work)
+        await eventually(lambda number=number: len(service.requests) == number)
+        task.cancel()
+        await asyncio.wait([task])
+    assert [fee.cost_usd for fee in paid] == [Decimal("0.006"), Decimal("0.000045")]
 
 
 async def test_a_wrong_key_is_not_sent_twice(http: Http, service: OpenAIAudio) -> None:

@@ -1,5 +1,6 @@
 """What was opened, listened to or spoken is never fetched or paid twice, wherever a turn is interrupted."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from decimal import Decimal
@@ -21,8 +22,10 @@ from tests.bot.media.samples import adts
 from tests.bot.media.voices import speech_at
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says
 from tests.cells import sandbox
+from tests.servers.base import hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai_audio import SOUND, OpenAIAudio
+from tests.waiting import eventually
 
 LIMITS = MediaSettings(max_files=4, max_bytes=1_000_000, max_pages=5, max_text_chars=1000)
 VOICE = Attachment(id="v", content_type="audio/aac", name=None, size_bytes=None, is_voice_note=True)
@@ -131,6 +134,24 @@ async def test_a_question_that_is_taken_back_is_charged_once(store: Store, clock
     await store.transaction(lambda repos: repos.journal.close(turn.id, "ignored", now=clock.now()))
     assert not await desk.turns.keep(turn, outcome)
     assert await costs(store) == []
+
+
+async def test_listening_that_is_broken_off_is_paid(
+    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
+) -> None:
+    """Who sends hours of sound and takes them back at once uses their budget up all the same."""
+    service.faults.append(hang)
+    desk = Desk(store, clock, Scripted([]))
+    turn = attaching(await desk.loaded(), VOICE)
+    agent, journal = multimodal(desk, FakeTransport(files={"v": adts()}), speech), desk.turns.journal(turn)
+    asking = asyncio.create_task(agent.answer(turn, journal, desk.watch))
+    await eventually(lambda: service.requests)
+    asking.cancel()
+    await asyncio.wait([asking])
+    assert [fee.name for fee in journal.failure("Stopped.").fees] == ["whisper-1"]
+    await desk.turns.charge_broken_off(turn, journal)
+    [(name, cost)] = await costs(store)
+    assert (name, cost > 0) == ("whisper-1", True)
 
 
 async def test_an_answer_is_not_put_at_risk_for_its_sound(
