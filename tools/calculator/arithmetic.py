@@ -9,7 +9,6 @@ help: an operation on large integers holds Python's global lock until it is done
 """
 
 import decimal
-import functools
 import inspect
 import math
 import operator
@@ -53,12 +52,14 @@ def bounded_context() -> AbstractContextManager[decimal.Context]:
     return decimal.localcontext(_CONTEXT)
 
 
-def checked_function(function: Callable[..., Number], name: str) -> Callable[..., Number]:
+def checked_function(function: Callable[..., Number], name: str, *, count: int | None = None) -> Callable[..., Number]:
     """The function, called with the right count of numbers only, giving numbers of allowed size only.
 
-    A list as its one argument stands for its items.
+    A list as its one argument stands for its items. `count` is how many numbers a function takes that is not written in
+    Python: to read the signature of one, `inspect` copies the table of all modules and leaves the copy to the garbage
+    collector, which made 3 MB of a process with Claude (CPython 3.11, `inspect._signature_fromstr`).
     """
-    least, most = _arity(function)
+    least, most = (count, count) if count is not None else _arity(function)
 
     def call(*arguments: Any) -> Number:
         is_list = len(arguments) == 1 and isinstance(arguments[0], tuple)
@@ -301,7 +302,6 @@ def _counts(items: Number, chosen: Number, name: str) -> tuple[int, int]:
 def _in_floating_point(function: Callable[..., float], name: str) -> Callable[..., Number]:
     """A function of Python's `math` of one or two numbers; its last digit or two are noise and cut later."""
 
-    @functools.wraps(function)
     def call(*numbers: Number) -> Number:
         try:
             result = _finite(function(*map(float, numbers)))
@@ -371,7 +371,10 @@ _EXACT: Mapping[str, Callable[..., Number]] = {
 
 FUNCTIONS: Mapping[str, Callable[..., Number]] = {
     **{name: checked_function(function, name) for name, function in _EXACT.items()},
-    **{name: checked_function(_in_floating_point(function, name), name) for name, function in _FLOATING.items()},
+    **{
+        name: checked_function(_in_floating_point(function, name), name, count=2 if name == "atan2" else 1)
+        for name, function in _FLOATING.items()
+    },
 }
 """What an expression may call, by name; angles are in radians, `log` is the natural logarithm unless given a base."""
 
@@ -379,8 +382,8 @@ CONSTANTS: Mapping[str, Number] = {"pi": PI, "e": E, "tau": _TAU, "phi": _PHI}
 """What an expression may name."""
 
 OPERATORS = {
-    "+": checked_function(operator.add, "+"),
-    "-": checked_function(operator.sub, "-"),
+    "+": checked_function(operator.add, "+", count=2),
+    "-": checked_function(operator.sub, "-", count=2),
     "*": checked_function(_multiply, "*"),
     "/": checked_function(_divide, "/"),
     "//": checked_function(_divide_down, "//"),
