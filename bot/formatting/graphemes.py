@@ -12,6 +12,11 @@ MAX_CODE_POINTS = 32
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+_NO_CLUSTERS = re.compile(
+    "[\0-\x7f\xa0-\xac\xae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u20a0-\u20c0\u2190-\u2bff]*"
+)
+"""Latin, Greek and Cyrillic letters, bullets, quotation marks, arrows and boxes: none of them joins another of them.
+The library goes through a text in Python, sign by sign; most answers are of these alone."""
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
@@ -32,7 +37,7 @@ def borders(text: str) -> bytes:
     letters, a conjunct of India's scripts.
     Source: Unicode Standard Annex 29, revision 47 (2025), whose tables are the library's.
     """
-    if text.isascii():
+    if _NO_CLUSTERS.fullmatch(text):
         return b"\x01" * (len(text) + 1)
     marks = bytearray(len(text) + 1)
     start = 0

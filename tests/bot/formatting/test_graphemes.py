@@ -2,8 +2,10 @@
 
 import sys
 import unicodedata
+from itertools import accumulate
 
 import pytest
+from wcwidth import iter_graphemes
 
 from bot.formatting.graphemes import MAX_CODE_POINTS, borders, clean_text, fitting
 
@@ -62,6 +64,16 @@ def test_line_feeds_and_spaces_are_characters_of_their_own() -> None:
     assert list(borders("\n\u0301")) == [1, 1, 1]
     assert list(borders("\u200d ")) == [1, 1, 1]
     assert list(borders(" \u0301")) == [1, 0, 1]
+
+
+def test_signs_that_are_not_looked_up_join_nothing() -> None:
+    """Each sign of the first 12,288 has the borders that the library gives it, beside itself, a letter and a bullet:
+    those that are taken for characters of their own are.
+    """
+    signs = [chr(point) for point in range(0x3000) if chr(point) != "\r"]
+    for text in (side for sign in signs for side in (sign + sign, f"a{sign}é", f"•{sign}→")):
+        ends = set(accumulate(map(len, iter_graphemes(text)), initial=0))
+        assert list(borders(text)) == [int(place in ends) for place in range(len(text) + 1)], ascii(text)
 
 
 def test_endless_character_is_cut() -> None:
