@@ -4,91 +4,48 @@
 
 A turn that a crash interrupted is claimed again with the same messages; its journal then holds what was already paid
 for and done, and the agent goes on from there. A turn whose question was taken back meanwhile keeps nothing.
-Left to others: what to ask and when to stop (`bot.turn.agent`), the steps (`bot.turn.journal`), what people take back
-or change (`bot.turn.edits`), how an answer is cut and styled (`bot.formatting.split`).
+Left to others: the turns before it (`past_turns`), what else surrounds a question (`surroundings`), what to ask and
+when to stop (`bot.turn.agent`), the steps (`bot.turn.journal`), what people take back or change (`bot.turn.edits`),
+how an answer is cut and styled (`bot.formatting.split`).
 """
 
-from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import groupby
 
 from bot import messages
 from bot.clock import Clock
-from bot.events import ChatId, File, Incoming, PersonId, Reply, SentId
+from bot.events import ChatId, File, Incoming, PersonId, Reply
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import Language, speak, speaking
-from bot.labels import UNKNOWN, Labels, join_labels
-from bot.messages import AssistantMessage, CallId, Message, ToolMessage
+from bot.labels import join_labels
 from bot.policy import budgets
 from bot.policy.chat import Askers, ChatSettings
 from bot.turn import chats, outgoing, phrases, prompt
 from bot.turn import journal as steps
-from bot.turn.citations import as_kept
-from bot.turn.context_note import RecalledContext, note_with_questions, recall
+from bot.turn.context_note import note_with_questions
 from bot.turn.files import with_enclosures
 from bot.turn.journal import (
-    Allowance,
     Asked,
     Journal,
-    OpenQuestion,
     Outcome,
     PastTurn,
     Pause,
     Paused,
     Step,
     Turn,
-    open_question,
 )
+from bot.turn.past_turns import PastTurns, StoredTurn, rows_of
+from bot.turn.surroundings import read_surroundings, with_kept_quote
 from store import (
     Claim,
     ConversationId,
     LedgerEntry,
     Repositories,
     Store,
-    StoredMessage,
     TurnEnd,
     TurnId,
 )
-
-_REMEMBERED_CONVERSATIONS = 32
-_REMEMBERED_MEDIA_BYTES = 4_000_000
-"""Of pictures and documents in one conversation; with more it is read again each time."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Past:
-    """One turn of the history."""
-
-    turn: TurnId
-    messages: PastTurn
-    expires_at: datetime | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Known:
-    """What surrounds a question, read in one go: each way to the store and back costs a fiftieth of a turn."""
-
-    settings: ChatSettings
-    zone: str | None
-    """Where whoever asks lives, if they have told."""
-    recalled: RecalledContext
-    quoted: Labels
-    """Of the answers of Aldis's own that are quoted."""
-    answers: Mapping[SentId, "_Answer"]
-    """Those answers themselves, by the messages that quote them."""
-    open_questions: tuple[OpenQuestion, ...]
-    allowed: frozenset[Allowance]
-    """The tools that whoever asks has allowed for good; none where others ask with them."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Answer:
-    """An answer of Aldis's own."""
-
-    turn: TurnId
-    message: AssistantMessage
 
 
 class Turns:
@@ -106,14 +63,9 @@ class Turns:
         """`language` is what Aldis itself speaks until it is known what the people of a conversation do."""
         self._store = store
         self._clock = clock
-        self._max_turns = max_turns
         self._timezone = timezone
         self._language: Language = language
-        self._recent: OrderedDict[ConversationId, tuple[_Past, ...]] = OrderedDict()
-        """The last turns of the conversations that were active last: opening and reading them again costs a tenth of a
-        turn. `keep` alone adds to the history; whoever takes from it or changes it calls `forget`."""
-        self._changes = 0
-        """How often something was taken from the history: what was read before is not remembered after."""
+        self._past_turns = PastTurns(store, max_turns=max_turns)
 
     def claim(
         self,
@@ -146,20 +98,18 @@ class Turns:
     async def load(self, claim: Claim, incoming: tuple[Incoming, ...]) -> Turn:
         """The turn of a claim, with the history before it and the steps of earlier attempts."""
         now, wall = self._clock.now(), self._clock.wall()
-        past, changes = self._recent.get(claim.conversation), self._changes
-        if past is None:
-            rows = await self._store.read(lambda repos: repos.history.last(claim.conversation, self._max_turns))
-            past = await self._lightened(claim.conversation, _turns(rows))
-            self._remember(claim.conversation, past, changes)
+        past = await self._past_turns.load(claim.conversation)
         earlier = () if claim.is_new else await self._steps(claim)
         asked = next((step for step in earlier if isinstance(step, Asked)), None)
-        known = await self._store.read(lambda repos: self._known(repos, claim, incoming, asked and asked.settings))
+        known = await self._store.read(
+            lambda repos: read_surroundings(repos, claim, incoming, asked and asked.settings, now=self._clock.now())
+        )
         settings, heard = known.settings, chats.heard_in(incoming, known.settings)
         speak(settings.language or heard or chats.language_of(settings, self._language))
         read_after = max(settings.starts_after, known.recalled.summed_up or 0)
         # A turn that has waited for a word goes on where it began: what was said meanwhile is after it.
         past = tuple(turn for turn in past if read_after < turn.turn < claim.turn)
-        incoming = tuple(_as_kept(message, known.answers.get(message.sent_at), past) for message in incoming)
+        incoming = tuple(with_kept_quote(message, known.answers.get(message.sent_at), past) for message in incoming)
         open_labels = [question.labels for question in known.open_questions]
         return Turn(
             id=claim.turn,
@@ -184,29 +134,6 @@ class Turns:
             open_questions=known.open_questions,
         )
 
-    def _known(
-        self,
-        repos: Repositories,
-        claim: Claim,
-        incoming: tuple[Incoming, ...],
-        settings: ChatSettings | None,
-    ) -> _Known:
-        """`settings` None: those of now."""
-        now, conversation = self._clock.now(), claim.conversation
-        open_questions = _open_questions(repos, claim, incoming)
-        if settings is None:
-            settings = chats.settings_of(repos, conversation, now)
-        answers = {message.sent_at: _quoted_answer(repos, conversation, message) for message in incoming}
-        return _Known(
-            settings=settings,
-            answers={sent_at: answer for sent_at, answer in answers.items() if answer is not None},
-            zone=repos.reminders.zone(ChatId.direct(incoming[-1].author)),
-            allowed=_allowed(repos, conversation, incoming),
-            open_questions=open_questions,
-            quoted=join_labels(_of_quoted(repos, conversation, message, open_questions) for message in incoming),
-            recalled=recall(repos, conversation, now=now, starts_after=TurnId(settings.starts_after)),
-        )
-
     async def settings(self, conversation: ConversationId) -> ChatSettings:
         """What is set for the conversation."""
         now = self._clock.now()
@@ -229,7 +156,7 @@ class Turns:
         is_gone = turn.expires_at is not None and turn.expires_at <= self._clock.now()
         # What has expired while it ran is answered, but not remembered.
         kept = () if is_gone else tuple(map(messages.without_opaque, outcome.messages))
-        rows = _rows(turn.id, kept)
+        rows = rows_of(turn.id, kept)
         entries = steps.entries(outcome)
         if is_gone:
             entries = steps.without_words(entries)
@@ -270,15 +197,12 @@ class Turns:
             return True
 
         # Forgotten until it is known to be kept: a failure or a cancellation leaves open which of the two it was.
-        past, changes = self._recent.pop(turn.conversation, None), self._changes
+        past = self._past_turns.take(turn.conversation)
         if not await self._store.transaction(transact):
             return False
-        if past is not None and turn.replaces is None:
-            more = (_Past(turn=turn.id, messages=PastTurn(kept), expires_at=turn.expires_at),) if kept else ()
-            # In the order in which they began, as the store has them.
-            whole = sorted((*past, *more), key=lambda kept: kept.turn)
-            last = tuple(whole[-self._max_turns :]) if self._max_turns else ()
-            self._remember(turn.conversation, last, changes)
+        if turn.replaces is None:
+            more = (StoredTurn(turn=turn.id, messages=PastTurn(kept), expires_at=turn.expires_at),) if kept else ()
+            self._past_turns.put_back(past, *more)
         return True
 
     async def pause(self, turn: Turn, pause: Pause, *, until: datetime) -> None:
@@ -504,42 +428,11 @@ class Turns:
 
     def forget(self, conversation: ConversationId | None = None) -> None:
         """The history of a conversation (None: of all) was changed in the store: read it again."""
-        self._changes += 1
-        if conversation is None:
-            self._recent.clear()
-        else:
-            self._recent.pop(conversation, None)
+        self._past_turns.forget(conversation)
 
     async def _steps(self, claim: Claim) -> tuple[Step, ...]:
         lines = await self._store.read(lambda repos: repos.journal.steps(claim.conversation, claim.turn))
         return tuple(steps.load_step(line) for line in lines)
-
-    async def _lightened(self, conversation: ConversationId, past: tuple[_Past, ...]) -> tuple[_Past, ...]:
-        """The turns with the pictures and documents that are still shown; no others need to be kept."""
-        light = tuple(map(_recalled, past, prompt.without_old_media([turn.messages for turn in past])))
-        changed = [now.turn for now, before in zip(light, past, strict=True) if now.messages != before.messages]
-
-        def lighten(repos: Repositories) -> None:
-            for turn in changed:
-                # As it is by now: it may have been edited.
-                asked = messages.load_question(repos.history.question(conversation, turn))
-                if asked is not None:
-                    repos.history.correct(conversation, turn, messages.dump_messages((prompt.in_words(asked),)))
-
-        if changed:
-            await self._store.transaction(lighten)
-        return light
-
-    def _remember(self, conversation: ConversationId, past: tuple[_Past, ...], changes: int) -> None:
-        """Remember what was read when there had been so many changes; not if there was one since."""
-        past = tuple(map(_recalled, past, prompt.without_old_media([turn.messages for turn in past])))
-        is_large = sum(turn.messages.media_bytes for turn in past) > _REMEMBERED_MEDIA_BYTES
-        if changes != self._changes or is_large:
-            return
-        self._recent[conversation] = past
-        self._recent.move_to_end(conversation)
-        if len(self._recent) > _REMEMBERED_CONVERSATIONS:
-            self._recent.popitem(last=False)
 
     def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
         replies = outgoing.replies_to(outcome.text, turn.incoming, ok=outcome.ok, talk=turn.talk)
@@ -551,98 +444,6 @@ def question_files(whole: str) -> tuple[File, ...]:
     return (outgoing.text_file("question.txt", whole),) if whole else ()
 
 
-def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming, ...]) -> tuple[OpenQuestion, ...]:
-    """What whoever asks last was asked before, within a transaction; nothing for a reminder, which answers nobody."""
-    if incoming[-1].scheduled is not None:
-        return ()
-    found = (
-        open_question(turn, map(steps.load_step, repos.journal.steps(claim.conversation, turn)), incoming[-1].author)
-        for turn in claim.put_off
-        if turn < claim.turn
-    )
-    return tuple(question for question in found if question is not None)
-
-
-def _of_quoted(
-    repos: Repositories, conversation: ConversationId, message: Incoming, open_questions: Iterable[OpenQuestion]
-) -> Labels:
-    """Of an answer of Aldis's own that the message quotes, within a transaction: it may be long out of the history."""
-    if message.quote is None or not message.quotes_me:
-        return Labels()
-    turn = repos.outbox.turn_of(conversation, message.quote.sent_at)
-    asked = next((question for question in open_questions if question.turn == turn), None)
-    if asked is not None:
-        return asked.labels
-    answer = _quoted_answer(repos, conversation, message)
-    return UNKNOWN if answer is None else answer.message.labels or UNKNOWN
-
-
-def _quoted_answer(repos: Repositories, conversation: ConversationId, message: Incoming) -> _Answer | None:
-    """The answer of Aldis's own that the message quotes, within a transaction."""
-    if message.quote is None or not message.quotes_me:
-        return None
-    turn = repos.outbox.turn_of(conversation, message.quote.sent_at)
-    line = None if turn is None else repos.history.answer(conversation, turn)
-    found = () if line is None else messages.load_messages(line)
-    said = next((answer for answer in found if isinstance(answer, AssistantMessage)), None)
-    return None if turn is None or said is None else _Answer(turn=turn, message=said)
-
-
-def _as_kept(message: Incoming, answer: _Answer | None, past: Iterable[_Past]) -> Incoming:
-    """The message with the numbers of pages in what it quotes as the model knows them, not as people see them."""
-    if answer is None or message.quote is None:
-        return message
-    is_known = any(turn.turn == answer.turn for turn in past)
-    text = as_kept(message.quote.text, answer.message, is_known=is_known)
-    return replace(message, quote=replace(message.quote, text=text))
-
-
-def _allowed(repos: Repositories, conversation: ConversationId, incoming: tuple[Incoming, ...]) -> frozenset[Allowance]:
-    """What whoever asks alone has allowed for good there, within a transaction."""
-    people = {message.author for message in incoming}
-    grants = repos.grants.of(conversation, people.pop()) if len(people) == 1 else ()
-    return frozenset(Allowance(tool=grant.tool, shape=grant.shape) for grant in grants)
-
-
-def _turns(rows: Iterable[StoredMessage]) -> tuple[_Past, ...]:
-    grouped = groupby(rows, key=lambda row: (row.turn, row.expires_at))
-    return tuple(
-        _Past(turn=turn, messages=PastTurn(_joined(group)), expires_at=expires_at)
-        for (turn, expires_at), group in grouped
-    )
-
-
-def _recalled(past: _Past, said: PastTurn) -> _Past:
-    """The turn with so much of what was said as is told again."""
-    return past if said is past.messages else replace(past, messages=said)
-
-
-def _joined(rows: Iterable[StoredMessage]) -> Iterable[Message]:
-    """The messages of one turn: the rows of tool answers that follow each other are one message."""
-    for is_tool, group in groupby(rows, key=lambda row: row.role == "tool"):
-        read = [message for row in group for message in messages.load_messages(row.message)]
-        if is_tool:
-            yield ToolMessage(
-                answers=tuple(a for message in read if isinstance(message, ToolMessage) for a in message.answers)
-            )
-        else:
-            yield from read
-
-
-def _rows(turn: TurnId, kept: Iterable[Message]) -> list[StoredMessage]:
-    rows: list[StoredMessage] = []
-    for message in kept:
-        if isinstance(message, ToolMessage):
-            rows += [_row(turn, ToolMessage(answers=(answer,)), answer.call_id) for answer in message.answers]
-        else:
-            rows.append(_row(turn, message, None))
-    return rows
-
-
 def _question(turn: Turn) -> bytes:
     """What was asked, so that it can be asked again."""
     return messages.dump_messages((turn.question,))
-
-
-def _row(turn: TurnId, message: Message, call_id: CallId | None) -> StoredMessage:
-    return StoredMessage(turn=turn, role=message.role, call_id=call_id, message=messages.dump_messages((message,)))

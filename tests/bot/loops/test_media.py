@@ -308,4 +308,4 @@ async def test_much_is_not_held_in_memory(store: Store, clock: SetClock) -> None
         assert isinstance(first, UserMessage)
         assert "📎 a PDF of 1 page named 'lease.pdf'" in first.text
         assert len(first.media) == 1
-        assert port.turns._recent == {}
+        assert port.turns._past_turns._recent == {}

@@ -87,7 +87,7 @@ async def test_only_some_conversations_are_remembered(store: Store, clock: SetCl
     there = Desk(store, clock, Scripted([]))
     for number in range(40):
         await there.loaded(chat=f"direct:{number}")
-    assert len(there.turns._recent) == 32
+    assert len(there.turns._past_turns._recent) == 32
 
 
 async def test_in_a_group_a_long_answer_is_one_message_that_quotes_the_newest_question(

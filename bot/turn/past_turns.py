@@ -1,0 +1,150 @@
+"""The earlier turns of conversations, as the history has them; those of the last active conversations are remembered.
+
+Left to others: which of them go into a request (`bot.turn.prompt`), what people take back or change (`bot.turn.edits`).
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby
+
+from bot import messages
+from bot.messages import CallId, Message, ToolMessage
+from bot.turn import prompt
+from bot.turn.journal import PastTurn
+from store import ConversationId, Repositories, Store, StoredMessage, TurnId
+
+_REMEMBERED_CONVERSATIONS = 32
+_REMEMBERED_MEDIA_BYTES = 4_000_000
+"""Of pictures and documents in one conversation; with more it is read again each time."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredTurn:
+    """One turn of the history."""
+
+    turn: TurnId
+    messages: PastTurn
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TakenTurns:
+    """The turns of a conversation while one more is being kept."""
+
+    conversation: ConversationId
+    turns: tuple[StoredTurn, ...] | None
+    """None: they were not remembered."""
+    changes: int
+    """How many changes of the history there had been when they were taken."""
+
+
+class PastTurns:
+    """The last turns of all conversations, `max_turns` of each."""
+
+    def __init__(self, store: Store, *, max_turns: int) -> None:
+        self._store = store
+        self._max_turns = max_turns
+        self._recent: OrderedDict[ConversationId, tuple[StoredTurn, ...]] = OrderedDict()
+        """Of the conversations that were active last: opening and reading them again costs a tenth of a turn.
+        `Turns.keep` alone adds to the history; whoever takes from it or changes it calls `forget`."""
+        self._changes = 0
+        """How often something was taken from the history: what was read before is not remembered after."""
+
+    async def load(self, conversation: ConversationId) -> tuple[StoredTurn, ...]:
+        """The last turns, oldest first, with the pictures and documents that are still shown."""
+        past, changes = self._recent.get(conversation), self._changes
+        if past is None:
+            rows = await self._store.read(lambda repos: repos.history.last(conversation, self._max_turns))
+            past = await self._lightened(conversation, _turns(rows))
+            self._remember(conversation, past, changes)
+        return past
+
+    def take(self, conversation: ConversationId) -> TakenTurns:
+        """Forget a conversation until it is known whether one more turn was kept in it."""
+        return TakenTurns(conversation=conversation, turns=self._recent.pop(conversation, None), changes=self._changes)
+
+    def put_back(self, taken: TakenTurns, *more: StoredTurn) -> None:
+        """Remember the turns again, with what was kept meanwhile."""
+        if taken.turns is None:
+            return
+        # In the order in which they began, as the store has them.
+        whole = sorted((*taken.turns, *more), key=lambda kept: kept.turn)
+        last = tuple(whole[-self._max_turns :]) if self._max_turns else ()
+        self._remember(taken.conversation, last, taken.changes)
+
+    def forget(self, conversation: ConversationId | None = None) -> None:
+        """The history of a conversation (None: of all) was changed in the store: read it again."""
+        self._changes += 1
+        if conversation is None:
+            self._recent.clear()
+        else:
+            self._recent.pop(conversation, None)
+
+    async def _lightened(self, conversation: ConversationId, past: tuple[StoredTurn, ...]) -> tuple[StoredTurn, ...]:
+        """The turns with the pictures and documents that are still shown; no others need to be kept."""
+        light = tuple(map(_recalled, past, prompt.without_old_media([turn.messages for turn in past])))
+        changed = [now.turn for now, before in zip(light, past, strict=True) if now.messages != before.messages]
+
+        def lighten(repos: Repositories) -> None:
+            for turn in changed:
+                # As it is by now: it may have been edited.
+                asked = messages.load_question(repos.history.question(conversation, turn))
+                if asked is not None:
+                    repos.history.correct(conversation, turn, messages.dump_messages((prompt.in_words(asked),)))
+
+        if changed:
+            await self._store.transaction(lighten)
+        return light
+
+    def _remember(self, conversation: ConversationId, past: tuple[StoredTurn, ...], changes: int) -> None:
+        """Remember what was read when there had been so many changes; not if there was one since."""
+        past = tuple(map(_recalled, past, prompt.without_old_media([turn.messages for turn in past])))
+        is_large = sum(turn.messages.media_bytes for turn in past) > _REMEMBERED_MEDIA_BYTES
+        if changes != self._changes or is_large:
+            return
+        self._recent[conversation] = past
+        self._recent.move_to_end(conversation)
+        if len(self._recent) > _REMEMBERED_CONVERSATIONS:
+            self._recent.popitem(last=False)
+
+
+def rows_of(turn: TurnId, kept: Iterable[Message]) -> list[StoredMessage]:
+    """The messages of a turn as the history keeps them: each answer of a tool by itself."""
+    rows: list[StoredMessage] = []
+    for message in kept:
+        if isinstance(message, ToolMessage):
+            rows += [_row(turn, ToolMessage(answers=(answer,)), answer.call_id) for answer in message.answers]
+        else:
+            rows.append(_row(turn, message, None))
+    return rows
+
+
+def _row(turn: TurnId, message: Message, call_id: CallId | None) -> StoredMessage:
+    return StoredMessage(turn=turn, role=message.role, call_id=call_id, message=messages.dump_messages((message,)))
+
+
+def _turns(rows: Iterable[StoredMessage]) -> tuple[StoredTurn, ...]:
+    grouped = groupby(rows, key=lambda row: (row.turn, row.expires_at))
+    return tuple(
+        StoredTurn(turn=turn, messages=PastTurn(_joined(group)), expires_at=expires_at)
+        for (turn, expires_at), group in grouped
+    )
+
+
+def _recalled(past: StoredTurn, said: PastTurn) -> StoredTurn:
+    """The turn with so much of what was said as is told again."""
+    return past if said is past.messages else replace(past, messages=said)
+
+
+def _joined(rows: Iterable[StoredMessage]) -> Iterable[Message]:
+    """The messages of one turn: the rows of tool answers that follow each other are one message."""
+    for is_tool, group in groupby(rows, key=lambda row: row.role == "tool"):
+        read = [message for row in group for message in messages.load_messages(row.message)]
+        if is_tool:
+            yield ToolMessage(
+                answers=tuple(a for message in read if isinstance(message, ToolMessage) for a in message.answers)
+            )
+        else:
+            yield from read

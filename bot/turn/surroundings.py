@@ -1,0 +1,118 @@
+"""What surrounds the messages of a turn: settings, what is remembered, what they quote, and which questions are open.
+
+Left to others: the earlier turns (`past_turns`), what goes into a request (`bot.turn.agent`).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot import messages
+from bot.events import ChatId, Incoming, SentId
+from bot.labels import UNKNOWN, Labels, join_labels
+from bot.messages import AssistantMessage
+from bot.policy.chat import ChatSettings
+from bot.turn import chats
+from bot.turn.citations import as_kept
+from bot.turn.context_note import RecalledContext, recall
+from bot.turn.journal import Allowance, OpenQuestion, load_step, open_question
+from bot.turn.past_turns import StoredTurn
+from store import Claim, ConversationId, Repositories, TurnId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QuotedAnswer:
+    """An answer of Aldis's own."""
+
+    turn: TurnId
+    message: AssistantMessage
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Surroundings:
+    """What surrounds a question, read in one go: each way to the store and back costs a fiftieth of a turn."""
+
+    settings: ChatSettings
+    zone: str | None
+    """Where whoever asks lives, if they have told."""
+    recalled: RecalledContext
+    quoted: Labels
+    """Of the answers of Aldis's own that are quoted."""
+    answers: Mapping[SentId, QuotedAnswer]
+    """Those answers themselves, by the messages that quote them."""
+    open_questions: tuple[OpenQuestion, ...]
+    allowed: frozenset[Allowance]
+    """The tools that whoever asks has allowed for good; none where others ask with them."""
+
+
+def read_surroundings(
+    repos: Repositories, claim: Claim, incoming: tuple[Incoming, ...], settings: ChatSettings | None, *, now: datetime
+) -> Surroundings:
+    """What surrounds the messages of a claim, within a transaction; `settings` None: those of now."""
+    conversation = claim.conversation
+    open_questions = _open_questions(repos, claim, incoming)
+    if settings is None:
+        settings = chats.settings_of(repos, conversation, now)
+    answers = {message.sent_at: _quoted_answer(repos, conversation, message) for message in incoming}
+    return Surroundings(
+        settings=settings,
+        answers={sent_at: answer for sent_at, answer in answers.items() if answer is not None},
+        zone=repos.reminders.zone(ChatId.direct(incoming[-1].author)),
+        allowed=_allowed(repos, conversation, incoming),
+        open_questions=open_questions,
+        quoted=join_labels(_of_quoted(repos, conversation, message, open_questions) for message in incoming),
+        recalled=recall(repos, conversation, now=now, starts_after=TurnId(settings.starts_after)),
+    )
+
+
+def with_kept_quote(message: Incoming, answer: QuotedAnswer | None, past: Iterable[StoredTurn]) -> Incoming:
+    """The message with the numbers of pages in what it quotes as the model knows them, not as people see them."""
+    if answer is None or message.quote is None:
+        return message
+    is_known = any(turn.turn == answer.turn for turn in past)
+    text = as_kept(message.quote.text, answer.message, is_known=is_known)
+    return replace(message, quote=replace(message.quote, text=text))
+
+
+def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming, ...]) -> tuple[OpenQuestion, ...]:
+    """What whoever asks last was asked before, within a transaction; nothing for a reminder, which answers nobody."""
+    if incoming[-1].scheduled is not None:
+        return ()
+    found = (
+        open_question(turn, map(load_step, repos.journal.steps(claim.conversation, turn)), incoming[-1].author)
+        for turn in claim.put_off
+        if turn < claim.turn
+    )
+    return tuple(question for question in found if question is not None)
+
+
+def _of_quoted(
+    repos: Repositories, conversation: ConversationId, message: Incoming, open_questions: Iterable[OpenQuestion]
+) -> Labels:
+    """Of an answer of Aldis's own that the message quotes, within a transaction: it may be long out of the history."""
+    if message.quote is None or not message.quotes_me:
+        return Labels()
+    turn = repos.outbox.turn_of(conversation, message.quote.sent_at)
+    asked = next((question for question in open_questions if question.turn == turn), None)
+    if asked is not None:
+        return asked.labels
+    answer = _quoted_answer(repos, conversation, message)
+    return UNKNOWN if answer is None else answer.message.labels or UNKNOWN
+
+
+def _quoted_answer(repos: Repositories, conversation: ConversationId, message: Incoming) -> QuotedAnswer | None:
+    """The answer of Aldis's own that the message quotes, within a transaction."""
+    if message.quote is None or not message.quotes_me:
+        return None
+    turn = repos.outbox.turn_of(conversation, message.quote.sent_at)
+    line = None if turn is None else repos.history.answer(conversation, turn)
+    found = () if line is None else messages.load_messages(line)
+    said = next((answer for answer in found if isinstance(answer, AssistantMessage)), None)
+    return None if turn is None or said is None else QuotedAnswer(turn=turn, message=said)
+
+
+def _allowed(repos: Repositories, conversation: ConversationId, incoming: tuple[Incoming, ...]) -> frozenset[Allowance]:
+    """What whoever asks alone has allowed for good there, within a transaction."""
+    people = {message.author for message in incoming}
+    grants = repos.grants.of(conversation, people.pop()) if len(people) == 1 else ()
+    return frozenset(Allowance(tool=grant.tool, shape=grant.shape) for grant in grants)
