@@ -78,6 +78,7 @@ from .ports import Tone as Tone
 from .ports import Verdict as Verdict
 from .ports import Weekday as Weekday
 from .ports import Wish as Wish
+from .reachability import why_unreachable as why_unreachable
 from .search.options import SearchOptions as SearchOptions
 from .text import clean_line as clean_line
 from .text import clean_text as clean_text

@@ -35,6 +35,7 @@ import httpx
 from pydantic import SecretStr, TypeAdapter, ValidationError
 
 from tools.errors import Disabled, RateLimited, TimedOut, TooLarge, ToolError, Unavailable
+from tools.reachability import why_unreachable
 
 MAX_BODY_BYTES = 2_000_000
 """The most that one answer may hold, before and after decompression."""
@@ -325,7 +326,7 @@ async def _answer(client: httpx.AsyncClient, request: httpx.Request, service: st
         finally:
             await response.aclose()
     except _BEFORE_ANYTHING_IS_SENT as error:
-        raise Unreachable(f"{service} cannot be reached ({type(error).__name__}).") from error
+        raise Unreachable(f"{service} cannot be reached: {why_unreachable(error)}.") from error
     except httpx.TransportError as error:
         raise BrokenOff(f"{service} broke off without a whole answer ({type(error).__name__}).") from error
 

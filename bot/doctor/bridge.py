@@ -1,8 +1,10 @@
 """The bridge to Signal and the account: whether it answers, which account it has, and whom it knows."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
 from bot.clock import Clock
 from bot.doctor.deps import Deps
@@ -39,10 +41,7 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Br
     try:
         bridge = await bridge_at(url, timeout_seconds=ASK_SECONDS)
     except (Disconnected, ConfigError) as error:
-        advice = f"start the bridge, or say where it is: SIGNAL__URL is {without_password(url)}"
-        if deps.is_contained and is_loopback(url):
-            advice = advice_on_address(url, "SIGNAL__URL", is_contained=True)
-        return None, [problem(f"bridge: {error}", advice)]
+        return None, [problem(f"bridge: {error}", _advice(error, url, is_contained=deps.is_contained))]
     found = await _described(bridge, url, clock)
     if wanted not in {"auto", bridge}:
         found.append(problem(f"bridge: SIGNAL__TRANSPORT says {wanted}", f"set it to {bridge}, or leave it out"))
@@ -59,6 +58,19 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Br
     finally:
         await transport.aclose()
     return signal, [*found, *of_lists]
+
+
+def _advice(error: Disconnected | ConfigError, url: str, *, is_contained: bool) -> str:
+    """What to do where no bridge answers at the address, or something else does."""
+    shown = without_password(url)
+    if isinstance(error, ConfigError):
+        path = urlsplit(shown).path.rstrip("/")
+        return f"leave out {path}: the address ends with the port" if path else f"SIGNAL__URL is {shown}"
+    if is_contained and is_loopback(url):
+        return advice_on_address(url, "SIGNAL__URL", is_contained=True)
+    if url.startswith("unix:"):
+        return f"start the bridge, and let user {os.geteuid()} write to its socket: SIGNAL__URL is {shown}"
+    return f"start the bridge, or say where it is: SIGNAL__URL is {shown}"
 
 
 async def _described(bridge: Bridge, url: str, clock: Clock) -> list[Finding]:

@@ -11,11 +11,12 @@ from http import HTTPStatus
 
 import httpx
 
-from bot.errors import ConfigError, Disconnected
+from bot.errors import ConfigError, Disconnected, SendUnknown
 from bot.transports.bridge_versions import Bridge
 from bot.transports.envelope.json import parse_frame
 from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import Rpc
+from tools import why_unreachable
 
 
 async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
@@ -46,8 +47,7 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
             "SIGNAL__URL is no address; it looks like unix:///run/signal-cli/socket or http://signal-cli:8080"
         ) from error
     except (httpx.HTTPError, TimeoutError) as error:
-        why = type(error).__name__
-        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({why}): is the bridge running?") from error
+        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({_why(error)}): is the bridge running?") from error
     if about.status_code == HTTPStatus.OK and "mode" in parse_frame(about.text):
         return "rest_api"
     if check.is_server_error or about.is_server_error:
@@ -64,6 +64,19 @@ async def _spoken_to(url: str, timeout_seconds: float) -> None:
     try:
         await rpc.version(timeout_seconds=timeout_seconds)
     except Disconnected as error:
-        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({error.__cause__}): is the bridge running?") from error
+        if isinstance(error.__cause__, SendUnknown):
+            raise Disconnected(
+                f"what answers at SIGNAL__URL is no socket of signal-cli ({error.__cause__}); "
+                "the address of an HTTP server begins with http://"
+            ) from error
+        why = why_unreachable(error)
+        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({why}): is the bridge running?") from error
     finally:
         await rpc.aclose()
+
+
+def _why(error: httpx.HTTPError | TimeoutError) -> str:
+    """Why an HTTP server did not answer. A socket waits for a whole line, and so says nothing at all to HTTP."""
+    if isinstance(error, TimeoutError | httpx.ReadTimeout):
+        return "no answer in time; a socket of signal-cli is written tcp://host:port"
+    return why_unreachable(error)

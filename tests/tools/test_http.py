@@ -198,7 +198,7 @@ async def test_a_refused_connection_is_tried_twice_and_told(http: Http, service:
     await service.stop()
     with pytest.raises(Unavailable) as caught:
         await ask(http, url)
-    assert str(caught.value) == "Service cannot be reached (ConnectError)."
+    assert str(caught.value) == "Service cannot be reached: nothing listens there."
 
 
 async def test_a_connection_that_breaks_once_is_no_failure(http: Http) -> None:

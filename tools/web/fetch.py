@@ -37,6 +37,7 @@ import httpcore
 
 from tools.errors import BadArguments, Denied, NotFound, TimedOut, Unavailable
 from tools.http import decompress, trust
+from tools.reachability import why_unreachable
 from tools.web.addresses import PUBLIC_WEB, FetchReach, IpAddress, WebAddress, resolve_redirect, web_address
 
 MAX_AT_ONCE = 64
@@ -208,7 +209,7 @@ class _Journey:
             async with self._pool.stream("GET", _wire_url(address), headers=headers) as response:
                 return await self._read(address, response)
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
-            raise Unavailable(f"{_SERVICE} cannot be reached ({type(error).__name__}).") from error
+            raise Unavailable(f"{_SERVICE} cannot be reached: {why_unreachable(error)}.") from error
 
     async def _read(self, address: WebAddress, response: httpcore.Response) -> "FetchedPage | _Redirect":
         headers = _joined(response.headers)

@@ -336,6 +336,8 @@ async def test_something_else_answers(practice: Practice) -> None:
     async with AnthropicServer() as other:
         practice.given = {"SIGNAL__URL": other.url}
         assert about(await practice.examine(), "neither signal-cli").level == "problem"
+        practice.given = {"SIGNAL__URL": f"{other.url}/v1/"}
+        assert about(await practice.examine(), "neither signal-cli").advice.startswith("leave out /v1: ")
 
 
 async def test_what_http_loses_is_told(practice: Practice) -> None:

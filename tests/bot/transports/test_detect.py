@@ -54,6 +54,16 @@ async def test_nothing_there_is_asked_again() -> None:
         await bridge_at(server.url)
 
 
+async def test_one_bridge_under_the_address_of_the_other_is_told() -> None:
+    """A socket that is asked by HTTP waits for ever, and an HTTP server answers no line: each is told as what it is."""
+    async with SignalCli(way="tcp") as server:
+        with pytest.raises(Disconnected, match=r"no answer in time; .* tcp://host:port"):
+            await bridge_at(server.url.replace("tcp:", "http:"), timeout_seconds=0.3)
+    async with SignalRestApi() as server:
+        with pytest.raises(Disconnected, match=r"no socket of signal-cli .* http://"):
+            await bridge_at(server.url.replace("http:", "tcp:"))
+
+
 @pytest.mark.parametrize("address", ["", "signal-cli:8080", "http://signal-cli:port", "ftp://signal-cli"])
 async def test_an_address_that_is_none_is_the_operators_mistake(address: str) -> None:
     """A typing error is told as such."""

@@ -1,0 +1,43 @@
+"""Why a connection failed, in words that help whoever set the address."""
+
+import errno
+import socket
+import ssl
+from collections.abc import Iterator
+
+_NO_WAY = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL})
+_WORDS: tuple[tuple[type[BaseException], str], ...] = (
+    (socket.gaierror, "no host of that name is known here"),
+    (ssl.SSLCertVerificationError, "its certificate is not trusted, or is for another name"),
+    (ssl.SSLError, "it speaks no TLS; an address without it begins with http://"),
+    (TimeoutError, "no answer in time"),
+    (ConnectionRefusedError, "nothing listens there"),
+    (PermissionError, "this user may not connect to it"),
+    (FileNotFoundError, "there is no such socket"),
+)
+"""The narrower kind before the wider one."""
+_MAX_CAUSES = 20
+
+
+def why_unreachable(error: BaseException) -> str:
+    """Why a connection failed: the first of its causes that says so, else the name of the error. Names no address."""
+    return next(filter(None, map(_words, _causes(error))), type(error).__name__)
+
+
+def _words(cause: BaseException) -> str | None:
+    if isinstance(cause, OSError) and cause.errno in _NO_WAY:
+        return "there is no way to it from here"
+    return next((words for kind, words in _WORDS if isinstance(cause, kind)), None)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and what stands behind it, the nearest first."""
+    waiting = [error]
+    for _ in range(_MAX_CAUSES):
+        if not waiting:
+            return
+        cause = waiting.pop(0)
+        yield cause
+        behind = cause.__cause__ or cause.__context__
+        waiting += [*cause.exceptions] if isinstance(cause, BaseExceptionGroup) else []  # pyright: ignore[reportUnknownMemberType]
+        waiting += [behind] if behind is not None else []
