@@ -26,6 +26,7 @@ from bot.doctor.machine import (
     check_machine,
     check_ports,
     check_proxies,
+    check_rights,
     check_store,
     check_store_folder,
     free_bytes_of,
@@ -101,6 +102,7 @@ async def _check_kept(settings: Settings, deps: Deps, clock: Clock) -> list[Find
         return [
             *stored,
             *await asyncio.to_thread(check_store_folder, settings),
+            *check_rights(settings),
             check_disk(free_bytes_of(settings)),
             *await asyncio.to_thread(check_ports, settings, is_held=is_held),
             *check_pages(settings, is_contained=deps.is_contained),

@@ -5,15 +5,17 @@ import os
 import shutil
 import socket
 import sqlite3
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from pathlib import Path
 
 from bot.clock import Clock
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.invocation import command_line
-from bot.settings import Settings, unread_zone
+from bot.settings import SETTINGS_FILE_NAME, Settings, unread_zone
 from bot.turn.notices import Notice
 from store import Store, StoreError, StoreInUse, open_store
 
@@ -133,6 +135,24 @@ def check_store_folder(settings: Settings) -> list[Finding]:
             return []
         what = f"store: {there} cannot be written by user {os.geteuid()}: {error.strerror}"
         return [problem(what, f"give that user the folder, or set STORE__PATH (it is {settings.store.path})")]
+
+
+def check_rights(settings: Settings) -> Iterator[Finding]:
+    """Which of the files that hold keys or words others may read; nothing where there are none."""
+    path = settings.store.path
+    files = (path.with_name(SETTINGS_FILE_NAME), *sorted(path.parent.glob(f"{path.name}*")))
+    exposed = [file.name for file in files if _is_exposed(file)]
+    if exposed:
+        what = f"files: others on this machine may read {', '.join(exposed)} in {path.parent}"
+        yield warning(what, f"`{command_line('doctor --fix')}` takes that right away")
+
+
+def _is_exposed(file: Path) -> bool:
+    try:
+        mode = file.lstat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) and bool(mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
 def check_ports(settings: Settings, *, is_held: bool) -> list[Finding]:

@@ -666,7 +666,7 @@ def read_settings_file(path: Path, text: str | None = None) -> dict[str, str]:
     """
     try:
         found = entries(path.read_bytes().decode() if text is None else text, path.name)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # the doctor names a folder that is none
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error) from error

@@ -359,7 +359,9 @@ def _checked(given: GivenValue, variable: Variable) -> GivenValue:
             f"{given.name}: is set twice, in different capitals; leave out one of the two{_whence(given)}"
         )
     if _QUOTED.fullmatch(given.value):
-        raise ConfigError(f"{given.name}: has quotes around its value, which are a part of it here{_whence(given)}")
+        raise ConfigError(
+            f"{given.name}: has quotes around its value, which count as part of it here; take them away{_whence(given)}"
+        )
     if "_" in given.value and _kind(variable.field.annotation) in _NUMBERS:
         raise ConfigError(f"{given.name}: must be {_number_words(variable)}{_whence(given)}")  # Python passes over it
     return given

@@ -336,7 +336,8 @@ class TestEnvFile:
 def test_quotes_that_were_kept_are_refused(name: str, value: str) -> None:
     """As `docker run --env-file` keeps them; none becomes part of a key, a name or a path."""
     told = complaint(**{name: value})
-    assert told == f"{name}: has quotes around its value, which are a part of it here (it is set in the environment)"
+    words = "has quotes around its value, which count as part of it here; take them away"
+    assert told == f"{name}: {words} (it is set in the environment)"
 
 
 def test_quotes_within_words_are_meant() -> None:

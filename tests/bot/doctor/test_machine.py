@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.app import machine as process
-from bot.doctor.machine import check_ports, check_store_folder
+from bot.doctor.machine import check_ports, check_rights, check_store_folder
 from bot.settings import Settings, load_settings
 from tests.bot.doctor.practice import USER_AGENT, examined, wrong
 from tests.servers.base import free_port
@@ -30,6 +30,23 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         [found] = check_store_folder(given(STORE__PATH=str(path)))
         assert (found.level, "cannot be written by user" in found.what) == ("problem", True)
         assert "STORE__PATH" in found.advice
+
+
+def test_keys_that_others_may_read_are_named(tmp_path: Path) -> None:
+    """Every file of the store and the settings file; what Aldis makes is nobody else's, a socket holds nothing."""
+    settings = given(STORE__PATH=str(tmp_path / "aldis.db"))
+    for name in ("aldis.db", "aldis.db-master-key", "settings.env", "other"):
+        (tmp_path / name).write_text("x", encoding="utf-8")
+        (tmp_path / name).chmod(0o600)
+    (tmp_path / "other").chmod(0o644)
+    with socket.socket(socket.AF_UNIX) as control:
+        control.bind(str(tmp_path / "aldis.db-control"))
+    assert list(check_rights(settings)) == []
+    (tmp_path / "aldis.db-master-key").chmod(0o644)
+    (tmp_path / "settings.env").chmod(0o640)
+    [found] = check_rights(settings)
+    assert (found.level, "settings.env, aldis.db-master-key in" in found.what) == ("warning", True)
+    assert "doctor --fix" in found.advice
 
 
 def test_a_port_that_is_taken_is_named() -> None:
