@@ -126,10 +126,10 @@ def transport(settings: Settings, bridge: Bridge, account: Account) -> Transport
 def linking_over(settings: Settings, bridge: Bridge) -> Linking:
     """The way to link an account by this bridge."""
     if bridge == "signal_cli":
-        from bot.transports.signal_cli.transport import SignalCliLinking
+        from bot.transports.signal_cli.linking import SignalCliLinking
 
         return SignalCliLinking(settings.signal.url)
-    from bot.transports.rest_api.transport import RestApiLinking
+    from bot.transports.rest_api.linking import RestApiLinking
 
     return RestApiLinking(settings.signal.url)
 

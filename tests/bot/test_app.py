@@ -22,8 +22,10 @@ from bot.policy.access import may_write
 from bot.providers.base import Completion, Request
 from bot.providers.openai.provider import OpenAI
 from bot.settings import Settings, load_settings
-from bot.transports.rest_api.transport import RestApi, RestApiLinking
-from bot.transports.signal_cli.transport import SignalCli, SignalCliLinking
+from bot.transports.rest_api.linking import RestApiLinking
+from bot.transports.rest_api.transport import RestApi
+from bot.transports.signal_cli.linking import SignalCliLinking
+from bot.transports.signal_cli.transport import SignalCli
 from tests.bot.loops.fake_transport import envelope
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.anthropic import AnthropicServer

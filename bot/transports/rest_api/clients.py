@@ -30,6 +30,10 @@ from bot.transports.rest_api.errors import refusal, words_in
 
 _log = logging.getLogger(__name__)
 
+CONNECT_SECONDS = 1.0
+"""For reaching the bridge: it stands on the same machine or the same private network, and every second in which it is
+back and Aldis is not costs messages."""
+
 _BODY_SECONDS = 5.0
 """For the few bytes behind the head of an answer."""
 

@@ -21,9 +21,8 @@ from bot.events import Account
 from bot.transports.envelope.directory import profile_in
 from bot.transports.envelope.json import as_object, text_in
 from bot.transports.profiles import MAX_PICTURE_BYTES, AccountProfile, ProfileChange, Username
-from bot.transports.rest_api.clients import BridgeRefusal, Clients, as_disconnected
+from bot.transports.rest_api.clients import CONNECT_SECONDS, BridgeRefusal, Clients, as_disconnected
 from bot.transports.rest_api.errors import words_in
-from bot.transports.rest_api.transport import CONNECT_SECONDS
 
 T = TypeVar("T")
 

@@ -15,48 +15,43 @@ Source: signalbot 2.2.1; signal-cli-rest-api 0.101 and commit a08db23, which was
 import asyncio
 import logging
 import time
-from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
 from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import quote
 
 from signalbot._generated import Receipt, RemoteDeleteRequest, TypingIndicatorRequest
 from signalbot._generated.api.receipt_type import ReceiptType
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
-from bot.errors import CallRefused, ConfigError, Disconnected, SendUnknown, SentUnnamed, TransportError
+from bot.errors import CallRefused, ConfigError, Disconnected, SendUnknown, TransportError
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId, Styled
 from bot.invocation import command_line
-from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, MissedRecipient
+from bot.transports.base import Contact, Group, Identity
 from bot.transports.bridge_versions import Release
-from bot.transports.envelope.directory import accounts_in, contacts_in, groups_in, identities_in, with_id
+from bot.transports.envelope.directory import accounts_in, contacts_in, groups_in, identities_in
 from bot.transports.envelope.files import check_size
-from bot.transports.envelope.json import as_object, items_in, parse_frame, person_in, text_in
-from bot.transports.envelope.send_errors import NO_CHALLENGE, failure, missed_recipient
+from bot.transports.envelope.json import as_object, text_in
+from bot.transports.envelope.send_errors import NO_CHALLENGE
 from bot.transports.rest_api.about import check_about
 from bot.transports.rest_api.arrivals import Arrivals
 from bot.transports.rest_api.clients import (
+    CONNECT_SECONDS,
     BridgeRefusal,
     Clients,
     as_disconnected,
     as_fetched,
     as_log,
     as_outcome,
-    refusal_words,
 )
 from bot.transports.rest_api.errors import challenge_in
 from bot.transports.rest_api.requests import message_of, reaction_of, recipient_of, removed_reaction_of
+from bot.transports.rest_api.send_results import parse_sent_id
 from bot.transports.rest_api.webhook import Post, Webhook
 from bot.transports.signal_bridge import SignalBridge
 
 _log = logging.getLogger(__name__)
-
-CONNECT_SECONDS = 1.0
-"""For reaching the bridge: it stands on the same machine or the same private network, and every second in which it is
-back and Aldis is not costs messages."""
 
 MAX_PAUSE_SECONDS = 0.6
 """Between one look for the bridge and the next: with `CONNECT_SECONDS` less than the two seconds after its return in
@@ -65,11 +60,6 @@ which Aldis is to be back."""
 _PINGS_IN_SILENCE = 20
 """How many pings are sent in the time after which a websocket is given up that answers none: a bridge that was away
 without a word is noticed with the next."""
-
-_CALL_SECONDS = 30.0
-_ACCOUNTS_SECONDS = 5.0
-"""For the list of accounts: the bridge hangs for ever over an answer of signal-cli that comes at once, so it is asked
-again soon (`getRaw` in `src/client/jsonrpc2.go` waits for the answer only after it has written the request)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -351,7 +341,7 @@ class RestApi(SignalBridge):
         message = message_of(ready, account=self._name, recipient=self._recipient(reply.chat))
         in_group = reply.chat.is_group
         async with self._sending(in_group=in_group):
-            sent_id = _sent(await self._clients.plain.send(message), self.missed, in_group=in_group)
+            sent_id = parse_sent_id(await self._clients.plain.send(message), self.missed, in_group=in_group)
         self._reader.remember(sent_id)
         return sent_id
 
@@ -360,7 +350,7 @@ class RestApi(SignalBridge):
         self._check_target(removal.chat, removal.target)
         request = RemoteDeleteRequest(recipient=self._recipient(removal.chat), timestamp=removal.target)
         async with self._sending(in_group=removal.chat.is_group):
-            sent_id = _sent(await self._clients.plain.remove(self._name, request), self.missed, in_group=True)
+            sent_id = parse_sent_id(await self._clients.plain.remove(self._name, request), self.missed, in_group=True)
         self._reader.remember(sent_id)
         return sent_id
 
@@ -494,78 +484,6 @@ class RestApi(SignalBridge):
         await self._clients.sessions.close()
 
 
-class RestApiLinking:
-    """`Linking` by the bridge at `url`; `scan_seconds` is how long the phone may take."""
-
-    def __init__(self, url: str, *, scan_seconds: float = 60, poll_seconds: float = 1) -> None:
-        self._clients = Clients(url, "", CONNECT_SECONDS)
-        self._scan_seconds = scan_seconds
-        self._poll_seconds = poll_seconds
-        self._before: tuple[Account, ...] | None = None
-        """What was linked before the first code: whoever scans one that has been replaced is known by that, too."""
-
-    async def accounts(self) -> tuple[Account, ...]:
-        """The accounts that are linked already; see `Linking.accounts`."""
-        return accounts_in(await self._ask("/v1/accounts", timeout_seconds=_ACCOUNTS_SECONDS))
-
-    async def identify(self, account: Account) -> Account:
-        """Ask for the id of an account; see `Linking.identify`."""
-        if account.id is not None and account.number is not None:
-            return account
-        try:
-            return with_id(account, await self._ask(f"/v1/contacts/{account.name}?all_recipients=true"))
-        except Disconnected as error:
-            if (words := refusal_words(error)) is not None:
-                raise Disconnected(f"{error}: {words}") from error
-            raise
-
-    async def start_link(self, device_name: str) -> str:
-        """The address that the QR code shows; see `Linking.start_link`."""
-        if self._before is None:
-            self._before = await self.accounts()
-        answer = await self._ask(f"/v1/qrcodelink/raw?device_name={quote(device_name, safe='')}")
-        uri = text_in(as_object(answer), "device_link_uri")
-        if not uri:
-            raise Disconnected("signal-cli-rest-api gave no address to link by; try again")
-        return uri
-
-    async def finish_link(self, uri: str, device_name: str) -> str:  # noqa: ARG002 - the other bridge wants both
-        """Wait for the phone and give its account; see `Linking.finish_link`.
-
-        The bridge finishes in the background and does not tell, so its list of accounts is asked for again and again.
-        """
-        try:
-            async with asyncio.timeout(self._scan_seconds):
-                while True:
-                    new = set(await self.accounts()) - set(self._before or ())
-                    if new:
-                        return new.pop().name
-                    await asyncio.sleep(self._poll_seconds)
-        except TimeoutError as error:
-            raise Disconnected(NOT_SCANNED) from error
-
-    async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
-        """Have a code sent to a number; see `Linking.register`."""
-        body = {"use_voice": by_call, **({"captcha": captcha} if captcha else {})}
-        path = f"/v1/register/{quote(number, safe='')}"
-        await self._clients.do("post", path, body, timeout_seconds=self._scan_seconds)
-
-    async def verify(self, number: str, code: str, *, pin: str | None) -> None:
-        """Make the number an account; see `Linking.verify`."""
-        path = f"/v1/register/{quote(number, safe='')}/verify/{quote(code, safe='')}"
-        await self._clients.do("post", path, {"pin": pin} if pin else {}, timeout_seconds=self._scan_seconds)
-
-    async def aclose(self) -> None:
-        """Close connections."""
-        await self._clients.sessions.close()
-
-    async def _ask(self, path: str, *, timeout_seconds: float = _CALL_SECONDS) -> object:
-        return await self._clients.ask(path, timeout_seconds=timeout_seconds)
-
-
-# What comes in
-
-
 async def _frames(websocket: ClientConnection) -> AsyncIterator[str]:
     """The frames until the bridge closes in good order. Pings see to it that the wait for one is bounded."""
     while True:
@@ -576,29 +494,3 @@ async def _frames(websocket: ClientConnection) -> AsyncIterator[str]:
         except WebSocketException as error:
             raise Disconnected(f"the websocket broke: {type(error).__name__}") from error
         yield raw.decode("utf-8", "replace")
-
-
-# What became of it
-
-
-def _sent(body: bytes, missing: deque[MissedRecipient], *, in_group: bool) -> SentId:
-    """The id of a message that somebody got: failures stand in an answer of success, too, one for each recipient.
-
-    Up to 0.100, and where somebody has built the bridge from older source, the object stands there without a list.
-
-    Raises:
-        SentUnnamed: it went out; the rest cannot be read.
-    """
-    told = parse_frame('{"sent": ' + body.decode("utf-8", "replace") + "}")
-    sent = as_object(next(iter(items_in(told, "sent")), told.get("sent")))
-    errors = [as_object(error) for error in items_in(as_object(sent.get("errors")), "recipients")]
-    kinds = [text_in(error, "reason") for error in errors]
-    if kinds and not in_group:
-        raise failure(kinds)
-    if kinds:
-        _log.warning("a message did not reach %d members of a group", len(kinds))
-        missing.extend(missed_recipient(text_in(error, "reason"), person_in(error, "uuid")) for error in errors)
-    at = str(sent.get("timestamp"))
-    if not at.isascii() or not at.isdecimal():
-        raise SentUnnamed("signal-cli-rest-api has sent it, and does not tell its timestamp")
-    return SentId(int(at))

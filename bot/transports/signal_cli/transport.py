@@ -10,7 +10,6 @@ Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc
 
 import asyncio
 import logging
-import re
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
@@ -20,7 +19,6 @@ from typing import Protocol
 from bot.errors import (
     CallRefused,
     Disconnected,
-    LinkRefused,
     NotSent,
     SendUnknown,
     TransportError,
@@ -28,36 +26,28 @@ from bot.errors import (
     Unfetchable,
 )
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, QuoteTarget, Removal, Reply, SentId
-from bot.transports.base import NOT_SCANNED, Contact, Group, Identity
+from bot.transports.base import Contact, Group, Identity
 from bot.transports.bridge_versions import Release
 from bot.transports.envelope.contents import stickers_in
 from bot.transports.envelope.directory import (
-    account_in,
     contacts_in,
     entries,
     groups_in,
     identities_in,
-    with_id,
 )
 from bot.transports.envelope.files import Folder, check_size, data_uri
-from bot.transports.envelope.json import as_object, text_in, whole_in
+from bot.transports.envelope.json import as_object, whole_in
 from bot.transports.envelope.send_errors import NO_CHALLENGE
 from bot.transports.signal_bridge import SignalBridge
 from bot.transports.signal_cli.event_stream import HEADERS_SECONDS, EventStream
 from bot.transports.signal_cli.lines import is_socket
-from bot.transports.signal_cli.rpc import CONNECT_SECONDS, Rpc, not_done
+from bot.transports.signal_cli.rpc import CONNECT_SECONDS, Rpc
 from bot.transports.signal_cli.send_results import RpcError, challenge_in, outcome, parse_sent_id
 from bot.transports.signal_cli.subscription import HOLD_SECONDS, Subscription
 
 _log = logging.getLogger(__name__)
 
 _STICKERS_SECONDS = 10.0
-_CALL_SECONDS = 30.0
-
-_USER_ERROR_CODE = -1
-_EXPIRED = re.compile(r"timed out|unknown device link uri", re.IGNORECASE)
-"""What signal-cli says of a code that nobody has scanned, or that it has forgotten at a restart:
-both have the same number as a refusal. Source: signal-cli 0.14.6, `FinishLinkCommand` (2026-11-22)."""
 
 
 class _Stream(Protocol):
@@ -339,69 +329,6 @@ class SignalCli(SignalBridge):
         except TransportError as error:
             _log.info("%s failed: %s", method, error)
             return None
-
-
-class SignalCliLinking:
-    """`Linking` by the daemon at `url`; `scan_seconds` is how long the phone may take."""
-
-    def __init__(self, url: str, *, scan_seconds: float = 180) -> None:
-        self._rpc = Rpc(url)
-        self._scan_seconds = scan_seconds
-
-    async def accounts(self) -> tuple[Account, ...]:
-        """The accounts that are linked already; see `Linking.accounts`."""
-        return await self._rpc.accounts(timeout_seconds=_CALL_SECONDS)
-
-    async def identify(self, account: Account) -> Account:
-        """Ask for the id of an account; see `Linking.identify`."""
-        if account.id is not None:
-            return account
-        params = {"account": account.name, "recipient": [account.name], "allRecipients": True}
-        return with_id(account, await self._rpc.ask("listContacts", params, timeout_seconds=_CALL_SECONDS))
-
-    async def start_link(self, device_name: str) -> str:  # noqa: ARG002 - only the other bridge wants it now
-        """The address that the QR code shows; see `Linking.start_link`."""
-        started = await self._rpc.ask("startLink", {}, timeout_seconds=_CALL_SECONDS)
-        uri = text_in(as_object(started), "deviceLinkUri")
-        if not uri:
-            raise Disconnected("signal-cli gave no address to link by; try again")
-        return uri
-
-    async def finish_link(self, uri: str, device_name: str) -> str:
-        """Wait for the phone and give its account; see `Linking.finish_link`."""
-        before = await self.accounts()  # since one without a number need not be in the answer
-        params = {"deviceLinkUri": uri, "deviceName": device_name}
-        try:
-            finished = account_in(await self._rpc.call("finishLink", params, timeout_seconds=self._scan_seconds))
-        except RpcError as error:
-            raise _not_linked(error) from error
-        except TransportError as error:
-            raise not_done("finishLink", error) from error
-        new = [finished] if finished.name else [one for one in await self.accounts() if one.name and one not in before]
-        if len(new) != 1:
-            raise Disconnected("signal-cli did not say which account was linked; look at its list of accounts")
-        return new[0].name
-
-    async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
-        """Have a code sent to a number; see `Linking.register`."""
-        given = {"account": number, "voice": by_call, **({"captcha": captcha} if captcha else {})}
-        await self._rpc.do("register", given, timeout_seconds=self._scan_seconds)
-
-    async def verify(self, number: str, code: str, *, pin: str | None) -> None:
-        """Make the number an account; see `Linking.verify`."""
-        given = {"account": number, "verificationCode": code, **({"pin": pin} if pin else {})}
-        await self._rpc.do("verify", given, timeout_seconds=self._scan_seconds)
-
-    async def aclose(self) -> None:
-        """Close connections."""
-        await self._rpc.aclose()
-
-
-def _not_linked(error: RpcError) -> TransportError:
-    """Why the phone was not linked: a code that nobody scanned is replaced by another one, what it refuses is final."""
-    if error.code == _USER_ERROR_CODE and not _EXPIRED.search(error.words):
-        return LinkRefused(error.line)
-    return Disconnected(NOT_SCANNED if error.code == _USER_ERROR_CODE else f"the phone was not linked ({error})")
 
 
 # What a reply looks like

@@ -8,8 +8,8 @@ import pytest
 
 from bot.cli import link as linking
 from bot.transports.base import Linking
-from bot.transports.rest_api.transport import RestApiLinking
-from bot.transports.signal_cli.transport import SignalCliLinking
+from bot.transports.rest_api.linking import RestApiLinking
+from bot.transports.signal_cli.linking import SignalCliLinking
 from tests.servers.envelopes import ACCOUNT
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi

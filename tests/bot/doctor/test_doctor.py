@@ -29,9 +29,10 @@ from bot.providers.offline.provider import Offline
 from bot.settings import ProviderName, Settings
 from bot.transports.base import Linking, Transport
 from bot.transports.bridge_versions import Bridge
-from bot.transports.rest_api.transport import RestApi, RestApiLinking
+from bot.transports.rest_api.linking import RestApiLinking
+from bot.transports.rest_api.transport import RestApi
+from bot.transports.signal_cli.linking import SignalCliLinking
 from bot.transports.signal_cli.transport import SignalCli as SignalCliTransport
-from bot.transports.signal_cli.transport import SignalCliLinking
 from store import open_store
 from tests.cells import sandbox
 from tests.servers.anthropic import AnthropicServer

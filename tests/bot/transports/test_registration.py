@@ -6,8 +6,8 @@ import pytest
 
 from bot.errors import CallRefused, Disconnected
 from bot.transports.base import Linking
-from bot.transports.rest_api.transport import RestApiLinking
-from bot.transports.signal_cli.transport import SignalCliLinking
+from bot.transports.rest_api.linking import RestApiLinking
+from bot.transports.signal_cli.linking import SignalCliLinking
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import SignalServer

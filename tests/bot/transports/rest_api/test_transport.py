@@ -23,7 +23,8 @@ from bot.events import Account, ChatId, PersonId, Removal
 from bot.transports.base import Linking
 from bot.transports.envelope.accounts import choice_of
 from bot.transports.rest_api.clients import MAX_ANSWER_BYTES
-from bot.transports.rest_api.transport import PostWaits, RestApi, RestApiLinking
+from bot.transports.rest_api.linking import RestApiLinking
+from bot.transports.rest_api.transport import PostWaits, RestApi
 from tests.bot.transports.bridges import (
     NUMBERLESS,
     OWN_ACCOUNT,

@@ -20,7 +20,8 @@ from bot.errors import (
 )
 from bot.events import Account, Incoming
 from bot.transports.base import Linking
-from bot.transports.signal_cli.transport import SignalCli, SignalCliLinking
+from bot.transports.signal_cli.linking import SignalCliLinking
+from bot.transports.signal_cli.transport import SignalCli
 from tests.bot.transports.bridges import NUMBERLESS, OWN_ACCOUNT, Bridge, bridge_to, received, reply
 from tests.servers import signal_cli
 from tests.servers.base import Answer, Seen, answer_json, hang
