@@ -6,8 +6,11 @@ python mcp_rough.py stuck   FILE    likewise, but a call is the last thing that 
 python mcp_rough.py silent  FILE    says nothing, does not mind that its input ends, and has started another process
 python mcp_rough.py hostile FILE    lists tools that nobody should be shown as they are
 python mcp_rough.py babble  FILE    writes what is no message, words of a person in it
+python mcp_rough.py ping    FILE    lists its tools, then wants to be answered again and again, and hears nothing
+python mcp_rough.py chat    FILE    likewise, but it tells of its progress again and again
 """
 
+import itertools
 import json
 import os
 import signal
@@ -113,6 +116,15 @@ def serve() -> None:
             sys.stdout.write("the secret of Alice {\n")
         sys.stdout.write(json.dumps(said) + "\n")
         sys.stdout.flush()
+        if asked["method"] == "tools/list" and HOW in {"ping", "chat"}:
+            storm()
+
+
+def storm() -> None:
+    for number in itertools.count():
+        told = {"method": "notifications/progress", "params": {"progressToken": number, "progress": 1}}
+        said = told if HOW == "chat" else {"method": "ping", "id": number}
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **said}) + "\n")
 
 
 if __name__ == "__main__":

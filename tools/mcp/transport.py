@@ -1,14 +1,17 @@
 """The wires to MCP servers: a command's standard input and output, or requests by HTTP, within bounds.
 
 What holds: a command sees PATH, HOME, LANG and TZ and what the operator gives it, none of our settings. An address is
-asked without proxies of the environment; nothing is followed to another host. One answer has a most size. Left to
-others: how a command is run and ended (`tools.mcp.stdio`), what is said over them (`tools.mcp.session`).
+asked without proxies of the environment; nothing is followed to another host. One answer has a most size, and a server
+that says or asks more than any has to is not listened to any longer. Left to others: how a command is run and ended
+(`tools.mcp.stdio`), what is said over them (`tools.mcp.session`).
 
 Source: mcp 2.3.0, `mcp.client.streamable_http`, 2026-11-21: redirects are followed only within the same origin.
 """
 
 import asyncio
+import math
 import os
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import TracebackType
@@ -16,6 +19,7 @@ from typing import Any, Self
 
 import anyio
 import httpx2
+import mcp_types as types
 from mcp.client import Transport
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
@@ -28,6 +32,10 @@ MAX_ANSWER_BYTES = 12_000_000
 _CONNECT_SECONDS = 10.0
 _SILENT_SECONDS = 600.0  # no call may take longer
 _INHERITED = ("PATH", "HOME", "LANG", "TZ")
+_MAX_MESSAGES = 2_000
+"""In ten seconds: progress of some calls side by side, told without restraint."""
+_MAX_REQUESTS = 120
+"""Of the server's own in a minute, to each of which there is an answer: it may look whether we are there, no more."""
 
 
 @asynccontextmanager
@@ -62,12 +70,34 @@ def _http_client(server: ServerOptions) -> httpx2.AsyncClient:
     )
 
 
+class _Count:
+    """At most so many in each span of time."""
+
+    def __init__(self, most: int, seconds: float) -> None:
+        self._most = most
+        self._seconds = seconds
+        self._begun_at = -math.inf
+        self._counted = 0
+
+    def admits(self) -> bool:
+        """Whether one more is not too many."""
+        now = time.monotonic()
+        if now - self._begun_at > self._seconds:
+            self._begun_at, self._counted = now, 0
+        self._counted += 1
+        return self._counted <= self._most
+
+
 class _Watched:
-    """A stream to read from that tells when it has ended."""
+    """A stream to read from that tells when it has ended, and ends where it has no end: an answer to each request of a
+    server that reads none would fill the memory.
+    """
 
     def __init__(self, stream: Any, ended: asyncio.Event) -> None:
         self._stream = stream
         self._ended = ended
+        self._messages = _Count(_MAX_MESSAGES, 10.0)
+        self._requests = _Count(_MAX_REQUESTS, 60.0)
 
     @property
     def last_context(self) -> object:
@@ -77,10 +107,18 @@ class _Watched:
     async def receive(self) -> SessionMessage | Exception:
         """The next message."""
         try:
-            return await self._stream.receive()
+            message = await self._stream.receive()
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             self._ended.set()
             raise
+        if self._is_too_much(message):
+            self._ended.set()
+            raise anyio.EndOfStream
+        return message
+
+    def _is_too_much(self, message: SessionMessage | Exception) -> bool:
+        is_request = isinstance(message, SessionMessage) and isinstance(message.message, types.JSONRPCRequest)
+        return not self._messages.admits() or (is_request and not self._requests.admits())
 
     async def aclose(self) -> None:
         """Close it."""

@@ -258,6 +258,19 @@ async def test_an_answer_without_end_is_given_up(tmp_path: Path, context: ToolCo
         await eventually(lambda: not is_alive(pid))
 
 
+@pytest.mark.parametrize("how", ["ping", "chat"])
+async def test_a_server_that_never_stops_talking_is_ended(
+    tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What it asks without end would fill the memory with answers that it does not read."""
+    where = tmp_path / "pid"
+    pace = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause_seconds=DEADLINE_SECONDS)
+    async with running({"rough": command(ROUGH, how, str(where))}, pace) as source:
+        await source.tools()
+        await eventually(lambda: "the MCP server rough is down (it went away)" in caplog.text)
+        await eventually(lambda: not is_alive(int(where.read_text())))
+
+
 async def test_a_call_does_not_wait_long_for_a_server_that_has_gone(tmp_path: Path, context: ToolContext) -> None:
     """It was not sent, so it has surely not happened, whatever the tool does."""
     servers = {"rough": command(ROUGH, "plain", str(tmp_path / "pid"))}
