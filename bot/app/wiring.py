@@ -9,33 +9,24 @@ from datetime import timedelta
 
 from bot.app import models, policies
 from bot.app import tools as equipment
+from bot.app.commands import command_groups
 from bot.app.metering import Meter
 from bot.clock import Clock
-from bot.commands.admin import AdminCommands
 from bot.commands.base import CommandContext, Commands
-from bot.commands.broadcast import Audience, BroadcastCommands
-from bot.commands.chat import ChatCommands
-from bot.commands.preferences import Menu, PreferenceCommands
-from bot.commands.questions import QuestionCommands
-from bot.commands.status import StatusCommands
-from bot.commands.takeover import TakeoverCommands
+from bot.commands.broadcast import Audience
+from bot.commands.preferences import Menu
 from bot.commands.urgent import Authority, UrgentItems
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.troubles import ModelTroubles
 from bot.events import PersonId
-from bot.features.attestation.commands import AttestationCommands
 from bot.features.attestation.service import Attestation
 from bot.features.evidence.judge import ReportJudge
-from bot.features.feeds.commands import FeedCommands
 from bot.features.feeds.poller import FeedPoller
 from bot.features.feeds.service import Feeds
-from bot.features.memory.commands import MemoryCommands
 from bot.features.memory.service import Memory
-from bot.features.reminders.commands import ReminderCommands
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
-from bot.features.safety_numbers.commands import TrustCommands
 from bot.features.safety_numbers.service import Identities
 from bot.features.safety_numbers.watcher import IdentityWatch
 from bot.features.summaries.service import Summaries
@@ -339,39 +330,28 @@ class Parts:
         return lambda: phrases.greeting(name, tools)
 
     def _commands(self, approvals: Approvals, intake: Intake, identities: Identities) -> Commands:
+        settings = self._settings
         context = CommandContext(self._store, self._turns, self._clock)
-        account, zone = self._transport.account, self._settings.locale.timezone
-        choices = self._settings.llm.models_to_choose
-        audience = Audience(self._transport, lambda: intake.access)
-        budgets = models.budgets(self._settings)
-        groups = (
-            ChatCommands(context, approvals, timezone=zone, limits=budgets, name=self._settings.signal.name),
-            QuestionCommands(context, approvals),
-            PreferenceCommands(context, self._menu),
-            StatusCommands(
-                context,
-                account=account,
-                model=choices[0],
-                version=current_version(),
-                described_build=described_build,
-                known=self._known,
-            ),
-            AttestationCommands(context, Attestation(self._settings.attestation.socket)),
-            ReminderCommands(context, self.reminders),
-            MemoryCommands(context, self.memory),
-            FeedCommands(context, is_on=equipment.news_options(self._settings).enabled, timezone=zone),
-            AdminCommands(
-                context,
-                self._pairing,
-                audience,
-                budgets,
-                account=account,
-                timezone=zone,
-                on_allowed=intake.admit,
-            ),
-            TakeoverCommands(context, approvals, audience),
-            TrustCommands(context, identities),
-            BroadcastCommands(context, audience),
+        groups = command_groups(
+            context,
+            approvals,
+            self._menu,
+            account=self._transport.account,
+            name=settings.signal.name,
+            timezone=settings.locale.timezone,
+            model=settings.llm.models_to_choose[0],
+            budgets=models.budgets(settings),
+            known=self._known,
+            version=current_version(),
+            described_build=described_build,
+            attestation=Attestation(settings.attestation.socket),
+            reminders=self.reminders,
+            memory=self.memory,
+            has_feeds=equipment.news_options(settings).enabled,
+            pairing=self._pairing,
+            audience=Audience(self._transport, lambda: intake.access),
+            on_allowed=intake.admit,
+            identities=identities,
         )
         return Commands(context, groups)
 

@@ -17,27 +17,18 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from bot.app.commands import command_groups
 from bot.clock import SetClock
-from bot.commands.admin import AdminCommands
 from bot.commands.base import CommandContext, CommandGroup, Commands
-from bot.commands.broadcast import Audience, BroadcastCommands
-from bot.commands.chat import ChatCommands
-from bot.commands.preferences import Menu, PreferenceCommands
-from bot.commands.questions import QuestionCommands
-from bot.commands.status import StatusCommands
-from bot.commands.takeover import TakeoverCommands
+from bot.commands.broadcast import Audience
+from bot.commands.preferences import Menu
 from bot.commands.urgent import Authority, UrgentItems
 from bot.errors import ProviderError
 from bot.events import Envelope, Event, Removal, Reply, SentId
-from bot.features.attestation.commands import AttestationCommands
 from bot.features.attestation.service import Attestation
-from bot.features.feeds.commands import FeedCommands
-from bot.features.memory.commands import MemoryCommands
 from bot.features.memory.service import Memory
-from bot.features.reminders.commands import ReminderCommands
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
-from bot.features.safety_numbers.commands import TrustCommands
 from bot.features.safety_numbers.service import Identities
 from bot.features.summaries.service import Summaries
 from bot.features.summaries.worker import SummaryWorker
@@ -249,33 +240,27 @@ async def app_harness(
     specs = tuple(tool.spec for tool in tools)
     menu = Menu(models=("scripted/model-1", "other/model-2"), tools=specs, sources=sources, known=known)
     groups = (
-        ChatCommands(context, approvals, timezone="UTC", limits=budgets, name="Aldis"),
-        QuestionCommands(context, approvals),
-        PreferenceCommands(context, menu),
-        StatusCommands(
+        *command_groups(
             context,
+            approvals,
+            menu,
             account=ALDIS.uuid,
+            name="Aldis",
+            timezone="UTC",
             model="scripted/model-1",
+            budgets=budgets,
+            known=known,
             version="0.0",
             described_build=lambda: "0.0 (source 1a2b)",
-            known=known,
-        ),
-        AttestationCommands(context, Attestation(Path("nowhere"))),
-        ReminderCommands(context, reminders),
-        MemoryCommands(context, memory),
-        FeedCommands(context, is_on=True, timezone="UTC"),
-        AdminCommands(
-            context,
-            pairing,
-            audience,
-            budgets,
-            account=ALDIS.uuid,
-            timezone="UTC",
+            attestation=Attestation(Path("nowhere")),
+            reminders=reminders,
+            memory=memory,
+            has_feeds=True,
+            pairing=pairing,
+            audience=audience,
             on_allowed=lambda person: intake.admit(person),  # noqa: PLW0108  (it is made further below)
+            identities=identities,
         ),
-        TakeoverCommands(context, approvals, audience),
-        TrustCommands(context, identities),
-        BroadcastCommands(context, audience),
         *commands(context),
     )
     allowed = access or AccessList(persons=frozenset({EVERYBODY}), groups=frozenset({GROUP}), admins=admins)

@@ -1,0 +1,70 @@
+"""All that begins with a slash, put together."""
+
+from collections.abc import Awaitable, Callable
+
+from bot.commands.admin import AdminCommands
+from bot.commands.base import CommandContext, CommandGroup
+from bot.commands.broadcast import Audience, BroadcastCommands
+from bot.commands.chat import ChatCommands
+from bot.commands.preferences import Menu, PreferenceCommands
+from bot.commands.questions import QuestionCommands
+from bot.commands.status import StatusCommands
+from bot.commands.takeover import TakeoverCommands
+from bot.events import PersonId
+from bot.features.attestation.commands import AttestationCommands
+from bot.features.attestation.service import Attestation
+from bot.features.feeds.commands import FeedCommands
+from bot.features.memory.commands import MemoryCommands
+from bot.features.memory.service import Memory
+from bot.features.reminders.commands import ReminderCommands
+from bot.features.reminders.service import Reminders
+from bot.features.safety_numbers.commands import TrustCommands
+from bot.features.safety_numbers.service import Identities
+from bot.policy.pairing import Pairing
+from bot.providers.capabilities import Capabilities
+from bot.settings import BudgetSettings
+from bot.turn.approvals import Approvals
+
+
+def command_groups(
+    context: CommandContext,
+    approvals: Approvals,
+    menu: Menu,
+    *,
+    account: str,
+    name: str,
+    timezone: str,
+    model: str,
+    budgets: BudgetSettings,
+    known: Callable[[str | None], Capabilities],
+    version: str,
+    described_build: Callable[[], str],
+    attestation: Attestation,
+    reminders: Reminders,
+    memory: Memory,
+    has_feeds: bool,
+    pairing: Pairing,
+    audience: Audience,
+    on_allowed: Callable[[PersonId], Awaitable[None]],
+    identities: Identities,
+) -> tuple[CommandGroup, ...]:
+    """The commands in the order in which `/help` has them.
+
+    `model` answers where nobody has chosen one. `on_allowed` is told whom an admin has let in.
+    """
+    return (
+        ChatCommands(context, approvals, timezone=timezone, limits=budgets, name=name),
+        QuestionCommands(context, approvals),
+        PreferenceCommands(context, menu),
+        StatusCommands(
+            context, account=account, model=model, version=version, described_build=described_build, known=known
+        ),
+        AttestationCommands(context, attestation),
+        ReminderCommands(context, reminders),
+        MemoryCommands(context, memory),
+        FeedCommands(context, is_on=has_feeds, timezone=timezone),
+        AdminCommands(context, pairing, audience, budgets, account=account, timezone=timezone, on_allowed=on_allowed),
+        TakeoverCommands(context, approvals, audience),
+        TrustCommands(context, identities),
+        BroadcastCommands(context, audience),
+    )
