@@ -23,9 +23,10 @@ from bot.app.learning import CapabilityProbe
 from bot.app.lessons import KeptLessons
 from bot.app.metering import Meter
 from bot.app.models import unpriced_models
+from bot.app.people import identities_of
 from bot.app.tools import standalone_deps, toolbox, user_agent
 from bot.app.transports import linking, linking_ready, log_waits, profile_client, signal_transport
-from bot.app.wiring import Parts, identities_of
+from bot.app.wiring import Parts
 from bot.clock import Clock, MachineClock
 from bot.doctor.checkup import recheck
 from bot.doctor.deps import Deps

@@ -9,8 +9,10 @@ from datetime import timedelta
 
 from bot.app import models, policies
 from bot.app import tools as equipment
+from bot.app.agent import multimodal_agent
 from bot.app.commands import command_groups
 from bot.app.metering import Meter
+from bot.app.people import admins_of, identities_of
 from bot.clock import Clock
 from bot.commands.base import CommandContext, Commands
 from bot.commands.broadcast import Audience
@@ -53,23 +55,20 @@ from bot.service import Aldis
 from bot.settings import Settings
 from bot.shutdown import Restarts
 from bot.transports.base import Transport
-from bot.turn import chats, prompt
-from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
 from bot.turn.budget import Budget
 from bot.turn.captchas import Captchas
 from bot.turn.edits import Revisions
 from bot.turn.group_context import GroupContext
 from bot.turn.journal import Turn
-from bot.turn.multimodal import MultimodalAgent, VoiceReplies
-from bot.turn.notices import Admins, Notice, Notices
+from bot.turn.multimodal import MultimodalAgent
+from bot.turn.notices import Notice, Notices
 from bot.turn.predictions import Predictions
 from bot.turn.quotas import Quotas
 from bot.turn.reactions import EMOJI, Reactions
 from bot.turn.room import ContextRoom
 from bot.turn.status import StatusMessages
 from bot.turn.tool_shapes import ToolShapes
-from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
 from bot.version import current_version, described_build
 from bot.web.admin.world import RunningParts
@@ -187,7 +186,15 @@ class Parts:
             on_run=Meter(self._counts).on_run,
             shapes=ToolShapes(self._store, self._clock),
         )
-        multimodal = self._multimodal(provider, toolbox, budget)
+        multimodal = multimodal_agent(
+            settings,
+            provider,
+            toolbox,
+            budget,
+            room=ContextRoom(self._lessons, models.server_of(settings)),
+            attachments=AttachmentReader(self._transport, settings.media, self._sandbox, speech=self._speech),
+            speech=self._speech,
+        )
         captchas = Captchas(self._transport, self._store, self._clock, self._counts)
         return Aldis(
             settings=settings,
@@ -260,27 +267,13 @@ class Parts:
             return [*self._troubles.findings(), disk, nothing if watchdog.is_deaf else heard]
 
         checkups = Checkups(
-            Notices(self._store, self._clock, _admins(settings, self._clock, allowed)),
+            Notices(self._store, self._clock, admins_of(settings, self._clock, allowed)),
             look=look,
             ask=self._ask,
             contacts=Audience(self._transport, allowed).contacts,
         )
         self._troubles.on_change = checkups.wake
         return checkups
-
-    def _multimodal(self, provider: Provider, tools: Toolbox, budget: Budget) -> MultimodalAgent:
-        settings = self._settings
-        seconds = settings.worker.turn_timeout_seconds
-        voice = (
-            VoiceReplies(speech=self._speech, turn_seconds=seconds) if self._speech and settings.audio.speak else None
-        )
-        return MultimodalAgent(
-            _agent(settings, provider, tools, budget, ContextRoom(self._lessons, models.server_of(settings))),
-            AttachmentReader(self._transport, settings.media, self._sandbox, speech=self._speech),
-            timezone=settings.locale.timezone,
-            voice=voice,
-            budget=budget,
-        )
 
     def _worker(
         self, agent: MultimodalAgent, intake: Intake, identities: Identities, on_kept: Callable[[Turn], None]
@@ -406,58 +399,5 @@ class Parts:
         )
 
 
-def identities_of(
-    settings: Settings,
-    transport: Transport,
-    store: Store,
-    clock: Clock,
-    allowed: Callable[[], AccessList],
-    *,
-    counts: Counts,
-) -> Identities:
-    """The safety numbers of the people who may write."""
-    audience = Audience(transport, allowed)
-    return Identities(
-        transport,
-        store,
-        clock,
-        counts,
-        may_write=audience.may_write,
-        admins=_admins(settings, clock, allowed),
-        accepts=settings.signal.new_safety_numbers == "accept",
-    )
-
-
-def _admins(settings: Settings, clock: Clock, allowed: Callable[[], AccessList]) -> Admins:
-    return Admins(
-        clock,
-        listed=lambda: allowed().admins,
-        language=lambda repos, conversation: chats.language_of(
-            chats.settings_of(repos, conversation, clock.now()), settings.locale.language
-        ),
-    )
-
-
 async def _nothing_asked() -> tuple[Finding, ...]:
     return ()
-
-
-def _agent(settings: Settings, provider: Provider, tools: Toolbox, budget: Budget, room: ContextRoom) -> Agent:
-    limits = Limits(
-        max_rounds=settings.tools.max_tool_calls,
-        max_calls_per_round=settings.tools.max_calls_per_round,
-        max_history_tokens=settings.history.max_tokens,
-        max_output_tokens=settings.llm.max_output_tokens,
-        timeout_seconds=settings.llm.timeout_seconds,
-    )
-    system = prompt.system(settings.signal.name, settings.llm.system_prompt, settings.locale.place)
-    return Agent(
-        provider,
-        tools,
-        system=system,
-        limits=limits,
-        budget=budget,
-        secrets=policies.secrets(settings),
-        room=room,
-        shows_sources=settings.answers.show_sources,
-    )

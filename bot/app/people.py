@@ -1,0 +1,47 @@
+"""Who is told what the operator should know, and whose safety numbers are watched."""
+
+from collections.abc import Callable
+
+from bot.clock import Clock
+from bot.commands.broadcast import Audience
+from bot.features.safety_numbers.service import Identities
+from bot.metrics import Counts
+from bot.policy.access import AccessList
+from bot.settings import Settings
+from bot.transports.base import Transport
+from bot.turn import chats
+from bot.turn.notices import Admins
+from store import Store
+
+
+def identities_of(
+    settings: Settings,
+    transport: Transport,
+    store: Store,
+    clock: Clock,
+    allowed: Callable[[], AccessList],
+    *,
+    counts: Counts,
+) -> Identities:
+    """The safety numbers of the people who may write."""
+    audience = Audience(transport, allowed)
+    return Identities(
+        transport,
+        store,
+        clock,
+        counts,
+        may_write=audience.may_write,
+        admins=admins_of(settings, clock, allowed),
+        accepts=settings.signal.new_safety_numbers == "accept",
+    )
+
+
+def admins_of(settings: Settings, clock: Clock, allowed: Callable[[], AccessList]) -> Admins:
+    """The admins, each in the language of their own chat."""
+    return Admins(
+        clock,
+        listed=lambda: allowed().admins,
+        language=lambda repos, conversation: chats.language_of(
+            chats.settings_of(repos, conversation, clock.now()), settings.locale.language
+        ),
+    )
