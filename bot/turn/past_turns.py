@@ -57,7 +57,7 @@ class PastTurns:
         past, changes = self._recent.get(conversation), self._changes
         if past is None:
             rows = await self._store.read(lambda repos: repos.history.last(conversation, self._max_turns))
-            past = await self._lightened(conversation, _turns(rows))
+            past = await self._lightened(conversation, turns_of(rows))
             self._remember(conversation, past, changes)
         return past
 
@@ -110,6 +110,15 @@ class PastTurns:
             self._recent.popitem(last=False)
 
 
+def turns_of(rows: Iterable[StoredMessage]) -> tuple[StoredTurn, ...]:
+    """The turns of rows, in their order."""
+    grouped = groupby(rows, key=lambda row: (row.turn, row.expires_at))
+    return tuple(
+        StoredTurn(turn=turn, messages=PastTurn(_joined(group)), expires_at=expires_at)
+        for (turn, expires_at), group in grouped
+    )
+
+
 def rows_of(turn: TurnId, kept: Iterable[Message]) -> list[StoredMessage]:
     """The messages of a turn as the history keeps them: each answer of a tool by itself."""
     rows: list[StoredMessage] = []
@@ -123,14 +132,6 @@ def rows_of(turn: TurnId, kept: Iterable[Message]) -> list[StoredMessage]:
 
 def _row(turn: TurnId, message: Message, call_id: CallId | None) -> StoredMessage:
     return StoredMessage(turn=turn, role=message.role, call_id=call_id, message=messages.dump_messages((message,)))
-
-
-def _turns(rows: Iterable[StoredMessage]) -> tuple[StoredTurn, ...]:
-    grouped = groupby(rows, key=lambda row: (row.turn, row.expires_at))
-    return tuple(
-        StoredTurn(turn=turn, messages=PastTurn(_joined(group)), expires_at=expires_at)
-        for (turn, expires_at), group in grouped
-    )
 
 
 def _recalled(past: StoredTurn, said: PastTurn) -> StoredTurn:

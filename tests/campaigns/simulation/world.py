@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bot.turn import journal as steps
-from bot.turn import turns
 from bot.turn.journal import Asked, Completed, PastTurn, ToolRun
+from bot.turn.past_turns import turns_of
 from store import ConversationId, Repositories, Store, TurnId
 from tests.campaigns.simulation import disk, house, timeline
 from tests.campaigns.simulation.crashes import Life, Steps
@@ -212,7 +212,7 @@ def _inheritance(repos: Repositories) -> Inheritance:
 
 
 def _history(repos: Repositories, conversation: ConversationId) -> tuple[PastTurn, ...]:
-    return tuple(past.messages for past in turns._turns(repos.history.last(conversation, 10_000)))
+    return tuple(past.messages for past in turns_of(repos.history.last(conversation, 10_000)))
 
 
 @contextmanager
