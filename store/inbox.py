@@ -251,11 +251,14 @@ class Inbox(Repository):
         """An urgent item could not be carried out: that was one try."""
         self.execute("UPDATE inbox SET attempts = attempts + 1 WHERE id = ?", (item,))
 
-    def settle(self, item: InboxId, *, dead: bool = False) -> None:
-        """One item alone is settled: its words go, its name stays."""
+    def settle(self, item: InboxId, *, dead: bool = False, turn: TurnId | None = None) -> None:
+        """One item alone is settled: its words go, its name stays. `turn` is what says the answer to it; None: what is
+        known of that stays.
+        """
         self.execute(
-            "UPDATE inbox SET state = ?, envelope = NULL, claimed_until = NULL WHERE id = ?",
-            ("dead" if dead else "done", item),
+            "UPDATE inbox SET state = ?, envelope = NULL, claimed_until = NULL, turn_id = coalesce(?, turn_id) "
+            "WHERE id = ?",
+            ("dead" if dead else "done", turn, item),
         )
 
     def find(self, conversation: ConversationId, author: str, sent_at: int) -> KnownMessage | None:

@@ -229,12 +229,13 @@ class CommandContext:
     ) -> None:
         """Answer and settle the command within a transaction; `conversation` is where that is by now.
 
-        An answer that is not sent before the command disappears goes with it, for it may repeat what was said there.
+        An answer that is not sent before the command disappears or is deleted goes with it, for it may repeat what was
+        said there.
         """
         whole = reply if isinstance(reply, CommandReply) else CommandReply(text=reply)
         expires_at = call.urgent_item.item.expires_at
-        self.turns.tell(repos, conversation, call.message, whole.text, files=whole.files, expires_at=expires_at)
-        repos.inbox.settle(call.urgent_item.item.id)
+        turn = self.turns.tell(repos, conversation, call.message, whole.text, files=whole.files, expires_at=expires_at)
+        repos.inbox.settle(call.urgent_item.item.id, turn=turn)
 
 
 class Commands(CommandGroup):

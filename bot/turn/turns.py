@@ -383,11 +383,11 @@ class Turns:
         files: tuple[File, ...] = (),
         expires_at: datetime | None = None,
         turn: TurnId | None = None,
-    ) -> None:
+    ) -> TurnId:
         """Put what Aldis itself has to say into the outbox, within a transaction; in a group it quotes the message.
 
         The files go with its last part. `expires_at` is when all of it disappears also if it is not sent by then; None:
-        it waits. `turn` is the one that says it; None: one of its own.
+        it waits. `turn` is the one that says it, which is returned; None: one of its own.
         """
         now = self._clock.now()
         if turn is None:
@@ -397,6 +397,7 @@ class Turns:
             replies = outgoing.replies_to(text if isinstance(text, str) else say(text), (message,), ok=True)
         for reply in with_enclosures(replies, Outcome(text="", ok=True, files=files)):
             outgoing.add_message(repos, conversation, turn, reply, now)
+        return turn
 
     def charge(
         self,

@@ -39,6 +39,24 @@ async def open_words(port: Port) -> int:
 # Deleted
 
 
+async def test_the_answer_to_a_command_goes_with_it(store: Store, clock: SetClock) -> None:
+    """It repeats what was said there: where it is not sent it goes, and from the chat if answers are deleted at all."""
+    async with app_harness(store, clock, deletes_answers=True) as port:
+        asked = await port.deliver(message("/remind in 2 hours call the clinic"))
+        [told] = await port.answered(1)
+        assert "clinic" in told.content.text
+        await port.quiet()
+        await port.deliver(delete(asked))
+        await port.quiet()
+        assert [removal.target for removal in port.transport.removed] == [FIRST + 1]
+        port.transport.sends += [NotSent("down", retry_after_seconds=120)]
+        asked = await port.deliver(message("/remind in 3 hours call the clinic"))
+        await port.quiet_but(1)
+        await port.deliver(delete(asked))
+        await port.quiet()
+        assert await open_words(port) == 0
+
+
 async def test_a_deleted_message_is_gone_with_what_was_made_of_it(store: Store, clock: SetClock) -> None:
     """Question, tool arguments and results, answer: nothing is left, and the model does not see them again."""
     async with app_harness(store, clock, tools=(Echo(),)) as port:
