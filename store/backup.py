@@ -26,7 +26,7 @@ from urllib.parse import quote
 
 from store.database import FOREIGN_ERRORS, Database, lock_file, quick_checked, translate_error
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
-from store.migrations import newest, steps_after
+from store.migrations import newest, steps_after, without_triggers
 from store.restored import mark
 from store.sealing import MasterKey, synced_directory
 
@@ -112,7 +112,8 @@ def _call_a_copy(draft: Path, now: datetime) -> None:
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
         connection.execute("PRAGMA synchronous = OFF")  # it is synced as a whole before it counts
-        mark(connection, copied_at=now)
+        with without_triggers(connection):
+            mark(connection, copied_at=now)
         connection.execute("VACUUM")
 
 
@@ -288,7 +289,8 @@ def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
             raise Damaged(f"{copy} is no backup of Aldis")
         if not master.opens(connection):
             raise WrongKey(f"the master key does not open {copy}: give the one that it was made under as STORE__KEY")
-        mark(connection, restored_at=now)
+        with without_triggers(connection):
+            mark(connection, restored_at=now)
     for suffix in _FILES:
         _sync(_beside(draft, suffix))
 

@@ -321,3 +321,22 @@ def copy_files(source: Path, target: Path) -> None:
     target.mkdir(parents=True)
     for file in source.iterdir():
         (target / file.name).write_bytes(file.read_bytes())
+
+
+async def test_a_copy_that_somebody_has_put_a_trigger_into_does_not_run_it(tmp_path: Path) -> None:
+    """Not while it is restored either; the store that it becomes is opened, and says what was in it."""
+    copy = await backed_up(tmp_path / "a.db", tmp_path / "copies")
+    with closing(sqlite3.connect(copy)) as connection:
+        connection.execute("CREATE TABLE ran (x)")
+        for deed in ("INSERT", "UPDATE"):
+            connection.execute(
+                f"CREATE TRIGGER on_{deed} AFTER {deed} ON restored BEGIN INSERT INTO ran VALUES (1); "
+                "DELETE FROM history; END"
+            )
+        connection.commit()
+    restore(copy, tmp_path / "a.db", now=NOON)
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM ran").fetchone() == (0,)
+    async with open_store(tmp_path / "a.db", realm="signal") as store:
+        assert (await store.tampering()).intruders == 2
+    await assert_holds(tmp_path / "a.db", WORDS)

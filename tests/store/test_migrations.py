@@ -11,6 +11,9 @@ import pytest
 from store import SchemaTooNew, StoreError, open_store
 from store.migrations import migrate, newest
 
+DELETES_QUOTAS = 28
+"""The number of a step that takes rows out."""
+
 
 @pytest.fixture
 def connection() -> Generator[sqlite3.Connection]:
@@ -108,6 +111,20 @@ def test_a_step_that_fails_leaves_the_schema_before_it(connection: sqlite3.Conne
     connection.execute("DROP TABLE ledger")
     migrate(connection)
     assert version(connection) == newest()
+
+
+def test_no_step_runs_what_somebody_has_put_into_the_file(connection: sqlite3.Connection) -> None:
+    """A trigger waits for the step that deletes: it is still there afterwards, for whoever looks for such things."""
+    for file in sorted(files("store").joinpath("schema").iterdir(), key=lambda file: file.name):
+        if int(file.name.partition("_")[0]) < DELETES_QUOTAS:
+            connection.executescript(file.read_text("utf-8"))
+    connection.execute(f"PRAGMA user_version = {DELETES_QUOTAS - 1}")
+    connection.execute("INSERT INTO quotas (service, period, used) VALUES ('s', '2026', 1)")
+    connection.execute("CREATE TABLE ran (x)")
+    connection.execute('CREATE TRIGGER "a""b" AFTER DELETE ON quotas BEGIN INSERT INTO ran VALUES (1); END')
+    migrate(connection)
+    assert connection.execute("SELECT count(*) FROM ran").fetchone() == (0,)
+    assert connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall() == [('a"b',)]
 
 
 def test_a_step_that_cannot_begin_is_told_as_such(tmp_path: Path) -> None:
