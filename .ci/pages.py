@@ -29,13 +29,6 @@ _READY: Mapping[str, Mapping[str, str]] = {
     "twitter": {"bearer_token": "token"},
 }
 """What groups need that offer no tool without."""
-_SERVICES = {
-    "searxng_base_url": "https://search.example",
-    "api_key": "key",
-    "tavily_api_key": "key",
-    "serpapi_api_key": "key",
-    "perplexity_api_key": "key",
-}
 
 
 def page(name: str) -> str:
@@ -105,7 +98,9 @@ def _needs(group: ToolGroup) -> str:
 def _services() -> str:
     """The search services in the order in which they are asked."""
     wanted = SearchOptions().idle_services()
-    made = backends(SearchOptions(**_SERVICES), _around().http)
+    fields = [variable.rpartition("__")[2].lower() for variable in SearchOptions.services()]
+    given = {field: "https://search.example" if field.endswith("_url") else "key" for field in fields}
+    made = backends(SearchOptions.model_validate(given), _around().http)
     rows = (
         (
             service.name,

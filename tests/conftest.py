@@ -17,6 +17,7 @@ import hypothesis
 import pytest
 
 from bot.clock import SetClock
+from bot.settings import ALSO, Settings
 from store import Store, open_store
 from tests.cells import ZYGOTE
 
@@ -33,11 +34,8 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
-_OURS = (
-    *("TOOLS__", "LLM__", "SIGNAL__", "ACCESS__", "GROUPS__", "LIMITS__", "BUDGET__", "APPROVALS__", "STORE__"),
-    *("HISTORY__", "INTAKE__", "MEDIA__", "AUDIO__", "LOG__", "LOCALE__", "WEB__", "WORKER__"),
-)
-_KEYS = ("ANTHROPIC_", "OPENAI_", "BRAVE_", "TAVILY_", "SERPAPI_", "PERPLEXITY_", "TZ", "LANG", "LC_")
+_OURS = tuple(f"{group.upper()}__" for group in Settings.model_fields)
+_KEYS = (*ALSO.values(), "ANTHROPIC_", "OPENAI_", "TZ", "LANG", "LC_")  # the SDKs read more of theirs
 
 
 _QUICK_FOLDERS = ("bot", "tools", "store")

@@ -48,7 +48,7 @@ class CheckedServer:
     path: str = ""
     """What stands between the address and `/models`: `/v1` with Anthropic."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Besides the key."""
+    """Those that go with every request, the key aside."""
     key_headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """Empty: there is no key."""
     address_variable: str

@@ -55,7 +55,7 @@ _NEIGHBOURS: Mapping[str, str] = {
 }
 """Languages that share many words with the four: a message in one of them must not pass for one of these."""
 
-_WORDS = {language: frozenset(words.split()) for language, words in (_COMMON | _NEIGHBOURS).items()}
+_WORDS = {language: frozenset(words.split()) for language, words in (_NEIGHBOURS | _COMMON).items()}
 _OWNERS: Mapping[str, tuple[str, ...]] = {
     word: tuple(language for language, known in _WORDS.items() if word in known)
     for word in frozenset[str]().union(*_WORDS.values())

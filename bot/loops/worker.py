@@ -238,7 +238,7 @@ class Worker:
                 task.cancel()
 
     async def _look(self, group: asyncio.TaskGroup) -> None:
-        """See to what waits, once."""
+        """Begin once whatever waits and may begin."""
         try:
             await self._urgent_items.begin_all(self, group)
             await self._take_all(group)

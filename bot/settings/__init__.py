@@ -338,7 +338,8 @@ class BudgetSettings(SettingsGroup):
     warn_at: Decimal = Field(default=Decimal("0.8"), gt=0, le=1)
     """From which part of a budget on the person is told once how much is used."""
     prices: Annotated[tuple[ModelPrice, ...], CommaList] = ()
-    """Prices of models that Aldis does not know: a comma list of model=input/output in dollars per million tokens."""
+    """Prices of models that Aldis does not know, or that you pay otherwise: a comma list of model=input/output in
+    dollars per million tokens."""
     prices_file: Path | None = None
     """A file with newer prices, in the form of `bot/providers/prices.json`; `make prices` writes one."""
 

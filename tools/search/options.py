@@ -24,6 +24,7 @@ _NEEDS: Mapping[Provider, tuple[str, str]] = {
     "serpapi": ("SerpApi", "SERPAPI_API_KEY"),
     "perplexity": ("Perplexity", "PERPLEXITY_API_KEY"),
 }
+"""What services are called, and the setting without which each is not asked; one that is missing needs nothing."""
 
 
 _SITE = re.compile(r"(?=.{3,80}\Z)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+")
@@ -107,6 +108,11 @@ class SearchOptions(Options):
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`: the services of the order that are set up; each only when those before it fail."""
         return tuple(_NEEDS[provider][0] if provider in _NEEDS else "Wikimedia" for provider in self.ready)
+
+    @staticmethod
+    def services() -> Mapping[str, str]:
+        """The services that need a key or an address of their own, by the setting."""
+        return {f"TOOLS__WEB_SEARCH__{variable}": service for service, variable in _NEEDS.values()}
 
     @property
     def ready(self) -> tuple[Provider, ...]:

@@ -219,7 +219,7 @@ class Intake:
             self._inbox.pass_over(envelope, "other_kind")
 
     async def aclose(self) -> None:
-        """Give the read receipts and codes under way up."""
+        """Give up the read receipts and codes under way."""
         await self._aside.aclose()
 
     async def _read(self) -> bool:

@@ -15,19 +15,11 @@ from bot.web.admin.guard import form_of
 from bot.web.admin.model import looking
 from bot.web.admin.pages import words
 from bot.web.admin.trial import may_be_tried
-from tools import CATALOG
+from tools import CATALOG, SearchOptions
 
 _TOOLS = "/setup/tools"
 _SERVERS_SECONDS = 5.0
 """For servers that give tools of theirs; a page without these is better than none."""
-SEARCHES = {
-    "TOOLS__WEB_SEARCH__API_KEY": "Brave Search",
-    "TOOLS__WEB_SEARCH__TAVILY_API_KEY": "Tavily",
-    "TOOLS__WEB_SEARCH__SERPAPI_API_KEY": "SerpApi",
-    "TOOLS__WEB_SEARCH__PERPLEXITY_API_KEY": "Perplexity",
-    "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL": "SearXNG",
-}
-"""What the page takes for searches, by the setting: keys, and the address of one's own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,14 +58,13 @@ class ToolRoom:
         groups = inventory(settings, self._context.world.deps(settings).tool_deps)
         asked = await self._asked() if any(group.state == "on" and not group.tools for group in groups) else ()
         search = settings.tools.options_by_name["web_search"]
-        fields = {name: name.rpartition("__")[2].lower() for name in SEARCHES}
         return self._context.page(
             request,
             "tools",
             rows=[_row(group, asked) for group in groups],
             searches=[
-                {"name": name, "service": SEARCHES[name], "is_set": getattr(search, field, None) is not None}
-                for name, field in fields.items()
+                {"name": name, "service": service, "is_set": getattr(search, _field(name), None) is not None}
+                for name, service in SearchOptions.services().items()
             ],
             retention=settings.history.retention_days,
         )
@@ -103,14 +94,15 @@ class ToolRoom:
         """Keep a key if its service takes it; an empty one is taken out."""
         form = form_of(request)
         name, value = form.get("name", ""), form.get("value", "").strip() or None
-        if name not in SEARCHES:
+        service = SearchOptions.services().get(name)
+        if service is None:
             raise NotDone(_TOOLS, "TOOL_UNKNOWN")
         if value is not None:
             with refusing(_TOOLS):
                 trial = self._context.world.file.preview({name: value})
                 async with looking(self._context.world, trial) as deps:
                     found = await check_search(trial, deps)
-            wrong = [one for one in found if one.level == "problem" and SEARCHES[name] in one.what]
+            wrong = [one for one in found if one.level == "problem" and service in one.what]
             if wrong:
                 self._context.write_down(request, "key.refused", name)
                 raise NotDone(_TOOLS, "REFUSED", words=wrong[0].what)
@@ -119,6 +111,10 @@ class ToolRoom:
     async def _set_retention(self, request: web.Request) -> web.Response:
         days = form_of(request).get("days", "").strip() or None
         return await self._context.save(request, _TOOLS, {"HISTORY__RETENTION_DAYS": days})
+
+
+def _field(variable: str) -> str:
+    return variable.rpartition("__")[2].lower()
 
 
 def _row(group: ToolGroup, asked: tuple[str, ...]) -> Row:
