@@ -43,13 +43,6 @@ _SENTENCES: Mapping[str, Sentence] = {
     for name, sentence in vars(phrases).items()
     if name.startswith("DEED_") and not name.startswith("DEED_TOOL")
 }
-_NTH: Mapping[int, Sentence] = {
-    1: phrases.EVERY_FIRST,
-    2: phrases.EVERY_SECOND,
-    3: phrases.EVERY_THIRD,
-    4: phrases.EVERY_FOURTH,
-    -1: phrases.EVERY_LAST,
-}
 _DAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
 _QUOTATION_MARKS = dict.fromkeys(map(ord, "“”„‟«»❝❞〝〞＂"), '"')
 # A backslash may begin a formula, and cannot be escaped; this sign looks like one.
@@ -188,12 +181,7 @@ def _again(wish: Wish) -> str:
     repeat = wish.repeat
     assert repeat is not None  # noqa: S101  (its caller has looked)
     days = [_DAYS.index(day) for day in repeat.weekdays]
-    if repeat.nth is not None:
-        every = say(
-            _NTH[repeat.nth], repeats=phrases.repeats(repeat.every, repeat.interval, ()), weekday=weekday(*days)
-        )
-    else:
-        every = phrases.repeats(repeat.every, repeat.interval, days)
+    every = phrases.repeats(repeat.every, repeat.interval, days, repeat.nth)
     if wish.delay_seconds is not None:
         return say(phrases.WHEN_AGAIN_IN, repeats=every, duration=duration(wish.delay_seconds))
     at = datetime.fromisoformat(wish.local or "")

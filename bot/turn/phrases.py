@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import day, moment, number, short_weekday
+from bot.i18n.locale import day, moment, number, short_weekday, weekday
 from bot.i18n.phrases import FAILED
 from bot.invocation import command_line
 from bot.labels import Source, SourceKind
@@ -392,9 +392,14 @@ def kept_prediction(statement: str, probability: float, due: date, outcome: str 
     return told if outcome is None else f"{told} ({say(_OUTCOMES[outcome])})"
 
 
-def repeats(every: str, interval: int, weekdays: Sequence[int]) -> str:
-    """How often something comes again: `hour` ... `year`, each so many of them, on these days (Monday is 0)."""
+def repeats(every: str, interval: int, weekdays: Sequence[int], nth: int | None = None) -> str:
+    """How often something comes again: `hour` ... `year`, each so many of them, on these days (Monday is 0).
+
+    `nth` says which of one weekday in a month is meant: 1 to 4, or -1 for the last.
+    """
     words = say(_REPEATS[every], count=interval)
+    if nth is not None:
+        return say(_NTH[nth], repeats=words, weekday=weekday(*weekdays))
     return f"{words} ({', '.join(map(short_weekday, weekdays))})" if weekdays else words
 
 
@@ -407,6 +412,14 @@ def answers(turns: int) -> str:
     """How many questions with their answers."""
     return say(_ANSWERS, count=turns)
 
+
+_NTH: Mapping[int, Sentence] = {
+    1: EVERY_FIRST,
+    2: EVERY_SECOND,
+    3: EVERY_THIRD,
+    4: EVERY_FOURTH,
+    -1: EVERY_LAST,
+}
 
 _REPEATS: Mapping[str, Sentence] = {
     "hour": Sentence("EVERY_HOUR", "every hour", "every {count} hours"),

@@ -154,7 +154,8 @@ def _repeats(planned: PlannedReminder) -> str:
     repeat = planned.repeat
     if repeat is None:
         return ""
-    return turn_phrases.repeats(repeat.every, repeat.interval, [_DAYS.index(day) for day in repeat.weekdays])
+    days = [_DAYS.index(day) for day in repeat.weekdays]
+    return turn_phrases.repeats(repeat.every, repeat.interval, days, repeat.nth)
 
 
 def _words(planned: PlannedReminder) -> str:

@@ -229,6 +229,16 @@ async def test_the_model_plans_it_and_tells_the_time(store: Store, clock: SetClo
         assert texts(port)[-1].startswith("⏰ bins")
 
 
+async def test_which_of_a_weekday_in_the_month_is_listed(store: Store, clock: SetClock) -> None:
+    """A reminder for one Tuesday of a month does not pass for one of every Tuesday."""
+    async with app_harness(store, clock, ported=(Remind,)) as port:
+        wish = remind(text="bins", local_datetime="2026-12-08T08:00", repeat="month", weekdays=["tu"], nth=2)
+        port.thinker.script = [wish, says("Done.")]
+        await told(port, "remind me on the second Tuesday of each month")
+        listed = await told(port, "/remind")
+        assert listed == "• 1: Tue, 8 Dec 2026, 08:00 UTC, every month (the second Tuesday): bins"
+
+
 async def test_a_call_that_is_repeated_after_a_crash_plans_nothing_more(store: Store, clock: SetClock) -> None:
     """Not even when what it planned has come meanwhile: the call's name is remembered."""
     async with app_harness(store, clock, ported=(Remind,)) as port:
