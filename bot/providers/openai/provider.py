@@ -47,10 +47,7 @@ Source: developers.openai.com (prompt caching), 2026-11-22.
 """
 
 _PHRASES: wire.Phrases = {
-    "insufficient_quota": BadKey,
-    "billing_hard_limit_reached": BadKey,
-    "account_deactivated": BadKey,
-    "invalid_api_key": BadKey,
+    **openai_responses.OF_THE_ACCOUNT,
     "model_not_found": NoSuchModel,
     "model not exist": NoSuchModel,  # DeepSeek, with status 400
     "context_length_exceeded": ContextTooLong,

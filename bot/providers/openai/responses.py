@@ -37,6 +37,14 @@ MIN_OUTPUT_TOKENS = 16
 Json = dict[str, object]
 
 _REASONS: Mapping[str | None, Stop] = {"max_output_tokens": Stop.LENGTH, "content_filter": Stop.REFUSAL}
+OF_THE_ACCOUNT: Mapping[str, type[ProviderError]] = {
+    "insufficient_quota": BadKey,
+    "billing_hard_limit_reached": BadKey,
+    "account_deactivated": BadKey,
+    "invalid_api_key": BadKey,
+}
+"""Codes that only the operator can do something about, whichever API says them."""
+
 _FAILURES: Mapping[str | None, type[ProviderError]] = {
     None: Unavailable,
     "server_error": Unavailable,
@@ -45,7 +53,7 @@ _FAILURES: Mapping[str | None, type[ProviderError]] = {
     "server_is_overloaded": Overloaded,
     "slow_down": Overloaded,
     "context_length_exceeded": ContextTooLong,
-    "insufficient_quota": BadKey,
+    **OF_THE_ACCOUNT,
 }
 _OF_THE_REQUEST = re.compile(r"invalid_|unsupported_|empty_|failed_to_download|(?:\w+_)?image_")
 """Codes that blame what was asked. Source: `ResponseError` of the package openai 3.54.0, 2026-11-22."""

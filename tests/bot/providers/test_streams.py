@@ -176,6 +176,7 @@ async def test_a_stream_that_is_stopped(vendor: Vendor) -> None:
         ("chat", "invalid_request_error", Rejected),
         ("responses", "server_error", Unavailable),
         ("responses", "insufficient_quota", BadKey),
+        ("responses", "account_deactivated", BadKey),
         ("responses", "context_length_exceeded", ContextTooLong),
         ("responses", "invalid_prompt", Rejected),
     ],
