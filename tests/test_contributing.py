@@ -180,7 +180,7 @@ def test_the_recipe_for_a_migration() -> None:
         assert connection.execute("SELECT count(*) FROM teas").fetchone() == (0,)
 
 
-CHANGES = re.findall(r"^\| [^|]+ \| `([a-z_./]+\.py)` \| `(\w+)` \|$", PAGE, re.MULTILINE)
+CHANGES = re.findall(r"^\| [^|]+ \| `([a-z0-9_./]+\.py)` \| `(\w+)` \|$", PAGE, re.MULTILINE)
 
 
 def test_there_are_ten_changes() -> None:
