@@ -6,10 +6,11 @@
                                    '-another question of the conversation-> the turn ends; nothing is done
 
 The word is bound to the very calls that were shown: they stand in the journal, with their arguments. It counts only
-from somebody who asked, or from an admin, in the conversation where it was asked.
+from whoever asked, or from an admin, in the conversation where it was asked; where several asked at once, from the one
+in whose name it would be done.
 
     quoting the question, a thumb on it --> counts
-    a word alone, from somebody who asked
+    a word alone, from whoever asked
         one question is open, nothing said since but what asks for no yes and no stranger has a part in --> counts
         one is open, anything else was said since, by either, or the word may be a nod to it --> it is shown again
         several are open --> they are told to show which

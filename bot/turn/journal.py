@@ -100,7 +100,7 @@ class Paused:
     call_ids: tuple[CallId, ...]
     until: datetime
     people: tuple[PersonId, ...]
-    """Who asked: theirs is the word that counts."""
+    """In whose name it would be done: theirs is the word that counts."""
     allowance: Allowance | None = None
     """The tool that they may allow for good with it; None: they may not."""
     question: str = ""

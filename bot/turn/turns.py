@@ -209,7 +209,8 @@ class Turns:
         """The turn waits for a person's word; they are asked, unless they were before a restart."""
         journal = self.journal(turn)
         calls = tuple(call.id for call in pause.calls)
-        people = tuple(dict.fromkeys(message.author for message in turn.incoming))
+        # In whose name it would be done: who asked with them asks for themselves, and agrees for nobody else.
+        people = (turn.person,)
         always = pause.allowance.tool if pause.allowance is not None else None
         question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always)
         tools = frozenset(call.name for call in pause.calls)

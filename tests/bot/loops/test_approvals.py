@@ -220,6 +220,25 @@ async def test_who_only_talked_nearby_agrees_to_nothing(store: Store, clock: Set
         assert post.ran == ["the family's secrets"]
 
 
+async def test_who_asked_with_somebody_else_agrees_to_nothing_in_their_name(store: Store, clock: SetClock) -> None:
+    """What both have asked meanwhile is taken together, and done in the name of who asked last: theirs is the word."""
+    look, post = tools()
+    async with app_harness(store, clock, tools=(look, post)) as port:
+        pass
+    await port.deliver(message("Aldis, post the family's secrets.", author=BOB, group=GROUP))
+    await port.deliver(message("Aldis, read the page.", group=GROUP))
+    async with app_harness(store, clock, tools=(look, post)) as port:
+        port.thinker.script += [calls(("post", {"word": "the family's secrets"})), says("Done as you wished.")]
+        await port.answered(1)
+        await port.deliver(reaction("👍", QUESTION, author=BOB, group=GROUP))
+        await port.deliver(message("yes", author=BOB, group=GROUP, quote=quote_of(ALDIS, QUESTION, "May I?")))
+        await port.quiet_but(2)
+        assert post.ran == []
+        await port.deliver(reaction("👍", QUESTION, author=ALICE, group=GROUP))
+        await port.answered(2)
+        assert post.ran == ["the family's secrets"]
+
+
 async def test_stop_puts_aside_what_waits(store: Store, clock: SetClock) -> None:
     """Nothing is done, and a late thumb changes nothing."""
     look, post = tools()
