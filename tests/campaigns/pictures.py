@@ -1,11 +1,16 @@
-"""Pictures of the pages for set-up and administration: `python -m tests.campaigns.pictures [FOLDER]` writes docs/pages.
+"""Pictures of the pages for set-up and administration: `python -m tests.campaigns.pictures [FOLDER [PLACE]]`.
 
-Aldis runs as in the tests of the browser, over the doubles of Signal and of a model, with invented people.
+They go to FOLDER, docs/pages if there is none. Aldis runs as in the tests of the browser, over the doubles of Signal
+and of a model, with invented people. It keeps its data at PLACE, which is made for it and removed, else in a temporary
+folder; one picture shows the path, so those of the docs are taken at /srv/aldis.
 """
 
 import asyncio
+import shutil
 import sys
 import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +19,7 @@ from PIL import Image
 from playwright.async_api import ViewportSize, expect
 
 from bot.clock import MachineClock
+from bot.invocation import VARIABLE
 from bot.policy.budgets import periods
 from store import ConversationId, LedgerEntry, TurnId, open_store
 from tests.flows.test_browser import Visit, drawing, visiting
@@ -26,14 +32,14 @@ DESKTOP: ViewportSize = {"width": 1080, "height": 800}
 PHONE: ViewportSize = {"width": 360, "height": 720}
 
 
-async def main(folder: Path) -> None:
+async def main(folder: Path, place: Path | None) -> None:
     """Take all pictures."""
-    with tempfile.TemporaryDirectory() as place:
-        await _spend(Path(place))
+    with _made(place) as home:
+        await _spend(home)
         async with (
             OpenAIServer(local=True, models=("llama-4-small", "llama-4-large")) as model,
             SignalCli(accounts=[]) as signal,
-            visiting(Path(place), signal=signal, viewport=DESKTOP) as visit,
+            visiting(home, signal=signal, settings={VARIABLE: "aldis"}, viewport=DESKTOP) as visit,
         ):
             await _first(visit, folder)
             await visit.page.get_by_text("It is at another address").click()
@@ -42,6 +48,20 @@ async def main(folder: Path) -> None:
             await expect(visit.page.get_by_text("The server answers")).to_be_visible()
             await _taken(visit, folder / "model-dark.png", dark=True)
             await _second(visit, folder)
+
+
+@contextmanager
+def _made(place: Path | None) -> Generator[Path]:
+    """An empty folder that is gone afterwards."""
+    if place is None:
+        with tempfile.TemporaryDirectory() as made:
+            yield Path(made)
+        return
+    place.mkdir(mode=0o700)
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place)
 
 
 async def _first(visit: Visit, folder: Path) -> None:
@@ -157,5 +177,5 @@ def _shrink(folder: Path) -> None:
 if __name__ == "__main__":
     TARGET = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     TARGET.mkdir(parents=True, exist_ok=True)
-    asyncio.run(main(TARGET))
+    asyncio.run(main(TARGET, Path(sys.argv[2]) if len(sys.argv) > 2 else None))
     _shrink(TARGET)

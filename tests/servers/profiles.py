@@ -4,6 +4,8 @@ Seen with signal-cli 0.13.14 and signal-cli-rest-api a08db23 on a mock of Signal
 later versions say otherwise: signal-cli 0.14.6, `ManagerImpl.setUsername`.
 """
 
+import base64
+import hashlib
 import re
 from dataclasses import dataclass, field
 
@@ -45,7 +47,8 @@ class OwnProfile:
     @property
     def link(self) -> str:
         """By which others find the account; phones read what stands behind the `#`."""
-        return f"https://signal.me/#eu/{'link-number-' + str(self.links):_<64}"
+        made = hashlib.sha384(str(self.links).encode()).digest()
+        return f"https://signal.me/#eu/{base64.urlsafe_b64encode(made).decode()}"
 
     def update(
         self,
