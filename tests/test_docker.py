@@ -72,6 +72,13 @@ def test_docker_accepts_it(name: str, beside: str | None) -> None:
     assert found.stderr == ""
 
 
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_images_beside_are_pinned(name: str) -> None:
+    """By their version, and by their digest where that is known: a tag may be pushed again."""
+    images = [service["image"] for service in composed(name)["services"].values() if "image" in service]
+    assert all(re.fullmatch(r"[a-z0-9./-]+:v?\d[\w.-]*(@sha256:[0-9a-f]{64})?", image) for image in images)
+
+
 @pytest.mark.parametrize("name", COMPOSE_FILES)
 class TestCompose:
     """Both compose files."""
@@ -382,7 +389,7 @@ class TestMonitoring:
         for name in ("prometheus", "grafana"):
             service = services[name]
             assert (service["cap_drop"], service["read_only"], service["restart"]) == (["ALL"], True, "unless-stopped")
-            assert re.search(r":v?\d+\.\d+\.\d+$", service["image"])
+            assert re.search(r":v?\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$", service["image"])
             handed = [volume.split(":") for volume in service["volumes"] if volume.startswith("./")]
             assert all((ROOT / "docker" / source).is_file() and mode == "ro" for source, _, mode in handed)
 
