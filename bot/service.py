@@ -21,7 +21,7 @@ from bot.loops.maintenance import Maintenance
 from bot.loops.membership import Membership
 from bot.loops.sender import Sender
 from bot.loops.watchdog import Watchdog
-from bot.loops.worker import Worker
+from bot.loops.worker.loop import Worker
 from bot.settings import Settings
 from bot.web.admin.world import RunningParts
 from bot.web.control import Control, answering, socket_path

@@ -12,7 +12,7 @@ from pydantic import BaseModel, SecretStr
 
 from bot.events import TERMINAL_PERSON
 from bot.loops.intake.strangers import Admission
-from bot.loops.worker import WorkerLimits
+from bot.loops.worker.loop import WorkerLimits
 from bot.media.speech import Speech
 from bot.policy.access import EVERYBODY, AccessList
 from bot.policy.callers import Callers

@@ -40,7 +40,7 @@ from bot.loops.maintenance import Maintenance
 from bot.loops.membership import Membership
 from bot.loops.sender import Sender
 from bot.loops.watchdog import Watchdog
-from bot.loops.worker import Worker
+from bot.loops.worker.loop import Worker
 from bot.media.attachments import AttachmentReader
 from bot.media.feeds import FeedReader
 from bot.media.sandbox import Sandbox

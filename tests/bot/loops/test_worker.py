@@ -15,7 +15,8 @@ from bot.commands.chat import ChatCommands
 from bot.commands.urgent import Authority, UrgentItems
 from bot.events import ChatId, Envelope, Kind, Reply
 from bot.i18n import phrases as common_phrases
-from bot.loops.worker import _MAX_TYPING, Worker, WorkerLimits
+from bot.loops.worker.loop import Worker, WorkerLimits
+from bot.loops.worker.typing_indicator import _MAX_TYPING
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.providers.base import Completion, OnText, Request

@@ -14,30 +14,29 @@
 A turn spends nearly all of its time waiting: for a model, a tool, a person. It keeps nobody else from being served
 meanwhile; `WorkerLimits.conversations_at_once` only bounds the memory. What computes is bounded where it computes:
 files are opened a few at a time, each conversation and each person has one or a few turns, money has its budgets.
-Left to others: everything about the answer (`bot.turn`), what people see of it meanwhile (`bot.turn.status`,
-`bot.turn.reactions`), sending it (`bot.loops.sender`).
+Left to others: what of a claim is to be answered (`questions`), everything about the answer (`bot.turn`), what people
+see of it meanwhile (`typing_indicator`, `bot.turn.status`, `bot.turn.reactions`), sending it (`bot.loops.sender`).
 """
 
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from bot import events
 from bot.clock import Clock
 from bot.commands.urgent import Authority, UrgentItems
-from bot.events import ChatId, Edited, Envelope, Event, Incoming, Kind, UnreadableEvent
+from bot.events import Edited, Incoming, Kind
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.logs import describe_error
+from bot.loops.worker.questions import OpenedItem, Questions
+from bot.loops.worker.typing_indicator import TypingIndicator
 from bot.metrics import Counts
-from bot.policy.access import is_admin, may_ask
-from bot.policy.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
+from bot.policy.access import is_admin
+from bot.policy.routing import Question, Verdict
 from bot.transports.base import Progress, Transport
-from bot.turn import prompt
 from bot.turn.approvals import Approvals
 from bot.turn.group_context import GroupContext
 from bot.turn.journal import Journal, Outcome, Pause, Turn
@@ -46,25 +45,17 @@ from bot.turn.multimodal import AgentLike
 from bot.turn.reactions import Reactions
 from bot.turn.status import StatusMessages
 from bot.turn.turns import Turns
-from bot.turn.work import Work, waiting
+from bot.turn.work import Work
 from bot.unanswered import Unanswered
-from store import Claim, ConversationId, InboxId, InboxItem, Repositories, Store, StoreError, TurnId
+from store import Claim, ConversationId, InboxId, Repositories, Store, StoreError, TurnId
 
 _log = logging.getLogger(__name__)
 
-_TYPING_SECONDS = 8.0
-"""Signal hides the indicator after 15 s. Source: Signal-Android, TypingStatusRepository (2026)."""
-_TYPING_ENDS_SECONDS = 1.0
-"""How long the bridge may take to hide the indicator, which goes by itself: neither the conversation nor the end of
-Aldis waits for that."""
 _CLAIM_MARGIN_SECONDS = 60.0
 _PAUSE_SECONDS = 1.0
 _SHOWN_QUESTION_CHARS = 200
 _MAX_CLAIMS = 16
 """In one transaction: others want something from the store, too."""
-_MAX_TYPING = 50
-"""Conversations that see at the same time that Aldis is writing: it is told again every few seconds, and the bridge has
-answers to send."""
 _MAX_DEATHS = 10
 """Of processes, while a turn only waited and came no further: it cannot have killed them as far as anybody sees, but so
 many are no chance."""
@@ -90,30 +81,6 @@ class WorkerLimits:
     """How long a turn waits for a person's word."""
     max_age_seconds: float = float("inf")
     """How long a message may have waited before it is not answered as if it were new."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Opened:
-    """A row of the inbox, read once."""
-
-    item: InboxItem
-    envelope: Envelope
-    event: Event | None
-    route: Route
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Asked:
-    message: Incoming
-    excuse: Sentence | None
-    """What the person hears instead of an answer; None: it is to be answered."""
-    is_marked: bool
-    """Whether people see by an emoji on it that it is being answered; nobody wrote what a reminder asks."""
-    is_bare: bool
-    """Whether it is about what was said last in its group."""
-
-
-_REFUSALS = {"too_many": phrases.TOO_MANY, "queue_full": phrases.QUEUE_FULL}
 
 
 class Worker:
@@ -156,6 +123,18 @@ class Worker:
         self._reactions = reactions
         self._group_context = group_context
         self._began_at = clock.now()
+        self._typing_indicator = TypingIndicator(transport)
+        self._questions = Questions(
+            transport,
+            store,
+            clock,
+            self._unanswered,
+            turns=turns,
+            reactions=reactions,
+            group_context=group_context,
+            authority=authority,
+            max_age_seconds=limits.max_age_seconds,
+        )
         self._work = Work(store)
         self._seen = InboxId(0)
         """The newest message that was looked at while it waited."""
@@ -174,8 +153,6 @@ class Worker:
         """Whether something waits that could not be taken when last looked; then the end of a turn is worth a look."""
         self._ends = 0
         """How many turns have ended."""
-        self._typing_in = 0
-        """In how many conversations it is shown that Aldis is writing."""
 
     async def run(self) -> None:
         """Take turns until `drain` is called or the task is cancelled."""
@@ -254,7 +231,7 @@ class Worker:
         for urgent_item in await self._store.read(lambda repos: repos.inbox.waiting_after(self._seen)):
             item = urgent_item.item
             self._seen = InboxId(max(self._seen, item.id))
-            opened = await self._open(urgent_item.conversation, item)
+            opened = await self._questions.open(urgent_item.conversation, item)
             if opened is None or item.refusal is not None or opened.envelope.kind is not Kind.MESSAGE:
                 continue
             if isinstance(opened.route, Question):
@@ -331,7 +308,7 @@ class Worker:
         """One claim to its end; raises nothing but cancellation."""
         try:
             async with self._work.on(claim.turn, is_suspect=claim.attempt > 1):
-                opened = await self._open_all(claim)
+                opened = await self._questions.open_all(claim)
                 await self._served(claim, opened)
             await self._discard_files(opened)
         except asyncio.CancelledError:
@@ -343,31 +320,7 @@ class Worker:
             await asyncio.sleep(_PAUSE_SECONDS)
             await self._handed_back(claim, counts=True)
 
-    async def _open_all(self, claim: Claim) -> tuple[_Opened, ...]:
-        """What a claim holds, in order, without the rows that cannot be read."""
-        found = [await self._open(claim.conversation, item) for item in claim.items]
-        return tuple(opened for opened in found if opened is not None)
-
-    async def _open(self, conversation: ConversationId, item: InboxItem) -> _Opened | None:
-        """What stands in a row of the inbox and where it goes; None where the row cannot be read.
-
-        Where what it says cannot, nothing is answered: a bug over one message must not cost those that came with it.
-        """
-        try:
-            envelope = events.load_value(Envelope, item.envelope)
-        except UnreadableEvent:
-            return None
-        in_group = envelope.chat is not None and envelope.chat.is_group
-        always = in_group and (await self._turns.settings(conversation)).answers_always
-        try:
-            event = events.read(envelope, self._transport.event)
-            found = route(event, name=self._authority.name, answers_always=always)
-        except Exception as error:  # noqa: BLE001  (see above)
-            _log.error("message %d cannot be read: %s", item.id, describe_error(error))
-            event, found = None, Ignore(reason="unreadable")
-        return _Opened(item=item, envelope=envelope, event=event, route=found)
-
-    async def _discard_files(self, opened: Iterable[_Opened]) -> None:
+    async def _discard_files(self, opened: Iterable[OpenedItem]) -> None:
         """What came with the messages is read, or nobody will: the bridge need not have it any more."""
         for one in opened:
             message = one.event.message if isinstance(one.event, Edited) else one.event
@@ -381,14 +334,14 @@ class Worker:
             # Maintenance finds the claim when its deadline has passed.
             _log.error("turn %d could not be handed back: %s", claim.turn, error)
 
-    async def _served(self, claim: Claim, opened: tuple[_Opened, ...]) -> None:
+    async def _served(self, claim: Claim, opened: tuple[OpenedItem, ...]) -> None:
         is_lost = claim.attempt > self._limits.max_attempts + _MAX_BURIALS or claim.deaths > _MAX_DEATHS + _MAX_BURIALS
         if is_lost or len(opened) < len(claim.items):
             _log.error("turn %d cannot be read and is given up", claim.turn)
             await self._turns.discard(claim)
             return
         opened = await self._undecided(claim, opened)
-        asked = await self._asked(claim, opened)
+        asked = await self._questions.to_answer(claim, opened)
         if not asked:
             await self._turns.ignore(claim)
             return
@@ -416,9 +369,9 @@ class Worker:
             self._counts.add("turns_refused")
             self._reactions.take_off(messages)
 
-    async def _undecided(self, claim: Claim, opened: Iterable[_Opened]) -> tuple[_Opened, ...]:
+    async def _undecided(self, claim: Claim, opened: Iterable[OpenedItem]) -> tuple[OpenedItem, ...]:
         """What is left of a claim without each yes or no that a turn waits for; then that is done."""
-        left: list[_Opened] = []
+        left: list[OpenedItem] = []
         for one in opened:
             follows = any(before.envelope.author == one.envelope.author for before in left)
             if not isinstance(one.route, Verdict) or not await self._approvals.decide(
@@ -442,7 +395,7 @@ class Worker:
             _log.error("turn %d was tried %d times and is given up", claim.turn, claim.attempt - 1 + claim.deaths)
             await self._turns.bury(turn)
             return
-        async with self._typing(turn.chat):
+        async with self._typing_indicator.show(turn.chat):
             outcome = await self._outcome(turn)
             if isinstance(outcome, Pause):
                 until = self._clock.now() + timedelta(seconds=self._limits.approval_seconds)
@@ -467,73 +420,6 @@ class Worker:
         """How long the oldest of the messages has waited for this."""
         waited = self._clock.now() - min(item.received_at for item in claim.items)
         self._counts.observe("turn_seconds", waited.total_seconds(), outcome=outcome)
-
-    async def _asked(self, claim: Claim, opened: Iterable[_Opened]) -> list[_Asked]:
-        """What of a claim is to be answered, in order; talk among others is overheard."""
-        now = self._clock.now()
-        asked: list[_Asked] = []
-        for one in opened:
-            item, envelope, found = one.item, one.envelope, one.route
-            message = self._message(found, item)
-            if message is not None and not await self._may_ask(claim, envelope, message):
-                continue
-            if message is not None:
-                excuse, is_marked = self._excuse(item, envelope, now), envelope.kind is Kind.MESSAGE
-                is_bare = isinstance(found, Question) and found.is_bare and message.quote is None
-                asked.append(_Asked(message=message, excuse=excuse, is_marked=is_marked, is_bare=is_bare))
-        return asked
-
-    async def _may_ask(self, claim: Claim, envelope: Envelope, message: Incoming) -> bool:
-        """Whether the author may ask in this group, as it is set there; the first who may not is told so."""
-        if not message.chat.is_group:
-            return True
-        askers, account = (await self._turns.settings(claim.conversation)).askers, envelope.account
-        if may_ask(envelope, self._authority.allowed, askers):
-            return True
-        is_approved = askers == "list" and await self._store.read(
-            lambda repos: repos.people.is_allowed(message.author, account=account)
-        )
-        if may_ask(envelope, self._authority.allowed, askers, is_approved=is_approved):
-            return True
-        self._unanswered.note("not_asker")
-        self._reactions.take_off((message,))  # it may have been marked while it waited
-        await self._turns.may_not_ask(claim, message, askers)
-        return False
-
-    def _message(self, found: Route, item: InboxItem) -> Incoming | None:
-        match found:
-            case Question(message=message, is_bare=True):
-                return replace(message, text="", preface=prompt.CALLED_BARE)
-            case Question(message=message) | Command(message=message):
-                return message
-            case Verdict(instead=Question() | Talk() as instead):
-                return self._message(instead, item)  # a yes or no to something that is no question
-            case Correction(edit=edit):
-                # An edit that waits among the messages has become one; what it took the place of may be marked.
-                self._reactions.take_off((replace(edit.message, sent_at=edit.target),))
-                return edit.message
-            case Talk(message=message, reason=reason):
-                self._unanswered.note(reason)
-                self._group_context.hear(message, expires_at=item.expires_at)
-            case Ignore(reason=reason):
-                self._unanswered.note(reason)
-            case _:
-                pass  # what is carried out as it comes
-        return None
-
-    def _excuse(self, item: InboxItem, envelope: Envelope, now: datetime) -> Sentence | None:
-        """Why a message is not answered as it would be: what the person hears instead; None: it is answered."""
-        if item.refusal is not None:
-            return _REFUSALS.get(item.refusal, phrases.FAILED)
-        if item.expires_at is not None and item.expires_at <= now:
-            self._unanswered.note("expired")
-            return phrases.MESSAGE_EXPIRED
-        # At Signal by the server's clock, for the sender's may be wrong by days and ours, too; here in own time.
-        waited_seconds = (envelope.waited_ms or 0) / 1000 + (now - item.received_at).total_seconds()
-        if waited_seconds <= self._limits.max_age_seconds:
-            return None
-        self._unanswered.note("too_old")
-        return phrases.TOO_OLD
 
     async def _outcome(self, turn: Turn) -> Outcome | Pause:
         """What the agent comes to, or what is said when it was stopped or took too long."""
@@ -561,39 +447,6 @@ class Worker:
             await self._turns.charge_broken_off(turn, journal)
         except StoreError as error:
             _log.error("what turn %d has cost could not be written down: %s", turn.id, error)
-
-    @asynccontextmanager
-    async def _typing(self, chat: ChatId) -> AsyncGenerator[None]:
-        if self._typing_in >= _MAX_TYPING:
-            yield
-            return
-        self._typing_in += 1
-        try:
-            async with self._shown_typing(chat):
-                yield
-        finally:
-            self._typing_in -= 1
-
-    @asynccontextmanager
-    async def _shown_typing(self, chat: ChatId) -> AsyncGenerator[None]:
-        shown = asyncio.Event()
-
-        async def keep_typing() -> None:
-            while True:
-                shown.set()
-                await self._transport.typing(chat, started=True)
-                await asyncio.sleep(_TYPING_SECONDS)
-
-        task = asyncio.create_task(keep_typing(), name="typing")
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.wait([task])
-            if shown.is_set():
-                with suppress(TimeoutError):
-                    async with waiting(), asyncio.timeout(_TYPING_ENDS_SECONDS):
-                        await self._transport.typing(chat, started=False)
 
 
 def _asked_for(turn: Turn) -> Sequence[str]:

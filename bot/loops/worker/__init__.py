@@ -1,0 +1,1 @@
+"""What waits in the inbox is taken, and each turn seen through."""
