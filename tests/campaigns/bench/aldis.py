@@ -1,12 +1,8 @@
-"""Aldis as a subject: the whole core over a store on disk, with a transport that is a function call.
-
-`python -m tests.campaigns.bench.aldis VENDOR ADDRESS`; the store lies in the working directory.
-"""
+"""Aldis as a subject: the whole core over a store on disk, with a transport that is a function call."""
 
 import asyncio
 import itertools
 import json
-import sys
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -178,7 +174,3 @@ async def at_work(chosen: dict[str, str]) -> AsyncGenerator[Pier]:
         pier.is_at_rest = lambda: not aldis.worker.running_turns() and aldis.summary_worker.is_idle
         yield pier
         stop.set()
-
-
-if __name__ == "__main__":
-    blocks.serve(running(*sys.argv[1:3]))

@@ -44,6 +44,15 @@ class Child:
         turns = len(block.conversations) * block.turns_each
         return Measured(**json.loads(await self.line(turns * TURN_SECONDS)))
 
+    def cpu_seconds(self) -> float | None:
+        """The user and system time that it has taken so far, all threads; None where the system does not tell."""
+        path = Path(f"/proc/{self._process.pid}/stat")
+        if not path.exists():
+            return None
+        # The name of the program comes before, in brackets. Source: proc_pid_stat(5), fields 14 and 15 (2024).
+        fields = path.read_text("ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     async def aclose(self) -> None:
         """End its input and wait for it; killed where it does not end by itself."""
         assert self._process.stdin is not None

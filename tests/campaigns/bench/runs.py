@@ -73,7 +73,7 @@ async def opened(vendor: str, folder: Path) -> AsyncGenerator[Pair]:
     async with started("tests.campaigns.bench.double", vendor, folder=folders[0]) as double:
         address = await double.told()
         async with (
-            started("tests.campaigns.bench.aldis", vendor, address, folder=folders[1]) as aldis,
+            started("tests.campaigns.bench.installed", vendor, address, folder=folders[1]) as aldis,
             started("tests.campaigns.bench.plain", vendor, address, folder=folders[2]) as plain,
         ):
             for child in (aldis, plain):
@@ -153,8 +153,9 @@ async def start(vendor: str, folder: Path, size: Size) -> list[Figure]:
     place.mkdir()
     async with started("tests.campaigns.bench.double", vendor, folder=place) as double:
         settings = {**variables(vendor, await double.told()), "STORE__PATH": str(place / "aldis.db")}
-        took = [await _start_seconds(place, settings) for _ in range(1 + size.starts)]
+        answers = [await _start_seconds(place, settings) for _ in range(1 + size.starts)]
         prompts = [await _prompt_seconds(place, settings) for _ in range(size.starts)]
+    cpu_seconds = [seconds for _, seconds in answers[1:]]
     return [
         Figure(
             name=f"start to the prompt of chat, {vendor}",
@@ -164,18 +165,24 @@ async def start(vendor: str, folder: Path, size: Size) -> list[Figure]:
         ),
         Figure(
             name=f"start to first answer, {vendor}",
-            value=statistics.median(took[1:]),
+            value=statistics.median(took for took, _ in answers[1:]),
             unit="s",
             most=MAX_START_SECONDS,
+        ),
+        Figure(
+            name=f"CPU of a start to its first answer, {vendor}",
+            value=None if None in cpu_seconds else statistics.median(filter(None, cpu_seconds)),
+            unit="s",
         ),
     ]
 
 
-async def _start_seconds(folder: Path, settings: dict[str, str]) -> float:
+async def _start_seconds(folder: Path, settings: dict[str, str]) -> tuple[float, float | None]:
+    """How long it takes to the first answer, and of how much CPU."""
     began_at = time.monotonic()
     async with started("bot", "chat", "--once", "hi", folder=folder, settings=settings) as child:
         await child.line()
-        return time.monotonic() - began_at
+        return time.monotonic() - began_at, child.cpu_seconds()
 
 
 async def _prompt_seconds(folder: Path, settings: dict[str, str]) -> float:
