@@ -52,7 +52,7 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
         await stack.enter_async_context(deps.tool_deps.fetcher)
         sandbox = stack.enter_context(closing(deps.sandbox()))
         parts = await asyncio.gather(
-            _in_time("machine", _check_machine(settings, clock, sandbox)),
+            _in_time("machine", _check_machine(settings, deps, clock, sandbox)),
             _in_time("store", _check_kept(settings, deps, clock)),
             _in_time("models", check_models(settings, deps)),
             _in_time("models", ask_models(settings, deps) if asks_models else _nothing(), _ASKING_SECONDS),
@@ -89,8 +89,9 @@ async def recheck(settings: Settings, deps: Deps) -> tuple[Finding, ...]:
     return tuple(finding for findings in found for finding in findings)
 
 
-async def _check_machine(settings: Settings, clock: Clock, sandbox: Sandbox) -> list[Finding]:
-    return [*check_machine(settings, clock), *check_proxies(os.environ), await check_cells(sandbox)]
+async def _check_machine(settings: Settings, deps: Deps, clock: Clock, sandbox: Sandbox) -> list[Finding]:
+    machine = check_machine(settings, clock, is_contained=deps.is_contained)
+    return [*machine, *check_proxies(os.environ), await check_cells(sandbox)]
 
 
 async def _check_kept(settings: Settings, deps: Deps, clock: Clock) -> list[Finding]:

@@ -42,20 +42,23 @@ def _check_zone(now: str, zone: str) -> Finding:
     )
 
 
-def check_machine(settings: Settings, clock: Clock) -> Iterator[Finding]:
-    """Whether its clock can be right, and whether its SQLite is sound."""
+def check_machine(settings: Settings, clock: Clock, *, is_contained: bool = False) -> Iterator[Finding]:
+    """Whether its clock can be right, and its SQLite is sound; `is_contained`: nothing else runs where Aldis does."""
     if clock.wall() < _WRITTEN:
         yield problem("clock: it is wrong by months or years", "set the machine's clock; Signal needs it to be right")
     else:
         yield _check_zone(f"{clock.wall():%Y-%m-%d %H:%M} UTC", settings.locale.timezone)
-    version = sqlite3.sqlite_version
-    if _has_reset_bug(sqlite3.sqlite_version_info):
-        yield warning(
-            f"SQLite {version}: it can damage a database that several programs have open; Aldis alone is safe",
-            "open the database with nothing else while Aldis runs (no sqlite3, no litestream), or update SQLite",
-        )
-    else:
-        yield ok(f"SQLite {version}")
+    yield check_sqlite(sqlite3.sqlite_version_info, is_contained=is_contained)
+
+
+def check_sqlite(version: tuple[int, ...], *, is_contained: bool) -> Finding:
+    """Whether other programs may open the database beside Aldis; in a container (`is_contained`) there are none."""
+    named = f"SQLite {'.'.join(map(str, version))}"
+    if not _has_reset_bug(version):
+        return ok(named)
+    what = f"{named}: it can damage a database that several programs have open; Aldis alone is safe"
+    how = "open the database with nothing else while Aldis runs (no sqlite3, no litestream), or update SQLite"
+    return ok(what) if is_contained else warning(what, how)
 
 
 def check_proxies(environ: Mapping[str, str]) -> list[Finding]:

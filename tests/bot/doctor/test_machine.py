@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.app import machine as process
-from bot.doctor.machine import check_ports, check_rights, check_store_folder
+from bot.doctor.machine import check_ports, check_rights, check_sqlite, check_store_folder
 from bot.settings import Settings, load_settings
 from tests.bot.doctor.practice import USER_AGENT, examined, wrong
 from tests.servers.base import free_port
@@ -30,6 +30,24 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         [found] = check_store_folder(given(STORE__PATH=str(path)))
         assert (found.level, "cannot be written by user" in found.what) == ("problem", True)
         assert "STORE__PATH" in found.advice
+
+
+@pytest.mark.parametrize(
+    ("version", "is_contained", "level"),
+    [
+        ((3, 46, 1), False, "warning"),
+        ((3, 46, 1), True, "ok"),
+        ((3, 50, 7), False, "ok"),
+        ((3, 51, 2), False, "warning"),
+        ((3, 53, 0), False, "ok"),
+    ],
+)
+def test_what_others_could_do_beside_aldis_is_no_matter_of_a_container(
+    version: tuple[int, ...], is_contained: bool, level: str
+) -> None:
+    """Nobody else has the database open there, so a warning would stand there for good."""
+    found = check_sqlite(version, is_contained=is_contained)
+    assert (found.level, found.what.partition(":")[0]) == (level, f"SQLite {'.'.join(map(str, version))}")
 
 
 def test_keys_that_others_may_read_are_named(tmp_path: Path) -> None:
