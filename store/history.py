@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
 from store.records import ConversationId, StoredMessage, TurnId
-from store.repository import Repository, moment_if
+from store.repository import Repository, millis, moment_if
 
 LAST_TURNS = (
     "SELECT turn_id, position, role, call_id, message, expires_at FROM history "
@@ -69,13 +70,14 @@ class History(Repository):
         )
         return tuple(TurnId(turn) for (turn,) in rows)
 
-    def count(self, turns: Collection[TurnId], *, conversation: ConversationId | None) -> int:
-        """Of how many of these turns something is kept, in this realm; `conversation` set: and was said there."""
+    def count(self, turns: Collection[TurnId], *, conversation: ConversationId | None, now: datetime) -> int:
+        """Of how many of these turns something is kept now, in this realm; `conversation` set: and was said there."""
         return self.value(
-            "SELECT count(DISTINCT turn_id) FROM history JOIN conversations ON conversations.id = conversation_id "
+            "SELECT count(DISTINCT turn_id) FROM history JOIN turns ON turns.id = turn_id "
+            "JOIN conversations ON conversations.id = history.conversation_id "
             "WHERE turn_id IN (SELECT value FROM json_each(?1)) AND realm = ?2 "
-            "AND (?3 IS NULL OR conversation_id = ?3)",
-            (json.dumps(list(turns)), self.realm, conversation),
+            "AND (?3 IS NULL OR history.conversation_id = ?3) AND coalesce(expires_at > ?4, TRUE)",
+            (json.dumps(list(turns)), self.realm, conversation, millis(now)),
         )
 
     def of_turns(

@@ -203,7 +203,7 @@ async def gather_export(
     Raises:
         StoreError: it cannot be read.
     """
-    whose = _Whose(person=person, direct=direct, place=None if direct else conversation)
+    whose = _Whose(person=person, direct=direct, place=None if direct else conversation, now=now)
     found = await store.read(lambda repos: _beside(repos, person, direct, now, conversation))
     turns: list[KeptTurn] = []
     size_bytes, older, before = 0, 0, None
@@ -224,6 +224,8 @@ class _Whose:
     person: PersonId
     direct: ChatId | None
     place: ConversationId | None
+    now: datetime
+    """What has disappeared by then is not theirs any more, though it may not be swept yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -245,12 +247,17 @@ class _Page:
 
 def _opened(repos: Repositories, whose: _Whose, before: TurnId | None) -> _Page:
     ids = repos.history.turns_of_person(whose.person, whose.direct, before=before, most=_READ_AT_ONCE)
-    return _Page(ids=ids, rows=repos.history.of_turns(ids, conversation=whose.place))
+    rows = repos.history.of_turns(ids, conversation=whose.place)
+    return _Page(ids=ids, rows=tuple(row for row in rows if _stands(row[1].expires_at, whose.now)))
 
 
 def _counted(repos: Repositories, whose: _Whose, before: TurnId | None) -> _Page:
     ids = repos.history.turns_of_person(whose.person, whose.direct, before=before, most=_COUNTED_AT_ONCE)
-    return _Page(ids=ids, older=repos.history.count(ids, conversation=whose.place))
+    return _Page(ids=ids, older=repos.history.count(ids, conversation=whose.place, now=whose.now))
+
+
+def _stands(expires_at: datetime | None, now: datetime) -> bool:
+    return expires_at is None or expires_at > now
 
 
 def _beside(
@@ -265,9 +272,13 @@ def _beside(
     return Export(
         turns=(),
         settings=chats.settings_of(repos, home, now),
-        unanswered=_unanswered(repos, home, person),
+        unanswered=_unanswered(repos, home, person, now),
         facts=tuple(_told(fact.fact, fact.labels, person) for fact in facts if fact.fact is not None),
-        reminders=tuple((one.due_at, json.loads(one.words)["text"]) for one in reminders if one.words is not None),
+        reminders=tuple(
+            (one.due_at, json.loads(one.words)["text"])
+            for one in reminders
+            if one.words is not None and _stands(one.expires_at, now)
+        ),
         grants=repos.grants.of(home, person),
         predictions=predictions_of(repos, home, person, now=now, today=now.date()),
     )
@@ -279,9 +290,10 @@ def _told(fact: bytes, origin: bytes | None, person: PersonId) -> str:
     return f"{inert(fact.decode())} ({where})" if where else fact.decode()
 
 
-def _unanswered(repos: Repositories, home: ConversationId, person: PersonId) -> str | None:
+def _unanswered(repos: Repositories, home: ConversationId, person: PersonId, now: datetime) -> str | None:
     last = repos.chats.last_asked(home, person, after=TurnId(0))
-    line = None if last is None else repos.chats.unanswered_question(home, last.turn)
+    is_there = last is not None and _stands(last.expires_at, now)
+    line = repos.chats.unanswered_question(home, last.turn) if last is not None and is_there else None
     asked = messages.load_question(line)
     return None if asked is None else asked.text
 

@@ -309,6 +309,27 @@ async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock:
         assert kept["reminders"][0]["text"] == "water the tulips"
 
 
+async def test_an_export_has_nothing_that_has_disappeared(store: Store, clock: SetClock) -> None:
+    """Also where nobody has swept since: the operator exports out of a store of which no Aldis runs."""
+    direct, person = ChatId(ALICE.chat), PersonId(ALICE.uuid)
+    async with app_harness(store, clock) as port:
+        await port.deliver(message("The first of my secrets.", expires_in_seconds=30))
+        await port.deliver(message("/remind tomorrow 9:00 water the tulips", expires_in_seconds=30))
+        await port.answered(2)
+        await told(port, "The roses are red.")
+        port.thinker.script += [Overloaded("busy", provider="p")]
+        await port.deliver(message("The last of my secrets?", expires_in_seconds=30))
+        await port.answered(4)
+        await port.quiet()
+    before = await gather_export(store, person, direct, now=clock.now())
+    assert all(word in before.as_json() for word in ("secrets", "tulips", "roses", "The last"))
+    clock.move(31)
+    for most in (None, 0):
+        after = await gather_export(store, person, direct, now=clock.now(), max_bytes=most)
+        assert not any(word in after.as_json() for word in ("secrets", "tulips"))
+        assert after.count == 1
+
+
 # Files
 
 
