@@ -17,7 +17,7 @@ from bot.i18n.language import LANGUAGES, Language
 from bot.policy.chat import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
 from bot.providers.capabilities import NOTHING, Capabilities
 from bot.turn import phrases as turn_phrases
-from bot.turn.toolbox import shape_of
+from bot.turn.tool_shapes import shape_of
 from store import Repositories
 from tools import ToolSource, ToolSpec
 

@@ -9,11 +9,14 @@ else, or change what it takes.
 Source: Invariant Labs, "MCP Security Notification: Tool Poisoning Attacks", 2025-04 (rug pulls).
 """
 
+import hashlib
+import json
 import logging
 from collections.abc import Mapping
 
 from bot.clock import Clock
 from store import Store
+from tools import ToolSpec
 
 _log = logging.getLogger(__name__)
 
@@ -58,3 +61,10 @@ class ToolShapes:
             lambda repos: [repos.tool_shapes.keep(tool, shape, now=now) for tool, shape in shapes.items()]
         )
         self._known = {**(self._known or {}), **shapes}
+
+
+def shape_of(spec: ToolSpec) -> str:
+    """A digest of what a tool takes and does, and of what a server says of it to models."""
+    said = [spec.name, spec.server, spec.effects, spec.is_disclosing, spec.parameters]
+    said += [spec.description] if spec.server else []
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

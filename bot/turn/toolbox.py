@@ -9,17 +9,12 @@ Left to others: how many calls a turn may have, and the same call twice (`bot.tu
 """
 
 import asyncio
-import hashlib
 import json
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, cast
-
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from bot.clock import Clock
 from bot.events import PersonId
@@ -38,10 +33,9 @@ from bot.turn.intents import deed
 from bot.turn.journal import Allowance, ToolRun
 from bot.turn.offers import MoreToolsTool, offer
 from bot.turn.phrases import Deed
-from bot.turn.tool_shapes import ToolShapes
+from bot.turn.tool_arguments import has_valid_arguments, outline_arguments, parse_arguments
+from bot.turn.tool_shapes import ToolShapes, shape_of
 from tools import (
-    Arguments,
-    BadArguments,
     NotFound,
     RateLimited,
     Result,
@@ -62,7 +56,6 @@ _log = logging.getLogger(__name__)
 ALL_TOOLS = "all"
 """Stands for every tool where tools are named that ask first."""
 
-_SHOWN_PROBLEMS = 5
 _MAX_MESSAGE_CHARS = 500
 _PERHAPS_DONE = "it may have happened, so do not repeat it unasked"
 
@@ -234,7 +227,7 @@ class Toolbox:
         has to.
         """
         spec = self.spec(call.name)
-        if spec is None or not _is_valid(spec.arguments, call):
+        if spec is None or not has_valid_arguments(spec.arguments, call):
             return None  # it will not run
         effects = "none" if _only_looks(spec, call.arguments) else spec.effects
         shows_group = in_group and spec.reads_private and not spec.own_words
@@ -351,7 +344,7 @@ class Toolbox:
         return tool
 
     async def _result(self, tool: Tool, call: ToolCall, context: ToolContext) -> Result:
-        arguments = _validated(tool.spec.arguments, call)
+        arguments = parse_arguments(tool.spec.arguments, call)
         if not self._rate.admits(f"{context.person}|{call.name}", self._clock.now()):
             raise RateLimited(f"{call.name} was called too often in the last minute; answer without it, or wait")
         seconds = tool.spec.timeout_seconds or self._timeout_seconds
@@ -406,7 +399,7 @@ class Toolbox:
     ) -> ToolRun:
         tool = call.name if call.name in self._tools else "unknown"
         spec = self.spec(call.name)
-        given = _outline(call.arguments, spec.parameters.get("properties", ()) if spec else ())
+        given = outline_arguments(call.arguments, spec.parameters.get("properties", ()) if spec else ())
         _log.debug("tool %s (%s): %s in %.3f s, %d characters", tool, given, outcome, seconds, len(content))
         answer = ToolAnswer(call_id=call.id, name=call.name, content=content, ok=outcome == "ok")
         address = call.arguments.get(spec.fetches) if spec is not None and spec.fetches is not None else None
@@ -423,13 +416,6 @@ class Toolbox:
         return run
 
 
-def shape_of(spec: ToolSpec) -> str:
-    """A digest of what a tool takes and does, and of what a server says of it to models."""
-    said = [spec.name, spec.server, spec.effects, spec.is_disclosing, spec.parameters]
-    said += [spec.description] if spec.server else []
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-
-
 def _only_looks(spec: ToolSpec, arguments: Mapping[str, object]) -> bool:
     return any(f"{name}={value}" in spec.looking for name, value in arguments.items())
 
@@ -441,51 +427,3 @@ def _names(
     takes = Takes(of_records=spec.takes, fills=spec.fills, known=known or ReadRecords(), may_pick=may_pick)
     besides = frozenset[str]() if is_shown else spec.minor_arguments
     return bool(words) and names(words, call.arguments, besides=besides, takes=takes)
-
-
-def _is_valid(model: type[Arguments], call: ToolCall) -> bool:
-    try:
-        _validated(model, call)
-    except Exception:  # noqa: BLE001  (a bug of a tool's own validator, too: it is told when the call runs)
-        return False
-    return True
-
-
-def _validated(model: type[Arguments], call: ToolCall) -> Arguments:
-    if call.malformed is not None:
-        raise BadArguments("the arguments are no JSON object; call again with one that fits the tool's parameters")
-    try:
-        return model.model_validate(call.arguments)
-    except ValidationError as error:
-        problems = [_problem(problem) for problem in error.errors(include_url=False, include_input=False)]
-        raise BadArguments("; ".join(problems[:_SHOWN_PROBLEMS])) from error
-
-
-def _problem(problem: ErrorDetails) -> str:
-    place = ".".join(map(str, problem["loc"]))
-    return f"{place}: {problem['msg']}" if place else problem["msg"]
-
-
-def _outline(arguments: Mapping[str, object], known: Collection[str]) -> str:
-    """The arguments for the log: which they are and how large, never what they hold. Of those that are not `known` only
-    how many, for a model made up their names.
-    """
-    told = [f"{name}: {_kind_of(value)}" for name, value in arguments.items() if name in known]
-    unknown = len(arguments) - len(told)
-    return ", ".join([*told, *([f"{unknown} unknown"] if unknown else [])]) or "no arguments"
-
-
-def _kind_of(value: object) -> str:
-    match value:
-        case None:
-            return "nothing"
-        case bool():
-            return "yes or no"
-        case int() | float():
-            return "number"
-        case str():
-            return f"text of {len(value)}"
-        case list():
-            return f"list of {len(cast('list[Any]', value))}"
-        case _:
-            return "object"

@@ -1,0 +1,66 @@
+"""The arguments of a tool call: whether they fit, what the model is told where they do not, what the log may show."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, cast
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from bot.messages import ToolCall
+from tools import Arguments, BadArguments
+
+_SHOWN_PROBLEMS = 5
+
+
+def has_valid_arguments(model: type[Arguments], call: ToolCall) -> bool:
+    """Whether a call's arguments fit its tool."""
+    try:
+        parse_arguments(model, call)
+    except Exception:  # noqa: BLE001  (a bug of a tool's own validator, too: it is told when the call runs)
+        return False
+    return True
+
+
+def parse_arguments(model: type[Arguments], call: ToolCall) -> Arguments:
+    """What a call's tool is called with.
+
+    Raises:
+        BadArguments: they do not fit; the model is told where.
+    """
+    if call.malformed is not None:
+        raise BadArguments("the arguments are no JSON object; call again with one that fits the tool's parameters")
+    try:
+        return model.model_validate(call.arguments)
+    except ValidationError as error:
+        problems = [_problem(problem) for problem in error.errors(include_url=False, include_input=False)]
+        raise BadArguments("; ".join(problems[:_SHOWN_PROBLEMS])) from error
+
+
+def _problem(problem: ErrorDetails) -> str:
+    place = ".".join(map(str, problem["loc"]))
+    return f"{place}: {problem['msg']}" if place else problem["msg"]
+
+
+def outline_arguments(arguments: Mapping[str, object], known: Collection[str]) -> str:
+    """The arguments for the log: which they are and how large, never what they hold. Of those that are not `known` only
+    how many, for a model made up their names.
+    """
+    told = [f"{name}: {_kind_of(value)}" for name, value in arguments.items() if name in known]
+    unknown = len(arguments) - len(told)
+    return ", ".join([*told, *([f"{unknown} unknown"] if unknown else [])]) or "no arguments"
+
+
+def _kind_of(value: object) -> str:
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "yes or no"
+        case int() | float():
+            return "number"
+        case str():
+            return f"text of {len(value)}"
+        case list():
+            return f"list of {len(cast('list[Any]', value))}"
+        case _:
+            return "object"
