@@ -23,9 +23,9 @@ from bot.turn.journal import (
     Started,
     Step,
     ToolRun,
-    entries,
     failed_outcome,
 )
+from bot.turn.ledger_entries import ledger_entries
 from store import LedgerEntry, Repositories, Store, Trace, TracedMessage, TracedReply, TurnId
 
 NEWEST = 20
@@ -78,7 +78,7 @@ def _told(repos: Repositories, turn: TurnId) -> Iterator[str]:
         yield "said      nothing of it waits, and what was said is no longer kept"
     if trace.expires_at is not None:
         yield f"goes      {_at(trace.expires_at)}"
-    yield f"cost      {_sum(trace.entries or entries(failed_outcome(done, '')))}"
+    yield f"cost      {_sum(trace.entries or ledger_entries(failed_outcome(done, '')))}"
 
 
 def _summary(trace: Trace) -> str:
@@ -107,10 +107,10 @@ def _step(step: Step) -> str:
         case Asked():
             return "asked     the question as the model reads it"
         case Completed() | ToolRun():
-            return "\n".join(map(_entry, entries(failed_outcome((step,), ""))))
+            return "\n".join(map(_entry, ledger_entries(failed_outcome((step,), ""))))
         case Opened() | Spoken():
             what = "opened    a file" if isinstance(step, Opened) else "spoken    the answer"
-            return "\n".join((what, *map(_entry, entries(failed_outcome((step,), "")))))
+            return "\n".join((what, *map(_entry, ledger_entries(failed_outcome((step,), "")))))
         case Started():
             return "started   a tool that must not run twice"
         case Paused():

@@ -35,6 +35,7 @@ from bot.turn.journal import (
     Step,
     Turn,
 )
+from bot.turn.ledger_entries import ledger_entries, without_words
 from bot.turn.past_turns import PastTurns, StoredTurn, rows_of
 from bot.turn.surroundings import read_surroundings, with_kept_quote
 from store import (
@@ -157,11 +158,11 @@ class Turns:
         # What has expired while it ran is answered, but not remembered.
         kept = () if is_gone else tuple(map(messages.without_opaque, outcome.messages))
         rows = rows_of(turn.id, kept)
-        entries = steps.entries(outcome)
+        entries = ledger_entries(outcome)
         if is_gone:
-            entries = steps.without_words(entries)
+            entries = without_words(entries)
         last = tuple(done for done in outcome.completions if done.message is None or not done.message.calls)
-        unjournaled = steps.entries(
+        unjournaled = ledger_entries(
             replace(outcome, completions=() if outcome.is_journaled else last, runs=(), fees=())
         )
         end: TurnEnd = "kept" if kept else "failed"
@@ -269,7 +270,7 @@ class Turns:
         def charge(repos: Repositories) -> None:
             # Of a turn that goes on later the tools run again, or have their outcome unknown: then they are paid.
             found = replace(lost, runs=()) if repos.journal.is_running(turn.id) else lost
-            spent = steps.without_words(steps.entries(found))
+            spent = without_words(ledger_entries(found))
             self.charge(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
 
         await self._store.transaction(charge)
@@ -292,7 +293,7 @@ class Turns:
             now = self._clock.now()
             if not repos.journal.is_running(turn.id):
                 return
-            self.charge(repos, turn.conversation, turn.id, steps.entries(spent), person=turn.person, chat=turn.chat)
+            self.charge(repos, turn.conversation, turn.id, ledger_entries(spent), person=turn.person, chat=turn.chat)
             repos.chats.leave(turn.conversation, turn.id, _question(turn))
             outgoing.put(repos, turn, replies, now)
             repos.journal.close(turn.id, "failed", now=now)
@@ -308,7 +309,7 @@ class Turns:
             # As it is now: a turn that goes on after a restart knows what was set when it began.
             settings = chats.settings_of(repos, claim.conversation, now)
             if settings.is_taken(now):
-                self._leave(repos, turn, steps.entries(steps.failed_outcome(turn.steps, "")))
+                self._leave(repos, turn, ledger_entries(steps.failed_outcome(turn.steps, "")))
                 return True
             if settings.paused_at is None or claim.started_at < settings.paused_at:
                 return False
@@ -324,7 +325,7 @@ class Turns:
     def _leave(self, repos: Repositories, turn: Turn, entries: tuple[LedgerEntry, ...]) -> None:
         """An admin has taken the chat over, within a transaction: nothing is said, what it has cost is written down."""
         now = self._clock.now()
-        spent = steps.without_words(entries)
+        spent = without_words(entries)
         self.charge(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
         outgoing.clear(repos, turn.id, turn.chat, now)
         self._tell_once(repos, turn, say(phrases.IS_TAKEN_OVER))
@@ -425,7 +426,7 @@ class Turns:
     ) -> None:
         """As `charge`, for a turn that is given up: what its journal holds, without any words."""
         done = map(steps.load_step, repos.journal.steps(conversation, turn))
-        spent = steps.without_words(steps.entries(steps.failed_outcome(done, "")))
+        spent = without_words(ledger_entries(steps.failed_outcome(done, "")))
         self.charge(repos, conversation, turn, spent, person=person, chat=chat)
 
     def forget(self, conversation: ConversationId | None = None) -> None:

@@ -28,7 +28,8 @@ from bot.messages import UserMessage
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop, ToolOffer
 from bot.turn import chats, prompt
 from bot.turn.budget import Budget
-from bot.turn.journal import Outcome, entries
+from bot.turn.journal import Outcome
+from bot.turn.ledger_entries import ledger_entries
 from bot.turn.turns import Turns
 from bot.turn.work import waiting
 from store import ConversationId, Repositories, Store, StoreError, TurnId
@@ -173,7 +174,7 @@ class ReportJudge:
 
     async def _charge(self, outcome: Outcome, context: ToolContext) -> None:
         """Write down what was paid, whatever came of it."""
-        paid = entries(outcome)
+        paid = ledger_entries(outcome)
 
         def charge(repos: Repositories) -> None:
             conversation = repos.chats.at(context.chat)

@@ -25,10 +25,11 @@ from bot.labels import Labels
 from bot.messages import AssistantMessage, Message, UserMessage
 from bot.providers.base import Completion, Provider, Request, Stop
 from bot.settings import HistorySettings
-from bot.turn import chats, journal, prompt, provenance
+from bot.turn import chats, prompt, provenance
 from bot.turn.budget import Budget
 from bot.turn.citations import in_hosts
 from bot.turn.journal import Outcome, Turn
+from bot.turn.ledger_entries import ledger_entries
 from bot.turn.turns import Turns
 from store import ConversationId, Repositories, Store, StoredMessage, Summary, TurnId
 
@@ -173,7 +174,7 @@ class Summaries:
         is_whole = completion.stop is Stop.END and bool(text)
         if not is_whole:
             self._rest(turn.conversation)
-        entries = journal.entries(Outcome(text="", ok=True, completions=(completion,)))
+        entries = ledger_entries(Outcome(text="", ok=True, completions=(completion,)))
         summary = Summary(
             first=older.former.first if older.former else next(iter(older.turns)),
             last=max(older.turns),

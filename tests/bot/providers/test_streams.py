@@ -19,7 +19,8 @@ from bot.providers.offline.provider import Offline
 from bot.providers.openai import chat as openai_chat
 from bot.providers.openai import chat_stream
 from bot.providers.openai.provider import OpenAI
-from bot.turn.journal import Outcome, entries
+from bot.turn.journal import Outcome
+from bot.turn.ledger_entries import ledger_entries
 from tests.bot.providers.vendors import NAMES, QUESTION, Listening, Vendor, opened, texts
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Break, Scripted, Tokens, broken, call, cut_off, pause, refuse, say, think
@@ -304,7 +305,7 @@ async def test_the_ledger_hears_of_it(anthropic: Vendor) -> None:
 
     completion = await with_enough_time(asked, is_enough=lambda found: found.attempts[0].cost_usd)
     assert completion.provider == "offline"
-    rows = entries(Outcome(text="", ok=True, completions=(completion,)))
+    rows = ledger_entries(Outcome(text="", ok=True, completions=(completion,)))
     assert [(row.name, row.outcome, row.cost_usd) for row in rows] == [
         ("claude-haiku-5-5", "Unavailable", Decimal("0.0000105")),
         ("offline", "ok", 0),

@@ -1,0 +1,63 @@
+"""What a turn did and cost, as the ledger has it."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from bot.media.findings import Fee
+from bot.providers.base import Attempt, Completion
+from bot.turn.journal import Outcome, ToolRun, dump_step
+from store import LedgerEntry
+
+
+def ledger_entries(outcome: Outcome) -> tuple[LedgerEntry, ...]:
+    """The ledger's rows: opened files, failed attempts before what came of them, then the tools."""
+    found = [_model_entry(fee, fee.name, fee.outcome) for fee in outcome.fees]
+    for completion in outcome.completions:
+        found += [_model_entry(attempt, attempt.model, attempt.error) for attempt in completion.attempts]
+        found.append(_completion_entry(completion))
+    found += [_model_entry(failure, failure.model, failure.error) for failure in outcome.failures]
+    found += [_run_entry(run) for run in outcome.runs]
+    return tuple(found)
+
+
+def without_words(rows: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
+    """The rows without what tools were asked and have answered."""
+    return tuple(replace(row, details=None) for row in rows)
+
+
+def _completion_entry(completion: Completion) -> LedgerEntry:
+    usage = completion.usage
+    return LedgerEntry(
+        kind="model",
+        name=completion.model,
+        outcome="ok" if completion.message is not None else "empty",
+        latency_seconds=completion.latency_seconds,
+        provider=completion.provider,
+        input_tokens=usage.input_tokens,
+        cached_input_tokens=usage.cached_input_tokens,
+        output_tokens=usage.output_tokens,
+        cost_usd=completion.cost_usd,
+    )
+
+
+def _model_entry(asked: Attempt | Fee, name: str, outcome: str) -> LedgerEntry:
+    """A row for what a model was asked without a completion: a try that failed, a file that was listened to."""
+    return LedgerEntry(
+        kind="model",
+        name=name,
+        outcome=outcome,
+        latency_seconds=asked.latency_seconds,
+        provider=asked.provider,
+        cost_usd=asked.cost_usd,
+    )
+
+
+def _run_entry(run: ToolRun) -> LedgerEntry:
+    return LedgerEntry(
+        kind="tool",
+        name=run.tool,
+        outcome=run.outcome,
+        latency_seconds=run.latency_seconds,
+        cost_usd=run.cost_usd,
+        details=dump_step(replace(run, files=())),
+    )
