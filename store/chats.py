@@ -1,6 +1,6 @@
 """The chats: what people have set for a conversation, one sealed value each, and where its turns stand.
 
-Left to others: what the settings say (`bot.policy.chat`).
+Left to others: what the settings say (`bot.policy.chat_settings`).
 """
 
 from dataclasses import dataclass

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from bot.commands.admin import AdminCommands
 from bot.commands.base import CommandContext, CommandGroup
 from bot.commands.broadcast import Audience, BroadcastCommands
-from bot.commands.chat import ChatCommands
+from bot.commands.conversation import ConversationCommands
 from bot.commands.preferences import Menu, PreferenceCommands
 from bot.commands.questions import QuestionCommands
 from bot.commands.status import StatusCommands
@@ -53,7 +53,7 @@ def command_groups(
     `model` answers where nobody has chosen one. `on_allowed` is told whom an admin has let in.
     """
     return (
-        ChatCommands(context, approvals, timezone=timezone, limits=budgets, name=name),
+        ConversationCommands(context, approvals, timezone=timezone, limits=budgets, name=name),
         QuestionCommands(context, approvals),
         PreferenceCommands(context, menu),
         StatusCommands(

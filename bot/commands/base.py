@@ -18,7 +18,7 @@ from bot.events import File, Incoming
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.detect import detect_language
 from bot.i18n.language import Language, speaking
-from bot.policy.chat import ChatSettings
+from bot.policy.chat_settings import ChatSettings
 from bot.policy.routing import Command
 from bot.turn import chats
 from bot.turn.turns import Turns

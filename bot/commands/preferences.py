@@ -14,7 +14,7 @@ from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, com
 from bot.commands.names import closest, fold
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language
-from bot.policy.chat import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
+from bot.policy.chat_settings import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
 from bot.providers.capabilities import NOTHING, Capabilities
 from bot.turn import phrases as turn_phrases
 from bot.turn.tool_shapes import shape_of

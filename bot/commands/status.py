@@ -7,7 +7,7 @@ from datetime import datetime
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.i18n.catalogues import say
-from bot.policy.chat import ChatSettings
+from bot.policy.chat_settings import ChatSettings
 from bot.providers.capabilities import NOTHING, Capabilities
 from store import Repositories
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from bot.events import ChatId, Envelope, PersonId
-from bot.policy.chat import Askers
+from bot.policy.chat_settings import Askers
 from bot.transports.base import Group
 
 EVERYBODY = "*"

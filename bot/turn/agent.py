@@ -19,7 +19,7 @@ from bot.errors import ContextTooLong, ProviderError
 from bot.labels import UNKNOWN, Labels, join_labels
 from bot.messages import AssistantMessage, CallId, ToolCall, ToolMessage, UserMessage, without_opaque
 from bot.policy.budgets import UsedUp
-from bot.policy.chat import Persona
+from bot.policy.chat_settings import Persona
 from bot.policy.secrets import Secrets
 from bot.providers.base import Attempt, Completion, OnText, Provider, Request, Stop, ToolOffer
 from bot.transports.base import ModelAnswered, ModelFailed

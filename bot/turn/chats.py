@@ -7,8 +7,8 @@ from datetime import datetime
 from bot.events import Incoming, PersonId
 from bot.i18n.detect import detect_language, guess_language
 from bot.i18n.language import Language
-from bot.policy import chat
-from bot.policy.chat import ChatSettings, UnreadableSettings
+from bot.policy import chat_settings
+from bot.policy.chat_settings import ChatSettings, UnreadableSettings
 from store import ConversationId, Damaged, Repositories
 
 _log = logging.getLogger(__name__)
@@ -18,7 +18,7 @@ def settings_of(repos: Repositories, conversation: ConversationId, now: datetime
     """What is set for the conversation now. Settings that cannot be read are as good as none: people set them again."""
     try:
         line = repos.chats.settings(conversation)
-        return ChatSettings() if line is None else chat.parse_settings(line).as_of(now)
+        return ChatSettings() if line is None else chat_settings.parse_settings(line).as_of(now)
     except (UnreadableSettings, Damaged) as error:
         _log.error("the settings of conversation %d are lost: %s", conversation, error)
         return ChatSettings()
@@ -31,7 +31,7 @@ def change(
     before = settings_of(repos, conversation, now)
     after = changed(before)
     if after != before:
-        repos.chats.keep(conversation, chat.dump_settings(after), expires_at=after.expires_at)
+        repos.chats.keep(conversation, chat_settings.dump_settings(after), expires_at=after.expires_at)
     return after
 
 
@@ -39,7 +39,7 @@ def expire(repos: Repositories, now: datetime) -> None:
     """Words in settings that have disappeared go, in every conversation."""
     for conversation in repos.chats.expired_chats(now):
         settings = settings_of(repos, conversation, now)
-        repos.chats.keep(conversation, chat.dump_settings(settings), expires_at=settings.expires_at)
+        repos.chats.keep(conversation, chat_settings.dump_settings(settings), expires_at=settings.expires_at)
 
 
 def forget_person(repos: Repositories, person: PersonId, now: datetime) -> None:

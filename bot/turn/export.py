@@ -22,8 +22,8 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import current_language
 from bot.messages import AssistantMessage, Medium, Message, Picture, ToolMessage, UserMessage
-from bot.policy import chat
-from bot.policy.chat import ChatSettings
+from bot.policy import chat_settings
+from bot.policy.chat_settings import ChatSettings
 from bot.policy.trust import untrusted_sources
 from bot.turn import chats, phrases
 from bot.turn.citations import visible_words
@@ -175,7 +175,7 @@ class Export:
 
     def _json(self, turns: Sequence[Mapping[str, Any]]) -> str:
         beside = {
-            "settings": json.loads(chat.dump_settings(self.settings).partition(b":")[2]),
+            "settings": json.loads(chat_settings.dump_settings(self.settings).partition(b":")[2]),
             "unanswered": self.unanswered,
             "facts": self.facts,
             "reminders": [{"at": at.isoformat(), "text": text} for at, text in self.reminders],

@@ -24,7 +24,7 @@ from bot.labels import UNKNOWN, Labels, Source
 from bot.media.findings import Fee, FileDescription
 from bot.messages import CallId, Message, ToolAnswer, ToolCall, UserMessage
 from bot.policy.budgets import Scope
-from bot.policy.chat import ChatSettings
+from bot.policy.chat_settings import ChatSettings
 from bot.providers.base import Attempt, Completion
 from bot.turn.phrases import Deed
 from bot.turn.prompt import PastTurn

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from bot.events import ChatId, Incoming
 from bot.labels import UNKNOWN, Labels, Source, Writer, is_plain_name, join_labels, load_labels, shown_name
 from bot.messages import AssistantMessage, Message, ToolAnswer, UserMessage
-from bot.policy.chat import Persona
+from bot.policy.chat_settings import Persona
 from bot.policy.own_words import MESSAGE_END
 from bot.policy.records import is_plain
 from tools import ToolSpec

@@ -11,7 +11,7 @@ from bot import messages
 from bot.events import ChatId, Incoming, SentId
 from bot.labels import UNKNOWN, Labels, join_labels
 from bot.messages import AssistantMessage
-from bot.policy.chat import ChatSettings
+from bot.policy.chat_settings import ChatSettings
 from bot.turn import chats
 from bot.turn.citations import as_kept
 from bot.turn.context_note import RecalledContext, recall

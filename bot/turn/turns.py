@@ -20,7 +20,7 @@ from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import Language, speak, speaking
 from bot.labels import join_labels
 from bot.policy import budgets
-from bot.policy.chat import Askers, ChatSettings
+from bot.policy.chat_settings import Askers, ChatSettings
 from bot.turn import chats, outgoing, phrases, prompt
 from bot.turn import journal as steps
 from bot.turn.context_note import note_with_questions

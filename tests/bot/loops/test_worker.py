@@ -11,7 +11,7 @@ from bot import events
 from bot.clock import SetClock
 from bot.commands import phrases as command_phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, Commands, command
-from bot.commands.chat import ChatCommands
+from bot.commands.conversation import ConversationCommands
 from bot.commands.urgent import Authority, UrgentItems
 from bot.events import ChatId, Envelope, Kind, Reply
 from bot.i18n import phrases as common_phrases
@@ -83,7 +83,8 @@ def worker_of(
         revisions=Revisions(store, clock, turns, deletes_answers=False),
         approvals=approvals,
         commands=Commands(
-            context, (ChatCommands(context, approvals, timezone="UTC", limits=BudgetSettings(), name="Aldis"), *groups)
+            context,
+            (ConversationCommands(context, approvals, timezone="UTC", limits=BudgetSettings(), name="Aldis"), *groups),
         ),
         group_context=group_context,
         authority=authority,

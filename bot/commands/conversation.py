@@ -29,7 +29,7 @@ _MAX_BYTES_IN_WORDS = 100_000
 """Of its file: one that is larger fits no message, and is not tried."""
 
 
-class ChatCommands(CommandGroup):
+class ConversationCommands(CommandGroup):
     """What everybody may tell Aldis to do."""
 
     def __init__(

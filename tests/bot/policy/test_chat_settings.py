@@ -5,7 +5,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.events import PersonId
-from bot.policy.chat import JSON_VERSION, ChatSettings, Persona, UnreadableSettings, dump_settings, parse_settings
+from bot.policy.chat_settings import (
+    JSON_VERSION,
+    ChatSettings,
+    Persona,
+    UnreadableSettings,
+    dump_settings,
+    parse_settings,
+)
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 ALICE, BOB = PersonId("alice"), PersonId("bob")
