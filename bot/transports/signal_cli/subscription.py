@@ -69,6 +69,8 @@ NOT_MANUAL = (
 class Subscription:
     """The messages of an account over the socket at `url`; `rpc` makes calls there by other connections.
 
+    Without an account (empty) there is only `check`.
+
     Deadlines in seconds: `call` for subscribing, `silence` for a connection over which nothing comes, although
     signal-cli is asked for a sign of life three times within it.
     """
@@ -337,12 +339,17 @@ class _Conversation:
         self._socket.end()
 
     def _given(self, number: int | None) -> dict[str, object]:
-        return {"account": self._account, "subscription": number}
+        return {**self._whose, "subscription": number}
+
+    @property
+    def _whose(self) -> dict[str, object]:
+        """The account as a call names it."""
+        return {"account": self._account} if self._account else {}
 
     async def _number(self, method: str) -> int:
         """The number that a call gives to a subscription."""
         try:
-            number = result_in(await self._answer(method, {"account": self._account}))
+            number = result_in(await self._answer(method, self._whose))
         except RpcError as error:
             if error.code == _INVALID_PARAMETERS:
                 raise ConfigError(
