@@ -133,7 +133,7 @@ class RequestGuard:
             response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
 
     def is_in(self, session: BrowserSession) -> bool:
-        """Whether who was let in with this session still would be: for what goes on being shown."""
+        """Whether the session would still be let in: what goes on being shown asks this again and again."""
         self._factor.check(session)
         return session.is_confirmed and self._sessions.holds(session)
 
