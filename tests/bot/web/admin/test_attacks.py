@@ -12,7 +12,7 @@ import pytest
 
 from bot.web.admin.audit import MAX_BYTES, Audit, audit_path
 from bot.web.admin.guard import MAX_BODY_BYTES, MAX_UPLOAD_BYTES
-from bot.web.admin.sessions import SecondFactor
+from bot.web.admin.sessions import IDLE_SECONDS, SecondFactor, Sessions
 from tests.bot.web.admin.browsers import Visitor, settings_of, visited
 from tests.bot.web.admin.test_sessions import SECRET, Watch, code_at
 from tests.waiting import WAIT_SECONDS, eventually_found
@@ -205,6 +205,20 @@ async def test_what_goes_on_being_shown_ends_with_the_session(tmp_path: Path) ->
             assert (await shown.content.readline()).startswith(b"data: ")
             assert (await visitor.post("/leave", {"token": visitor.token})).status == 303
             await shown.content.read()  # until it ends
+        async with visitor.http.get(visitor.origin + "/live/state", headers=headers) as shown:
+            assert shown.status == 401
+
+
+async def test_a_page_that_was_left_open_keeps_nobody_in(tmp_path: Path) -> None:
+    """What it asks by itself is no visit: the session ends as if the page had been closed."""
+    watch = Watch()
+    async with visited(tmp_path, sessions=Sessions(seconds=watch)) as visitor, asyncio.timeout(WAIT_SECONDS):
+        await visitor.enter()
+        headers = cookie(visitor)
+        watch.now += IDLE_SECONDS - 1
+        async with visitor.http.get(visitor.origin + "/live/state", headers=headers) as shown:
+            assert shown.status == 200
+        watch.now += 1
         async with visitor.http.get(visitor.origin + "/live/state", headers=headers) as shown:
             assert shown.status == 401
 
