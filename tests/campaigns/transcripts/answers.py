@@ -11,24 +11,28 @@ from tests.servers.envelopes import ALICE, BOB, CAROL
 from tests.servers.open_meteo import OpenMeteo
 from tests.servers.script import call, say
 
-_TABLE = """\
-You need **391 g** of flour:
+_DINNER = """\
+You need **4.25 kg**, this week ~~8.46 €~~ **6.33 €**. If more people come:
 
-| step | gives |
+| people | potatoes |
 |---|---|
-| `17 * 20` | 340 |
-| `17 * 3` | 51 |
+| 17 | `4.25 kg` |
+| 20 | `5.00 kg` |
 
-1. Weigh it.
-   - *Sift* it twice.
-2. ~~Salt~~ Sugar comes later, see [the recipe](https://example.org/bread)."""
+1. Heat the oven to 200 °C.
+   - *Prick* the potatoes, or they burst.
+2. Bake them for an hour, as in [this recipe](https://example.org/potatoes)."""
 
 
 async def _question(stage: Stage) -> None:
-    stage.house.model.scripted(call("calculate", {"expression": "17 * 23"}), say(_TABLE))
-    await stage.says(ALICE, "17 loaves with 23 g each: how much flour, and how do I begin?")
+    stage.house.model.scripted(call("calculate", {"expression": "17 * 0.25 * 1.49"}), say(_DINNER))
+    await stage.says(
+        ALICE,
+        "On Saturday we are 17, with 250 g of potatoes each, and a kilo is 1.49 € instead of 1.99 €. How much do I buy, "
+        "and how do I bake them?",
+    )
     await stage.answer()
-    stage.read("391")
+    stage.read("6.3325")
 
 
 async def _group(stage: Stage) -> None:
