@@ -41,6 +41,10 @@ class OpenAIServer(ModelServer):
     """Whose words it has for that."""
     writes_calls: bool = False
     """Whether its model writes the calls of the script into its words, as one that was told of tools in its prompt."""
+    carries: rules.Carried | None = None
+    """Whose server it is as to what has to come back with a call; None: nothing is given that would."""
+    carried: list[Any] = field(default_factory=list[Any])
+    """What it gave so."""
     says_stop: bool = False
     """Say finish_reason "stop" although there are tool calls, as some compatible servers do."""
     host: ModelHost | None = None
@@ -88,7 +92,8 @@ class OpenAIServer(ModelServer):
         if seen.path == RESPONSES:
             rules.check_responses(body, reasoning_follows=self.reasoning_follows)
         else:
-            rules.check_chat(body, refuses=self.refuses, is_local=self.local, sees=self.sees)
+            rules.check_chat(body, refuses=self.refuses, is_local=self.local, sees=self.sees, carries=self.carries)
+            rules.check_carried(self.carries, body["messages"], self.carried)
             if body.get("tools") and not self.takes_tools:
                 raise rules.tools_refused(self.tool_refusal, body["model"])
             if self.local:
@@ -138,6 +143,7 @@ class OpenAIServer(ModelServer):
             message |= {"content": None, "refusal": said or "I can't help with that."}
         if scripted.calls:
             message["tool_calls"] = [self._chat_call(call) for call in scripted.calls]
+        message |= self._thoughts(scripted, message)
         reason = {"length": "length", "window": "length", "filter": "content_filter"}.get(scripted.ending, "stop")
         if scripted.calls and reason == "stop" and not self.says_stop:
             reason = "tool_calls"
@@ -151,6 +157,27 @@ class OpenAIServer(ModelServer):
         if scripted.tokens is not None:
             answer["usage"] = _chat_usage(scripted.tokens)
         return answer
+
+    def _thoughts(self, scripted: Scripted, message: Json) -> Json:
+        """What stands beside the words and in the first call, for it to come back."""
+        thought = " ".join(part.text for part in scripted.parts if isinstance(part, Think))
+        sealed = self.new_id("thought")
+        match self.carries:
+            case "deepseek" | "kimi" | "nothing" if thought:
+                return {"reasoning_content": thought}
+            case "gemini" if scripted.calls:
+                self.carried.append(sealed)
+                first, *others = message["tool_calls"]
+                return {"tool_calls": [first | {"extra_content": {"google": {"thought_signature": sealed}}}, *others]}
+            case "openrouter" if scripted.calls:
+                head = {"format": "google-gemini-v1"}
+                words = [{"type": "reasoning.text", "text": thought, "index": 0, **head}] if thought else []
+                call_id = message["tool_calls"][0]["id"]
+                details = [*words, {"type": "reasoning.encrypted", "data": sealed, "id": call_id, "index": 1, **head}]
+                self.carried.append(details)
+                return {"reasoning": thought, "reasoning_details": details}
+            case _:
+                return {}
 
     def _chat_call(self, call: Call) -> Json:
         function = {"name": call.name, "arguments": _arguments(call)}
@@ -244,6 +271,11 @@ class OpenAIServer(ModelServer):
 
 def _deltas(message: Json) -> Iterator[Json]:
     yield {"role": "assistant", "content": "" if message["content"] else None, "refusal": None}
+    yield from ({"reasoning_content": piece} for piece in pieces(message.get("reasoning_content") or ""))
+    for detail in message.get("reasoning_details") or ():
+        yield from ({"reasoning_details": [detail | {"text": piece}]} for piece in pieces(detail.get("text") or ""))
+        if "text" not in detail:
+            yield {"reasoning_details": [detail]}
     for name in ("content", "refusal"):
         yield from ({name: piece} for piece in pieces(message.get(name) or ""))
     for index, call in enumerate(message.get("tool_calls") or []):
@@ -288,10 +320,15 @@ def _named(name: str) -> Json:
 
 
 def error_body(
-    message: str, *, kind: str = "invalid_request_error", param: str | None = None, code: str | None = None
+    message: str,
+    *,
+    kind: str = "invalid_request_error",
+    param: str | None = None,
+    code: str | int | None = None,
+    **more: Any,
 ) -> Json:
     """An error as this service words it, for faults such as `answer_json(error_body("Slow down."), 429)`."""
-    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+    return {"error": {"message": message, "type": kind, "param": param, "code": code, **more}}
 
 
 def _items(seen: Seen, body: Json) -> list[Json]:

@@ -66,11 +66,59 @@ def wrong(message: str, param: str | None = None, code: str | None = None) -> Mi
     return Mistake(message, param=param, code=code)
 
 
-def check_chat(body: Json, *, refuses: frozenset[str], is_local: bool, sees: bool = False) -> None:
+Carried = Literal["deepseek", "kimi", "gemini", "openrouter", "nothing"]
+"""Whose server wants back, within a turn, what it gave a call with; `nothing` gives thoughts and refuses them back."""
+
+_CARRIED = {
+    "deepseek": "reasoning_content", "kimi": "reasoning_content", "gemini": "extra_content",
+    "openrouter": "reasoning_details",
+}  # fmt: skip
+
+
+def check_carried(whose: Carried | None, messages: list[Json], given: list[Any]) -> None:
+    """Raise the first mistake; `given` is what was handed out with calls.
+
+    The texts are those of public issue threads; what of it has to come back, and how far: api-docs.deepseek.com
+    (thinking mode: in all requests that follow a call), ai.google.dev (thought signatures: the first call of each step
+    since the last question; what stands for one that is not there), openrouter.ai/docs (preserving reasoning).
+    2026-11-24.
+    """
+    since = max((number for number, message in enumerate(messages) if message["role"] == "user"), default=0)
+    calling = [(number, message) for number, message in enumerate(messages) if message.get("tool_calls")]
+    for number, message in calling:
+        if whose == "deepseek" and message.get("reasoning_content") is None:
+            told = "The `reasoning_content` in the thinking mode must be passed back to the API."
+            raise wrong(told, code="invalid_request_error")
+        if whose == "kimi" and not message.get("reasoning_content"):
+            told = "thinking is enabled but reasoning_content is missing in assistant tool call message at index"
+            raise wrong(f"{told} {number}")
+        if whose == "openrouter" and number > since and message.get("reasoning_details") not in given:
+            guide = "https://openrouter.ai/docs/guides/best-practices/reasoning-tokens#preserving-reasoning-blocks"
+            told = "Gemini models require OpenRouter reasoning details to be preserved in each request."
+            raw = f"{told} Please refer to our docs: {guide}. Upstream error: {_unsigned(number, message)}"
+            raise Mistake("Provider returned error", code=400, metadata={"raw": raw})
+        signature = message["tool_calls"][0].get("extra_content", {}).get("google", {}).get("thought_signature")
+        if whose == "gemini" and number > since and signature not in {*given, "skip_thought_signature_validator"}:
+            raise Mistake(_unsigned(number, message), kind="INVALID_ARGUMENT", code=400)
+
+
+def _unsigned(number: int, message: Json) -> str:
+    return (
+        "Function call is missing a thought_signature in functionCall parts. This is required for tools to work "
+        "correctly, and missing thought_signature may lead to degraded model performance. Additional data, function "
+        f"call `default_api:{message['tool_calls'][0]['function']['name']}` , position {number}. Please refer to "
+        "https://ai.google.dev/gemini-api/docs/thought-signatures for more details."
+    )
+
+
+def check_chat(
+    body: Json, *, refuses: frozenset[str], is_local: bool, sees: bool = False, carries: Carried | None = None
+) -> None:
     """Raise the first mistake; `refuses` names parameters this server does not know.
 
     `is_local` is a compatible server, whose model takes strings alone unless it `sees`.
     """
+    _check_names(body, carries)
     _check_common(body, _CHAT_KEYS, ("model", "messages"))
     _check_stream_options(body)
     _check_limits(body, refuses if is_local else refuses | _refused_by_model(body["model"]))
@@ -91,6 +139,20 @@ def check_chat(body: Json, *, refuses: frozenset[str], is_local: bool, sees: boo
     for number, message in enumerate(body["messages"]):
         _check_message(number, message, strings_only=is_local, sees=sees or not is_local)
     _check_exchanges(body["messages"])
+
+
+def _check_names(body: Json, carries: Carried | None) -> None:
+    """What a message may hold; the words are Groq's, as issue threads quote them, 2026-11-24."""
+    known = {"role", "content", "name", "refusal", "tool_calls", "tool_call_id", _CARRIED.get(carries or "")}
+    inner = {"id", "type", "function", _CARRIED.get(carries or "")}
+    messages: list[Json] = body.get("messages") or []
+    for number, message in enumerate(messages):
+        calls: list[Json] = message.get("tool_calls") or []
+        of_calls = (name for call in calls for name in call if name not in inner)
+        unknown = next((name for name in (*message, *of_calls) if name not in known | inner), None)
+        if unknown is not None:
+            told = f"for 'role:{message['role']}' the following must be satisfied"
+            raise wrong(f"'messages.{number}' : {told}[('messages.{number}' : property '{unknown}' is unsupported)]")
 
 
 def _check_common(body: Json, known: frozenset[str], required: tuple[str, ...]) -> None:
@@ -270,7 +332,11 @@ def _check_parts(parts: list[Json], where: str, known: dict[str, str]) -> None:
 
 
 def check_template(messages: list[Json]) -> None:
-    """What the chat templates of local servers want on top."""
+    """What the chat templates of local servers want on top; ids as Mistral's, and its own service (code 3280)."""
+    for call in (call for message in messages for call in message.get("tool_calls") or ()):
+        if not re.fullmatch(r"[a-zA-Z0-9]{9}", call["id"]):
+            told = f"Tool call id was {call['id']} but must be a-z, A-Z, 0-9, with a length of 9."
+            raise Mistake(told, kind="invalid_function_call", code="3280")
     roles = [message["role"] for message in messages]
     if "system" in roles[1:]:
         raise wrong("System message must be at the beginning.")

@@ -13,6 +13,7 @@ import pytest_asyncio
 from tests.servers.anthropic import VERSION, AnthropicServer
 from tests.servers.base import answer_json
 from tests.servers.openai import OpenAIServer
+from tests.servers.openai_rules import Carried
 from tests.servers.script import ModelServer, call, cut_connection, empty, pause, say, think
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -304,7 +305,7 @@ def _function(name: str = "f", **more: Any) -> Json:
     return {"type": "function", "function": function}
 
 
-def _asked(call_id: str = "call_1", arguments: Any = "{}") -> Json:
+def _asked(call_id: str = "call00001", arguments: Any = "{}") -> Json:
     return {"id": call_id, "type": "function", "function": {"name": "f", "arguments": arguments}}
 
 
@@ -316,7 +317,7 @@ CHAT: Json = {
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Hi"},
         {"role": "assistant", "content": "", "tool_calls": [_asked()]},
-        {"role": "tool", "tool_call_id": "call_1", "content": "4"},
+        {"role": "tool", "tool_call_id": "call00001", "content": "4"},
         {"role": "assistant", "content": "Four."},
         {"role": "user", "content": "Well?"},
     ],
@@ -363,7 +364,7 @@ CHAT_MISTAKES: list[tuple[Change, str]] = [
     (_message(1, content=None), "Invalid value for 'content': expected a string, got null."),
     (_message(2, tool_calls=[_asked(arguments={})]), "Invalid type for 'arguments': expected a string."),
     (_without(2), "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."),
-    (_without(3), "did not have response messages: call_1"),
+    (_without(3), "did not have response messages: call00001"),
     (_message(3, tool_call_id="call_2"), "messages with role 'tool' must be a response"),
     (_message(1, content="\ud83d"), "The request body is not valid JSON"),
     (_message(1, content="x" * 5_000_000), "maximum context length is 1000000 tokens"),
@@ -381,6 +382,13 @@ async def test_openai_chat_refuses(
     assert (status, answer["choices"][0]["message"]["content"]) == (200, "You said: Well?")
 
 
+def _called(call_id: str) -> Change:
+    def change(body: Json) -> None:
+        body["messages"][2]["tool_calls"], body["messages"][3]["tool_call_id"] = [_asked(call_id)], call_id
+
+    return change
+
+
 LOCAL_MISTAKES: list[tuple[Change, str]] = [
     (_message(2, content=None), "expected a string, got null"),
     (_message(1, content=[{"type": "text", "text": "Hi"}]), "expected a string"),
@@ -389,6 +397,9 @@ LOCAL_MISTAKES: list[tuple[Change, str]] = [
     (_message(4, role="system"), "System message must be at the beginning."),
     (_without(4, 2, 3), "Conversation roles must alternate"),
     (_without(5), "Cannot continue from an assistant message."),
+    (_called("call_1"), "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9."),
+    (_message(2, reasoning_content="Hm."), "property 'reasoning_content' is unsupported"),
+    (_message(2, tool_calls=[_asked() | {"extra_content": {}}]), "property 'extra_content' is unsupported"),
 ]
 
 
@@ -400,6 +411,25 @@ async def test_a_local_server_refuses(
     url, right = local.base_url + "/chat/completions", CHAT | {"model": "qwen4:8b"}
     await _refuses(http, url, right, change, words, {})
     assert (await _post(http, url, right, {}))[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("whose", "words"),
+    [
+        ("deepseek", "The `reasoning_content` in the thinking mode must be passed back to the API."),
+        ("kimi", "reasoning_content is missing in assistant tool call message at index 2"),
+        ("gemini", "Function call is missing a thought_signature in functionCall parts."),
+        ("openrouter", "Provider returned error"),
+    ],
+)
+async def test_what_came_with_a_call_has_to_come_back(http: aiohttp.ClientSession, whose: Carried, words: str) -> None:
+    """Each server says so in its own words; what is a new question's is past for two of them."""
+    async with OpenAIServer(local=True, carries=whose) as server:
+        url, body = server.base_url + "/chat/completions", CHAT | {"model": "m", "messages": CHAT["messages"][:4]}
+        status, answer = await _post(http, url, body, {})
+        assert (status, words in answer["error"]["message"]) == (400, True)
+        status, _ = await _post(http, url, CHAT | {"model": "m"}, {})
+        assert status == (200 if whose in {"gemini", "openrouter"} else 400)
 
 
 def _flat(**more: Any) -> Json:

@@ -2,11 +2,15 @@
 
 Compatible servers (Ollama, vLLM, llama-server, LM Studio, OpenRouter, NEAR AI) put the history through chat templates,
 so it is kept to what all of them take: strings as content, never null; arguments that are JSON objects; the system
-message first; user and assistant in turn. Left to others: sending it (`bot.providers.openai.provider`).
+message first; user and assistant in turn; ids of calls that are nine letters and digits, for Mistral takes no others.
+What a server gives beside words and calls and wants back within the turn (`_CARRIED`) goes back as it came.
+Left to others: sending it (`bot.providers.openai.provider`).
 
-Source: platform.openai.com (chat completions), and issue threads of vLLM, SGLang and llama.cpp, 2026-11-21.
+Source: platform.openai.com (chat completions), and issue threads of vLLM, SGLang, llama.cpp and Mistral (error 3280,
+"Tool call id was ... but must be a-z, A-Z, 0-9, with a length of 9"), 2026-11-24.
 """
 
+import hashlib
 import re
 import secrets
 from collections.abc import Callable, Mapping
@@ -18,6 +22,7 @@ from bot.messages import (
     AssistantPart,
     CallId,
     Medium,
+    Opaque,
     Picture,
     Text,
     ToolCall,
@@ -36,8 +41,20 @@ CACHE_KEY = "aldis"
 Source: developers.openai.com (prompt caching), 2026-11-22.
 """
 
+VENDOR = "chat"
+
 Json = dict[str, object]
 Content = str | list[Json]
+
+_CARRIED = ("reasoning_content", "reasoning_details", "extra_content")
+"""What some servers refuse a call without that they gave it with: the thoughts before it (DeepSeek, Kimi), the same in
+OpenRouter's form, the signature of a thought (Gemini).
+
+Source: api-docs.deepseek.com (thinking mode), openrouter.ai/docs (preserving reasoning), ai.google.dev (thought
+signatures) and issue threads about each, 2026-11-24.
+"""
+UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+"""What Gemini takes for the signature of a call that it did not make itself. Source: as above."""
 
 _STOPS: Mapping[str | None, Stop] = {"length": Stop.LENGTH, "content_filter": Stop.REFUSAL}
 
@@ -50,12 +67,15 @@ class _Function(wire.Wire):
 class _Call(wire.Wire):
     function: _Function
     id: str | None = None
+    extra_content: Json | None = None
 
 
 class _Message(wire.Wire):
     content: str | list[Json] | None = None
     refusal: str | None = None
     tool_calls: list[_Call] | None = None
+    reasoning_content: object = None
+    reasoning_details: list[Json] | None = None
 
 
 class _Choice(wire.Wire):
@@ -98,7 +118,7 @@ class _Answer(wire.Wire):
 
 def body(request: Request, *, model: str, effort: str | None, official: bool, habits: Habits) -> Json:
     """The request, as a server with these habits takes it; `official` says whether it is OpenAI's own."""
-    messages = _messages(request, habits.takes)
+    messages = _messages(request, habits)
     ready: Json = {"model": model, habits.limit_name: request.max_output_tokens, "messages": messages}
     if effort is not None:
         ready["reasoning_effort"] = effort
@@ -128,13 +148,13 @@ def stream_options(habits: Habits) -> Json:
     return {"stream_options": {"include_usage": True}} if habits.counts_streams else {}
 
 
-def _messages(request: Request, takes: media.Kinds) -> list[Json]:
+def _messages(request: Request, habits: Habits) -> list[Json]:
     ready: list[Json] = [{"role": "system", "content": request.whole_system}] if request.whole_system else []
     asked: list[Content] = []
     for message in request.messages:
         if isinstance(message, UserMessage):  # many templates want user and assistant in turn
-            asked.append(_content(message, takes))
-        elif items := _items(message):
+            asked.append(_content(message, habits.takes))
+        elif items := _items(message, habits):
             ready += [*_asked(asked), *items]
             asked = []
     return [*ready, *_asked(asked)]
@@ -166,23 +186,42 @@ def _shown(medium: Medium) -> Json:
     return {"type": "file", "file": {"filename": media.file_name(medium), "file_data": media.data_uri(medium)}}
 
 
-def _items(message: AssistantMessage | ToolMessage) -> list[Json]:
+def _items(message: AssistantMessage | ToolMessage, habits: Habits) -> list[Json]:
     if isinstance(message, AssistantMessage):
-        return _spoken(message)
-    return [{"role": "tool", "tool_call_id": answer.call_id, "content": answer.content} for answer in message.answers]
+        return _spoken(message, habits)
+    return [
+        {"role": "tool", "tool_call_id": _wire_id(answer.call_id), "content": answer.content}
+        for answer in message.answers
+    ]
 
 
-def _spoken(message: AssistantMessage) -> list[Json]:
-    calls = [_call(call) for call in message.calls]
+def _spoken(message: AssistantMessage, habits: Habits) -> list[Json]:
+    spoken: Json = {"role": "assistant", "content": message.text}
+    calls: list[Json] = []
+    of_call: Json = {}
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            calls.append(_call(part) | of_call)
+            of_call = {}
+        elif isinstance(part, Opaque) and part.vendor == VENDOR and habits.carries:
+            of_call = {name: value for name, value in part.data.items() if name == "extra_content"}
+            spoken |= {name: value for name, value in part.data.items() if name != "extra_content"}
     if not calls and not message.text:
         return []
-    spoken: Json = {"role": "assistant", "content": message.text}
+    if habits.fills == "reasoning_content":
+        spoken = {"reasoning_content": " ", **spoken}  # Kimi takes an empty one for none
+    if calls and habits.fills == "thought_signature":
+        calls[0] = {"extra_content": UNSIGNED, **calls[0]}
     return [spoken | {"tool_calls": calls} if calls else spoken]
 
 
 def _call(call: ToolCall) -> Json:
     function = {"name": wire.tool_name(call.name), "arguments": arguments_json(call)}
-    return {"id": call.id, "type": "function", "function": function}
+    return {"id": _wire_id(call.id), "type": "function", "function": function}
+
+
+def _wire_id(call_id: CallId) -> str:
+    return hashlib.sha256(call_id.encode("utf-8", "replace")).hexdigest()[:9]
 
 
 def arguments_json(call: ToolCall) -> str:
@@ -204,10 +243,18 @@ def read(data: bytes, request: Request) -> wire.WireAnswer:
 
 def _parts(message: _Message, request: Request) -> list[AssistantPart]:
     words = [message.refusal] if message.refusal else _words(message.content)
-    parts: list[AssistantPart] = [Text(text=text) for text in words]
+    parts: list[AssistantPart] = [*(Text(text=text) for text in words), *_carried(message)]
     ids = CallIds(request)
-    calls = message.tool_calls or ()
-    return parts + [wire.tool_call(ids.free(call.id), call.function.name, call.function.arguments) for call in calls]
+    for call in message.tool_calls or ():
+        parts += _carried(call)
+        parts.append(wire.tool_call(ids.free(call.id), call.function.name, call.function.arguments))
+    return parts
+
+
+def _carried(given: _Message | _Call) -> list[AssistantPart]:
+    """What stands beside the words, or in a call, and has to come back; before what it belongs to."""
+    found = {name: value for name in _CARRIED if (value := getattr(given, name, None))}
+    return [Opaque(vendor=VENDOR, data=found)] if found else []
 
 
 def _words(content: str | list[Json] | None) -> list[str]:

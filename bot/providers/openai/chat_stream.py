@@ -28,12 +28,15 @@ class _Call(wire.Wire):
     index: int | None = None
     id: str | None = None
     function: _Function = _Function()
+    extra_content: Json | None = None
 
 
 class _Delta(wire.Wire):
     content: str | list[Json] | None = None
     refusal: str | None = None
     tool_calls: list[_Call] | None = None
+    reasoning_content: object = None
+    reasoning_details: list[Json] | None = None
 
 
 class _Choice(wire.Wire):
@@ -54,9 +57,11 @@ class _Asked:
     id: str | None
     name: str = ""
     written: list[str] = field(default_factory=list[str])
+    extra: Json | None = None
 
     def body(self) -> Json:
-        return {"id": self.id, "function": {"name": self.name, "arguments": "".join(self.written)}}
+        function = {"name": self.name, "arguments": "".join(self.written)}
+        return {"id": self.id, "function": function, "extra_content": self.extra}
 
 
 class PartialChat:
@@ -65,6 +70,8 @@ class PartialChat:
     def __init__(self) -> None:
         self._content = ""
         self._refusal = ""
+        self._thoughts: list[str] = []
+        self._details: list[Json] = []
         self._calls: list[_Asked] = []
         self._reason: str | None = None
         self._usage: Json | None = None
@@ -96,18 +103,34 @@ class PartialChat:
             raise ValueError("the stream ended before the answer did")
         message: Json = {"content": self._content, "refusal": self._refusal or None}
         message["tool_calls"] = [call.body() for call in self._calls]
+        message |= {"reasoning_content": "".join(self._thoughts), "reasoning_details": self._details}
         choice: Json = {"message": message, "finish_reason": self._reason}
         return wire.encode_json({"choices": [choice], "usage": self._usage})
 
     def _grow(self, delta: _Delta) -> None:
         self._content += _words(delta.content)
         self._refusal += delta.refusal or ""
+        self._thoughts += [delta.reasoning_content] if isinstance(delta.reasoning_content, str) else []
+        for detail in delta.reasoning_details or ():
+            self._detail(detail)
         for piece in delta.tool_calls or ():
             asked = self._asked(piece)
             asked.name = asked.name or piece.function.name or ""
+            asked.extra = piece.extra_content or asked.extra
             arguments = piece.function.arguments
             if arguments is not None:
                 asked.written.append(arguments if isinstance(arguments, str) else wire.encode_json(arguments).decode())
+
+    def _detail(self, piece: Json) -> None:
+        """Add a piece of a thought to the one that it goes on with, else as the next."""
+        last = self._details[-1] if self._details else None
+        if last is None or any(piece.get(name) != last.get(name) for name in ("type", "index")):
+            self._details.append(dict(piece))
+            return
+        grown = {
+            name: f"{last.get(name) or ''}{piece[name]}" for name in ("text", "summary", "data") if piece.get(name)
+        }
+        last |= {name: value for name, value in piece.items() if value is not None} | grown
 
     def _asked(self, piece: _Call) -> _Asked:
         """The call that a piece belongs to: the one of its number, unless it bears the id and name of another."""

@@ -43,6 +43,22 @@ _USE_RESPONSES = re.compile(r"\buse (?:the )?`?/?v1/responses\b|\bonly supported
 Source: OpenAI's own words for gpt-5.6 with tools and for o1-pro, as issue threads quote them, 2026-11-22.
 """
 
+_MISSING = {
+    "reasoning_content": re.compile(
+        r"missing [`'\"]?reasoning_content|reasoning_content[`'\"]? (?:is missing|in the thinking mode must)",
+        re.IGNORECASE,
+    ),
+    "thought_signature": re.compile(r"missing a [`'\"]?thought_signature", re.IGNORECASE),
+}
+"""What servers say that want calls with the thoughts that led to them, where those are another's or have gone.
+
+Source: issue threads, 2026-11-24: DeepSeek ("Missing `reasoning_content` field in the assistant message", "The
+`reasoning_content` in the thinking mode must be passed back to the API."), Kimi ("thinking is enabled but
+reasoning_content is missing in assistant tool call message"), Gemini, also behind OpenRouter ("Function call is missing
+a thought_signature").
+"""
+_CARRIED = re.compile(r"reasoning_content|reasoning_details|extra_content")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:
@@ -72,6 +88,10 @@ class Habits:
     """Whether it is asked by the Responses API, in place of chat completions."""
     marks_cache: bool = False
     """Whether its cache is told where it is to keep what."""
+    carries: bool = True
+    """Whether it takes back what it gave beside words and calls."""
+    fills: str = ""
+    """What calls are given that come without what it wants with them: one of `_MISSING`; empty: nothing."""
 
     def after(self, refusal: Refusal, request: Request) -> "Habits | None":
         """How to ask again after a refusal of this request; None where there is no other way."""
@@ -103,7 +123,10 @@ class Habits:
         """How to ask again where one parameter of the request was refused; None where it was not that."""
         most = wire.max_output_tokens(refusal.words, request)
         is_unknown = refusal.code in _UNKNOWN
+        missing = next((name for name, words in _MISSING.items() if words.search(refusal.words)), "")
         ways = (
+            (bool(missing) and not self.fills, {"fills": missing}),
+            (not missing and self.carries and _CARRIED.search(refusal.words) is not None, {"carries": False}),
             (
                 refusal.code == "unsupported_parameter" and _is_about(refusal, self.limit_name),
                 {"limit_name": _LIMIT_NAMES[self.limit_name]},
