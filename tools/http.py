@@ -24,11 +24,10 @@ import random
 import ssl
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import httpx
@@ -93,7 +92,10 @@ class BytesAnswer(_Answer):
         Raises:
             Unavailable: a success that breaks the rules of JSON.
         """
-        return _read(self.status, self.headers, self.body, service)
+        answer = JsonAnswer(status=self.status, headers=self.headers, body=_json_or_none(self.body, self.headers))
+        if answer.ok and answer.body is None:
+            raise Unavailable(f"{service} answers with something that cannot be read as JSON.")
+        return answer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,7 +128,9 @@ class JsonAnswer(_Answer):
     def refusal(self, service: str) -> ToolError:
         """The usual meaning of a status that is no success, for a caller that knows nothing better."""
         if self.status == HTTPStatus.TOO_MANY_REQUESTS:
-            return RateLimited(f"{service} wants fewer requests{_in_words(self.retry_after_seconds)}.")
+            wait_seconds = self.retry_after_seconds
+            when = "" if wait_seconds is None else f"; ask again in {wait_seconds:.0f} seconds"
+            return RateLimited(f"{service} wants fewer requests{when}.")
         if self.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
             return Disabled(f"{service} refuses the request (status {self.status}): the operator must look into it.")
         return Unavailable(f"{service} fails (status {self.status}).")
@@ -169,20 +173,17 @@ class Http:
         self._user_agent = user_agent
         self._client: httpx.AsyncClient | None = None
         self._places: dict[str, asyncio.Semaphore] = {}
-        self._closing = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         # At INFO httpx logs every address with its query: what people ask, and keys of services that want them there.
         for name in ("httpx", "httpcore"):
             logging.getLogger(name).setLevel(logging.WARNING)
-        self._client = await self._closing.enter_async_context(_new_client(self._user_agent))
+        self._client = _new_client(self._user_agent)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._client = None
-        await self._closing.aclose()
+    async def __aexit__(self, *_: object) -> None:
+        client, self._client = self._opened(), None
+        await client.aclose()
 
     def places(self, service: str, at_once: int) -> asyncio.Semaphore:
         """The places at a service that wants few requests at once, shared by all tools that ask it."""
@@ -207,10 +208,8 @@ class Http:
             Unavailable: no connection, twice; or an answer that breaks the rules of HTTP or, with a success, of JSON.
             TooLarge: the answer is longer than `MAX_BODY_BYTES`.
         """
-        client = self._opened()
-        request = client.build_request("GET", _valid(url, service), params=params, headers=headers)
-        async with _in_time(service, timeout_seconds) as deadline:
-            return await _ask_again(client, request, service, pause, deadline)
+        request = self._request("GET", url, service, params=params, headers=headers)
+        return await self._ask_again(request, service, pause, timeout_seconds)
 
     async def ask_json(
         self,
@@ -227,10 +226,8 @@ class Http:
         Raises:
             TimedOut, Unavailable, TooLarge: as `get_json`.
         """
-        client = self._opened()
-        request = client.build_request("POST", _valid(url, service), json=body, headers=headers)
-        async with _in_time(service, timeout_seconds) as deadline:
-            return await _ask_again(client, request, service, pause, deadline)
+        request = self._request("POST", url, service, json=body, headers=headers)
+        return await self._ask_again(request, service, pause, timeout_seconds)
 
     async def post_form(
         self,
@@ -247,11 +244,10 @@ class Http:
         Raises:
             TimedOut, Unavailable, TooLarge: as `get_json`.
         """
-        client = self._opened()
         files = {"file": (file.name, file.data, file.content_type)}
-        request = client.build_request("POST", _valid(url, service), data=dict(fields), files=files, headers=headers)
+        request = self._request("POST", url, service, data=dict(fields), files=files, headers=headers)
         async with _in_time(service, timeout_seconds):
-            return await _ask(client, request, service)
+            return await self._ask(request, service)
 
     async def post_json(
         self,
@@ -270,18 +266,58 @@ class Http:
             BrokenOff, TimedOut: nobody knows what the service has done.
             Unavailable, TooLarge: as `get_json`.
         """
-        client = self._opened()
-        given = {"Accept": "*/*", **(headers or {})}
-        request = client.build_request("POST", _valid(url, service), json=body, headers=given)
-        async with _in_time(service, timeout_seconds), _answer(client, request, service) as response:
-            encoding = response.headers.get("content-encoding", "")
-            read = await decompress(response.aiter_raw(), encoding, service=service, max_bytes=max_bytes)
-            return BytesAnswer(status=response.status_code, body=read, headers=_by_name(response.headers))
+        request = self._request("POST", url, service, json=body, headers={"Accept": "*/*", **(headers or {})})
+        async with _in_time(service, timeout_seconds):
+            return await self._send(request, service, max_bytes)
 
     def _opened(self) -> httpx.AsyncClient:
         if self._client is None:
             raise RuntimeError("Http is used outside of its `async with`")
         return self._client
+
+    def _request(self, method: str, url: str, service: str, **content: Any) -> httpx.Request:
+        try:
+            return self._opened().build_request(method, httpx.URL(url), **content)
+        except httpx.InvalidURL as error:
+            raise Unavailable(f"The address of {service} is not valid: the operator must check it.") from error
+
+    async def _ask_again(
+        self, request: httpx.Request, service: str, pause: Pause, timeout_seconds: float
+    ) -> JsonAnswer:
+        now = asyncio.get_running_loop().time
+        ends_at = now() + timeout_seconds
+        async with _in_time(service, timeout_seconds):
+            try:
+                answer = await self._ask(request, service)
+            except Unreachable:
+                await asyncio.sleep(_moment_seconds())
+                return await self._ask(request, service)
+            for number in range(2, _TRIES + 1):
+                pause_seconds = pause(answer)
+                is_last = number == _TRIES and answer.status != HTTPStatus.SERVICE_UNAVAILABLE
+                if is_last or pause_seconds is None or pause_seconds >= ends_at - now():
+                    break
+                await asyncio.sleep(pause_seconds)
+                answer = await self._ask(request, service)
+            return answer
+
+    async def _ask(self, request: httpx.Request, service: str) -> JsonAnswer:
+        return (await self._send(request, service, MAX_BODY_BYTES)).as_json(service)
+
+    async def _send(self, request: httpx.Request, service: str, max_bytes: int) -> BytesAnswer:
+        try:
+            response = await self._opened().send(request, stream=True)
+            try:
+                encoding = response.headers.get("content-encoding", "")
+                body = await decompress(response.aiter_raw(), encoding, service=service, max_bytes=max_bytes)
+            finally:
+                await response.aclose()
+        except _BEFORE_ANYTHING_IS_SENT as error:
+            raise Unreachable(f"{service} cannot be reached: {why_unreachable(error)}.") from error
+        except httpx.TransportError as error:
+            raise BrokenOff(f"{service} broke off without a whole answer ({type(error).__name__}).") from error
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return BytesAnswer(status=response.status_code, body=body, headers=headers)
 
 
 class Unreachable(Unavailable):
@@ -292,58 +328,14 @@ class BrokenOff(Unreachable):
     """The connection failed when it stood already: the service may have got the request and done what it asks for."""
 
 
-async def _ask_again(
-    client: httpx.AsyncClient, request: httpx.Request, service: str, pause: Pause, deadline: asyncio.Timeout
-) -> JsonAnswer:
-    try:
-        answer = await _ask(client, request, service)
-    except Unreachable:
-        await asyncio.sleep(_moment_seconds())
-        return await _ask(client, request, service)
-    for number in range(2, _TRIES + 1):
-        pause_seconds = pause(answer)
-        is_last = number == _TRIES and answer.status != HTTPStatus.SERVICE_UNAVAILABLE
-        if is_last or pause_seconds is None or pause_seconds >= _left_seconds(deadline):
-            return answer
-        await asyncio.sleep(pause_seconds)
-        answer = await _ask(client, request, service)
-    return answer
-
-
-async def _ask(client: httpx.AsyncClient, request: httpx.Request, service: str) -> JsonAnswer:
-    async with _answer(client, request, service) as response:
-        body = await _body(response, service)
-        return _read(response.status_code, _by_name(response.headers), body, service)
-
-
 @asynccontextmanager
-async def _answer(client: httpx.AsyncClient, request: httpx.Request, service: str) -> AsyncGenerator[httpx.Response]:
-    """The answer with its body still to be read; closed at the end."""
-    try:
-        response = await client.send(request, stream=True)
-        try:
-            yield response
-        finally:
-            await response.aclose()
-    except _BEFORE_ANYTHING_IS_SENT as error:
-        raise Unreachable(f"{service} cannot be reached: {why_unreachable(error)}.") from error
-    except httpx.TransportError as error:
-        raise BrokenOff(f"{service} broke off without a whole answer ({type(error).__name__}).") from error
-
-
-@asynccontextmanager
-async def _in_time(service: str, timeout_seconds: float) -> AsyncGenerator[asyncio.Timeout]:
+async def _in_time(service: str, timeout_seconds: float) -> AsyncGenerator[None]:
     """The deadline of everything inside; passing it is `TimedOut`."""
     try:
-        async with asyncio.timeout(timeout_seconds) as deadline:
-            yield deadline
+        async with asyncio.timeout(timeout_seconds):
+            yield
     except TimeoutError as error:
         raise TimedOut(f"{service} did not answer within {timeout_seconds:g} seconds.") from error
-
-
-def _left_seconds(deadline: asyncio.Timeout) -> float:
-    at = deadline.when()
-    return math.inf if at is None else at - asyncio.get_running_loop().time()
 
 
 @functools.cache
@@ -365,18 +357,6 @@ def _new_client(user_agent: str) -> httpx.AsyncClient:
     )
 
 
-def _valid(url: str, service: str) -> httpx.URL:
-    try:
-        return httpx.URL(url)
-    except httpx.InvalidURL as error:
-        raise Unavailable(f"The address of {service} is not valid: the operator must check it.") from error
-
-
-async def _body(response: httpx.Response, service: str) -> bytes:
-    encoding = response.headers.get("content-encoding", "")
-    return await decompress(response.aiter_raw(), encoding, service=service, max_bytes=MAX_BODY_BYTES)
-
-
 async def decompress(chunks: AsyncIterator[bytes], encoding: str, *, service: str, max_bytes: int) -> bytes:
     """The whole body, decompressed piece by piece, with never more than `max_bytes` (at least 1) of it in memory.
 
@@ -386,62 +366,23 @@ async def decompress(chunks: AsyncIterator[bytes], encoding: str, *, service: st
         TooLarge: the body is longer than `max_bytes`, before or after decompression.
         Unavailable: it is packed in a way that was not asked for, or broken.
     """
-    limit = _Limit(service=service, max_bytes=max_bytes)
-    match encoding.strip().lower():
-        case "identity" | "":
-            return await _collected(chunks, limit)
-        case "gzip" | "x-gzip":
-            return await _gunzipped(chunks, limit)
-        case _:
-            raise Unavailable(f"{service} answers in an encoding that was not asked for.")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Limit:
-    """How much of whose answer is read."""
-
-    service: str
-    max_bytes: int
-
-    def check(self, size_bytes: int) -> None:
-        if size_bytes > self.max_bytes:
-            raise TooLarge(f"{self.service} answers with more than {self.max_bytes / 1_000_000:g} MB.")
-
-
-async def _collected(chunks: AsyncIterator[bytes], limit: _Limit) -> bytes:
-    body = bytearray()
-    async for chunk in chunks:
-        body += chunk
-        limit.check(len(body))
-    return bytes(body)
-
-
-async def _gunzipped(chunks: AsyncIterator[bytes], limit: _Limit) -> bytes:
-    """Decompressed piece by piece, never more than the limit at once."""
-    decoder = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+    encoding = encoding.strip().lower()
+    if encoding not in {"", "identity", "gzip", "x-gzip"}:
+        raise Unavailable(f"{service} answers in an encoding that was not asked for.")
+    decoder = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if "gzip" in encoding else None
     body = bytearray()
     read_bytes = 0
     try:
         async for chunk in chunks:
             read_bytes += len(chunk)
-            body += decoder.decompress(chunk, limit.max_bytes + 1 - len(body))
-            limit.check(max(len(body), read_bytes))
+            body += chunk if decoder is None else decoder.decompress(chunk, max_bytes + 1 - len(body))
+            if max(len(body), read_bytes) > max_bytes:
+                raise TooLarge(f"{service} answers with more than {max_bytes / 1_000_000:g} MB.")
     except zlib.error as error:
-        raise Unavailable(f"{limit.service} answers with broken compression.") from error
-    if not decoder.eof:
-        raise Unavailable(f"{limit.service} broke off in the middle of its answer.")
+        raise Unavailable(f"{service} answers with broken compression.") from error
+    if decoder is not None and not decoder.eof:
+        raise Unavailable(f"{service} broke off in the middle of its answer.")
     return bytes(body)
-
-
-def _by_name(headers: httpx.Headers) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers.items()}
-
-
-def _read(status: int, headers: Mapping[str, str], body: bytes, service: str) -> JsonAnswer:
-    answer = JsonAnswer(status=status, body=_json_or_none(body, headers), headers=headers)
-    if answer.ok and answer.body is None:
-        raise Unavailable(f"{service} answers with something that cannot be read as JSON.")
-    return answer
 
 
 def _json_or_none(body: bytes, headers: Mapping[str, str]) -> Any:
@@ -453,16 +394,12 @@ def _json_or_none(body: bytes, headers: Mapping[str, str]) -> Any:
     if sum(map(body.count, (b",", b"[", b"{"))) > MAX_JSON_MEMBERS:
         return None
     try:
-        return _encodable(json.loads(body.decode("utf-8-sig"), parse_float=_finite, parse_constant=_finite), body)
+        read = json.loads(body.decode("utf-8-sig"), parse_float=_finite, parse_constant=_finite)
+        if b"\\ud" in body.lower():  # services cut texts within an emoji: no half character can be encoded
+            return json.loads(json.dumps(read, ensure_ascii=False).encode(errors="replace"))
     except (ValueError, RecursionError):
         return None
-
-
-def _encodable(read: Any, body: bytes) -> Any:
-    """The JSON with a question mark for half characters: services cut texts within an emoji, and none can encode it."""
-    if b"\\ud" not in body.lower():
-        return read
-    return json.loads(json.dumps(read, ensure_ascii=False).encode(errors="replace"))
+    return read
 
 
 def _finite(number: str) -> float:
@@ -474,7 +411,3 @@ def _finite(number: str) -> float:
 
 def _moment_seconds() -> float:
     return random.uniform(_SHORTEST_PAUSE_SECONDS, 2 * _SHORTEST_PAUSE_SECONDS)  # noqa: S311 - spreads load, guards nothing
-
-
-def _in_words(wait_seconds: float | None) -> str:
-    return "" if wait_seconds is None else f"; ask again in {wait_seconds:.0f} seconds"
