@@ -36,12 +36,7 @@ class Options(BaseModel):
     A variable that is set to nothing counts as not set. What was given is never repeated in an error: it may be a key.
     """
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        str_strip_whitespace=True,
-        hide_input_in_errors=True,
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, hide_input_in_errors=True)
 
     enabled: bool = True
     """Whether models are offered the tool."""
@@ -111,13 +106,7 @@ def _as_key(value: SecretStr) -> SecretStr:
 
 
 def _items(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    return tuple(item.strip() for item in value.split(",") if item.strip())
-
-
-def _lowered(value: object) -> object:
-    return value.lower() if isinstance(value, str) else value
+    return tuple(item.strip() for item in value.split(",") if item.strip()) if isinstance(value, str) else value
 
 
 class SecretText(SecretStr):
@@ -133,7 +122,7 @@ Key = Annotated[SecretStr, AfterValidator(_as_key)]
 CommaList = BeforeValidator(_items)
 """Lets a tuple be written as a comma list; spaces around the items and empty items are dropped."""
 
-Lowered = BeforeValidator(_lowered)
+Lowered = BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)
 """Lets a word, or a comma list of words, be written in any case."""
 
 
@@ -330,16 +319,12 @@ class ToolSource(Protocol):
         ...
 
 
-def _without_titles(schema: Any) -> Any:
+def _without_titles(schema: Any, *, is_named: bool = False) -> Any:
+    """`is_named`: the keys are names of arguments, of which one may be "title"."""
     if isinstance(schema, dict):
         items = cast("dict[str, Any]", schema).items()
-        return {key: _titles_gone(key, item) for key, item in items if key != "title"}
+        kept = ((key, item) for key, item in items if is_named or key != "title")
+        return {key: _without_titles(item, is_named=key == "properties" and not is_named) for key, item in kept}
     if isinstance(schema, list):
         return [_without_titles(item) for item in cast("list[Any]", schema)]
     return schema
-
-
-def _titles_gone(key: str, item: Any) -> Any:
-    if key == "properties":  # here "title" would be the name of an argument
-        return {name: _without_titles(value) for name, value in item.items()}
-    return _without_titles(item)

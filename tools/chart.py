@@ -10,10 +10,11 @@ Source: Pillow 13.0.0, `ImageFont.load_default` and `ImageDraw`, 2026-11-22. A c
 import functools
 import importlib
 import io
+import itertools
 import logging
 import math
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,32 +75,6 @@ def line_chart(
     step and the last with a word for it: a line through all panels. Panels without any value are left out; where none
     is left, or the machine cannot draw, the bytes are empty.
     """
-    return _chart(title, labels, panels, mark)
-
-
-def bar_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel]) -> bytes:
-    """As `line_chart`, with bars that stand on zero."""
-    return _chart(title, labels, [replace(panel, bars=True) for panel in panels], None)
-
-
-def point_chart(title: str, points: Sequence[Point], *, across: str, up: str, is_joined: bool) -> bytes:
-    """A PNG of a square of 0 to 100 % both ways, with its diagonal and the points; the same input, the same picture.
-
-    `across` and `up` say what its sides measure. Each dot has the number of its cases beside it, and all are of one
-    size; `is_joined`: a line leads from each to the next. Empty where there is no point, or the machine cannot draw.
-    """
-    if not points:
-        return b""
-
-    def draw(drawing: _Drawing) -> None:
-        _draw_title(drawing, title)
-        _draw_square(drawing, across, up)
-        _draw_points(drawing, points, is_joined=is_joined)
-
-    return _picture(_LEFT + _SQUARE + _RIGHT, _HEAD_HEIGHT + _TOP + _SQUARE + 2 * _BOTTOM, draw)
-
-
-def _chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel], mark: tuple[float, str] | None) -> bytes:
     shown = [panel for panel in panels if any(value is not None for value in panel.values)]
     if not shown:
         return b""
@@ -121,6 +96,28 @@ def _chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel], mark:
                 _draw_curves(drawing, plot, panel.values, colour)
 
     return _picture(_WIDTH, _HEAD_HEIGHT + _PANEL_HEIGHT * len(shown), draw)
+
+
+def bar_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel]) -> bytes:
+    """As `line_chart`, with bars that stand on zero."""
+    return line_chart(title, labels, [replace(panel, bars=True) for panel in panels])
+
+
+def point_chart(title: str, points: Sequence[Point], *, across: str, up: str, is_joined: bool) -> bytes:
+    """A PNG of a square of 0 to 100 % both ways, with its diagonal and the points; the same input, the same picture.
+
+    `across` and `up` say what its sides measure. Each dot has the number of its cases beside it, and all are of one
+    size; `is_joined`: a line leads from each to the next. Empty where there is no point, or the machine cannot draw.
+    """
+    if not points:
+        return b""
+
+    def draw(drawing: _Drawing) -> None:
+        _draw_title(drawing, title)
+        _draw_square(drawing, across, up)
+        _draw_points(drawing, points, is_joined=is_joined)
+
+    return _picture(_LEFT + _SQUARE + _RIGHT, _HEAD_HEIGHT + _TOP + _SQUARE + 2 * _BOTTOM, draw)
 
 
 class _Drawing:
@@ -200,13 +197,16 @@ def _draw_frame(drawing: _Drawing, plot: _Plot, name: str, labels: Mapping[int, 
     drawing.words(_LEFT, plot.top - _TOP / 2, _drawable(name), _NAME_SIZE, anchor="lm", colour=colour)
     for tick in plot.ticks:
         drawing.line([(_LEFT, plot.y(tick)), (_WIDTH - _RIGHT, plot.y(tick))], _GRID)
-        drawing.words(_LEFT - 10, plot.y(tick), _number(tick), _LABEL_SIZE, anchor="rm", colour=_PALE_INK)
+        drawing.words(_LEFT - 10, plot.y(tick), f"{round(tick, 6):g}", _LABEL_SIZE, anchor="rm", colour=_PALE_INK)
     _draw_labels(drawing, plot, labels)
 
 
 def _draw_curves(drawing: _Drawing, plot: _Plot, values: Sequence[float | None], colour: str) -> None:
-    for curve in _curves(values):
-        points = [(plot.x(step), plot.y(value)) for step, value in curve]
+    """A curve for each run of values without a gap."""
+    for is_gap, run in itertools.groupby(enumerate(values), key=lambda step: step[1] is None):
+        points = [(plot.x(step), plot.y(value)) for step, value in run if value is not None]
+        if is_gap:
+            continue
         if len(points) > 1:
             drawing.line(points, colour, width=3)
         drawing.dot(*points[0], colour, radius=1.5 if len(points) > 1 else 4)
@@ -254,8 +254,7 @@ def _draw_square(drawing: _Drawing, across: str, up: str) -> None:
         drawing.words(x, bottom + _BOTTOM / 2, str(percent), _LABEL_SIZE, anchor="mm", colour=_PALE_INK)
         drawing.words(left - 10, y, str(percent), _LABEL_SIZE, anchor="rm", colour=_PALE_INK)
     drawing.line([_place(0, 0), _place(100, 100)], _PALE_INK, width=2)
-    corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
-    drawing.line(corners, _PALE_INK)
+    drawing.line([(left, top), (right, top), (right, bottom), (left, bottom), (left, top)], _PALE_INK)
 
 
 def _draw_points(drawing: _Drawing, points: Sequence[Point], *, is_joined: bool) -> None:
@@ -277,35 +276,16 @@ def _place(across: float, up: float) -> tuple[float, float]:
     return _LEFT + _INSET + across / 100 * room, _HEAD_HEIGHT + _TOP + _INSET + (1 - up / 100) * room
 
 
-def _curves(values: Sequence[float | None]) -> Iterator[Sequence[tuple[int, float]]]:
-    """The runs of values without a gap, each value with its step."""
-    run: list[tuple[int, float]] = []
-    for step, value in enumerate([*values, None]):
-        if value is not None:
-            run.append((step, value))
-        elif run:
-            yield run
-            run = []
-
-
 def _ticks(panel: Panel) -> Sequence[float]:
     """Round values from below the lowest to above the highest, at least two; for bars zero is among them."""
     ends = (panel.lowest, panel.highest, 0.0 if panel.bars else None)
     bounds = [value for value in (*panel.values, *ends) if value is not None]
     low, high = min(bounds), max(bounds)
-    step = _round_step((high - low) / (_MAX_TICKS - 1) or 1)
+    rough = (high - low) / (_MAX_TICKS - 1) or 1
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * (1 - 1e-9))
     first, last = math.floor(low / step), math.ceil(high / step)
     return [number * step for number in range(first, max(last, first + 1) + 1)]
-
-
-def _round_step(rough: float) -> float:
-    """The next 1, 2, 2.5 or 5 times a power of ten."""
-    power = 10.0 ** math.floor(math.log10(rough))
-    return next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * (1 - 1e-9))
-
-
-def _number(value: float) -> str:
-    return f"{round(value, 6):g}"
 
 
 def _drawable(words: str) -> str:

@@ -21,13 +21,13 @@ _MAX_CAUSES = 20
 
 def why_unreachable(error: BaseException) -> str:
     """Why a connection failed: the first of its causes that says so, else the name of the error. Names no address."""
-    return next(filter(None, map(_words, _causes(error))), type(error).__name__)
-
-
-def _words(cause: BaseException) -> str | None:
-    if isinstance(cause, OSError) and cause.errno in _NO_WAY:
-        return "there is no way to it from here"
-    return next((words for kind, words in _WORDS if isinstance(cause, kind)), None)
+    for cause in _causes(error):
+        if isinstance(cause, OSError) and cause.errno in _NO_WAY:
+            return "there is no way to it from here"
+        for kind, words in _WORDS:
+            if isinstance(cause, kind):
+                return words
+    return type(error).__name__
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -85,19 +85,8 @@ class Remind:
         effects="repeatable",
         own_words=True,
         deeds=(
-            "remind",
-            "alarm",
-            "wake",
-            "erinner",
-            "weck",
-            "rappel",
-            "reveil",
-            "recuerd",
-            "recorda",
-            "avisa",
-            "cancel",
-            "annul",
-            "losch",
+            *("remind", "alarm", "wake", "erinner", "weck", "rappel", "reveil", "recuerd", "recorda", "avisa"),
+            *("cancel", "annul", "losch"),
         ),
         minor_arguments=frozenset(RemindArguments.model_fields) - {"action", "text", "prompt", "number"}
         | {"action=set"},
@@ -118,7 +107,8 @@ class Remind:
         """
         match arguments.action:
             case "set":
-                return _result(await self._reminders.add(_wish(arguments), context))
+                added = await self._reminders.add(_wish(arguments), context)
+                return Result(data=_shown(added), origins=(added.origin,))
             case "list":
                 planned = await self._reminders.upcoming(context)
                 origins = tuple(reminder.origin for reminder in planned)
@@ -132,10 +122,6 @@ class Remind:
                 if arguments.timezone is None:
                     raise BadArguments("timezone: which zone?")
                 return Result(data={"timezone": await self._reminders.keep_timezone(arguments.timezone, context)})
-
-
-def _result(planned: PlannedReminder) -> Result:
-    return Result(data=_shown(planned), origins=(planned.origin,))
 
 
 def _wish(arguments: RemindArguments) -> Wish:

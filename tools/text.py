@@ -49,7 +49,7 @@ MIN_FITTED_CHARS = 200
 _SHORTEST_CUT = 40  # characters of a text that stay before lists lose items
 _DEEPEST = 24  # levels; far above any result, far below Python's recursion limit
 _MAX_INTEGER_BITS = 14_000  # 4,215 digits: json and str refuse integers of more than 4,300
-_CUT_KEY = "\N{HORIZONTAL ELLIPSIS}"
+_ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 
 def clean_text(text: str) -> str:
@@ -76,7 +76,9 @@ def plain(html_snippet: str) -> str:
     For the short snippets of search engines, not for pages: what stands inside a script or style stays as text.
     Takes time in proportion to the snippet, whatever is in it.
     """
-    return clean_line(html.unescape(_ENDLESS_ENTITY.sub("", _TAG.sub(_space_of, html_snippet))))
+    # Nothing stands where a tag within a line was, a space between blocks.
+    bare = _TAG.sub(lambda tag: "" if tag[1].lower() in _INLINE_TAGS else " ", html_snippet)
+    return clean_line(html.unescape(_ENDLESS_ENTITY.sub("", bare)))
 
 
 def shorten(text: str, max_chars: int) -> str:
@@ -88,7 +90,7 @@ def shorten(text: str, max_chars: int) -> str:
         return text
     kept = text[: _character_end(text, max_chars - 1)]
     words, _, _ = kept.rpartition(" ")
-    return (words if len(words) > max_chars // 2 else kept).rstrip() + "\N{HORIZONTAL ELLIPSIS}"
+    return (words if len(words) > max_chars // 2 else kept).rstrip() + _ELLIPSIS
 
 
 def fit_json(data: Mapping[str, Any], max_chars: int) -> str:
@@ -104,8 +106,7 @@ def fit_json(data: Mapping[str, Any], max_chars: int) -> str:
     whole = cast("dict[str, Any]", _jsonable(dict(data), _DEEPEST))
     if len(text := _dumped(whole)) <= max_chars:
         return text
-    caps = _caps_that_fit(whole, max_chars)
-    return _dumped(_cut(whole, caps))
+    return _dumped(_cut(whole, _caps_that_fit(whole, max_chars)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,32 +148,20 @@ def _largest(fits: Callable[[int], bool], below: int) -> int:
 
 def _cut(item: Any, caps: _Caps) -> Any:
     if isinstance(item, str):
-        return _cut_text(item, caps.chars)
+        end = _character_end(item, caps.chars)
+        mark = f"{_ELLIPSIS} [cut: {len(item) - end} characters more]"
+        return item[:end] + mark if end + len(mark) < len(item) else item
     if isinstance(item, list):
-        return _cut_list(cast("list[Any]", item), caps)
+        items = cast("list[Any]", item)
+        missing = len(items) - caps.items
+        mark = f"{_ELLIPSIS} [left out: {missing} items more]"
+        return [*(_cut(each, caps) for each in items[: caps.items]), *([mark] if missing > 0 else [])]
     if isinstance(item, dict):
-        return _cut_object(cast("dict[str, Any]", item), caps)
+        entries = cast("dict[str, Any]", item)
+        missing = len(entries) - caps.entries
+        kept = {name: _cut(entry, caps) for name, entry in islice(entries.items(), caps.entries)}
+        return kept | ({_ELLIPSIS: f"[left out: {missing} entries more]"} if missing > 0 else {})
     return item
-
-
-def _cut_text(text: str, max_chars: int) -> str:
-    end = _character_end(text, max_chars)
-    mark = f"\N{HORIZONTAL ELLIPSIS} [cut: {len(text) - end} characters more]"
-    return text[:end] + mark if end + len(mark) < len(text) else text
-
-
-def _cut_list(items: list[Any], caps: _Caps) -> list[Any]:
-    kept = [_cut(item, caps) for item in items[: caps.items]]
-    if (missing := len(items) - len(kept)) > 0:
-        kept.append(f"\N{HORIZONTAL ELLIPSIS} [left out: {missing} items more]")
-    return kept
-
-
-def _cut_object(entries: dict[str, Any], caps: _Caps) -> dict[str, Any]:
-    kept = {name: _cut(entry, caps) for name, entry in islice(entries.items(), caps.entries)}
-    if (missing := len(entries) - len(kept)) > 0:
-        kept[_CUT_KEY] = f"[left out: {missing} entries more]"
-    return kept
 
 
 def _character_end(text: str, end: int) -> int:
@@ -209,8 +198,3 @@ def _jsonable_container(items: dict[Any, Any] | list[Any] | tuple[Any, ...], lev
 
 def _dumped(item: Any) -> str:
     return json.dumps(item, ensure_ascii=False, separators=(",", ":"))
-
-
-def _space_of(tag: re.Match[str]) -> str:
-    """What stands where a tag was: nothing within a line, a space between blocks."""
-    return "" if tag[1].lower() in _INLINE_TAGS else " "
