@@ -69,7 +69,10 @@ def checked_function(function: Callable[..., Number], name: str, *, count: int |
         if not least <= len(numbers) <= most:
             raise BadArguments(f"{name} takes {_count_in_words(least, most)}, not {len(numbers)}.")
         # Rounded first: constants have more digits than are computed with, which would show in pi - tau/2.
-        return _of_allowed_size(function(*(+number for number in numbers)))
+        result = function(*(+number for number in numbers))
+        if isinstance(result, int):
+            _check_bits(result.bit_length())
+        return result
 
     return call
 
@@ -85,12 +88,6 @@ def _count_in_words(least: int, most: float) -> str:
     if math.isinf(most):
         return f"at least {least} number{'s' * (least > 1)}"
     return f"{least} number{'s' * (least > 1)}" if least == most else f"{least} to {most} numbers"
-
-
-def _of_allowed_size(number: Number) -> Number:
-    if isinstance(number, int):
-        _check_bits(number.bit_length())
-    return number
 
 
 def _check_bits(bits: int) -> None:
@@ -183,8 +180,7 @@ def _square_root(number: Number) -> Number:
 
 
 def _cube_root(number: Number) -> Number:
-    size = _approximate(abs(number)) ** (1 / Decimal(3)) if number else Decimal(0)
-    return -size if number < 0 else size
+    return (_approximate(abs(number)) ** (1 / Decimal(3))).copy_sign(Decimal(number)) if number else Decimal(0)
 
 
 def _logarithm(number: Number, base: Number = E) -> Number:
@@ -196,20 +192,8 @@ def _logarithm(number: Number, base: Number = E) -> Number:
     return _approximate(number).ln() / _approximate(base).ln()
 
 
-def _logarithm_10(number: Number) -> Number:
-    return _approximate(number).log10() if number > 0 else _logarithm(number)
-
-
 def _floor(number: Number) -> Number:
     return number if isinstance(number, int) else _as_integer(number.to_integral_value(decimal.ROUND_FLOOR))
-
-
-def _ceiling(number: Number) -> Number:
-    return -_floor(-number)
-
-
-def _truncated(number: Number) -> Number:
-    return _floor(number) if number >= 0 else _ceiling(number)
 
 
 def _rounded(number: Number, places: Number = 0) -> Number:
@@ -223,14 +207,10 @@ def _rounded(number: Number, places: Number = 0) -> Number:
         return size if number >= 0 else -size
     # In a context of its own: a number that was rounded on purpose is not an inexact one.
     with decimal.localcontext():
-        return _quantized(number, count)
-
-
-def _quantized(number: Decimal, places: int) -> Decimal:
-    exponent = number.as_tuple().exponent
-    if isinstance(exponent, int) and exponent >= -places:
-        return number
-    return number.quantize(Decimal(1).scaleb(-places), decimal.ROUND_HALF_UP)
+        exponent = number.as_tuple().exponent
+        if isinstance(exponent, int) and exponent >= -count:
+            return number
+        return number.quantize(Decimal(1).scaleb(-count), decimal.ROUND_HALF_UP)
 
 
 def _least(number: Number, *numbers: Number) -> Number:
@@ -304,20 +284,16 @@ def _in_floating_point(function: Callable[..., float], name: str) -> Callable[..
 
     def call(*numbers: Number) -> Number:
         try:
-            result = _finite(function(*map(float, numbers)))
+            result = function(*map(float, numbers))
         except (ValueError, OverflowError) as error:
             raise BadArguments(f"{name} is not defined or too large there.") from error
+        if not math.isfinite(result):
+            raise BadArguments(f"{name} is not defined or too large there.")
         decimal.getcontext().flags[decimal.Inexact] = True
         is_noise = abs(result) < _NOTHING <= max(abs(float(number)) for number in numbers)
         return Decimal(0) if is_noise else Decimal(repr(result))
 
     return call
-
-
-def _finite(result: float) -> float:
-    if not math.isfinite(result):
-        raise OverflowError
-    return result
 
 
 def _tangent(angle: float) -> float:
@@ -341,12 +317,12 @@ _OF_ONE: Mapping[str, Callable[[Number], Number]] = {
     "exp": lambda number: _approximate(number).exp(),
     "ln": lambda number: _logarithm(number, E),
     "log2": lambda number: _logarithm(number, 2),
-    "log10": _logarithm_10,
+    "log10": lambda number: _approximate(number).log10() if number > 0 else _logarithm(number),
     "degrees": lambda radians: radians * 180 / PI,
     "radians": lambda degrees: degrees * PI / 180,
     "floor": _floor,
-    "ceil": _ceiling,
-    "trunc": _truncated,
+    "ceil": lambda number: -_floor(-number),
+    "trunc": lambda number: _floor(number) if number >= 0 else -_floor(-number),
     "abs": lambda number: -number if number < 0 else number,
     "factorial": _factorial,
 }

@@ -47,14 +47,6 @@ class ExchangeRate:
     """The day that it holds for; of two days the earlier."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Table:
-    """All rates as they were asked for at one instant."""
-
-    rows: Mapping[str, _Row]
-    asked_at: datetime
-
-
 class ExchangeRates:
     """Knows what currencies are worth; one question under way at a time, the others wait for its answer."""
 
@@ -62,7 +54,8 @@ class ExchangeRates:
         self._http = http
         self._url = f"{base_url}/v2/rates"
         self._timeout_seconds = timeout_seconds
-        self._table: _Table | None = None
+        self._kept: tuple[datetime, Mapping[str, _Row]] | None = None
+        """All rates, and when they were asked for."""
         self._asking = asyncio.Lock()
 
     async def rate(self, source: str, target: str, now: datetime) -> ExchangeRate:
@@ -75,21 +68,20 @@ class ExchangeRates:
             RateLimited, TimedOut, TooLarge, Disabled, Unavailable: no rates at all.
         """
         async with self._asking:
-            rows = await self._rows(now)
-        first, second = (_found(rows, code) for code in (source, target))
+            if self._kept is None or not self._kept[0] <= now < self._kept[0] + _KEPT_FOR:
+                try:
+                    self._kept = now, await self._asked()
+                except ToolError:
+                    if self._kept is None:
+                        raise
+            rows = self._kept[1]
+        for code in (source, target):
+            if code not in rows:
+                raise NotFound(
+                    f"There is no rate for {code!r}: write the currency by its code of ISO 4217, such as EUR."
+                )
+        first, second = rows[source], rows[target]
         return ExchangeRate(value=second.rate / first.rate, day=min(first.date, second.date))
-
-    async def _rows(self, now: datetime) -> Mapping[str, _Row]:
-        kept = self._table
-        if kept is not None and kept.asked_at <= now < kept.asked_at + _KEPT_FOR:
-            return kept.rows
-        try:
-            self._table = _Table(rows=await self._asked(), asked_at=now)
-        except ToolError:
-            if kept is None:
-                raise
-            return kept.rows
-        return self._table.rows
 
     async def _asked(self) -> Mapping[str, _Row]:
         answer = await self._http.get_json(
@@ -102,9 +94,3 @@ class ExchangeRates:
             raise Unavailable(f"{_SERVICE} answers without rates against {_BASE}.")
         newest = max(row.date for row in rows)
         return {_BASE: _Row(date=newest, base=_BASE, quote=_BASE, rate=Decimal(1))} | {row.quote: row for row in rows}
-
-
-def _found(rows: Mapping[str, _Row], code: str) -> _Row:
-    if code not in rows:
-        raise NotFound(f"There is no rate for {code!r}: write the currency by its code of ISO 4217, such as EUR.")
-    return rows[code]

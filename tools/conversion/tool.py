@@ -77,11 +77,14 @@ class Convert:
     async def _exchanged(self, amount: Decimal, arguments: ConvertArguments, context: ToolContext) -> Result:
         rate = await self._rates.rate(arguments.unit, arguments.to, context.now)
         exchanged = amount * rate.value
-        cents = _DECIMALS if abs(exchanged) >= 1 else _MANY_DECIMALS
+        try:
+            rounded = exchanged.quantize(_DECIMALS if abs(exchanged) >= 1 else _MANY_DECIMALS)
+        except ArithmeticError as error:
+            raise BadArguments("The amount is too large for money.") from error
         return Result(
             data={
                 "from": _said(amount, arguments.unit),
-                "to": _said(_rounded(exchanged, cents), arguments.to),
+                "to": _said(rounded, arguments.to),
                 "rate": f"1 {arguments.unit} = {_plain(_MEASURED.plus(rate.value))} {arguments.to}",
                 "rate_date": rate.day.isoformat(),
                 "note": "A reference rate: banks and cards charge more.",
@@ -93,13 +96,6 @@ class Convert:
 def _measured(amount: Decimal, arguments: ConvertArguments) -> tuple[Unit, Unit, Decimal]:
     source, target = unit(arguments.unit), unit(arguments.to)
     return source, target, _MEASURED.plus(convert_amount(amount, source, target))
-
-
-def _rounded(amount: Decimal, step: Decimal) -> Decimal:
-    try:
-        return amount.quantize(step)
-    except ArithmeticError as error:
-        raise BadArguments("The amount is too large for money.") from error
 
 
 def _said(amount: Decimal, name: str) -> str:

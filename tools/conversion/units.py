@@ -108,7 +108,9 @@ def unit(text: str) -> Unit:
         factor, factor_measure = _read(part, text, is_alone=len(parts) == 1)
         count = count / factor if is_divisor else count * factor
         measure = measure / factor_measure if is_divisor else measure * factor_measure
-    return Unit(name=_words(measure) if count == 1 else clean_text(text), count=count, measure=measure)
+    words = re.sub(r"\w+", lambda word: _EXACT_NAMES.get(word[0], word[0].replace("_", " ")), f"{measure:P}")
+    name = words.replace("1 1/", "1/") if count == 1 else clean_text(text)
+    return Unit(name=name, count=count, measure=measure)
 
 
 def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
@@ -121,7 +123,10 @@ def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
         try:
             return _carried(amount, source, target)
         except _pint().DimensionalityError as error:
-            raise BadArguments(_different(source, target)) from error
+            raise BadArguments(
+                f"{source.name} measures {_kind(source.measure)} and {target.name} measures {_kind(target.measure)}:"
+                " one cannot be converted into the other."
+            ) from error
         # TypeError: logarithmic units know no Decimal.
         except (_pint().PintError, DecimalException, TypeError) as error:
             raise BadArguments(f"{source.name} cannot be converted into {target.name}.") from error
@@ -131,24 +136,12 @@ def _carried(amount: Decimal, source: Unit, target: Unit) -> Decimal:
     quantity = _table().Quantity(amount * source.count, source.measure)
     if source.measure.is_compatible_with("kelvin") and quantity.to("kelvin").magnitude < 0:
         raise BadArguments("That is below absolute zero; a difference of temperatures is written delta_degC.")
-    if _is_fuel(source, target):
+    lengths = dict(source.measure.dimensionality), dict(target.measure.dimensionality)
+    if lengths in (({"[length]": -2}, {"[length]": 2}), ({"[length]": 2}, {"[length]": -2})):  # fuel
         if amount <= 0:
             raise BadArguments("The consumption of fuel must be above zero.")
         quantity = 1 / quantity
     return cast("Decimal", quantity.to(target.measure).magnitude) / target.count
-
-
-def _is_fuel(source: Unit, target: Unit) -> bool:
-    lengths = dict(source.measure.dimensionality), dict(target.measure.dimensionality)
-    return lengths in (({"[length]": -2}, {"[length]": 2}), ({"[length]": 2}, {"[length]": -2}))
-
-
-def _different(source: Unit, target: Unit) -> str:
-    kinds = [_kind(source.measure), _kind(target.measure)]
-    return (
-        f"{source.name} measures {kinds[0]} and {target.name} measures {kinds[1]}:"
-        " one cannot be converted into the other."
-    )
 
 
 def _kind(measure: Any) -> str:
@@ -191,14 +184,11 @@ def _meant(name: str) -> str:
     choices = _AMBIGUOUS.get(_SHORT.get(key, key)) or _AMBIGUOUS.get(singular)
     if choices and written not in _SYMBOLS:
         raise BadArguments(f"{clean_text(name)!r} has several meanings; name one: {choices}.")
-    tried = (_SYMBOLS.get(written), _SPOKEN.get(key), _SPOKEN.get(singular), written, key)
-    return next((known for candidate in tried if candidate and (known := _known(candidate))), "")
-
-
-def _known(name: str) -> str:
-    """Pint's full name of a single unit; empty where it has none."""
-    readings: tuple[tuple[str, str, str], ...] = _table().parse_unit_name(name)
-    return readings[0][0] + readings[0][1] if readings else ""
+    for tried in (_SYMBOLS.get(written), _SPOKEN.get(key), _SPOKEN.get(singular), written, key):
+        readings: tuple[tuple[str, str, str], ...] = _table().parse_unit_name(tried) if tried else ()
+        if readings:
+            return readings[0][0] + readings[0][1]
+    return ""
 
 
 def _unknown(text: str) -> BadArguments:
@@ -206,11 +196,6 @@ def _unknown(text: str) -> BadArguments:
         f"No unit is named {clean_text(text)!r}. Write it in words or by its symbol, such as km/h, square meter or"
         " US gallon; a currency by its three capital letters, and only into another currency."
     )
-
-
-def _words(measure: Any) -> str:
-    said = re.sub(r"\w+", lambda word: _EXACT_NAMES.get(word[0], word[0].replace("_", " ")), f"{measure:P}")
-    return said.replace("1 1/", "1/")
 
 
 @functools.cache
