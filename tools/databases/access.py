@@ -6,7 +6,7 @@ What is wrong is told without repeating what was given: an address may hold a pa
 and has these tables, shows only when it is asked.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Literal
 from urllib.parse import unquote, urlsplit
 
@@ -76,7 +76,9 @@ def accesses_of(document: str) -> tuple[Access, ...]:
         entries = _ENTRIES.validate_json(document)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise ValueError(f"must be JSON as docs/tools.md shows it: {_place(first['loc'])}{first['msg']}") from None
+        # Where, in words of ours alone: a key that was given may be a password in the wrong place.
+        place = next((f"{part}: " for part in first["loc"] if part in _FIELDS), "")
+        raise ValueError(f"must be JSON as docs/tools.md shows it: {place}{first['msg']}") from None
     return tuple(
         Access(name=name, engine=_engine(name, entry.address.get_secret_value()), **dict(entry))
         for name, entry in entries.items()
@@ -93,19 +95,10 @@ def _engine(name: str, address: str) -> Engine:
     try:
         parts = urlsplit(address)
         engine = _ENGINES.get(parts.scheme)
-        is_whole = engine == "postgresql" or _is_path(parts.path, parts.netloc, parts.query, parts.fragment)
+        is_path = bool(parts.path.strip("/")) and "\x00" not in unquote(parts.path)
+        is_whole = engine == "postgresql" or (is_path and not (parts.netloc or parts.query or parts.fragment))
     except ValueError:
         raise ValueError(problem) from None  # the cause would hold the address
     if engine is None or not is_whole:
         raise ValueError(problem)
     return engine
-
-
-def _is_path(path: str, *others: str) -> bool:
-    return bool(path.strip("/")) and "\x00" not in unquote(path) and not any(others)
-
-
-def _place(loc: Sequence[int | str]) -> str:
-    """Where the mistake is, in words of ours alone: a key that was given may be a password in the wrong place."""
-    known = [str(part) for part in loc if part in _FIELDS]
-    return f"{known[0]}: " if known else ""

@@ -147,8 +147,9 @@ class Postgres:
         ends_at = asyncio.get_running_loop().time() + self._access.timeout_seconds
         async with self._reading() as connection:
             table = await _table(connection, question.table, self._access.tables[question.table])
-            rows = await _fetched(connection, rows_of(question, table.source, table.columns, _DIALECT))
-            answer = question.answer(rows)
+            select = rows_of(question, table.source, table.columns, _DIALECT)
+            rows = await connection.fetch(select.sql, *select.parameters)
+            answer = question.answer([tuple(map(_cell, row, select.kinds)) for row in rows])
             if not answer.has_more:
                 return answer
             count = count_of(question, table.source, table.columns, _DIALECT)
@@ -171,7 +172,7 @@ class Postgres:
         except TimeoutError as error:
             raise TimedOut("The database did not answer in time; ask for less.") from error
         except _FAILURES as error:
-            raise _translated(error) from error
+            raise next(kind(text) for foreign, kind, text in _TRANSLATIONS if isinstance(error, foreign)) from error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -234,9 +235,14 @@ class _Dialect:
         if column.kind == "bytes":
             raise BadArguments(f"{column.name} holds bytes: it can only be asked whether there are any.")
         if operator in {"contains", "starts_with"}:
-            pattern = bind(_pattern(_written(condition.values[0]), at_start=operator == "starts_with"))
+            word = re.sub(r"[!%_]", r"!\g<0>", _written(condition.values[0]))
+            pattern = bind(f"{word}%" if operator == "starts_with" else f"%{word}%")
             return f"({expression})::text ILIKE {pattern} ESCAPE '!'"
-        values = [f"CAST({bind(_written(value))} AS {_cast(column, value)})" for value in condition.values]
+        # A column of whole numbers may be compared with any number.
+        written = [_written(value) for value in condition.values]
+        is_fraction = [column.kind == "integer" and not _WHOLE.fullmatch(each) for each in written]
+        casts = ["numeric" if each else column.cast for each in is_fraction]
+        values = [f"CAST({bind(each)} AS {cast})" for each, cast in zip(written, casts, strict=True)]
         if operator == "in":
             return f"{expression} IN ({', '.join(values)})"
         if operator == "between":
@@ -306,26 +312,8 @@ def _column(row: Sequence[Any]) -> Column:
     return Column(name=name, stored_name=name, type=str(declared)[:60], kind=kind, cast=cast)
 
 
-def _cast(column: Column, value: Scalar) -> str:
-    """To what the value is cast: a column of whole numbers may be compared with any number."""
-    if column.kind == "integer" and not _WHOLE.fullmatch(_written(value)):
-        return "numeric"
-    return column.cast
-
-
 def _written(value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _pattern(word: str, *, at_start: bool) -> str:
-    """For ILIKE with `!` as the escape; no sign of the word has a meaning of its own."""
-    escaped = re.sub(r"[!%_]", r"!\g<0>", word)
-    return f"{escaped}%" if at_start else f"%{escaped}%"
-
-
-async def _fetched(connection: _Connection, statement: Statement) -> tuple[tuple[Cell, ...], ...]:
-    rows = await connection.fetch(statement.sql, *statement.parameters)
-    return tuple(tuple(_cell(value, kind) for value, kind in zip(row, statement.kinds, strict=True)) for row in rows)
 
 
 async def _total(connection: _Connection, statement: Statement, ends_at: float) -> int | None:
@@ -362,7 +350,3 @@ def _of_json(text: str) -> Cell:
         return json.loads(text) if len(text) <= MAX_CELL_CHARS else text
     except (ValueError, RecursionError):
         return text
-
-
-def _translated(error: BaseException) -> ToolError:
-    return next(kind(text) for foreign, kind, text in _TRANSLATIONS if isinstance(error, foreign))

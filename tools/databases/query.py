@@ -161,7 +161,10 @@ def _condition(given: ConditionArguments, allowed: Sequence[str]) -> Condition:
     if (problem := _misfit(given, len(values))) is not None:
         raise BadArguments(f"{given.op} {problem}.")
     for value in values:
-        _check_value(value)
+        if isinstance(value, str) and "\x00" in value:
+            raise BadArguments("A value holds characters that no text in a database has.")
+        if isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
+            raise BadArguments("A value is a number that no column can hold.")
     if given.op in {"contains", "starts_with"} and values == ("",):
         raise BadArguments(f"{given.op} needs a word.")
     return Condition(column=given.column, operator=given.op, values=values)
@@ -179,13 +182,6 @@ def _misfit(given: ConditionArguments, count: int) -> str | None:
         case _:
             is_one = given.value is not None and not isinstance(given.value, list)
             return None if is_one else "takes one value, which is no list; for empty cells there is is_null"
-
-
-def _check_value(value: Scalar) -> None:
-    if isinstance(value, str) and "\x00" in value:
-        raise BadArguments("A value holds characters that no text in a database has.")
-    if isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
-        raise BadArguments("A value is a number that no column can hold.")
 
 
 def heading(measure: Measure) -> str:

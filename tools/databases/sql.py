@@ -78,13 +78,14 @@ def rows_of(question: TableQuery, source: str, columns: Mapping[str, Column], di
     Raises:
         BadArguments: as the dialect says.
     """
-    shown = [_shown_column(columns[name], question, dialect) for name in question.columns]
-    shown += [_shown_measure(measure, columns, dialect) for measure in question.measures]
+    expressed = dialect.key if question.is_grouped else dialect.plain
+    shown: list[tuple[str, Kind]] = [(expressed(columns[name]), columns[name].kind) for name in question.columns]
+    shown += [_measured(measure, columns, dialect) for measure in question.measures]
     tail, parameters = _tail(question, source, columns, dialect)
     order = ", ".join(_ordered(order, columns, dialect) for order in question.order_by)
     return Statement(
         sql=(
-            f"SELECT {', '.join(expression for expression, _ in shown)} {tail}"
+            f"SELECT {', '.join(dialect.fetch_expression(*each) for each in shown)} {tail}"
             + (f" ORDER BY {order}" if order else "")
             + f" LIMIT {question.limit + 1:d} OFFSET {question.offset:d}"
         ),
@@ -117,23 +118,11 @@ def _tail(
     return tail, tuple(parameters)
 
 
-def _shown_column(column: Column, question: TableQuery, dialect: Dialect) -> tuple[str, Kind]:
-    expression = dialect.key(column) if question.is_grouped else dialect.plain(column)
-    return dialect.fetch_expression(expression, column.kind), column.kind
-
-
-def _shown_measure(measure: Measure, columns: Mapping[str, Column], dialect: Dialect) -> tuple[str, Kind]:
-    expression, kind = _measured(measure, columns, dialect)
-    return dialect.fetch_expression(expression, kind), kind
-
-
 def _measured(measure: Measure, columns: Mapping[str, Column], dialect: Dialect) -> tuple[str, Kind]:
     return dialect.measure_expression(measure, None if measure.column is None else columns[measure.column])
 
 
 def _ordered(order: Order, columns: Mapping[str, Column], dialect: Dialect) -> str:
-    if isinstance(order.by, Measure):
-        key, _ = _measured(order.by, columns, dialect)
-    else:
-        key = dialect.key(columns[order.by])
+    by = order.by
+    key = _measured(by, columns, dialect)[0] if isinstance(by, Measure) else dialect.key(columns[by])
     return f"{key} {'DESC' if order.descending else 'ASC'} NULLS LAST"

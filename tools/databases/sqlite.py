@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -42,7 +43,7 @@ from tools.databases.base import (
     no_column,
     no_table,
 )
-from tools.databases.sql import Bind, Statement, column_of, count_of, quote_identifier, rows_of
+from tools.databases.sql import Bind, column_of, count_of, quote_identifier, rows_of
 from tools.errors import Denied, Disabled, TimedOut, TooLarge, ToolError, Unavailable
 
 _T = TypeVar("_T")
@@ -190,8 +191,8 @@ class Sqlite:
     def _answer(self, connection: sqlite3.Connection, brake: Brake, question: TableQuery) -> Answer:
         table = _table(connection, question.table, self._access.tables[question.table])
         _authorize(connection, table)
-        rows = _fetched(connection, rows_of(question, quote_identifier(table.name), table.columns, _DIALECT))
-        answer = question.answer(rows)
+        select = rows_of(question, quote_identifier(table.name), table.columns, _DIALECT)
+        answer = question.answer([tuple(map(_cell, row)) for row in connection.execute(select.sql, select.parameters)])
         if not answer.has_more:
             return answer
         brake.halve()
@@ -314,12 +315,8 @@ def _restrain(connection: sqlite3.Connection) -> None:
         connection.setlimit(limit, most)
     for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}").close()
-    connection.text_factory = _text
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
     connection.create_function(_FINDS, 3, _finds, deterministic=True)
-
-
-def _text(stored: bytes) -> str:
-    return stored.decode(errors="replace")
 
 
 def _table(connection: sqlite3.Connection, name: str, columns: tuple[str, ...]) -> _Table:
@@ -340,23 +337,19 @@ def _table(connection: sqlite3.Connection, name: str, columns: tuple[str, ...]) 
         raise Disabled(f"The table {name!r} is a virtual one, which cannot be read here.")
     stored = connection.execute("SELECT name, type FROM pragma_table_xinfo(?1) WHERE hidden <> 1", (stored_name,))
     by_name = {_folded(each): (each, declared) for each, declared in stored}
+    found_columns: dict[str, Column] = {}
     for column in columns:
-        if _folded(column) not in by_name:
+        if (folded := _folded(column)) not in by_name:
             raise no_column(name, column)
-    return _Table(
-        name=stored_name,
-        is_view=kind == "view",
-        columns={column: _column(column, *by_name[_folded(column)]) for column in columns},
-    )
+        stored_column, declared = by_name[folded]
+        type_ = declared[:60].lower() or "any"
+        found_columns[column] = Column(name=column, stored_name=stored_column, type=type_, kind="any")
+    return _Table(name=stored_name, is_view=kind == "view", columns=found_columns)
 
 
 def _folded(name: str) -> str:
     """As SQLite compares names: without regard to the case of ASCII letters."""
     return "".join(sign.lower() if sign.isascii() else sign for sign in name)
-
-
-def _column(name: str, stored_name: str, declared: str) -> Column:
-    return Column(name=name, stored_name=stored_name, type=declared[:60].lower() or "any", kind="any")
 
 
 def _authorize(connection: sqlite3.Connection, table: _Table) -> None:
@@ -381,11 +374,6 @@ def _authorize(connection: sqlite3.Connection, table: _Table) -> None:
         return sqlite3.SQLITE_OK if may else sqlite3.SQLITE_DENY
 
     connection.set_authorizer(decided)
-
-
-def _fetched(connection: sqlite3.Connection, statement: Statement) -> tuple[tuple[Cell, ...], ...]:
-    rows = connection.execute(statement.sql, statement.parameters).fetchall()
-    return tuple(tuple(map(_cell, row)) for row in rows)
 
 
 def _total(connection: sqlite3.Connection, question: TableQuery, table: _Table) -> int | None:
