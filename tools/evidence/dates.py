@@ -6,29 +6,15 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-_MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+_DAY = timedelta(days=1)
 # The beginnings of the words for a span, in English, German, French and Spanish, without accents; longer ones first.
 _SPANS: Mapping[str, timedelta] = {
-    "min": _MINUTE,
-    "hour": _HOUR,
-    "stunde": _HOUR,
-    "heure": _HOUR,
-    "hora": _HOUR,
-    "day": _DAY,
-    "tag": _DAY,
-    "jour": _DAY,
-    "dia": _DAY,
-    "week": 7 * _DAY,
-    "woche": 7 * _DAY,
-    "semain": 7 * _DAY,
-    "seman": 7 * _DAY,
-    "month": 30 * _DAY,
-    "monat": 30 * _DAY,
-    "mois": 30 * _DAY,
-    "mes": 30 * _DAY,
-    "year": 365 * _DAY,
-    "jahr": 365 * _DAY,
-    "an": 365 * _DAY,
+    "min": timedelta(minutes=1),
+    **dict.fromkeys(("hour", "stunde", "heure", "hora"), timedelta(hours=1)),
+    **dict.fromkeys(("day", "tag", "jour", "dia"), _DAY),
+    **dict.fromkeys(("week", "woche", "semain", "seman"), 7 * _DAY),
+    **dict.fromkeys(("month", "monat", "mois", "mes"), 30 * _DAY),
+    **dict.fromkeys(("year", "jahr", "an"), 365 * _DAY),
 }
 _AGO = re.compile(
     r"(?:\b(?:vor|il y a|hace)\s+)?(\d{1,3}|an?|one|einem|einer|une?|una?)\s+("
@@ -36,27 +22,11 @@ _AGO = re.compile(
     + r")[a-z]*(\s+ago)?\b"
 )
 _INTRODUCED = re.compile(r"\b(?:vor|il y a|hace)\s")
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "jan ene",
-            "feb fev",
-            "mar maer mrz",
-            "apr avr abr",
-            "may mai",
-            "jun juin",
-            "jul juil",
-            "aug aou ago",
-            "sep",
-            "oct okt",
-            "nov",
-            "dec dez dic",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
+_MONTH_NAMES = (
+    "jan ene, feb fev, mar maer mrz, apr avr abr, may mai, jun juin, jul juil, aug aou ago, sep, oct okt, nov,"
+    " dec dez dic"
+)
+_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES.split(","), start=1) for name in names.split()}
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _SLASHED = re.compile(r"\b(\d{1,2})/(\d{1,2})/(\d{4})\b")  # month first: the one service that writes so is American
 _MONTH_FIRST = re.compile(r"\b([a-z]{3,10})\.?\s+(\d{1,2}),?\s+(\d{4})\b")
@@ -71,13 +41,15 @@ def parse_age(age: str | None, now: datetime) -> date | None:
     if not age:
         return None
     words = "".join(c for c in unicodedata.normalize("NFKD", age.lower()) if not unicodedata.combining(c))
-    day = _by_iso(words) or _by_age(words, now) or _by_slashes(words) or _by_month(words) or _by_mail(words)
+    iso, slashed = _ISO.search(words), _SLASHED.search(words)
+    day = (
+        (_day(iso[1], iso[2], iso[3]) if iso else None)
+        or _by_age(words, now)
+        or (_day(slashed[3], slashed[1], slashed[2]) if slashed else None)
+        or _by_month(words)
+        or _by_mail(words)
+    )
     return None if day is None or day > now.astimezone(UTC).date() + _DAY else day
-
-
-def _by_iso(words: str) -> date | None:
-    found = _ISO.search(words)
-    return None if found is None else _day(found[1], found[2], found[3])
 
 
 def _by_mail(words: str) -> date | None:
@@ -93,11 +65,6 @@ def _by_age(words: str, now: datetime) -> date | None:
         return None
     count = int(found[1]) if found[1].isdigit() else 1
     return (now - count * _SPANS[found[2]]).astimezone(UTC).date()
-
-
-def _by_slashes(words: str) -> date | None:
-    found = _SLASHED.search(words)
-    return None if found is None else _day(found[3], found[1], found[2])
 
 
 def _by_month(words: str) -> date | None:

@@ -47,10 +47,12 @@ def _joined(hits: Sequence[Hit]) -> Iterator[tuple[int, int]]:
     for at, hit in enumerate(hits):
         for mark in _marks(hit):
             yield first_of.setdefault(mark, at), at
-    texts = [_runs(hit.snippet) for hit in hits]
-    for at, text in enumerate(texts):
+    snippets = [words(hit.snippet) for hit in hits]
+    runs = [frozenset(said[at : at + _RUN_WORDS] for at in range(len(said) - _RUN_WORDS + 1)) for said in snippets]
+    for at, text in enumerate(runs):
         for before in range(at):
-            if _are_the_same(texts[before], text):
+            fewest = min(len(runs[before]), len(text))
+            if fewest >= _FEWEST_RUNS and len(runs[before] & text) >= SAME * fewest:
                 yield before, at
 
 
@@ -64,13 +66,3 @@ def _marks(hit: Hit) -> Iterator[tuple[str, Hashable]]:
     agency = _AGENCY_SITES.get(name) if credit is None else credit[1] or credit[2]
     if agency is not None:
         yield "agency", _LONG_NAMES.get(agency, agency)
-
-
-def _runs(text: str) -> frozenset[tuple[str, ...]]:
-    said = words(text)
-    return frozenset(said[at : at + _RUN_WORDS] for at in range(len(said) - _RUN_WORDS + 1))
-
-
-def _are_the_same(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
-    fewest = min(len(one), len(other))
-    return fewest >= _FEWEST_RUNS and len(one & other) >= SAME * fewest

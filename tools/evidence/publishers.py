@@ -4,7 +4,7 @@ The tables are short and our own. What they do not know is a site like any other
 publishers belong to one house, nobody can see from a name.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from ipaddress import ip_address
 from typing import Literal
 
@@ -72,8 +72,10 @@ def registrable(host: str) -> str:
     """
     if _is_address(host):
         return host
-    labels = host.lower().rstrip(".").split(".")
-    return ".".join(labels[-3:] if _is_shared(labels) else labels[-2:])
+    labels = _labels(host)
+    # Below a label that its country shares out.
+    is_shared = len(labels) > 2 and len(labels[-1]) == _COUNTRY_CHARS and labels[-2] in _SHARED  # noqa: PLR2004 - a.b.c
+    return ".".join(labels[-3:] if is_shared else labels[-2:])
 
 
 def publisher(host: str) -> str:
@@ -88,26 +90,17 @@ def kind(host: str, *, official_sites: Sequence[str] = ()) -> Kind:
     """What the host is; `official_sites` are authorities besides those of the table."""
     if lies_in(host, official_sites):
         return "official"
+    labels = _labels(host)
+    itself_and_above = [".".join(labels[at:]) for at in range(len(labels))]
     for named, sites in _BY_SITE:
-        if not sites.isdisjoint(_itself_and_above(host)):
+        if not sites.isdisjoint(itself_and_above):
             return named
-    return "official" if _is_of_a_state(host) else "site"
+    # By its ending, or by what a country keeps for its state, as example.gov.uk.
+    return "official" if labels[-1] in _OF_STATES or tuple(labels[-2:]) in _STATES else "site"
 
 
-def _itself_and_above(host: str) -> Iterator[str]:
-    labels = host.lower().rstrip(".").split(".")
-    return (".".join(labels[at:]) for at in range(len(labels)))
-
-
-def _is_of_a_state(host: str) -> bool:
-    """Whether the ending, or what a country keeps for its state (`example.gov.uk`), says so."""
-    labels = host.lower().rstrip(".").split(".")
-    return labels[-1] in _OF_STATES or tuple(labels[-2:]) in _STATES
-
-
-def _is_shared(labels: Sequence[str]) -> bool:
-    """Whether the name lies below a label that its country shares out."""
-    return len(labels) > 2 and len(labels[-1]) == _COUNTRY_CHARS and labels[-2] in _SHARED  # noqa: PLR2004 - a.b.c
+def _labels(host: str) -> list[str]:
+    return host.lower().rstrip(".").split(".")
 
 
 def _is_address(host: str) -> bool:

@@ -121,11 +121,9 @@ def sources(
         )
         for hit, number in zip(hits, numbers, strict=True)
     ]
-    return tuple(sorted(told, key=_place))
-
-
-def _place(source: EvidenceSource) -> tuple[int, bool, int]:
-    return _STANCES.index(source.stance), not source.is_preferred, _KINDS.index(source.kind)
+    return tuple(
+        sorted(told, key=lambda one: (_STANCES.index(one.stance), not one.is_preferred, _KINDS.index(one.kind)))
+    )
 
 
 def weigh(found: Sequence[EvidenceSource]) -> Evidence:

@@ -9,7 +9,6 @@ What pages say of the claim is read once, when all of them are there, so it has 
 for twice. A check whose sources are several, with an official word and a look at denials, ends early.
 """
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -29,19 +28,13 @@ _MAX_QUERY_CHARS = 300
 _MAX_KEY_WORDS = 10
 _FEWER_WORDS = 5
 _MAX_SITES = 10  # in one query
-_DENIALS = {
-    "en": "fact check false",
-    "de": "Faktencheck falsch",
-    "fr": "fact-check faux",
-    "es": "verificación bulo",
-}
+_DENIALS = {"en": "fact check false", "de": "Faktencheck falsch", "fr": "fact-check faux", "es": "verificación bulo"}
 _OFFICIAL = {
     "en": "official statement confirmed",
     "de": "offizielle Mitteilung bestätigt",
     "fr": "communiqué officiel confirmé",
     "es": "comunicado oficial confirmado",
 }
-_WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,20 +60,18 @@ class Inquiry:
     def following(self, found: Sequence[EvidenceSource], evidence: Evidence, tried: Sequence[Step]) -> tuple[Step, ...]:
         """The searches of the next round; none where nothing is missing, or nothing is left to try."""
         if not tried:
-            return self._first()
+            text = self.claim.wordings[0]
+            return tuple(Step(aim="reports", query=self._query(text, is_news=is_news)) for is_news in (True, False))
         asked = {step.query for step in tried}
         looked_for: set[Aim] = {step.aim for step in tried}
         left = (step for step in self._missing(found, evidence, looked_for) if step.query not in asked)
         return tuple(dict.fromkeys(left))[:SEARCHES_PER_ROUND]
 
-    def _first(self) -> tuple[Step, ...]:
-        text = self.claim.wordings[0]
-        return tuple(Step(aim="reports", query=self._query(text, is_news=is_news)) for is_news in (True, False))
-
     def _missing(
         self, found: Sequence[EvidenceSource], evidence: Evidence, looked_for: Collection[Aim]
     ) -> Iterator[Step]:
-        spoken = self._marker_language()
+        known = self.language if self.language in LANGUAGES else language(self.claim.wordings[0])
+        spoken = known or LANGUAGES[0]
         if "denials" not in looked_for:
             yield Step(aim="denials", query=self._query(f"{self._key_words()} {_DENIALS[spoken]}"))
         if not evidence.has_official and "official word" not in looked_for:
@@ -103,11 +94,6 @@ class Inquiry:
             language=self.language,
         )
 
-    def _marker_language(self) -> str:
-        if self.language in LANGUAGES:
-            return self.language
-        return language(self.claim.wordings[0]) or LANGUAGES[0]
-
     def _key_words(self) -> str:
         """The claim's telling words as they were written, in their order; the claim where it has none."""
         return " ".join(_telling(self.claim.wordings[0])[:_MAX_KEY_WORDS]) or self.claim.wordings[0]
@@ -121,5 +107,5 @@ class Inquiry:
 
 
 def _telling(text: str) -> tuple[str, ...]:
-    said = (word.strip(".,;:!?\"'()[]\u201c\u201d\u201e\u00ab\u00bb") for word in _WORD.findall(text))
+    said = (word.strip(".,;:!?\"'()[]\u201c\u201d\u201e\u00ab\u00bb") for word in text.split())
     return tuple(dict.fromkeys(word for word in said if set(words(word)) - IDLE))

@@ -213,11 +213,13 @@ class VerifyNews:
             data["failed"] = list(dict.fromkeys(map(str, case.failures)))
         data |= {
             "rounds": case.rounds,
-            "searched": list(map(_told_step, case.tried)),
+            "searched": [
+                {"for": step.aim, "in": "news" if step.query.is_news else "web", "words": step.query.text}
+                for step in case.tried
+            ],
             "note": NOTE if case.is_read else NOTE_UNREAD,
         }
-        pages_left = len(found) - len(shown)
-        if pages_left:
+        if pages_left := len(found) - len(shown):
             data["more_pages"] = pages_left
         return data | {"results": list(map(_row, shown))}
 
@@ -250,10 +252,6 @@ def _lacking(case: _Case, evidence: Evidence, needed: int) -> Iterator[str]:
         yield "too_few_sources"
     if not case.is_read:
         yield "not_read"
-
-
-def _told_step(step: Step) -> Mapping[str, str]:
-    return {"for": step.aim, "in": "news" if step.query.is_news else "web", "words": step.query.text}
 
 
 def _told_evidence(evidence: Evidence, needed: int, *, is_incomplete: bool) -> Mapping[str, Any]:
