@@ -111,9 +111,11 @@ class ImageGenerate:
     async def _asked(self, prompt: str) -> BytesAnswer:
         """The answer that holds the picture; a server that cannot be asked for a format is asked without."""
         answer = await self._posted({**self._wanted, "prompt": prompt})
-        if "response_format" in self._wanted and not answer.ok and _blames(answer, "response_format"):
-            rest = {name: value for name, value in self._wanted.items() if name != "response_format"}
-            answer = await self._posted({**rest, "prompt": prompt})
+        if "response_format" in self._wanted and not answer.ok:
+            error = _error(answer.as_json(_SERVICE))
+            if error.param == "response_format" or "response_format" in error.message:
+                rest = {name: value for name, value in self._wanted.items() if name != "response_format"}
+                answer = await self._posted({**rest, "prompt": prompt})
         if not answer.ok:
             raise _refusal(answer.as_json(_SERVICE))
         return answer
@@ -184,13 +186,8 @@ class _Refused(BaseModel):
 def _wanted(options: ImagesOptions) -> Mapping[str, Any]:
     """The request but for the description."""
     model = options.model or (OPENAI_MODEL if options.base_url in {None, OPENAI_URL} else None)
-    takes_format = _WITH_FORMAT_ALWAYS not in (model or "")
-    wanted = {
-        "model": model,
-        "size": options.size,
-        "quality": options.quality,
-        "response_format": "b64_json" if takes_format else None,
-    }
+    form = None if _WITH_FORMAT_ALWAYS in (model or "") else "b64_json"
+    wanted = {"model": model, "size": options.size, "quality": options.quality, "response_format": form}
     return {"n": 1, **{name: value for name, value in wanted.items() if value is not None}}
 
 
@@ -227,12 +224,6 @@ def _error(answer: JsonAnswer) -> _Error:
         return _Refused.model_validate(answer.body).error
     except ValidationError:
         return _Error()
-
-
-def _blames(answer: BytesAnswer, name: str) -> bool:
-    """Whether a refused request is refused because of that parameter."""
-    error = _error(answer.as_json(_SERVICE))
-    return error.param == name or name in error.message
 
 
 def _refusal(answer: JsonAnswer) -> ToolError:

@@ -13,18 +13,7 @@ from pydantic import BaseModel
 
 from tools.errors import TooLarge
 from tools.http import JsonAnswer
-from tools.markets.base import (
-    MAX_OUTCOMES,
-    Exchange,
-    Instant,
-    Market,
-    MarketOutcome,
-    Number,
-    Status,
-    Texts,
-    line,
-    paragraph,
-)
+from tools.markets.base import MAX_OUTCOMES, Exchange, Instant, Market, MarketOutcome, Number, Texts, line, paragraph
 
 _WON = 0.999
 
@@ -135,7 +124,7 @@ def _market(event: _Event, description: str = "") -> Market:
         id=f"polymarket:{line(event.slug)}",
         question=line(event.title),
         url=f"https://polymarket.com/event/{line(event.slug)}",
-        status=_status(event),
+        status="open" if not event.closed else "resolved" if event.winner else "closed",
         outcomes=event.outcomes[:MAX_OUTCOMES],
         resolution=event.winner,
         ends_at=event.endDate,
@@ -144,12 +133,6 @@ def _market(event: _Event, description: str = "") -> Market:
         liquidity=event.liquidity,
         description=description,
     )
-
-
-def _status(event: _Event) -> Status:
-    if not event.closed:
-        return "open"
-    return "resolved" if event.winner else "closed"
 
 
 def _probability(price: str) -> float | None:

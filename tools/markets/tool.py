@@ -87,18 +87,30 @@ class MarketSearch:
         query = clean_line(arguments.query)
         if not query:
             raise BadArguments("The query is empty.")
-        asked = [_searched(exchange, query, arguments) for exchange in self._exchanges.values()]
-        answers = await asyncio.gather(*asked)
-        failures = [answer for answer in answers if isinstance(answer, ToolError)]
-        if len(failures) == len(answers):
+        failures: list[ToolError] = []
+
+        async def search(exchange: Exchange) -> Sequence[Market]:
+            try:
+                return await exchange.search(query, arguments.count, also_closed=arguments.also_closed)
+            except ToolError as error:
+                failures.append(error)
+                return ()
+
+        exchanges = self._exchanges.values()
+        answers = await asyncio.gather(*map(search, exchanges))
+        if len(failures) == len(exchanges):
             raise type(failures[0])(" ".join(map(str, failures))) from failures[0]
         found = [
             _row(exchange, market, context.now)
-            for exchange, answer in zip(self._exchanges.values(), answers, strict=True)
-            if not isinstance(answer, ToolError)
-            for market in answer
+            for exchange, markets in zip(exchanges, answers, strict=True)
+            for market in markets
         ]
-        return Result(data=_found(query, found, failures))
+        data: dict[str, Any] = {"query": query}
+        if failures:
+            data["failed"] = [str(failure) for failure in failures]
+        if not found:
+            data["message"] = "No market was found; try fewer or other words, in English."
+        return Result(data={**data, "markets": found})
 
 
 class MarketGet:
@@ -150,22 +162,6 @@ def exchanges(options: MarketsOptions, http: Http) -> Mapping[str, Exchange]:
     return {name: exchange for name, exchange in every.items() if options.sources in {name, "both"}}
 
 
-async def _searched(exchange: Exchange, query: str, arguments: MarketSearchArguments) -> Sequence[Market] | ToolError:
-    try:
-        return await exchange.search(query, arguments.count, also_closed=arguments.also_closed)
-    except ToolError as error:
-        return error
-
-
-def _found(query: str, rows: Sequence[Mapping[str, Any]], failures: Sequence[ToolError]) -> Mapping[str, Any]:
-    data: dict[str, Any] = {"query": query}
-    if failures:
-        data["failed"] = [str(failure) for failure in failures]
-    if not rows:
-        data["message"] = "No market was found; try fewer or other words, in English."
-    return {**data, "markets": rows}
-
-
 def _split(given: str) -> tuple[str, str]:
     """The source and its own id."""
     for source, form, key in _IDS:
@@ -177,6 +173,7 @@ def _split(given: str) -> tuple[str, str]:
 def _row(exchange: Exchange, market: Market, now: datetime) -> dict[str, Any]:
     """The one form of all markets; what is not known is left out."""
     is_waiting = market.status == "open" and market.ends_at is not None and market.ends_at <= now
+    is_thin = market.volume is not None and market.volume < _FEW_TRADES
     said: dict[str, Any] = {
         "id": market.id,
         "source": f"{exchange.name} ({'real money' if exchange.money == 'USD' else exchange.money})",
@@ -184,22 +181,17 @@ def _row(exchange: Exchange, market: Market, now: datetime) -> dict[str, Any]:
         "url": market.url,
         "status": "closed" if is_waiting else market.status,
         "came_out": market.resolution,
-        "likelihood": {outcome.name: _percent(outcome.probability) for outcome in market.outcomes},
+        "likelihood": {
+            outcome.name: "unknown" if outcome.probability is None else f"{round(100 * outcome.probability, 1):g}%"
+            for outcome in market.outcomes
+        },
         "ends": f"{market.ends_at:%Y-%m-%d %H:%M} UTC" if market.ends_at else "",
         "volume": _money(market.volume, exchange),
         "volume_last_24_hours": _money(market.volume_24h, exchange),
         "liquidity": _money(market.liquidity, exchange),
-        "caution": "Little has been traded: the percentages say little." if _is_thin(market) else "",
+        "caution": "Little has been traded: the percentages say little." if is_thin else "",
     }
     return {name: item for name, item in said.items() if item}
-
-
-def _is_thin(market: Market) -> bool:
-    return market.volume is not None and market.volume < _FEW_TRADES
-
-
-def _percent(probability: float | None) -> str:
-    return "unknown" if probability is None else f"{round(100 * probability, 1):g}%"
 
 
 def _money(amount: float | None, exchange: Exchange) -> str:
