@@ -67,8 +67,7 @@ def _pictures(blocks: Iterable[ContentBlock], tool: str) -> Iterator[ResultFile]
     images = [block for block in blocks if isinstance(block, ImageContent)]
     for number, image in enumerate(images[:MAX_PICTURES], start=1):
         if (data := _decoded(image.data)) is not None and (kind := _kind_of(data)) is not None:
-            ending, content_type = kind
-            yield ResultFile(name=f"{tool}-{number}.{ending}", content_type=content_type, data=data)
+            yield ResultFile(name=f"{tool}-{number}.{kind[0]}", content_type=kind[1], data=data)
 
 
 def _decoded(text: str) -> bytes | None:

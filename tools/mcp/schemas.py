@@ -128,10 +128,7 @@ def _counted(validator: Any, reference: Any, instance: Any, schema: Any) -> Iter
     yield from Draft202012Validator.VALIDATORS["$ref"](validator, reference, instance, schema)
 
 
-_Checking = cast(
-    "type[Validator]",
-    extend(Draft202012Validator, {"$ref": _counted}),
-)
+_Checking = cast("type[Validator]", extend(Draft202012Validator, {"$ref": _counted}))
 
 
 def _fitted(schema: Any, levels: int) -> Any:
@@ -156,7 +153,10 @@ def _keyword(key: str, value: Any, levels: int) -> Any:
     if key in _SCHEMAS and isinstance(value, list):
         return [_fitted(item, levels) for item in cast("list[Any]", value)]
     if key in _NAMED_SCHEMAS and isinstance(value, dict):
-        return {_named(name): _fitted(item, levels) for name, item in cast("dict[str, Any]", value).items()}
+        named = cast("dict[str, Any]", value)
+        if not all(map(_PROPERTY.fullmatch, named)):
+            raise UnfitSchema("the name of an argument that no model may use")
+        return {name: _fitted(item, levels) for name, item in named.items()}
     if isinstance(value, str):
         return _text(key, value)
     return value if key in _VALUES else None
@@ -168,12 +168,6 @@ def _text(key: str, value: str) -> str | None:
     if key == "$ref":
         return value if value.startswith("#") else None
     return clean_text(value) if key in _VALUES else None
-
-
-def _named(name: str) -> str:
-    if not _PROPERTY.fullmatch(name):
-        raise UnfitSchema("the name of an argument that no model may use")
-    return name
 
 
 def _references(schema: Any) -> Iterator[str]:

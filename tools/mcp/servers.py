@@ -42,6 +42,7 @@ class McpTool:
         options = self.server.options
         writes = self.listed.effects != "none"
         known = options.per_tool.get(self.listed.name, ToolHints())
+        hint = known.records
         said = self.listed.description.replace("“", '"').replace("”", '"')
         return ToolSpec(
             name=self.name,
@@ -60,7 +61,7 @@ class McpTool:
             minor_arguments=frozenset(known.minor),
             shown_by=frozenset(known.shown_by),
             answers=known.answers,
-            records=_records(known, options.name),
+            records=hint and Records(kind=_scoped(hint.kind, options.name), key=hint.key, named_by=hint.named_by),
             takes={name: tuple(_scoped(one, options.name) for one in ones) for name, ones in known.takes.items()},
             fills=frozenset(known.fills),
             timeout_seconds=options.timeout,
@@ -74,11 +75,6 @@ class McpTool:
             if self.listed.effects == "once":
                 raise UnknownOutcome(f"{error}; it may have happened, so do not repeat it unasked") from error
             raise Unavailable(f"{error}; try once more") from error
-
-
-def _records(known: ToolHints, server: str) -> Records | None:
-    told = known.records
-    return None if told is None else Records(kind=_scoped(told.kind, server), key=told.key, named_by=told.named_by)
 
 
 def _scoped(kind: str, server: str) -> str:
@@ -133,14 +129,9 @@ class McpServers:
         name = server.options.name
         listing, made = self._made.get(name, (None, ()))
         if listing is not server.tools:
-            made = tuple(self._named(server))
+            by_name = {listed.name: listed for listed in reversed(server.tools)}
+            servers = [other.options.name for other in self._servers]
+            names = names_of(name, [listed.name for listed in server.tools], servers=servers, taken=self._taken)
+            made = tuple(McpTool(name=here, server=server, listed=by_name[raw]) for here, raw in names.items())
             self._made[name] = (server.tools, made)
         return made
-
-    def _named(self, server: McpServer) -> list[McpTool]:
-        by_name = {listed.name: listed for listed in reversed(server.tools)}
-        servers = [other.options.name for other in self._servers]
-        names = names_of(
-            server.options.name, [listed.name for listed in server.tools], servers=servers, taken=self._taken
-        )
-        return [McpTool(name=name, server=server, listed=by_name[raw]) for name, raw in names.items()]

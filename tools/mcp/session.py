@@ -19,7 +19,7 @@ import httpx2
 import mcp_types as types
 from mcp import Client, MCPError
 
-from tools.base import Effects, Result
+from tools.base import Result
 from tools.errors import BadArguments, Unavailable
 from tools.mcp.base import AnswerLost, ListedTool, Listing, McpSession, SessionFailed
 from tools.mcp.content import quote_failure, result_of
@@ -141,21 +141,16 @@ def _fit(tool: types.Tool) -> ListedTool | None:
     except UnfitSchema:
         return None
     description = shorten(clean_line((tool.description or "")[:10_000]), _MAX_DESCRIPTION_CHARS)
+    hints = tool.annotations or types.ToolAnnotations()
     return ListedTool(
         name=tool.name,
         description=description or "Says nothing of itself.",
         arguments=arguments,
-        effects=_effects(tool.annotations),
+        # Where the server says nothing, the worst is taken to be true.
+        effects="none" if hints.read_only_hint else "repeatable" if hints.idempotent_hint else "once",
         # Its default is that every tool does, which would say nothing.
-        reaches_out=tool.annotations is not None and tool.annotations.open_world_hint is True,
+        reaches_out=hints.open_world_hint is True,
     )
-
-
-def _effects(hints: types.ToolAnnotations | None) -> Effects:
-    """What the server says that a call does; where it says nothing, the worst is taken to be true."""
-    if hints is not None and hints.read_only_hint:
-        return "none"
-    return "repeatable" if hints is not None and hints.idempotent_hint else "once"
 
 
 def _short(text: str) -> str:

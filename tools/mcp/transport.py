@@ -14,12 +14,12 @@ import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import anyio
 import httpx2
 import mcp_types as types
+from anyio.abc import ObjectReceiveStream
 from mcp.client import Transport
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
@@ -88,7 +88,7 @@ class _Count:
         return self._counted <= self._most
 
 
-class _Watched:
+class _Watched(ObjectReceiveStream[SessionMessage | Exception]):
     """A stream to read from that tells when it has ended, and ends where it has no end: an answer to each request of a
     server that reads none would fill the memory.
     """
@@ -111,35 +111,15 @@ class _Watched:
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             self._ended.set()
             raise
-        if self._is_too_much(message):
+        is_request = isinstance(message, SessionMessage) and isinstance(message.message, types.JSONRPCRequest)
+        if not self._messages.admits() or (is_request and not self._requests.admits()):
             self._ended.set()
             raise anyio.EndOfStream
         return message
 
-    def _is_too_much(self, message: SessionMessage | Exception) -> bool:
-        is_request = isinstance(message, SessionMessage) and isinstance(message.message, types.JSONRPCRequest)
-        return not self._messages.admits() or (is_request and not self._requests.admits())
-
     async def aclose(self) -> None:
         """Close it."""
         await self._stream.aclose()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 class _Bounded(httpx2.AsyncBaseTransport):
