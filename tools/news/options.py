@@ -10,10 +10,6 @@ _MAX_FEEDS = 50
 MAX_DAYS = 365
 
 
-def _without_repeats(feeds: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(feeds))
-
-
 def _as_feed(given: str) -> str:
     """A feed's address in its one spelling."""
     from tools.web.addresses import canonical_url  # where feeds are set: httpx comes with it
@@ -30,7 +26,7 @@ class NewsOptions(Options):
     feeds: Annotated[
         tuple[Annotated[str, AfterValidator(_as_feed)], ...],
         CommaList,
-        AfterValidator(_without_repeats),
+        AfterValidator(lambda feeds: tuple(dict.fromkeys(feeds))),
         Field(max_length=_MAX_FEEDS),
     ] = ()
     """The RSS and Atom feeds that are read: a comma list of their addresses, at most 50, of the public web only. Admins

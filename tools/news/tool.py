@@ -3,7 +3,7 @@
 One group of settings for both. Nothing is asked of anybody: what people look for stays on this machine.
 """
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -13,8 +13,7 @@ from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.news.options import MAX_DAYS
 from tools.ports import News, Story
-from tools.search.base import Hit
-from tools.search.service import clean_query, row
+from tools.search.service import clean_query
 from tools.text import shorten
 
 _MAX_RESULTS = 20
@@ -82,7 +81,7 @@ class IntelSearch:
         query = clean_query(arguments.query)
         if not any(map(str.isalnum, query)):
             raise BadArguments("The query holds no words.")
-        since = _since(context, arguments.from_days)
+        since = context.now - timedelta(days=arguments.from_days)
         found = await self._news.search(query, since=since, most=arguments.limit)
         data: dict[str, Any] = {"query": query}
         if not found.stories:
@@ -119,7 +118,7 @@ class IntelRecent:
             NotFound: no feed has this in its name; it quotes those that there are.
             Disabled: no feed is read here.
         """
-        since = _since(context, arguments.from_days)
+        since = context.now - timedelta(days=arguments.from_days)
         stories = await self._news.recent(since=since, most=arguments.limit, feed=arguments.feed)
         data = {} if stories else {"message": "The feeds told nothing new in this time; try more days."}
         return Result(data={**data, "results": list(map(_row, stories))})
@@ -130,19 +129,10 @@ def news_tools(news: News) -> tuple[IntelSearch, IntelRecent]:
     return IntelSearch(news), IntelRecent(news)
 
 
-def _since(context: ToolContext, days: int) -> datetime:
-    return context.now - timedelta(days=days)
-
-
-def _hit(story: Story, url: str) -> Hit:
-    site = (urlsplit(url).hostname or "").removeprefix("www.")
-    return Hit(title=story.title, url=url, site=site, snippet=shorten(story.summary, _MAX_SNIPPET_CHARS))
-
-
 def _row(story: Story) -> dict[str, Any]:
     """A story in the form of all results; one without an address cannot be cited."""
-    plain: dict[str, Any] = {"title": story.title, "snippet": shorten(story.summary, _MAX_SNIPPET_CHARS)}
-    when = {"published" if story.is_dated else "first_seen": f"{story.at:%Y-%m-%d %H:%M} UTC"}
-    found = plain if story.url is None else dict(row(_hit(story, story.url)))
-    snippet = found.pop("snippet")
-    return found | {"feed": story.feed} | when | ({"snippet": snippet} if snippet else {})
+    told: dict[str, Any] = {"title": story.title}
+    if story.url is not None:
+        told |= {"url": story.url, "site": (urlsplit(story.url).hostname or "").removeprefix("www.")}
+    told |= {"feed": story.feed, "published" if story.is_dated else "first_seen": f"{story.at:%Y-%m-%d %H:%M} UTC"}
+    return told | ({"snippet": shorten(story.summary, _MAX_SNIPPET_CHARS)} if story.summary else {})

@@ -51,7 +51,14 @@ def _percent(probability: float) -> Decimal:
     return (Decimal(str(probability)) * 100).normalize()
 
 
-class Predict:
+class _PredictionTool:
+    """What all four have."""
+
+    def __init__(self, predictions: Predictions) -> None:
+        self._predictions = predictions
+
+
+class Predict(_PredictionTool):
     """Records what the person predicts, in the conversation they do it in."""
 
     spec = ToolSpec(
@@ -72,9 +79,6 @@ class Predict:
         minor_arguments=frozenset({"due", "domain"}),
         allows_always=True,
     )
-
-    def __init__(self, predictions: Predictions) -> None:
-        self._predictions = predictions
 
     async def run(self, arguments: PredictArguments, context: ToolContext) -> Result:
         """What is recorded.
@@ -108,7 +112,7 @@ class ResolveArguments(Arguments):
     )
 
 
-class ResolvePrediction:
+class ResolvePrediction(_PredictionTool):
     """Keeps what came of a prediction."""
 
     spec = ToolSpec(
@@ -125,9 +129,6 @@ class ResolvePrediction:
         deeds=_DEEDS,
         reads_private=True,
     )
-
-    def __init__(self, predictions: Predictions) -> None:
-        self._predictions = predictions
 
     async def run(self, arguments: ResolveArguments, context: ToolContext) -> Result:
         """The prediction as it is now.
@@ -153,7 +154,7 @@ class ListArguments(Arguments):
     limit: int = Field(default=20, ge=1, le=_MAX_LISTED, description="How many at most.")
 
 
-class ListPredictions:
+class ListPredictions(_PredictionTool):
     """Shows the predictions of the person."""
 
     spec = ToolSpec(
@@ -169,9 +170,6 @@ class ListPredictions:
         own_words=True,
         reads_private=True,
     )
-
-    def __init__(self, predictions: Predictions) -> None:
-        self._predictions = predictions
 
     async def run(self, arguments: ListArguments, context: ToolContext) -> Result:
         """Those that fit, and how many there are of each kind.
@@ -198,7 +196,7 @@ class StatsArguments(Arguments):
     chart: bool = Field(default=False, description="A calibration plot as a picture: only when a picture is wanted.")
 
 
-class CalibrationStats:
+class CalibrationStats(_PredictionTool):
     """Scores the predictions of the person, or of everybody in the conversation."""
 
     spec = ToolSpec(
@@ -215,9 +213,6 @@ class CalibrationStats:
         own_words=True,
         reads_private=True,
     )
-
-    def __init__(self, predictions: Predictions) -> None:
-        self._predictions = predictions
 
     async def run(self, arguments: StatsArguments, context: ToolContext) -> Result:
         """The scores; with the picture, or where none can be made with the same in letters.
@@ -343,12 +338,8 @@ def _plot(settled: Sequence[SettledPrediction]) -> bytes:
 def _plot_in_letters(settled: Sequence[SettledPrediction]) -> str:
     """The plot where no picture can be made: a line for each bin, with a bar for how often it came true."""
     lines = [
-        f"{one.low_percent:>2}-{one.high_percent:>3} % |{_bar(one.score.came_true)}| {100 * one.score.came_true:.0f} %"
-        f" of {one.score.count}"
+        f"{one.low_percent:>2}-{one.high_percent:>3} % |{'#' * round(one.score.came_true * _BAR_CHARS):.<{_BAR_CHARS}}|"
+        f" {100 * one.score.came_true:.0f} % of {one.score.count}"
         for one in bins(settled)
     ]
     return "\n".join([f"{_ACROSS} | {_UP}", *lines])
-
-
-def _bar(share: float) -> str:
-    return ("#" * round(share * _BAR_CHARS)).ljust(_BAR_CHARS, ".")
