@@ -130,7 +130,7 @@ class SearchRow(BaseModel):
 
 def hits(rows: Iterable[SearchRow], *, max_snippet_chars: int = _MAX_SNIPPET_CHARS) -> Iterator[Hit]:
     """The rows that have an address which people can open, as hits."""
-    return filter(None, (hit(row, max_snippet_chars=max_snippet_chars) for row in rows))
+    return (found for row in rows if (found := hit(row, max_snippet_chars=max_snippet_chars)) is not None)
 
 
 def hit(row: SearchRow, *, max_snippet_chars: int = _MAX_SNIPPET_CHARS) -> Hit | None:

@@ -41,12 +41,11 @@ class Perplexity(SearchBackend):
         return not (query.is_news or (query.sites and query.without_sites))
 
     async def _ask(self, query: Query) -> JsonAnswer:
-        key = self._options.perplexity_api_key
         return await self._http.ask_json(
             f"{self._options.perplexity_base_url}/search",
             service=self.name,
             body=_body(query),
-            headers=bearer(key),
+            headers=bearer(self._options.perplexity_api_key),
             timeout_seconds=self._timeout_seconds,
         )
 

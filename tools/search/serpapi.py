@@ -66,14 +66,9 @@ class SerpApi(SearchBackend):
 
 
 def _params(query: Query) -> dict[str, str]:
-    params = {"engine": _engine(query), "q": with_operators(query, max_chars=MAX_QUERY_CHARS)}
+    # The light ones answer faster; the search by age is the full one's.
+    engine = "google_news_light" if query.is_news else "google" if query.freshness else "google_light"
+    params = {"engine": engine, "q": with_operators(query, max_chars=MAX_QUERY_CHARS)}
     if query.freshness is not None:
         params["tbs"] = _FRESHNESS[query.freshness]
     return params if query.language is None else params | {"hl": query.language}
-
-
-def _engine(query: Query) -> str:
-    """The light ones answer faster; the search by age is the full one's."""
-    if query.is_news:
-        return "google_news_light"
-    return "google" if query.freshness else "google_light"

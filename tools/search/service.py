@@ -84,19 +84,17 @@ class Recent:
 
     def _forget(self, now: datetime) -> None:
         # They stand in the order in which they came.
-        while self._answers and (len(self._answers) > MAX_KEPT or self._oldest() <= now - KEPT_FOR):
-            self._answers.popitem(last=False)
-
-    def _oldest(self) -> datetime:
-        at, _ = next(iter(self._answers.values()))
-        return at
+        for query, (at, _) in list(self._answers.items()):
+            if len(self._answers) <= MAX_KEPT and at > now - KEPT_FOR:
+                return
+            del self._answers[query]
 
 
 class SearchService:
     """Asks the search services one after the other until one answers."""
 
     def __init__(self, options: SearchOptions, http: Http, quotas: Quotas) -> None:
-        by_provider = backends(options, http)
+        by_provider: dict[Provider, SearchBackend] = {name: _SERVICES[name](options, http) for name in options.ready}
         self._backends = tuple(by_provider.values())
         self._most_by_name = {
             backend.name: most
@@ -135,9 +133,16 @@ class SearchService:
         """
         if (kept := self._recent.get(query, now)) is not None:
             return replace(kept, cost_usd=Decimal(0))
+        if not self._backends:
+            raise Disabled(
+                "No search service is set up: the operator must look into TOOLS__WEB_SEARCH__PROVIDERS and the keys."
+            )
         able = [backend for backend in self._backends if backend.takes(query)]
         if not able:
-            raise Disabled(_unable(self._backends))
+            names = ", ".join(backend.name for backend in self._backends)
+            raise Disabled(
+                f"{names} cannot search like that. Search without topic, freshness and sites, or answer without it."
+            )
         found = await self._asked(query, able)
         if not found.failures:  # a stand-in's answer is not kept: the better service may be back in a moment
             self._recent.put(query, found, now)
@@ -167,11 +172,6 @@ class SearchService:
             raise RateLimited(f"{backend.name}: the {most} searches that it may be asked in a month are used up.")
 
 
-def backends(options: SearchOptions, http: Http) -> Mapping[Provider, SearchBackend]:
-    """Who is asked, in the operator's order; empty where no service that is named has its key or address."""
-    return {name: _SERVICES[name](options, http) for name in options.ready}
-
-
 def clean_query(given: str) -> str:
     """The words of a query, fit to be sent: on one line, without what nobody sees.
 
@@ -189,13 +189,6 @@ def row(hit: Hit) -> Mapping[str, Any]:
     found: dict[str, Any] = {"title": hit.title, "url": hit.url, "site": hit.site}
     more = {"age": hit.age, "score": hit.score}
     return found | {name: value for name, value in more.items() if value is not None} | {"snippet": hit.snippet}
-
-
-def _unable(chosen: Sequence[SearchBackend]) -> str:
-    names = ", ".join(backend.name for backend in chosen)
-    if not names:
-        return "No search service is set up: the operator must look into TOOLS__WEB_SEARCH__PROVIDERS and the keys."
-    return f"{names} cannot search like that. Search without topic, freshness and sites, or answer without it."
 
 
 def _wanted(hits: Sequence[Hit], query: Query) -> tuple[Hit, ...]:

@@ -24,7 +24,7 @@ from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, Disabled, RateLimited, ToolError
 from tools.http import Http, JsonAnswer, bearer, no_pause
 from tools.ports import Quotas
-from tools.search.base import Freshness, Hit, Query, SearchRow, hit
+from tools.search.base import Hit, Query, SearchRow, hit
 from tools.search.service import SearchService, clean_query, row
 from tools.twitter import query as operators
 from tools.twitter.options import SITE, TwitterOptions
@@ -125,32 +125,32 @@ class TwitterSearch:
         if not answer.ok:
             await self._quotas.give_back(_SERVICE, amount=arguments.count, per="day", taken_at=context.now)
             raise _refusal(answer)
-        found = _read(answer, arguments.count)
+        found = answer.parse(_Answer, _SERVICE)
+        # No more were asked for, and no more are paid.
+        found = found.model_copy(update={"data": found.data[: arguments.count]})
         if (unread := arguments.count - len(found.data)) > 0:
             await self._quotas.give_back(_SERVICE, amount=unread, per="day", taken_at=context.now)
-        return Result(data=self._posts(query, found), cost_usd=self._cost_usd(found))
-
-    def _posts(self, query: str, found: "_Answer") -> Mapping[str, Any]:
         users = {user.id: user for user in found.includes.users}
-        shown = [(page, post) for post in found.data if (page := _page(post, users.get(post.author_id)))]
-        results = [{**row(page), **_details(post, users.get(post.author_id))} for page, post in shown]
+        # By the price list: X charges neither post nor author twice in a day, so it is at most this.
+        authors = users.keys() & {post.author_id for post in found.data}
+        cost_usd = self._options.post_cost_usd * len(found.data) + self._options.user_cost_usd * len(authors)
         data: dict[str, Any] = {"query": query, "source": _SERVICE}
+        results = [
+            {**row(page), **_details(post, users.get(post.author_id))}
+            for post in found.data
+            if (page := _page(post, users.get(post.author_id)))
+        ]
         if not results:
             data["message"] = "Nothing was found in the last seven days; try fewer or other words."
-        return data | {"results": results}
-
-    def _cost_usd(self, found: "_Answer") -> Decimal:
-        """By the price list: X charges neither post nor author twice in a day, so it is at most this."""
-        authors = {user.id for user in found.includes.users} & {post.author_id for post in found.data}
-        return self._options.post_cost_usd * len(found.data) + self._options.user_cost_usd * len(authors)
+        return Result(data=data | {"results": results}, cost_usd=cost_usd)
 
     async def _from_web(self, query: str, arguments: TwitterArguments, context: ToolContext, why: ToolError) -> Result:
         """What the search services know of X."""
-        words = operators.in_words(query)
+        words, hours = operators.in_words(query), arguments.hours
         wanted = Query(
             text=words.text,
             count=min(arguments.count, _MAX_HITS),
-            freshness=_freshness(arguments.hours),
+            freshness=None if hours is None else "day" if hours <= _HOURS_OF_A_DAY else "week",
             sites=(SITE,),
             language=words.language,
         )
@@ -158,8 +158,8 @@ class TwitterSearch:
             found = await self._search.search(wanted, context.now)
         except ToolError as error:
             raise type(error)(f"{why} {error}") from error
-        data: dict[str, Any] = {"query": words.text, "source": f"{found.source}, limited to {SITE}"}
-        data |= {"why_not_x": str(why)}
+        source = f"{found.source}, limited to {SITE}"
+        data: dict[str, Any] = {"query": words.text, "source": source, "why_not_x": str(why)}
         if not found.hits:
             data["message"] = f"Nothing was found at {SITE}; try other words, or web_search."
         return Result(data=data | {"results": list(map(row, found.hits))}, cost_usd=found.cost_usd)
@@ -220,12 +220,6 @@ def _params(query: str, arguments: TwitterArguments, now: datetime) -> dict[str,
     return params | {"start_time": f"{since:%Y-%m-%dT%H:%M:%SZ}"}
 
 
-def _read(answer: JsonAnswer, count: int) -> _Answer:
-    """What was found, at most so many posts: no more were asked for, and no more are paid."""
-    found = answer.parse(_Answer, _SERVICE)
-    return found.model_copy(update={"data": found.data[:count]})
-
-
 def _page(post: _Post, user: _User | None) -> Hit | None:
     """The post as a page among others; nothing in its address is anybody's words. None where it has no address."""
     if not _ID.fullmatch(post.id):
@@ -252,12 +246,6 @@ def _details(post: _Post, user: _User | None) -> Mapping[str, Any]:
         counts = [count for spelling in spellings if type(count := post.public_metrics.get(spelling)) is int]
         details |= {name: counts[0]} if counts else {}
     return details
-
-
-def _freshness(hours: int | None) -> Freshness | None:
-    if hours is None:
-        return None
-    return "day" if hours <= _HOURS_OF_A_DAY else "week"
 
 
 def _refusal(answer: JsonAnswer) -> ToolError:

@@ -43,19 +43,13 @@ DAILY = {
     "sunrise": "sunrise",
     "sunset": "sunset",
 }
+_POLLEN = ("alder_pollen", "birch_pollen", "grass_pollen", "mugwort_pollen", "olive_pollen", "ragweed_pollen")
 AIR = {
     "european_aqi": "european_index",
     "us_aqi": "us_index",
     "pm2_5": "fine_particles_pm2_5",
     "pm10": "particles_pm10",
-    "ozone": "ozone",
-    "nitrogen_dioxide": "nitrogen_dioxide",
-    "alder_pollen": "alder_pollen",
-    "birch_pollen": "birch_pollen",
-    "grass_pollen": "grass_pollen",
-    "mugwort_pollen": "mugwort_pollen",
-    "olive_pollen": "olive_pollen",
-    "ragweed_pollen": "ragweed_pollen",
+    **{name: name for name in ("ozone", "nitrogen_dioxide", *_POLLEN)},
 }
 CODE = "weather_code"
 """The variable that the word for the weather comes from; asked for beside those above, but not for the air."""
@@ -183,7 +177,9 @@ def air(forecast: WeatherForecast) -> Mapping[str, str]:
     """The quality of the air now."""
     values = forecast.current
     index = values.get("european_aqi")
-    word = _air_in_words(index) if isinstance(index, float) else "unknown"
+    word = "unknown"
+    if isinstance(index, float):
+        word = next((word for most, word in _AIR_WORDS.items() if index <= most), "extremely poor")
     return {"air": word, **_measured(values, forecast.current_units, AIR)}
 
 
@@ -245,10 +241,6 @@ def _in_short(rows: Sequence[Mapping[str, Value]], units: Mapping[str, str]) -> 
     return {name: words for name, words in said.items() if words}
 
 
-def _air_in_words(index: float) -> str:
-    return next((word for most, word in _AIR_WORDS.items() if index <= most), "extremely poor")
-
-
 def _number(value: Value) -> float | None:
     """A number that can be drawn and added up."""
     return value if isinstance(value, float) and abs(value) < _LARGEST else None
@@ -279,8 +271,6 @@ def _with_unit(value: float | str, unit: str) -> str:
 
 
 def _in_words(code: Value) -> str:
-    if code is None:
-        return "unknown"
     return _WEATHER.get(int(code), f"weather code {code:g}") if isinstance(code, float) else "unknown"
 
 

@@ -118,15 +118,13 @@ class OpenMeteo:
         )
         reason = _reason(answer)
         if not answer.ok or reason:
-            said = reason.replace(self._key, "") if self._key else reason
-            raise _refusal(answer, shorten(said, _MAX_REASON_CHARS))
+            raise _refusal(answer, shorten(reason.replace(self._key, "") if self._key else reason, _MAX_REASON_CHARS))
         return answer
 
 
 def _pause(answer: JsonAnswer) -> float | None:
     """Too many requests at once is over in a moment; too many in a minute, an hour or a day is not."""
-    is_used_up = "limit exceeded" in _reason(answer)
-    return None if is_used_up else usual_pause(answer)
+    return None if "limit exceeded" in _reason(answer) else usual_pause(answer)
 
 
 def _reason(answer: JsonAnswer) -> str:

@@ -80,10 +80,6 @@ class WeatherArguments(Arguments):
         return self
 
 
-def _intent(given: WeatherArguments) -> Intent:
-    return Intent("weather", {"place": given.place or f"{given.latitude}, {given.longitude}"})
-
-
 class Weather:
     """Tells the weather of a place, now, by the hour and by the day, with air and pollen, and draws a chart."""
 
@@ -101,7 +97,7 @@ class Weather:
             " and name the country's weather service. Name the attribution when you answer."
         ),
         arguments=WeatherArguments,
-        intent=_intent,
+        intent=lambda given: Intent("weather", {"place": given.place or f"{given.latitude}, {given.longitude}"}),
     )
 
     async def run(self, arguments: WeatherArguments, context: ToolContext) -> Result:
@@ -127,9 +123,11 @@ class Weather:
             return await self._told(here, (), arguments, needed_days)
         asked = shorten(clean_text(arguments.place or ""), MAX_NAME_CHARS)
         chosen, others = _chosen(await self._service.places(asked), asked)
-        if chosen is None:
-            return _question(asked, others)
-        return await self._told(chosen.label, others, arguments, needed_days)
+        if chosen is not None:
+            return await self._told(chosen.label, others, arguments, needed_days)
+        message = f"Several places are named {asked!r}: which one is meant?"
+        candidates = [place.label for place in others]
+        return Result(data={"ambiguous": True, "message": message, "candidates": candidates})
 
     async def _told(
         self,
@@ -222,29 +220,13 @@ def _chosen(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | 
     """
     wanted = fold_name(asked.partition(",")[0])
     exact = [place for place in places if fold_name(place.name) == wanted]
-    ranked = sorted(_distinct(exact or places), key=_people, reverse=True)
+    # One place of each name, region and country: a town and its own district are one to people.
+    largest = {(place.name, place.admin1, place.country): place for place in sorted(exact or places, key=_people)}
+    ranked = sorted(largest.values(), key=_people, reverse=True)
     if len(ranked) == 1 or _people(ranked[0]) >= _CLEARLY_LARGER * max(_people(ranked[1]), 1):
         return ranked[0], tuple(ranked[1:])
     return None, tuple(ranked)
 
 
-def _distinct(places: Sequence[WeatherPlace]) -> Sequence[WeatherPlace]:
-    """One place of each name, region and country: a town and its own district are one to people."""
-    largest: dict[tuple[str, str | None, str | None], WeatherPlace] = {}
-    for place in sorted(places, key=_people):
-        largest[place.name, place.admin1, place.country] = place
-    return tuple(largest.values())
-
-
 def _people(place: WeatherPlace) -> int:
     return place.population or 0
-
-
-def _question(asked: str, candidates: Sequence[WeatherPlace]) -> Result:
-    return Result(
-        data={
-            "ambiguous": True,
-            "message": f"Several places are named {asked!r}: which one is meant?",
-            "candidates": [place.label for place in candidates],
-        }
-    )
