@@ -117,12 +117,11 @@ def web_address(text: str) -> WebAddress:
         raise BadArguments("Only addresses that begin with http:// or https:// can be fetched.")
     if url.userinfo:
         raise Denied("Addresses that hold a user name or password are not fetched.")
-    return WebAddress(
-        scheme=url.scheme,
-        host=_host(url.raw_host.decode("ascii")),
-        port=_port(url.port, url.scheme),
-        target=url.raw_path.decode("ascii"),
-    )
+    port = _DEFAULT_PORTS[url.scheme] if url.port is None else url.port
+    if port not in _PORTS:  # httpcore would take 0 for the default
+        raise BadArguments("The port in the address is not valid.")
+    host, target = _host(url.raw_host.decode("ascii")), url.raw_path.decode("ascii")
+    return WebAddress(scheme=url.scheme, host=host, port=port, target=target)
 
 
 def _without_dots(text: str) -> str:
@@ -133,8 +132,8 @@ def _without_dots(text: str) -> str:
     if found is None or not _DOTS.search(found[2]):
         return text
     kept: list[str] = []
-    *before, last = found[2].split("/")[1:]
-    for segment in before:
+    segments = found[2].split("/")[1:]
+    for segment in segments:
         match segment.lower().replace("%2e", "."):
             case ".":
                 pass
@@ -142,15 +141,9 @@ def _without_dots(text: str) -> str:
                 del kept[-1:]
             case _:
                 kept.append(segment)
-    match last.lower().replace("%2e", "."):
-        case ".":
-            last = ""
-        case "..":
-            del kept[-1:]
-            last = ""
-        case _:
-            pass
-    return f"{found[1]}/{'/'.join([*kept, last])}{text[found.end() :]}"
+    if segments[-1].lower().replace("%2e", ".") in {".", ".."}:
+        kept.append("")  # it leads into a folder
+    return f"{found[1]}/{'/'.join(kept)}{text[found.end() :]}"
 
 
 def canonical_url(text: str) -> str | None:
@@ -172,8 +165,12 @@ def resolve_redirect(origin: WebAddress, location: str) -> WebAddress:
         Denied: from https to http, where everybody on the way could read and change the page; or as `web_address`.
         Unavailable: to nowhere, or to something that is no address of the web.
     """
+    # Many servers leave spaces as they are. Every other disputed sign is refused before joining, which would drop
+    # line feeds and tabs without a word.
+    spelled = location.strip(" ").replace(" ", "%20")
+    is_readable = spelled and not _DISPUTED.search(spelled)
     try:
-        target = web_address(_from(origin, location))
+        target = web_address(urljoin(str(origin), spelled) if is_readable else "")
     except (BadArguments, ValueError) as error:
         raise Unavailable("The page redirects to something that is no address of the web.") from error
     if origin.scheme == "https" and target.scheme != "https":
@@ -181,34 +178,13 @@ def resolve_redirect(origin: WebAddress, location: str) -> WebAddress:
     return target
 
 
-def _from(origin: WebAddress, location: str) -> str:
-    # Many servers leave spaces as they are. Every other disputed sign is refused before joining, which would drop
-    # line feeds and tabs without a word.
-    spelled = location.strip(" ").replace(" ", "%20")
-    if not spelled or _DISPUTED.search(spelled):
-        raise ValueError("no address")
-    return urljoin(str(origin), spelled)
-
-
-def _port(port: int | None, scheme: str) -> int:
-    if port is None:
-        return _DEFAULT_PORTS[scheme]
-    if port not in _PORTS:  # httpcore would take 0 for the default
-        raise BadArguments("The port in the address is not valid.")
-    return port
-
-
 def _host(host: str) -> str:
     if ":" in host:
-        return _ipv6(host)
+        address = IPv6Address(host)  # httpx has made sure that it is one
+        if address.scope_id is not None:
+            raise BadArguments("An address with a zone belongs to a local network.")
+        return str(address)
     name = host.removesuffix(".")
     if not _NAME.match(name):
         raise BadArguments("The host in the address is not valid.")
     return name
-
-
-def _ipv6(host: str) -> str:
-    address = IPv6Address(host)  # httpx has made sure that it is one
-    if address.scope_id is not None:
-        raise BadArguments("An address with a zone belongs to a local network.")
-    return str(address)

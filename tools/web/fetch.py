@@ -24,13 +24,22 @@ import re
 import socket
 import ssl
 from collections import defaultdict
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from ipaddress import ip_address
-from types import TracebackType
 from typing import Any, Self, cast
 
 import httpcore
@@ -114,7 +123,7 @@ class Fetcher:
     async def __aenter__(self) -> Self:
         # At DEBUG httpcore logs every host and header: what people ask.
         logging.getLogger("httpcore").setLevel(logging.WARNING)
-        resolve = self._resolve or self._closing.enter_context(_SystemResolver())
+        resolve = self._resolve or self._closing.enter_context(_system_resolver())
         self._pool = await self._closing.enter_async_context(
             httpcore.AsyncConnectionPool(
                 ssl_context=self._authorities or trust(),
@@ -125,9 +134,7 @@ class Fetcher:
         )
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._pool = None
         await self._closing.aclose()
 
@@ -229,7 +236,8 @@ class _Journey:
         return replace(page, body=await self._body(page, response)) if page.ok else page
 
     async def _body(self, page: FetchedPage, response: httpcore.Response) -> bytes:
-        if not _is_among(page.content_type, self._accept):
+        kind = page.content_type
+        if kind not in self._accept and f"{kind.partition('/')[0]}/*" not in self._accept:
             raise BadArguments(f"What stands at this address is none of: {', '.join(self._accept)}.")
         max_bytes = self._max_bytes[page.content_type]
         return await decompress(
@@ -340,31 +348,26 @@ class _SippingStream(httpcore.AsyncNetworkStream):
         return self._stream.get_extra_info(info)
 
 
-class _SystemResolver:
+@contextmanager
+def _system_resolver() -> Generator[Resolver]:
     """The system's resolver, in threads of its own.
 
     A lookup cannot be stopped. In the threads that the whole process shares, a stranger's slow name server would soon
     keep the names of the models' services from being looked up.
     """
+    threads = ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="lookup")
 
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="lookup")
+    def look_up(host: str, port: int) -> Sequence[IpAddress]:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return tuple(dict.fromkeys(ip_address(address[0]) for *_, address in found))
 
-    def __enter__(self) -> Resolver:
-        return self._resolved
+    async def resolve(host: str, port: int) -> Sequence[IpAddress]:
+        return await asyncio.get_running_loop().run_in_executor(threads, look_up, host, port)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
-
-    async def _resolved(self, host: str, port: int) -> Sequence[IpAddress]:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, _looked_up, host, port)
-
-
-def _looked_up(host: str, port: int) -> Sequence[IpAddress]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return tuple(dict.fromkeys(ip_address(address[0]) for *_, address in found))
+    try:
+        yield resolve
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _wire_url(address: WebAddress) -> httpcore.URL:
@@ -393,7 +396,3 @@ async def _counted(pieces: AsyncIterable[bytes], max_bytes: int) -> AsyncIterato
         if left < 0:
             raise Unavailable(f"{_SERVICE} comes in pieces that are too small.")
         yield piece
-
-
-def _is_among(content_type: str, accept: Collection[str]) -> bool:
-    return content_type in accept or f"{content_type.partition('/')[0]}/*" in accept

@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from tools.errors import BadArguments, Denied, TooLarge, Unavailable
 from tools.web.addresses import WebAddress
-from tools.web.fetch import FetchedPage, Fetcher
+from tools.web.fetch import Fetcher
 
 NAME = "aldis"
 """What Aldis is called in such a file."""
@@ -111,13 +111,11 @@ class Robots:
             until = now + REMEMBERED_SECONDS
         self._remembered[site] = until, rules
         self._remembered.move_to_end(site)
-        while len(self._remembered) > 1 and self._is_full():
-            self._remembered.popitem(last=False)
-        return rules
-
-    def _is_full(self) -> bool:
         count = sum(len(rules) for _, rules in self._remembered.values())
-        return len(self._remembered) > MAX_SITES or count > _MAX_REMEMBERED_RULES
+        while len(self._remembered) > 1 and (len(self._remembered) > MAX_SITES or count > _MAX_REMEMBERED_RULES):
+            _, (_, oldest) = self._remembered.popitem(last=False)
+            count -= len(oldest)
+        return rules
 
     async def _fetched(self, url: str) -> Rules:
         try:
@@ -128,11 +126,8 @@ class Robots:
             return ()
         if page.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise Unavailable("The site's server fails, so that it is unknown whether the page may be read.")
-        return rules_of(_text(page)) if page.ok else ()
-
-
-def _text(page: FetchedPage) -> str:
-    return page.body.decode("utf-8-sig", errors="replace") if page.content_type == "text/plain" else ""
+        is_text = page.ok and page.content_type == "text/plain"
+        return rules_of(page.body.decode("utf-8-sig", errors="replace")) if is_text else ()
 
 
 def _lines(text: str) -> Iterator[tuple[frozenset[str], bool, str]]:
@@ -169,12 +164,12 @@ def _pattern(path: str) -> str:
 
 def _spelled(path: str) -> str:
     """Letters, digits and signs that never need it are not escaped; what is escaped besides means something else."""
-    return _ESCAPED.sub(_unescaped, quote(path, safe="/?&=*$:;,@!'()+~%"))
 
+    def unescaped(escaped: re.Match[str]) -> str:
+        char = chr(int(escaped[1], 16))
+        return char if char in _UNRESERVED else escaped[0].upper()
 
-def _unescaped(escaped: re.Match[str]) -> str:
-    char = chr(int(escaped[1], 16))
-    return char if char in _UNRESERVED else escaped[0].upper()
+    return _ESCAPED.sub(unescaped, quote(path, safe="/?&=*$:;,@!'()+~%"))
 
 
 def _fits(pattern: str, path: str) -> bool:

@@ -61,11 +61,7 @@ _LARGER = {_NAMED_PDF: MAX_PAPER_BYTES, _NAMED_ANYTHING: MAX_PAPER_BYTES}
 class PageArguments(Arguments):
     """What is read, and from where on."""
 
-    url: str = Field(
-        min_length=1,
-        max_length=MAX_URL_CHARS,
-        description="A whole address, exactly as it stands there.",
-    )
+    url: str = Field(min_length=1, max_length=MAX_URL_CHARS, description="A whole address, exactly as it stands there.")
     offset: int = Field(
         default=0, ge=0, le=10_000_000, description="Where to read on: the next_offset of an earlier answer."
     )

@@ -137,9 +137,11 @@ class Wikipedia:
             raise BadArguments("The name of the article is empty.")
         language = arguments.language or self._options.language
         page, others = await self._page(title, language)
-        if page.is_a_list_of_others:
-            return _question(title, await self._meanings(page.title, language))
-        return _told(page, language, arguments.section, others)
+        if not page.is_a_list_of_others:
+            return _told(page, language, arguments.section, others)
+        meanings = [shorten(clean_text(one), _MAX_TITLE_CHARS) for one in await self._meanings(page.title, language)]
+        message = f"{title!r} has several meanings: which article is meant?"
+        return Result(data={"ambiguous": True, "message": message, "candidates": meanings})
 
     async def _page(self, title: str, language: str) -> tuple[_Page, Sequence[str]]:
         """The article of that title, else the first that a search finds and the titles of the others found."""
@@ -181,16 +183,6 @@ class Wikipedia:
         if code := error_code(answer):
             raise refusal(code)
         return (answer.parse(_Answer, _SERVICE).query or _Query()).pages
-
-
-def _question(title: str, meanings: Sequence[str]) -> Result:
-    return Result(
-        data={
-            "ambiguous": True,
-            "message": f"{title!r} has several meanings: which article is meant?",
-            "candidates": [shorten(clean_text(meaning), _MAX_TITLE_CHARS) for meaning in meanings],
-        }
-    )
 
 
 def _told(page: _Page, language: str, wanted: str | None, others: Sequence[str]) -> Result:
