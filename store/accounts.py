@@ -32,9 +32,9 @@ class Accounts(Repository):
 
         People are kept by handles alone: where no account is known by its id yet, they are of this one.
         """
-        known = self.rows("SELECT id FROM accounts WHERE realm = ?", (self.realm,))
-        if number in {self.name_of_account(id_) for (id_,) in known}:
+        known = self.column("SELECT id FROM accounts WHERE realm = ?", (self.realm,))
+        if number in map(self.name_of_account, known):
             return False
-        if self.rows("SELECT 1 FROM inbox WHERE account = ? LIMIT 1", (self.keyring.handle(number),)):
+        if self.exists("SELECT 1 FROM inbox WHERE account = ? LIMIT 1", (self.keyring.handle(number),)):
             return True
-        return not known and bool(self.rows("SELECT 1 FROM people UNION ALL SELECT 1 FROM identities LIMIT 1"))
+        return not known and self.exists("SELECT 1 FROM people UNION ALL SELECT 1 FROM identities LIMIT 1")

@@ -1,13 +1,10 @@
-"""The chats: what people have set for a conversation, one sealed value each, and where its turns stand.
-
-Left to others: what the settings say (`bot.policy.chat_settings`).
-"""
+"""The chats: what people have set for a conversation, one sealed value each, and where its turns stand."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from store.records import ConversationId, InboxId, TurnId, TurnState
-from store.repository import Repository, millis, millis_if, moment_if
+from store.repository import Repository, millis, millis_if
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,53 +22,42 @@ class Chats(Repository):
 
     def settings(self, conversation: ConversationId) -> bytes | None:
         """What was kept last; None: nothing was ever set."""
-        rows = self.rows("SELECT settings FROM chats WHERE conversation_id = ?", (conversation,))
-        return self.keyring.open(conversation, _place(conversation), rows[0][0]) if rows else None
+        sealed = self.value("SELECT settings FROM chats WHERE conversation_id = ?", (conversation,))
+        return None if sealed is None else self.keyring.open(conversation, _place(conversation), sealed)
 
     def keep(self, conversation: ConversationId, settings: bytes, *, expires_at: datetime | None) -> None:
         """Keep the settings, sealed, in the place of those before; `expires_at`: when words in them disappear."""
         self.execute(
             "INSERT INTO chats (conversation_id, settings, expires_at) VALUES (?, ?, ?) ON CONFLICT (conversation_id) "
             "DO UPDATE SET settings = excluded.settings, expires_at = excluded.expires_at",
-            (
-                conversation,
-                self.keyring.seal(conversation, _place(conversation), settings),
-                millis_if(expires_at),
-            ),
+            (conversation, self.keyring.seal(conversation, _place(conversation), settings), millis_if(expires_at)),
         )
 
     def expired_chats(self, now: datetime) -> tuple[ConversationId, ...]:
         """The conversations in whose settings words have to be gone by now."""
-        rows = self.rows("SELECT conversation_id FROM chats WHERE expires_at <= ?", (millis(now),))
-        return tuple(ConversationId(conversation) for (conversation,) in rows)
+        return self.column("SELECT conversation_id FROM chats WHERE expires_at <= ?", (millis(now),))
 
     def all(self) -> tuple[ConversationId, ...]:
         """The conversations in which something is set."""
-        return tuple(ConversationId(conversation) for (conversation,) in self.rows("SELECT conversation_id FROM chats"))
+        return self.column("SELECT conversation_id FROM chats")
 
     def newest_turn(self, conversation: ConversationId) -> TurnId:
         """The turn that was begun last in the conversation; 0 when there was none."""
-        rows = self.rows("SELECT id FROM turns WHERE conversation_id = ? ORDER BY id DESC LIMIT 1", (conversation,))
-        return TurnId(rows[0][0] if rows else 0)
+        newest = "SELECT id FROM turns WHERE conversation_id = ? ORDER BY id DESC LIMIT 1"
+        return self.value(newest, (conversation,)) or TurnId(0)
 
     def is_first(self, conversation: ConversationId, turn: TurnId) -> bool:
         """Whether none was begun before this turn in the conversation, as far as is known."""
-        return not self.rows("SELECT 1 FROM turns WHERE conversation_id = ? AND id < ? LIMIT 1", (conversation, turn))
+        return not self.exists("SELECT 1 FROM turns WHERE conversation_id = ? AND id < ? LIMIT 1", (conversation, turn))
 
     def last_asked(self, conversation: ConversationId, person: str, *, after: TurnId) -> LastQuestion | None:
         """What this person asked last in the conversation and has not taken back; None where that is before `after`."""
-        rows = self.rows(
-            "SELECT id, state, expires_at FROM askers JOIN turns ON turns.id = askers.turn_id WHERE person = ? "
+        return self.record(
+            LastQuestion,
+            "SELECT id AS turn, state, expires_at FROM askers JOIN turns ON turns.id = askers.turn_id WHERE person = ? "
             "AND askers.turn_id > ? AND conversation_id = ? "
             "AND state <> 'ignored' ORDER BY askers.turn_id DESC LIMIT 1",
             (self.keyring.handle(person), after, conversation),
-        )
-        return next(
-            (
-                LastQuestion(turn=TurnId(turn), state=state, expires_at=moment_if(expires_at))
-                for turn, state, expires_at in rows
-            ),
-            None,
         )
 
     def leave(self, conversation: ConversationId, turn: TurnId, question: bytes | None) -> None:
@@ -87,8 +73,8 @@ class Chats(Repository):
 
     def unanswered_question(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
         """The question of a turn that ended without an answer; None where there is none, or it is kept no longer."""
-        rows = self.rows("SELECT question FROM unanswered WHERE turn_id = ?", (turn,))
-        return self.keyring.open(conversation, _left(turn), rows[0][0]) if rows else None
+        sealed = self.value("SELECT question FROM unanswered WHERE turn_id = ?", (turn,))
+        return None if sealed is None else self.keyring.open(conversation, _left(turn), sealed)
 
     def shorten(self, item: InboxId, expires_at: datetime | None) -> None:
         """What a message of the inbox asks disappears by then at the latest; None: when the message does."""
@@ -104,12 +90,10 @@ class Chats(Repository):
 
     def is_answering(self, conversation: ConversationId) -> bool:
         """Whether a question of the conversation is being answered."""
-        return bool(
-            self.value(
-                "SELECT 1 FROM inbox INDEXED BY inbox_open "
-                "WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed' LIMIT 1",
-                (conversation,),
-            )
+        return self.exists(
+            "SELECT 1 FROM inbox INDEXED BY inbox_open "
+            "WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed' LIMIT 1",
+            (conversation,),
         )
 
 

@@ -17,9 +17,9 @@ class Conversations(Repository):
             "INSERT INTO conversations (realm, handle, created_at) VALUES (?, ?, ?) ON CONFLICT (handle) DO NOTHING",
             (self.realm, handle, millis(now)),
         )
-        [(found,)] = self.rows("SELECT id FROM conversations WHERE handle = ?", (handle,))
-        self.keyring.refresh(ConversationId(found))
-        return ConversationId(found)
+        found = ConversationId(self.value("SELECT id FROM conversations WHERE handle = ?", (handle,)))
+        self.keyring.refresh(found)
+        return found
 
     def key(self, address: str) -> None:
         """Give the conversation at this address its data key, in a transaction of its own before `add`.
@@ -28,5 +28,5 @@ class Conversations(Repository):
         harm, a row without a key could never be read.
         """
         handle = self.chat_handle(address)
-        known = self.rows("SELECT key_generation FROM conversations WHERE handle = ?", (handle,))
-        self.keyring.make(key_name(handle, known[0][0] if known else 0))
+        generation = self.value("SELECT key_generation FROM conversations WHERE handle = ?", (handle,))
+        self.keyring.make(key_name(handle, generation or 0))

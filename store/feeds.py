@@ -5,8 +5,6 @@
 Public text: it stands open in the database (see `schema/012_feeds.sql`), and no conversation has a part in it. What is
 looked for is not written down. The index is SQLite's FTS5 with `articles` as its content: every change of an article is
 made in both, within one transaction.
-Left to others: fetching and reading feeds (`bot.media.feeds`), when (`bot.features.feeds.poller`), for whom
-(`bot.features.feeds.service`).
 
 Source: https://sqlite.org/fts5.html, external content tables, bm25, implicit AND (2026-11).
 """
@@ -104,11 +102,11 @@ class Feeds(Repository):
 
     def can_search(self) -> bool:
         """Whether this SQLite has FTS5, without which there is no news."""
-        return bool(self.rows("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"))
+        return self.exists("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'")
 
     def any(self) -> bool:
         """Whether there is a feed."""
-        return bool(self.rows("SELECT 1 FROM feeds LIMIT 1"))
+        return self.exists("SELECT 1 FROM feeds LIMIT 1")
 
     def all(self) -> tuple[Feed, ...]:
         """Every feed, in the order in which they came."""
@@ -166,15 +164,13 @@ class Feeds(Repository):
 
     def note(self, feed: Feed) -> bool:
         """Write down how a feed stands; whether it is still there."""
-        return bool(
-            self.execute(
-                "UPDATE feeds SET url = ?, title = ?, etag = ?, last_modified = ?, digest = ?, due_at = ?, "
-                "read_at = ?, failures = ?, trouble = ? WHERE id = ?",
-                (
-                    *(feed.url, feed.title, feed.etag, feed.last_modified, feed.digest, millis_if(feed.due_at)),
-                    *(millis_if(feed.read_at), feed.failures, feed.trouble, feed.id),
-                ),
-            ).rowcount
+        return self.exists(
+            "UPDATE feeds SET url = ?, title = ?, etag = ?, last_modified = ?, digest = ?, due_at = ?, "
+            "read_at = ?, failures = ?, trouble = ? WHERE id = ? RETURNING id",
+            (
+                *(feed.url, feed.title, feed.etag, feed.last_modified, feed.digest, millis_if(feed.due_at)),
+                *(millis_if(feed.read_at), feed.failures, feed.trouble, feed.id),
+            ),
         )
 
     def keep(self, feed: int, articles: Iterable[Article]) -> int:
@@ -220,7 +216,7 @@ class Feeds(Repository):
 
         Those that stand in their feed still are left: they would come back as new.
         """
-        [(spare,)] = self.rows("SELECT max(0, ? - count(*)) FROM articles WHERE is_listed", (most,))
+        spare = self.value("SELECT max(0, ? - count(*)) FROM articles WHERE is_listed", (most,))
         return self._drop(
             "id IN (SELECT id FROM articles WHERE NOT is_listed AND (published_at < ?1 OR id IN (SELECT id FROM "
             "articles WHERE NOT is_listed ORDER BY published_at DESC, id DESC LIMIT -1 OFFSET ?2)) "
@@ -281,7 +277,7 @@ class Feeds(Repository):
         return self.execute(f"DELETE FROM articles WHERE {condition}", values).rowcount  # noqa: S608  (literals only)
 
     def _has_index(self) -> bool:
-        return bool(self.rows("SELECT 1 FROM main.sqlite_master WHERE name = 'article_words'"))
+        return self.exists("SELECT 1 FROM main.sqlite_master WHERE name = 'article_words'")
 
     def _feeds(self, condition: str, values: Sequence[object] = ()) -> tuple[Feed, ...]:
         return self.records(Feed, f"SELECT {_FEED} FROM feeds {condition}", values)  # noqa: S608  (literals only)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from store.records import ConversationId, StoredMessage, TurnId
+from store.records import ConversationId, Role, StoredMessage, TurnId
 from store.repository import Repository, millis, moment_if
 
 LAST_TURNS = (
@@ -38,16 +38,7 @@ class History(Repository):
     ) -> tuple[StoredMessage, ...]:
         """The messages of those of the last so many turns that came after one, oldest first; perhaps none."""
         rows = self.rows(LAST_TURNS, (conversation, turns, after or 0))
-        return tuple(
-            StoredMessage(
-                turn=TurnId(turn),
-                role=role,
-                call_id=call_id,
-                message=self.keyring.open(conversation, _place(TurnId(turn), position), message),
-                expires_at=moment_if(expires_at),
-            )
-            for turn, position, role, call_id, message, expires_at in rows
-        )
+        return tuple(self._message(conversation, *row) for row in rows)
 
     def turns_of_person(
         self, person: str, direct: str | None, *, before: TurnId | None = None, most: int
@@ -56,7 +47,7 @@ class History(Repository):
 
         Of turns that the person asked perhaps nothing is kept. `direct` None: no chat is theirs alone.
         """
-        rows = self.rows(
+        return self.column(
             "SELECT turn_id FROM (SELECT turn_id FROM askers WHERE person = ?1 AND turn_id < ?3 ORDER BY turn_id DESC "
             "LIMIT ?4) UNION SELECT turn_id FROM (SELECT DISTINCT turn_id FROM history WHERE conversation_id = ("
             "SELECT id FROM conversations WHERE handle = ?2) AND turn_id < ?3 ORDER BY turn_id DESC LIMIT ?4) "
@@ -68,7 +59,6 @@ class History(Repository):
                 most,
             ),
         )
-        return tuple(TurnId(turn) for (turn,) in rows)
 
     def count(self, turns: Collection[TurnId], *, conversation: ConversationId | None, now: datetime) -> int:
         """Of how many of these turns something is kept now, in this realm; `conversation` set: and was said there."""
@@ -91,24 +81,12 @@ class History(Repository):
             "AND (?3 IS NULL OR history.conversation_id = ?3) ORDER BY turn_id, position",
             (json.dumps(list(turns)), self.realm, conversation),
         )
-        return tuple(
-            (
-                ConversationId(row[0]),
-                StoredMessage(
-                    turn=TurnId(row[1]),
-                    role=row[3],
-                    call_id=row[4],
-                    message=self.keyring.open(ConversationId(row[0]), _place(TurnId(row[1]), row[2]), row[5]),
-                    expires_at=moment_if(row[6]),
-                ),
-            )
-            for row in rows
-        )
+        return tuple((row[0], self._message(*row)) for row in rows)
 
     def question(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
         """The first message of a turn: what was asked; None when nothing of the turn is kept."""
-        rows = self.rows("SELECT message FROM history WHERE turn_id = ? AND position = 0", (turn,))
-        return self.keyring.open(conversation, _place(turn, 0), rows[0][0]) if rows else None
+        sealed = self.value("SELECT message FROM history WHERE turn_id = ? AND position = 0", (turn,))
+        return None if sealed is None else self.keyring.open(conversation, _place(turn, 0), sealed)
 
     def answer(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
         """The last message of a turn: what was answered; None when nothing of the turn is kept."""
@@ -121,6 +99,19 @@ class History(Repository):
         """Put another question in the place of the one that was asked."""
         sealed = self.keyring.seal(conversation, _place(turn, 0), message)
         self.execute("UPDATE history SET message = ? WHERE turn_id = ? AND position = 0", (sealed, turn))
+
+    def _message(
+        self,
+        conversation: ConversationId,
+        turn: TurnId,
+        position: int,
+        role: Role,
+        call_id: str | None,
+        sealed: bytes,
+        expires_at: int | None,
+    ) -> StoredMessage:
+        message = self.keyring.open(conversation, _place(turn, position), sealed)
+        return StoredMessage(turn=turn, role=role, call_id=call_id, message=message, expires_at=moment_if(expires_at))
 
 
 def _place(turn: TurnId, position: int) -> str:

@@ -100,7 +100,8 @@ class Inbox(Repository):
         if not items:
             return self.claim(now=now, until=until, busy=busy, busy_people=busy_people, most=most)
         begun = rows[0][0]
-        turn = self.begin_turn(conversation, now=now, expires_at=_first(items)) if begun is None else TurnId(begun)
+        first_end = min((item.expires_at for item in items if item.expires_at is not None), default=None)
+        turn = self.begin_turn(conversation, now=now, expires_at=first_end) if begun is None else TurnId(begun)
         [(started_at, replaces, deaths)] = self.rows(
             "SELECT started_at, replaces, deaths FROM turns WHERE id = ?", (turn,)
         )
@@ -110,7 +111,10 @@ class Inbox(Repository):
             "WHERE id IN (SELECT value FROM json_each(?))",
             (turn, millis(until), json.dumps([item.id for item in items])),
         )
-        self._ask(turn, items)
+        self.execute_many(
+            "INSERT INTO askers (turn_id, person) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            [(turn, person) for person in {item.author for item in items}],
+        )
         self.execute("UPDATE conversations SET served_at = ? WHERE id = ?", (millis(now), conversation))
         return Claim(
             conversation=conversation,
@@ -142,24 +146,19 @@ class Inbox(Repository):
 
     def has_waiting(self) -> bool:
         """Whether anything waits to be claimed now, in busy conversations too."""
-        return bool(
-            self.value(
-                "SELECT 1 FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
-                "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND NOT urgent "
-                "AND put_off_until IS NULL AND realm = ? LIMIT 1",
-                (self.realm,),
-            )
+        return self.exists(
+            "SELECT 1 FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
+            "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND NOT urgent "
+            "AND put_off_until IS NULL AND realm = ? LIMIT 1",
+            (self.realm,),
         )
 
     def has_urgent(self) -> bool:
         """Whether anything urgent waits."""
-        return bool(
-            self.rows(
-                "SELECT 1 FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
-                "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND urgent AND realm = ? "
-                "LIMIT 1",
-                (self.realm,),
-            )
+        return self.exists(
+            "SELECT 1 FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
+            "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND urgent AND realm = ? LIMIT 1",
+            (self.realm,),
         )
 
     def put_off(self, turn: TurnId, *, until: datetime) -> None:
@@ -206,18 +205,17 @@ class Inbox(Repository):
         """The turns of the conversation that wait for a person's word; `now` leaves out those whose messages have
         disappeared by then.
         """
-        rows = self.rows(
+        return self.column(
             "SELECT turn_id FROM inbox INDEXED BY inbox_open "
             "WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') AND put_off_until IS NOT NULL "
             "GROUP BY turn_id HAVING ?2 IS NULL OR coalesce(min(expires_at) > ?2, TRUE)",
             (conversation, millis_if(now)),
         )
-        return tuple(TurnId(turn) for (turn,) in rows)
 
     def is_asker(self, turn: TurnId, person: str) -> bool:
         """Whether the person asked what the turn answers, alone or with others."""
         handle = self.keyring.handle(person)
-        return bool(self.rows("SELECT 1 FROM askers WHERE turn_id = ? AND person = ?", (turn, handle)))
+        return self.exists("SELECT 1 FROM askers WHERE turn_id = ? AND person = ?", (turn, handle))
 
     def waiting(self, conversation: ConversationId) -> int:
         """How many messages of the conversation are under way."""
@@ -263,14 +261,13 @@ class Inbox(Repository):
 
     def find(self, conversation: ConversationId, author: str, sent_at: int) -> KnownMessage | None:
         """The message that its author sent at that time (of any of its revisions), or None where it is not known."""
-        found = self.rows(
+        root = self.value(
             "SELECT coalesce(revises, id) FROM inbox WHERE author = ? AND sent_at = ? AND conversation_id = ? "
             "AND (kind = 'message' OR revises IS NOT NULL)",
             (self.keyring.handle(author), sent_at, conversation),
         )
-        if not found:
+        if root is None:
             return None
-        [(root,), *_] = found
         revisions = self.rows(
             "SELECT inbox.id, sent_at, inbox.state, turn_id, turns.state FROM inbox "
             "LEFT JOIN turns ON turns.id = turn_id WHERE inbox.id = ?1 OR revises = ?1 ORDER BY inbox.id",
@@ -307,7 +304,7 @@ class Inbox(Repository):
 
     def is_newest(self, turn: TurnId) -> bool:
         """Whether nothing has been asked in its conversation since."""
-        later = self.rows(
+        return not self.exists(
             "SELECT 1 FROM turns AS this JOIN turns AS later ON later.conversation_id = this.conversation_id "
             "AND later.id > this.id AND later.state <> 'ignored' WHERE this.id = ?1 "
             "UNION ALL SELECT 1 FROM turns AS this JOIN inbox INDEXED BY inbox_open "
@@ -315,7 +312,6 @@ class Inbox(Repository):
             "WHERE this.id = ?1 LIMIT 1",
             (turn,),
         )
-        return not later
 
     def done(self, turn: TurnId) -> None:
         """The turn's messages are settled: their words go, their names stay so that a redelivery is known."""
@@ -391,12 +387,7 @@ class Inbox(Repository):
             "WHERE state IN ('waiting', 'claimed') AND realm = ?",
             (self.realm,),
         )
-        [(dead,)] = self.rows(
-            "SELECT count(*) FROM inbox JOIN conversations ON conversations.id = conversation_id "
-            "WHERE state = 'dead' AND realm = ?",
-            (self.realm,),
-        )
-        return Waiting(items=open_items, oldest_at=moment_if(oldest), dead=dead)
+        return Waiting(items=open_items, oldest_at=moment_if(oldest), dead=self.count_dead("inbox"))
 
     def _next_conversation(
         self, busy: Collection[ConversationId], busy_people: Collection[bytes], now: datetime
@@ -427,14 +418,8 @@ class Inbox(Repository):
         return [row for row in rows if row[0] == rows[0][0]]
 
     def _opened(self, rows: list[tuple[Any, ...]]) -> tuple[UrgentItem, ...]:
-        read = [(ConversationId(row[0]), self._item(ConversationId(row[0]), row[1:])) for row in rows]
-        return tuple(
-            UrgentItem(conversation=conversation, item=item) for conversation, item in read if item is not None
-        )
-
-    def _ask(self, turn: TurnId, items: Collection[InboxItem]) -> None:
-        for person in {item.author for item in items}:
-            self.execute("INSERT INTO askers (turn_id, person) VALUES (?, ?) ON CONFLICT DO NOTHING", (turn, person))
+        read = [(row[0], self._item(row[0], row[1:])) for row in rows]
+        return tuple(UrgentItem(conversation=place, item=item) for place, item in read if item is not None)
 
     def _item(self, conversation: ConversationId, row: tuple[Any, ...]) -> InboxItem | None:
         """The item of a row; None when it is damaged: it is dead then, and must not stop the others."""
@@ -461,10 +446,6 @@ class Inbox(Repository):
             "AND state IN ('waiting', 'claimed')",
             (state, turn),
         )
-
-
-def _first(items: Collection[InboxItem]) -> datetime | None:
-    return min((item.expires_at for item in items if item.expires_at is not None), default=None)
 
 
 def _place(account: bytes, author: bytes, device: int, sent_at: int, kind: str) -> str:

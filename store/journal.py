@@ -29,12 +29,11 @@ class Journal(Repository):
 
     def is_running(self, turn: TurnId) -> bool:
         """Whether the turn is still to be answered: its question may have been taken back, or forgotten."""
-        return bool(self.rows("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,)))
+        return self.exists("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,))
 
     def replaces(self, turn: TurnId) -> TurnId | None:
         """The turn that this one repeats; None where it repeats none."""
-        rows = self.rows("SELECT replaces FROM turns WHERE id = ?", (turn,))
-        return TurnId(rows[0][0]) if rows and rows[0][0] is not None else None
+        return self.value("SELECT replaces FROM turns WHERE id = ?", (turn,))
 
     def steps(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
         """The steps of the turn in order; none when it has only been claimed."""

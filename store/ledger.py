@@ -2,7 +2,6 @@
 
 Beside the rows stand their sums by day and month, for each person, each group, and all: a budget is looked at before
 each model call, and adding up the rows of a month takes too long for that. The sums outlive the rows.
-Left to others: which day it is for the people, and how much may be spent (`bot.policy.budgets`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,6 +22,7 @@ KEPT = timedelta(days=400)
 FORGED_USD = "1000000000"
 """What was spent where the row that says so is forged (`store.guard`): more than any budget."""
 
+_FORGED = "SELECT 1 FROM forged_spent WHERE scope = ? AND period = ?"
 _ALL = b"all"
 _EPOCH = date(1970, 1, 1)
 
@@ -164,7 +164,7 @@ class Ledger(Repository):
         """Add to sums. The costs are added here and not by SQLite, which knows no decimal numbers."""
         for key in keys:
             rows = self.rows("SELECT cost_usd FROM true_spent WHERE scope = ? AND period = ?", key)
-            if not rows and self._is_forged(key):
+            if not rows and self.exists(_FORGED, key):
                 continue  # it stays as it is, and the budget used up
             cost_usd = sum((Decimal(cost) for (cost,) in rows), more.cost_usd)
             self.execute(
@@ -176,16 +176,13 @@ class Ledger(Repository):
                 (*key, str(cost_usd), more.calls, more.unknown_costs, more.input_tokens, more.output_tokens),
             )
 
-    def _is_forged(self, key: tuple[bytes, str]) -> bool:
-        return bool(self.rows("SELECT 1 FROM forged_spent WHERE scope = ? AND period = ?", key))
-
     def _total(self, scope: Scope, handle: bytes, period: str) -> Total:
         rows = self.rows(
             "SELECT calls, input_tokens, output_tokens, cost_usd, unknown_costs, warned FROM true_spent "
             "WHERE scope = ? AND period = ?",
             (handle, period),
         )
-        none = (0, 0, 0, FORGED_USD if not rows and self._is_forged((handle, period)) else "0", 0, 0)
+        none = (0, 0, 0, FORGED_USD if not rows and self.exists(_FORGED, (handle, period)) else "0", 0, 0)
         calls, input_tokens, output_tokens, cost_usd, unknown_costs, warned = rows[0] if rows else none
         spending = Spending(
             calls=calls,

@@ -1,7 +1,7 @@
 """The facts: what a person wants to be remembered, in the direct conversation that they have with Aldis.
 
 They are sealed with its key and go with it. A fact that was forgotten leaves the name of the call that kept it for a
-while: that call may be repeated after a crash. Left to others: who may keep what (`bot.features.memory.service`).
+while: that call may be repeated after a crash.
 """
 
 import logging
@@ -69,11 +69,8 @@ class Facts(Repository):
 
     def all(self, conversation: ConversationId, *, now: datetime) -> tuple[Fact, ...]:
         """What is remembered in this conversation now, the oldest first."""
-        return self._read(
-            conversation,
-            "AND fact IS NOT NULL AND coalesce(expires_at > ?, TRUE) ORDER BY number",
-            (millis(now),),
-        )
+        wanted = "AND fact IS NOT NULL AND coalesce(expires_at > ?, TRUE) ORDER BY number"
+        return self._read(conversation, wanted, (millis(now),))
 
     def forget(self, conversation: ConversationId, number: int | None) -> int:
         """Forget the fact of this number, None: all of them; gives how many that were."""

@@ -11,7 +11,7 @@ class Notices(Repository):
 
     def is_told(self, name: str) -> bool:
         """Whether it was told, under whatever topic, and is not over."""
-        return bool(self.rows("SELECT 1 FROM notices WHERE name = ? LIMIT 1", (self.keyring.handle(name),)))
+        return self.exists("SELECT 1 FROM notices WHERE name = ? LIMIT 1", (self.keyring.handle(name),))
 
     def note(self, topic: str, name: str, *, now: datetime) -> None:
         """It is told and stands now, as was found under this topic."""
@@ -25,9 +25,8 @@ class Notices(Repository):
         """Forget what was found under the topic and stands no more."""
         kept = {self.keyring.handle(name) for name in standing}
         place = self.keyring.handle(topic)
-        for (name,) in self.rows("SELECT name FROM notices WHERE topic = ?", (place,)):
-            if name not in kept:
-                self.execute("DELETE FROM notices WHERE topic = ? AND name = ?", (place, name))
+        gone = set(self.column("SELECT name FROM notices WHERE topic = ?", (place,))) - kept
+        self.execute_many("DELETE FROM notices WHERE topic = ? AND name = ?", [(place, name) for name in gone])
 
     def prune(self, *, before: datetime) -> None:
         """Forget what has not been seen since then."""

@@ -32,16 +32,7 @@ from datetime import datetime, timedelta
 
 from store.attempts import Attempts
 from store.errors import Damaged
-from store.records import (
-    ConversationId,
-    InboxId,
-    OutboxId,
-    OutboxItem,
-    SaidSince,
-    SentMessage,
-    TurnId,
-    Waiting,
-)
+from store.records import ConversationId, InboxId, OutboxId, OutboxItem, SaidSince, SentMessage, TurnId, Waiting
 from store.repository import AT_ONCE, Repository, millis, moment, moment_if
 from store.sealing import Keyring
 
@@ -100,16 +91,14 @@ class Outbox(Repository):
         Not kept: the turn does not run any more, the former status has not arrived (yet), or as many edits lead to it
         as there may be, one less than `most_edits`: the last is for the answer.
         """
-        if not self.rows("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,)):
+        if not self.exists("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,)):
             return False
         replaces = None
         if (newest := self._newest_status(turn)) is not None:
             replaces, state, revision = newest
             if state != "sent" or revision + 1 >= most_edits:
                 return False
-        [(position,)] = self.rows(
-            "SELECT min(0, coalesce(min(position), 0)) - 1 FROM outbox WHERE turn_id = ?", (turn,)
-        )
+        position = self.value("SELECT min(0, coalesce(min(position), 0)) - 1 FROM outbox WHERE turn_id = ?", (turn,))
         self.put(conversation, turn, position, reply, in_group=in_group, now=now, replaces=replaces)
         return True
 
@@ -137,10 +126,10 @@ class Outbox(Repository):
 
     def turns_with_status(self, conversation: ConversationId) -> tuple[TurnId, ...]:
         """The turns of the conversation that have said what is going on, and nothing in its place yet."""
-        rows = self.rows(
+        turns = self.column(
             "SELECT DISTINCT turn_id FROM outbox WHERE conversation_id = ? AND position < 0", (conversation,)
         )
-        return tuple(TurnId(turn) for (turn,) in rows if self.status(TurnId(turn)) is not None)
+        return tuple(turn for turn in turns if self.status(turn) is not None)
 
     def next_position(self, turn: TurnId) -> int:
         """Where the next item of the turn stands."""
@@ -162,11 +151,8 @@ class Outbox(Repository):
         )
         if not rows:
             return None
-        [(turn, original_at), *_] = rows
-        position = self.value(
-            "SELECT max(position) FROM outbox WHERE turn_id = ?1 AND ?2 IN (sent_at, original_at)", (turn, original_at)
-        )
-        return TurnId(turn), position
+        newest = "SELECT max(position) FROM outbox WHERE turn_id = ?1 AND ?2 IN (sent_at, original_at)"
+        return rows[0][0], self.value(newest, rows[0])
 
     def said_since(self, conversation: ConversationId, turn: TurnId, position: int, item: InboxId) -> SaidSince | None:
         """What stands between what a turn has said from this position on and a message that came; None where nothing of
@@ -182,12 +168,12 @@ class Outbox(Repository):
         if not out:
             return None
         asked_at, row = max(out)
-        others = self.rows(
+        others = self.column(
             "SELECT DISTINCT turn_id FROM outbox WHERE conversation_id = ? AND turn_id <> ? AND NOT removes "
             "AND attempted_at BETWEEN ? AND ? AND id > ?",
             (conversation, turn, asked_at, received_at, row),
         )
-        return SaidSince(turns=tuple(TurnId(other) for (other,) in others), is_repeated=len(out) < len(rows))
+        return SaidSince(turns=others, is_repeated=len(out) < len(rows))
 
     def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, SentMessage | None], ...]:
         """The items of a turn in order, each with what it is in the chat; None where it is not known to be there.
@@ -216,22 +202,20 @@ class Outbox(Repository):
             "AND state IN ('sending', 'unknown') AND reply IS NOT NULL ORDER BY id",
             (conversation,),
         )
-        return tuple(
-            self.keyring.open(conversation, _place(TurnId(turn), position), reply) for turn, position, reply in rows
-        )
+        return tuple(self.keyring.open(conversation, _place(turn, position), reply) for turn, position, reply in rows)
 
     def has_open(self) -> bool:
         """Whether anything is still to be sent, or to be found out about."""
-        return bool(self.rows("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1"))
+        return self.exists("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1")
 
     def open_among(self, items: Collection[OutboxId]) -> frozenset[OutboxId]:
         """Those of these items that are still to be sent, or to be found out about."""
-        found = self.rows(
+        found = self.column(
             "SELECT id FROM outbox WHERE id IN (SELECT value FROM json_each(?)) "
             "AND state IN ('waiting', 'sending', 'unknown')",
             (json.dumps([*items]),),
         )
-        return frozenset(OutboxId(id_) for (id_,) in found)
+        return frozenset(found)
 
     def begin(
         self, *, now: datetime, most: int, stamped_at: datetime | None = None, unheard: timedelta | None = None
@@ -304,7 +288,7 @@ class Outbox(Repository):
             self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent'", (sent_at, item))
         if may_have_copies:
             self._attempts.note_copies(item, possible)
-        if self.rows("SELECT 1 FROM receipts LIMIT 1"):
+        if self.exists("SELECT 1 FROM receipts LIMIT 1"):
             self._attempts.reconcile(now=now)
         return bool(is_taken_back)
 
@@ -318,7 +302,7 @@ class Outbox(Repository):
         else:
             self._attempts.drop_last(item)
         self._end_attempt(item, "waiting", due_at)
-        if self.rows("SELECT 1 FROM outbox WHERE replaces = ?", (item,)):
+        if self.exists("SELECT 1 FROM outbox WHERE replaces = ?", (item,)):
             self._pass_over(item)
         self._attempts.reconcile(now=now)
 
@@ -330,7 +314,7 @@ class Outbox(Repository):
             (item,),
         )
         for conversation, turn, position in rows:
-            sealed = self.keyring.seal(ConversationId(conversation), _place(TurnId(turn), position), reply)
+            sealed = self.keyring.seal(conversation, _place(turn, position), reply)
             self.execute("UPDATE outbox SET reply = ? WHERE id = ?", (sealed, item))
         self.postpone(item, due_at=now, now=now)
         return bool(rows)
@@ -350,7 +334,7 @@ class Outbox(Repository):
         waits longer than `status_grace`.
         """
         at, wait, until_status = millis(now), millis(now + grace) - millis(now), millis(now + min(grace, status_grace))
-        [(deaf,)] = self.rows(
+        deaf = self.value(
             "SELECT coalesce(?1 - (SELECT until FROM listening WHERE realm = ?2), ?3)", (at, self.realm, wait)
         )
         self.execute(
@@ -431,7 +415,7 @@ class Outbox(Repository):
 
     def held_conversations(self) -> dict[ConversationId, datetime]:
         """The conversations to which nothing is sent, and since when."""
-        return {ConversationId(conversation): moment(at) for conversation, at in self.rows("SELECT * FROM holds")}
+        return {conversation: moment(at) for conversation, at in self.rows("SELECT * FROM holds")}
 
     def release(self, conversation: ConversationId) -> None:
         """Send again what was held."""
@@ -473,12 +457,7 @@ class Outbox(Repository):
             "WHERE state IN ('waiting', 'sending', 'unknown') AND realm = ?",
             (self.realm,),
         )
-        [(dead,)] = self.rows(
-            "SELECT count(*) FROM outbox JOIN conversations ON conversations.id = conversation_id "
-            "WHERE state = 'dead' AND realm = ?",
-            (self.realm,),
-        )
-        return Waiting(items=items, oldest_at=moment_if(oldest), dead=dead)
+        return Waiting(items=items, oldest_at=moment_if(oldest), dead=self.count_dead("outbox"))
 
     def _put_off_unknown(self, at: int, until: int) -> None:
         """The time since somebody last listened is no time in which a receipt could have come."""
@@ -498,31 +477,30 @@ class Outbox(Repository):
         )
 
     def _begun(
-        self, item: int, conversation: int, turn: int, position: int, reply: bytes, attempts: int, state: str,
-        replaces: int | None, *, now: datetime, stamped_at: datetime,
+        self, item: OutboxId, conversation: ConversationId, turn: TurnId, position: int, reply: bytes, attempts: int,
+        state: str, replaces: int | None, *, now: datetime, stamped_at: datetime,
     ) -> OutboxItem | None:  # fmt: skip
         """The item of a row, `sending` from now; None when it is damaged: it is dead then, and stops no other."""
         try:
-            opened = self.keyring.open(ConversationId(conversation), _place(TurnId(turn), position), reply)
+            opened = self.keyring.open(conversation, _place(turn, position), reply)
         except Damaged as error:
             _log.error("reply %d of the outbox is lost: %s", item, error)
             self._attempts.settle(item, "dead", None, now)
             return None
-        edits = self._in_place_of(replaces)
         doubts = self._attempts.begin(item, now=now, stamped_at=stamped_at)
         self.execute(
             "UPDATE outbox SET state = 'sending', attempted_at = ?, attempts = attempts + 1 WHERE id = ?",
             (millis(now), item),
         )
         return OutboxItem(
-            id=OutboxId(item),
-            conversation=ConversationId(conversation),
-            turn=TurnId(turn),
+            id=item,
+            conversation=conversation,
+            turn=turn,
             reply=opened,
             attempts=attempts,
             doubts=doubts,
             was_unknown=state == "unknown",
-            edits=edits,
+            edits=self._in_place_of(replaces),
             is_status=position < 0,
             status=self._standing(replaces, turn),
         )
@@ -532,7 +510,7 @@ class Outbox(Repository):
         rows = self.rows(
             "SELECT id, state, revision FROM outbox WHERE turn_id = ? AND position < 0 ORDER BY position", (turn,)
         )
-        if not rows or self.rows("SELECT 1 FROM outbox WHERE replaces = ? AND state <> 'dead'", (rows[0][0],)):
+        if not rows or self.exists("SELECT 1 FROM outbox WHERE replaces = ? AND state <> 'dead'", (rows[0][0],)):
             return None
         return rows[0]
 

@@ -1,7 +1,4 @@
-"""Own time: where it stood when it was last looked at, so that it goes on from there after a restart.
-
-Left to others: what it is and how it passes (`bot.clock`).
-"""
+"""Own time: where it stood when it was last looked at, so that it goes on from there after a restart."""
 
 from dataclasses import astuple
 from datetime import datetime
@@ -15,7 +12,7 @@ class OwnTime(Repository):
 
     def last(self) -> KeptTime | None:
         """How the times stood; None: nobody has kept them yet."""
-        return next(iter(self.records(KeptTime, "SELECT boot, counted_ns, wall_ns, own_ns FROM own_time")), None)
+        return self.record(KeptTime, "SELECT boot, counted_ns, wall_ns, own_ns FROM own_time")
 
     def keep(self, time: KeptTime) -> None:
         """This is how they stand now."""

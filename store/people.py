@@ -2,7 +2,7 @@
 safety number has changed.
 
 All are kept as handles: whoever has the file alone learns of nobody. A row that Aldis has not written is none, and
-forbids what a missing one would allow (`store.guard`). Left to others: who may write (`bot.policy.access`).
+forbids what a missing one would allow (`store.guard`).
 """
 
 from collections.abc import Collection
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from store.repository import Repository, millis, moment, moment_if
+from store.repository import Repository, millis, moment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,7 +65,7 @@ class People(Repository):
 
     def is_allowed(self, person: str, *, account: str) -> bool:
         """Whether the person was let in to this account."""
-        return bool(self.rows("SELECT 1 FROM true_people WHERE person = ?", (self._guest(account, person),)))
+        return self.exists("SELECT 1 FROM true_people WHERE person = ?", (self._guest(account, person),))
 
     def approvals(self) -> tuple[Approval, ...]:
         """Everybody who was let in, those of longest ago first."""
@@ -96,29 +96,19 @@ class People(Repository):
                 "DO UPDATE SET refused_at = ?3 WHERE person != ?2 AND refused_at IS NULL",
                 pinned,
             )
-        return bool(self.rows("SELECT 1 FROM true_pins WHERE number = ? AND person = ?", pinned[:2]))
+        return self.exists("SELECT 1 FROM true_pins WHERE number = ? AND person = ?", pinned[:2])
 
     def number_of(self, person: str, numbers: Collection[str]) -> str | None:
         """Which of these numbers is pinned to the person, who may have hidden or changed it since; None: none."""
-        rows = self.rows("SELECT number FROM true_pins WHERE person = ?", (self.keyring.handle(person),))
-        pinned = {handle for (handle,) in rows}
+        pinned = self.column("SELECT number FROM true_pins WHERE person = ?", (self.keyring.handle(person),))
         return next((number for number in sorted(numbers) if pinned and self.keyring.handle(number) in pinned), None)
 
     def pin_of(self, number: str, person: str) -> Pin | None:
         """What is known of the number, seen from this person; None: nobody came with it yet."""
-        rows = self.rows(
-            "SELECT person, pinned_at, refused_at FROM true_pins WHERE number = ?", (self.keyring.handle(number),)
-        )
-        return next(
-            (
-                Pin(
-                    is_theirs=holder == self.keyring.handle(person),
-                    since=moment(since),
-                    refused_at=moment_if(refused_at),
-                )
-                for holder, since, refused_at in rows
-            ),
-            None,
+        return self.record(
+            Pin,
+            "SELECT person = ?2 AS is_theirs, pinned_at AS since, refused_at FROM true_pins WHERE number = ?1",
+            (self.keyring.handle(number), self.keyring.handle(person)),
         )
 
     def suspect(self, person: str, key: str, *, account: str, now: datetime) -> None:
@@ -145,12 +135,12 @@ class People(Repository):
     def was_verified(self, person: str, *, account: str) -> bool:
         """Whether the key that was trusted last had been compared with the person's own."""
         values = (self._guest(account, person),)
-        return bool(self.rows("SELECT 1 FROM true_identities WHERE person = ? AND is_verified", values))
+        return self.exists("SELECT 1 FROM true_identities WHERE person = ? AND is_verified", values)
 
     def is_identity_told(self, person: str, *, account: str) -> bool:
         """Whether the admins know of the person's newest key."""
         values = (self._guest(account, person),)
-        return bool(self.rows("SELECT 1 FROM true_identities WHERE person = ? AND told_at IS NOT NULL", values))
+        return self.exists("SELECT 1 FROM true_identities WHERE person = ? AND told_at IS NOT NULL", values)
 
     def identity_told(self, person: str, *, account: str, now: datetime) -> None:
         """The admins know of it."""

@@ -135,9 +135,8 @@ class Predictions(Repository):
 
     def retain(self, before: datetime) -> int:
         """What was settled before then goes, and what was due before then and is open; gives how many that were."""
-        return self.execute(
-            "DELETE FROM predictions WHERE coalesce(settled_at, due_at) < ?", (millis(before),)
-        ).rowcount
+        outdated = "DELETE FROM predictions WHERE coalesce(settled_at, due_at) < ?"
+        return self.execute(outdated, (millis(before),)).rowcount
 
     def prune(self, *, before: datetime) -> None:
         """Let the names go of calls that recorded something which was struck off before then."""

@@ -173,12 +173,11 @@ class Reminders(Repository):
 
     def asked_at(self, turn: TurnId) -> int:
         """What Signal calls the last message that the turn answers; 0 where it is not known."""
-        [(sent_at,)] = self.rows("SELECT max(sent_at) FROM inbox WHERE turn_id = ?", (turn,))
-        return sent_at or 0
+        return self.value("SELECT max(sent_at) FROM inbox WHERE turn_id = ?", (turn,)) or 0
 
     def is_run_by_one(self, turn: TurnId) -> bool:
         """Whether what the turn answers is itself a reminder that is run."""
-        return bool(self.rows("SELECT 1 FROM inbox WHERE turn_id = ? AND kind = 'reminder'", (turn,)))
+        return self.exists("SELECT 1 FROM inbox WHERE turn_id = ? AND kind = 'reminder'", (turn,))
 
     def zone(self, direct: str) -> str | None:
         """The time zone of whoever has the direct chat at this address; None where they have not told."""

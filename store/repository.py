@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 from store.errors import Damaged
 from store.sealing import Keyring
@@ -79,10 +79,30 @@ class Repository:
             kind(**{name: read(value) for (name, read), value in zip(columns, row, strict=True)}) for row in cursor
         )
 
+    def record(self, kind: type[R], statement: str, values: Sequence[object] = ()) -> R | None:
+        """The first of `records`; None where there is none."""
+        return next(iter(self.records(kind, statement, values)), None)
+
+    def column(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...]:
+        """The first column of all rows of one query."""
+        return tuple(value for value, *_ in self._connection.execute(statement, values))
+
     def value(self, statement: str, values: Sequence[object] = ()) -> Any:
         """The first column of a query's first row; None where it has no row."""
         row = self._connection.execute(statement, values).fetchone()
         return None if row is None else row[0]
+
+    def exists(self, statement: str, values: Sequence[object] = ()) -> bool:
+        """Whether a query has a row."""
+        return self._connection.execute(statement, values).fetchone() is not None
+
+    def count_dead(self, table: Literal["inbox", "outbox"]) -> int:
+        """How many items of a queue were given up, over all conversations of the realm."""
+        return self.value(
+            f"SELECT count(*) FROM {table} JOIN conversations ON conversations.id = conversation_id "  # noqa: S608  (literals only)
+            "WHERE state = 'dead' AND realm = ?",
+            (self.realm,),
+        )
 
     def notify(self, name: str) -> None:
         """Let those who wait for `name` look again once this is committed."""

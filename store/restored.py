@@ -33,7 +33,7 @@ class Restored(Repository):
 
     def restoration(self) -> Restoration | None:
         """Where the store comes from, while it is undecided; None: it is a store like any other."""
-        return next(iter(self.records(Restoration, "SELECT copied_at, restored_at FROM restored")), None)
+        return self.record(Restoration, "SELECT copied_at, restored_at FROM restored")
 
     def messages(self, *, besides: Collection[str]) -> Waiting:
         """The messages that would be answered; those of the kinds `besides` are not meant."""
@@ -67,10 +67,12 @@ class Restored(Repository):
             (millis(now),),
         )
         self.execute("DELETE FROM receipts")  # there is nothing any more that they could prove
-        given_up = "state = 'running' AND id NOT IN (SELECT turn_id FROM inbox WHERE state IN ('waiting', 'claimed') "
-        given_up += "AND turn_id IS NOT NULL)"
-        self.execute(f"DELETE FROM journal WHERE turn_id IN (SELECT id FROM turns WHERE {given_up})")  # noqa: S608
-        self.execute(f"UPDATE turns SET state = 'ignored', ended_at = ? WHERE {given_up}", (millis(now),))  # noqa: S608
+        self.execute(
+            "UPDATE turns SET state = 'ignored', ended_at = ? WHERE state = 'running' AND id NOT IN "
+            "(SELECT turn_id FROM inbox WHERE state IN ('waiting', 'claimed') AND turn_id IS NOT NULL)",
+            (millis(now),),
+        )
+        self.execute("DELETE FROM journal WHERE turn_id IN (SELECT id FROM turns WHERE state = 'ignored')")
 
     def decide(self) -> None:
         """It is decided: this is a store like any other. What it says was allowed for good may have been taken back
@@ -88,8 +90,5 @@ def mark(
     connection.execute(
         "INSERT INTO restored (id, copied_at, restored_at) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE "
         "SET copied_at = coalesce(excluded.copied_at, copied_at), restored_at = excluded.restored_at",
-        (
-            millis_if(copied_at),
-            millis_if(restored_at),
-        ),
+        (millis_if(copied_at), millis_if(restored_at)),
     )

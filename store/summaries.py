@@ -1,8 +1,7 @@
 """The summaries: what was said in a conversation before the turns that are read again whole.
 
 A summary covers the turns from its first to its last one. It goes as soon as one of them goes or changes, and when the
-first of them disappears; the next one is made from what is left. Left to others: what it says
-(`bot.features.summaries.service`).
+first of them disappears; the next one is made from what is left.
 """
 
 import logging
@@ -40,19 +39,16 @@ class Summaries(Repository):
             "AND coalesce(expires_at > ?, TRUE)",
             (conversation, millis(now)),
         )
+        if not rows:
+            return None
+        [(first, last, summary, expires_at, labels)] = rows
         try:
-            return next(
-                (
-                    Summary(
-                        first=TurnId(first),
-                        last=TurnId(last),
-                        summary=self.keyring.open(conversation, _place(last), summary),
-                        expires_at=moment_if(expires_at),
-                        labels=None if labels is None else self.keyring.open(conversation, _labels_of(last), labels),
-                    )
-                    for first, last, summary, expires_at, labels in rows
-                ),
-                None,
+            return Summary(
+                first=first,
+                last=last,
+                summary=self.keyring.open(conversation, _place(last), summary),
+                expires_at=moment_if(expires_at),
+                labels=None if labels is None else self.keyring.open(conversation, _labels_of(last), labels),
             )
         except Damaged as error:
             _log.error("the summary of conversation %d is lost: %s", conversation, error)

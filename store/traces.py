@@ -1,7 +1,5 @@
 """The way of one turn, as the rows of the other tables tell it: times, states, counts and costs, no words and nobody's
 name.
-
-Left to others: the steps of a turn that still runs (`store.journal`), how it is told (`bot.turn.trace`).
 """
 
 from dataclasses import dataclass
@@ -70,9 +68,7 @@ class Traces(Repository):
 
     def newest(self, most: int) -> tuple[Trace, ...]:
         """The turns that began last, newest first, of every realm."""
-        rows = self.rows("SELECT id FROM turns ORDER BY id DESC LIMIT ?", (most,))
-        found = (self.of(TurnId(turn)) for (turn,) in rows)
-        return tuple(trace for trace in found if trace is not None)
+        return tuple(filter(None, map(self.of, self.column("SELECT id FROM turns ORDER BY id DESC LIMIT ?", (most,)))))
 
     def of(self, turn: TurnId) -> Trace | None:
         """What is kept of the turn; None: nothing."""
@@ -115,4 +111,4 @@ class Traces(Repository):
 
     def was_there(self, turn: TurnId) -> bool:
         """Whether there was ever a turn of this number, kept or not: numbers are never used twice."""
-        return bool(self.rows("SELECT 1 FROM sqlite_sequence WHERE name = 'turns' AND seq >= ?", (turn,))) and turn > 0
+        return turn > 0 and self.exists("SELECT 1 FROM sqlite_sequence WHERE name = 'turns' AND seq >= ?", (turn,))
