@@ -127,12 +127,10 @@ class Attempts(Repository):
 
     def is_ours(self, conversation: ConversationId, sent_at: int) -> bool:
         """Whether something went out to the conversation under this time, in whichever of its attempts."""
-        return bool(
-            self.value(
-                "SELECT 1 FROM attempts JOIN outbox ON outbox.id = outbox_id "
-                "WHERE attempts.sent_at = ? AND conversation_id = ?",
-                (sent_at, conversation),
-            )
+        return self.exists(
+            "SELECT 1 FROM attempts JOIN outbox ON outbox.id = outbox_id "
+            "WHERE attempts.sent_at = ? AND conversation_id = ?",
+            (sent_at, conversation),
         )
 
     def drop_last(self, item: OutboxId) -> None:
@@ -263,7 +261,7 @@ class Attempts(Repository):
         None: not now, for something is being sent to this chat, or is in doubt, and the receipts could mean either.
         """
         chat = self.chat_handle(address)
-        if self.rows(
+        if self.exists(
             "SELECT 1 FROM outbox INDEXED BY outbox_open JOIN conversations ON conversations.id = conversation_id "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state <> 'waiting' AND handle = ?",
             (chat,),
@@ -278,11 +276,10 @@ class Attempts(Repository):
             "AND (settled_at IS NULL OR max(settled_at, coalesce(open_until, 0)) + ?3 >= reactions.begun_at))",
             (millis(now), _BEHIND_MS, _AHEAD_MS),
         )
-        rows = self.execute(
+        return self.value(
             "INSERT INTO reactions (chat, in_group, begun_at, ahead_ms) VALUES (?, ?, ?, ?) RETURNING id",
             (chat, in_group, millis(now), millis(now) - millis(stamped_at)),
-        ).fetchall()
-        return int(rows[0][0])
+        )
 
     def end_reaction(self, number: int, name: int | None, *, now: datetime, until: datetime | None = None) -> None:
         """The bridge has sent it under this name, or has told none, or has failed: then it may go out `until` then."""
@@ -294,7 +291,7 @@ class Attempts(Repository):
         for conversation, turn, position in self.rows(
             "SELECT conversation_id, turn_id, position FROM outbox WHERE id = ?", (item,)
         ):
-            sealed = self.keyring.seal(ConversationId(conversation), _removal_place(turn, position), removal)
+            sealed = self.keyring.seal(conversation, _removal_place(turn, position), removal)
             self.execute("UPDATE outbox SET removal = ? WHERE id = ?", (sealed, item))
 
     def take_copies(self) -> tuple[Copy, ...]:
@@ -308,31 +305,29 @@ class Attempts(Repository):
         return tuple(copy for row in rows if (copy := self._taken(*row)) is not None)
 
     def _taken(
-        self, item: int, name: int, conversation: int, turn: int, position: int, removal: bytes | None
+        self, item: int, name: int, conversation: ConversationId, turn: TurnId, position: int, removal: bytes | None
     ) -> Copy | None:
         """A copy whose removal begins; None where it is not known any more how."""
         self.execute("UPDATE copies SET is_taken = 1 WHERE outbox_id = ? AND name = ?", (item, name))
         if removal is None:
             return None
         try:
-            place = _removal_place(turn, position)
-            opened = self.keyring.open(ConversationId(conversation), place, removal)
+            opened = self.keyring.open(conversation, _removal_place(turn, position), removal)
         except Damaged as error:
             _log.error("a copy of reply %d stays in its chat: %s", item, error)
             return None
-        return Copy(name=name, conversation=ConversationId(conversation), turn=TurnId(turn), removal=opened)
+        return Copy(name=name, conversation=conversation, turn=turn, removal=opened)
 
-    def sent_again(self, items: Collection[int]) -> list[int]:
+    def sent_again(self, items: Collection[int]) -> tuple[int, ...]:
         """Those of some items of which there may be copies, statuses that were given up in doubt and have no use any
         more among them.
         """
-        rows = self.rows(
+        return self.column(
             "SELECT id FROM outbox WHERE id IN (SELECT value FROM json_each(?)) AND removal IS NOT NULL "
             "AND (position >= 0 OR (state = 'dead' AND NOT EXISTS "
             "(SELECT 1 FROM turns WHERE turns.id = turn_id AND turns.state = 'running')))",
             (_listed(items),),
         )
-        return [item for (item,) in rows]
 
     def possible_names(self, item: int, now: datetime) -> tuple[int, ...]:
         """The names under which something was received that may be a copy of this item, or is in another chat."""
@@ -357,16 +352,13 @@ class Attempts(Repository):
 
     def _meant(self, item: int, meanings: Mapping[int, frozenset[int]]) -> tuple[int, ...]:
         """Those names that can mean this item, and nothing that may stand in its chat once."""
-        here = {
-            other
-            for (other,) in self.rows(
-                "SELECT id FROM outbox WHERE conversation_id = (SELECT conversation_id FROM outbox WHERE id = ?1) "
-                "AND id <> ?1 AND id IN (SELECT outbox_id FROM attempts WHERE sent_at IS NULL) "
-                "AND (state <> 'sent' OR sent_at IS NULL)",
-                (item,),
-            )
-        }
-        return tuple(sorted(name for name, items in meanings.items() if item in items and not here & items))
+        here = self.column(
+            "SELECT id FROM outbox WHERE conversation_id = (SELECT conversation_id FROM outbox WHERE id = ?1) "
+            "AND id <> ?1 AND id IN (SELECT outbox_id FROM attempts WHERE sent_at IS NULL) "
+            "AND (state <> 'sent' OR sent_at IS NULL)",
+            (item,),
+        )
+        return tuple(sorted(name for name, items in meanings.items() if item in items and items.isdisjoint(here)))
 
     def _receipts(self) -> list[_Receipt]:
         """The receipts that are kept."""
@@ -393,7 +385,10 @@ class Attempts(Repository):
         return prove([one.attempt for one in unnamed], reaches)
 
     def _unnamed(self, now: datetime) -> list[_Unnamed]:
-        """The attempts of which nobody knows the name, oldest first."""
+        """The attempts and the reactions of which nobody knows the name, oldest first; reactions have ids below 0.
+
+        Those end with the bridge's answer, whose clock may be a little ahead.
+        """
         rows = self.rows(
             "SELECT attempts.id, outbox.id, state IN ('waiting', 'sending', 'unknown'), outbox.conversation_id, "
             "handle, in_group, begun_at, max(settled_at, coalesce(open_until, 0)), listed_at, ahead_ms, "
@@ -402,6 +397,12 @@ class Attempts(Repository):
             "JOIN conversations ON conversations.id = outbox.conversation_id "
             "LEFT JOIN rosters ON rosters.conversation_id = outbox.conversation_id "
             "WHERE attempts.sent_at IS NULL"
+        )
+        rows.sort(key=lambda row: row[0])
+        rows += self.rows(
+            "SELECT -reactions.id, -reactions.id, FALSE, conversations.id, chat, in_group, begun_at, ended_at, "
+            "listed_at, ahead_ms, FALSE FROM reactions JOIN conversations ON handle = chat "
+            "LEFT JOIN rosters ON rosters.conversation_id = conversations.id WHERE name IS NULL"
         )
         return [
             _Unnamed(
@@ -416,35 +417,9 @@ class Attempts(Repository):
                 handle=row[4],
                 in_group=bool(row[5]),
                 begun_at=row[6],
-                until=row[7],
+                until=None if row[7] is None else row[7] + (_BEHIND_MS if row[0] < 0 else 0),
                 listed_at=row[8],
                 ahead_ms=row[9],
-            )
-            for row in sorted(rows, key=lambda row: row[0])
-        ] + self._unnamed_reactions(now)
-
-    def _unnamed_reactions(self, now: datetime) -> list[_Unnamed]:
-        """The reactions of which nobody knows the name, with ids below those of all attempts.
-
-        They end with the bridge's answer, whose clock may be a little ahead.
-        """
-        rows = self.rows(
-            "SELECT reactions.id, conversations.id, chat, in_group, begun_at, ended_at, listed_at, ahead_ms "
-            "FROM reactions JOIN conversations ON handle = chat "
-            "LEFT JOIN rosters ON rosters.conversation_id = conversations.id WHERE name IS NULL"
-        )
-        return [
-            _Unnamed(
-                attempt=SendAttempt(
-                    id=-row[0], item=-row[0], is_open=False, is_pending=row[5] is None or row[5] > millis(now)
-                ),
-                conversation=row[1],
-                handle=row[2],
-                in_group=bool(row[3]),
-                begun_at=row[4],
-                until=None if row[5] is None else row[5] + _BEHIND_MS,
-                listed_at=row[6],
-                ahead_ms=row[7],
             )
             for row in rows
         ]
@@ -474,12 +449,12 @@ class Attempts(Repository):
 
     def _unclear(self, names: Collection[int]) -> list[int]:
         """Those of some names of which it is not known what went out under them, oldest first."""
-        known = self.rows(
+        known = self.column(
             "SELECT sent_at FROM attempts WHERE sent_at IN (SELECT value FROM json_each(?1)) "
             "UNION SELECT name FROM reactions WHERE name IN (SELECT value FROM json_each(?1))",
             (_listed(names),),
         )
-        return sorted(set(names) - {name for (name,) in known})
+        return sorted(set(names).difference(known))
 
     def prune(self, *, before: datetime) -> int:
         """Forget receipts from before then, a batch of them; gives how many."""

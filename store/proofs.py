@@ -3,7 +3,7 @@
 Each send that went out has one name, its timestamp, and each name belongs to one send. So a name proves an item where
 it can mean attempts of that item alone; and several names prove several items together where there are not enough other
 attempts to go round: two names that can each mean two sends prove both. What stays open may show later, when more
-receipts come or other sends have ended. Left to others: which attempts a receipt can mean (`store.attempts`).
+receipts come or other sends have ended.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -76,13 +76,16 @@ def prove(attempts: Sequence[SendAttempt], receipts: Mapping[int, Collection[Rec
     names |= _named_by_item(left, by_id)
     pending = {attempt.id for attempt in attempts if attempt.is_pending} - set(names.values())
     telling = {clue.name for group in groups if any(clue.attempts & pending for clue in group) for clue in group}
+    meanings: dict[int, frozenset[int]] = {}
+    for clue in left:
+        meanings[clue.name] = meanings.get(clue.name, frozenset()) | _meaning(clue, by_id)
     unheard = {name for name, reaches in receipts.items() if any(reach.all & pending for reach in reaches)}
     unheard -= {clue.name for clue in clues}
     return Proofs(
         names=names,
         items=frozenset(items & {attempt.item for attempt in attempts if attempt.is_open}),
         spent=frozenset(set(receipts) - (telling - names.keys()) - unheard),
-        open_names=_meanings([clue for clue in left if clue.name not in names], by_id),
+        open_names={name: meant for name, meant in meanings.items() if name not in names},
     )
 
 
@@ -162,10 +165,3 @@ def _are_matched(clues: Iterable[_Clue], without: Collection[int]) -> bool:
 def _meaning(clue: _Clue, attempts: Mapping[int, SendAttempt]) -> frozenset[int]:
     """The items that it can mean."""
     return frozenset(attempts[attempt].item for attempt in clue.attempts)
-
-
-def _meanings(clues: Iterable[_Clue], attempts: Mapping[int, SendAttempt]) -> dict[int, frozenset[int]]:
-    meanings: dict[int, frozenset[int]] = {}
-    for clue in clues:
-        meanings[clue.name] = meanings.get(clue.name, frozenset()) | _meaning(clue, attempts)
-    return meanings
