@@ -15,7 +15,6 @@ Of a long conversation the words go in batches before that, and the names of mes
 (`successor`, `ahead`): whoever asked for it asks again after a crash, for that message is settled with the end.
 A crash after the first leaves a key that the next try uses, one after the second a key that is swept at the next
 opening. The words that are left are never without their key, and those that went never have one for longer than that.
-Left to others: the order of the three (`Store.forget`), and what people are told of it.
 """
 
 import json
@@ -34,28 +33,32 @@ _log = logging.getLogger(__name__)
 _AT_ONCE = 20
 """How many turns are named at a time, so that nobody waits long for a transaction that forgets them."""
 
-_TO_SUCCESSOR = (
-    (
-        "UPDATE ledger SET conversation_id = ?2, turn_id = NULL, details = NULL "
-        "WHERE turn_id IN (SELECT value FROM json_each(?1))"
-    ),
-    (
-        "UPDATE inbox SET conversation_id = ?2, envelope = NULL, turn_id = NULL, claimed_until = NULL "
-        "WHERE turn_id IN (SELECT value FROM json_each(?1))"
-    ),
-    (
-        "UPDATE outbox SET conversation_id = ?2, reply = NULL, removal = NULL "
-        "WHERE turn_id IN (SELECT value FROM json_each(?1)) "
-        "AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id)"
-    ),
-    "DELETE FROM outbox WHERE turn_id IN (SELECT value FROM json_each(?1)) AND conversation_id <> ?2",
-    (
-        "UPDATE turns SET conversation_id = ?2 WHERE id IN (SELECT value FROM json_each(?1)) "
-        "AND EXISTS (SELECT 1 FROM outbox WHERE turn_id = turns.id)"
-    ),
-    "DELETE FROM turns WHERE id IN (SELECT value FROM json_each(?1)) AND conversation_id <> ?2",
-)
+_TO_SUCCESSOR = """
+UPDATE ledger SET conversation_id = ?2, turn_id = NULL, details = NULL
+ WHERE turn_id IN (SELECT value FROM json_each(?1));
+UPDATE inbox SET conversation_id = ?2, envelope = NULL, turn_id = NULL, claimed_until = NULL
+ WHERE turn_id IN (SELECT value FROM json_each(?1));
+UPDATE outbox SET conversation_id = ?2, reply = NULL, removal = NULL
+ WHERE turn_id IN (SELECT value FROM json_each(?1)) AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id);
+DELETE FROM outbox WHERE turn_id IN (SELECT value FROM json_each(?1)) AND conversation_id <> ?2;
+UPDATE turns SET conversation_id = ?2
+ WHERE id IN (SELECT value FROM json_each(?1)) AND EXISTS (SELECT 1 FROM outbox WHERE turn_id = turns.id);
+DELETE FROM turns WHERE id IN (SELECT value FROM json_each(?1)) AND conversation_id <> ?2
+"""
 """What is known of turns whose words are gone, without the turns where nothing was sent."""
+
+_WORDS_OF_TURNS = """
+DELETE FROM summaries WHERE conversation_id IN (SELECT covers.conversation_id FROM turns
+  JOIN summaries AS covers ON covers.conversation_id = turns.conversation_id
+   AND turns.id BETWEEN first_turn AND last_turn WHERE turns.id IN (SELECT value FROM json_each(?)));
+DELETE FROM history WHERE turn_id IN (SELECT value FROM json_each(?));
+DELETE FROM journal WHERE turn_id IN (SELECT value FROM json_each(?));
+DELETE FROM askers WHERE turn_id IN (SELECT value FROM json_each(?));
+DELETE FROM unanswered WHERE turn_id IN (SELECT value FROM json_each(?));
+UPDATE ledger SET details = NULL WHERE turn_id IN (SELECT value FROM json_each(?));
+UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL
+ WHERE turn_id IN (SELECT value FROM json_each(?)) AND state IN ('waiting', 'claimed')
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,29 +164,27 @@ class Forgetting(Repository):
 
         What `conversation` would do with them: the names of their messages are the successor's from now on.
         """
-        rows = self.rows(
+        turns = self.column(
             "SELECT id FROM turns WHERE conversation_id = (SELECT id FROM conversations WHERE handle = ?) "
             "AND state = 'kept' AND NOT EXISTS (SELECT 1 FROM inbox WHERE turn_id = turns.id "
             "AND state IN ('waiting', 'claimed')) AND NOT EXISTS (SELECT 1 FROM outbox WHERE turn_id = turns.id "
             "AND state IN ('waiting', 'sending', 'unknown')) ORDER BY id LIMIT ?",
             (self.chat_handle(address), _AT_ONCE),
         )
-        if not rows:
+        if not turns:
             return None
-        erased = self._turns([turn for (turn,) in rows], now)
-        these = json.dumps([turn for (turn,) in rows])
-        for statement in _TO_SUCCESSOR:
-            self.execute(statement, (these, successor))
+        erased = self._turns(turns, now)
+        for statement in _TO_SUCCESSOR.split(";"):
+            self.execute(statement, (json.dumps(turns), successor))
         return erased
 
     def person_ahead(self, person: str, *, now: datetime) -> Erasure | None:
         """Beforehand, as of `person`: the words of some turns that are over go; None when few enough are left."""
-        rows = self.rows(
+        turns = self.column(
             "SELECT turn_id FROM askers JOIN turns ON id = turn_id WHERE person = ? "
             "AND state IN ('kept', 'failed') LIMIT ?",
             (self.keyring.handle(person), 3 * _AT_ONCE),
         )
-        turns = [turn for (turn,) in rows]
         if len(turns) < 3 * _AT_ONCE:
             return None
         self._forget_facts(turns[:_AT_ONCE])
@@ -202,10 +203,9 @@ class Forgetting(Repository):
             Damaged: it was not prepared; nothing may be kept of this transaction.
         """
         handle = self.chat_handle(address)
-        rows = self.rows("SELECT id FROM conversations WHERE handle = ?", (handle,))
-        if not rows:
+        old: ConversationId | None = self.value("SELECT id FROM conversations WHERE handle = ?", (handle,))
+        if old is None:
             return Erasure()
-        old = ConversationId(rows[0][0])
         [(turns, messages)] = self.rows(
             "SELECT count(DISTINCT turn_id), count(*) FROM history WHERE conversation_id = ?", (old,)
         )
@@ -237,7 +237,7 @@ class Forgetting(Repository):
         turns wait to be taken up again.
         """
         handle = self.keyring.handle(person)
-        turns = [turn for (turn,) in self.rows("SELECT turn_id FROM askers WHERE person = ?", (handle,))]
+        turns = self.column("SELECT turn_id FROM askers WHERE person = ?", (handle,))
         self.execute(
             "UPDATE inbox INDEXED BY inbox_open SET state = 'done', envelope = NULL, claimed_until = NULL "
             "WHERE author = ? AND id < ? AND state IN ('waiting', 'claimed')",
@@ -251,9 +251,8 @@ class Forgetting(Repository):
         )
         self.notify("inbox")
         self._forget_facts(turns)
-        self.execute("DELETE FROM reminders WHERE person = ?", (handle,))
-        self.execute("DELETE FROM predictions WHERE person = ?", (handle,))
-        self.execute("DELETE FROM grants WHERE person = ?", (handle,))
+        for table in ("reminders", "predictions", "grants"):
+            self.execute(f"DELETE FROM {table} WHERE person = ?", (handle,))  # noqa: S608  (our own names)
         return self._turns(turns, now)
 
     def _forget_facts(self, turns: Collection[int]) -> None:
@@ -266,14 +265,13 @@ class Forgetting(Repository):
         Raises:
             StoreError: the message is not known.
         """
-        rows = self.rows("SELECT conversation_id FROM inbox WHERE id = ?", (item,))
-        if not rows:
+        place = self.value("SELECT conversation_id FROM inbox WHERE id = ?", (item,))
+        if place is None:
             raise StoreError(f"message {item} of the inbox is not there")
-        return ConversationId(rows[0][0])
+        return place
 
     def _named(self, query: str, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
-        rows = self.rows(query, (millis(at), _AT_ONCE))
-        return tuple((ConversationId(conversation), TurnId(turn)) for conversation, turn in rows)
+        return tuple((conversation, turn) for conversation, turn in self.rows(query, (millis(at), _AT_ONCE)))
 
     def _turns(self, turns: Collection[int], now: datetime) -> Erasure:
         these = json.dumps(list(turns))
@@ -281,24 +279,8 @@ class Forgetting(Repository):
             "SELECT count(DISTINCT turn_id), count(*) FROM history WHERE turn_id IN (SELECT value FROM json_each(?))",
             (these,),
         )
-        for statement in (
-            (
-                "DELETE FROM summaries WHERE conversation_id IN (SELECT covers.conversation_id FROM turns "
-                "JOIN summaries AS covers ON covers.conversation_id = turns.conversation_id "
-                "AND turns.id BETWEEN first_turn AND last_turn WHERE turns.id IN (SELECT value FROM json_each(?)))"
-            ),
-            "DELETE FROM history WHERE turn_id IN (SELECT value FROM json_each(?))",
-            "DELETE FROM journal WHERE turn_id IN (SELECT value FROM json_each(?))",
-            "DELETE FROM askers WHERE turn_id IN (SELECT value FROM json_each(?))",
-            "DELETE FROM unanswered WHERE turn_id IN (SELECT value FROM json_each(?))",
-            "UPDATE ledger SET details = NULL WHERE turn_id IN (SELECT value FROM json_each(?))",
-        ):
+        for statement in _WORDS_OF_TURNS.split(";"):
             self.execute(statement, (these,))
-        self.execute(
-            "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL "
-            "WHERE turn_id IN (SELECT value FROM json_each(?)) AND state IN ('waiting', 'claimed')",
-            (these,),
-        )
         self.execute(
             "UPDATE outbox SET reply = NULL, state = CASE state WHEN 'sending' THEN 'sending' ELSE 'dead' END, "
             "settled_at = CASE state WHEN 'sending' THEN NULL WHEN 'unknown' THEN max(due_at, ?1) ELSE ?1 END "
@@ -336,18 +318,19 @@ class Forgetting(Repository):
         """The conversation's next generation, under its handle; the old one has another that nobody looks for."""
         self.execute("UPDATE conversations SET handle = randomblob(16) WHERE id = ?", (old,))
         if successor is None:
-            [(new,)] = self.rows(
-                "INSERT INTO conversations (realm, handle, created_at, served_at, key_generation) "
-                "SELECT realm, ?, ?, served_at, key_generation + 1 FROM conversations WHERE id = ? RETURNING id",
-                (handle, millis(now), old),
+            successor = ConversationId(
+                self.value(
+                    "INSERT INTO conversations (realm, handle, created_at, served_at, key_generation) "
+                    "SELECT realm, ?, ?, served_at, key_generation + 1 FROM conversations WHERE id = ? RETURNING id",
+                    (handle, millis(now), old),
+                )
             )
         else:
             self.execute("UPDATE conversations SET handle = ? WHERE id = ?", (handle, successor))
-            new = successor
-        self.keyring.refresh(ConversationId(new))
+        self.keyring.refresh(successor)
         # Sealing fails without a key: better now than when the first message comes, which nobody could read then.
-        self.keyring.seal(ConversationId(new), "", b"")
-        return ConversationId(new)
+        self.keyring.seal(successor, "", b"")
+        return successor
 
     def _move_inbox(self, old: ConversationId, new: ConversationId, before: InboxId) -> None:
         """The names of all messages go along; words do not, nor does a claim."""
@@ -366,12 +349,9 @@ class Forgetting(Repository):
             "WHERE conversation_id = ? AND state IN ('waiting', 'unknown')",
             (millis(now), old),
         )
-        for statement in (
-            "DELETE FROM journal WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
-            "DELETE FROM askers WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
-            "DELETE FROM unanswered WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
-        ):
-            self.execute(statement, (old,))
+        for table in ("journal", "askers", "unanswered"):
+            turns = "SELECT id FROM turns WHERE conversation_id = ?"
+            self.execute(f"DELETE FROM {table} WHERE turn_id IN ({turns})", (old,))  # noqa: S608  (our own names)
         self.execute(
             "UPDATE turns SET conversation_id = ?1, state = 'ignored', ended_at = coalesce(ended_at, ?3), "
             "expires_at = NULL WHERE id IN (SELECT turn_id FROM outbox WHERE conversation_id = ?2 "
