@@ -18,7 +18,7 @@ import asyncio
 import os
 import shutil
 import sqlite3
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,7 +28,7 @@ from store.database import FOREIGN_ERRORS, Database, lock_file, quick_checked, t
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
 from store.migrations import newest, steps_after, without_triggers
 from store.restored import mark
-from store.sealing import MasterKey, synced_directory
+from store.sealing import MasterKey, sync
 
 NOT_INCLUDED = (
     "The copy is two files (the second ends in -keys). The master key is in neither: keep a copy of it elsewhere, for "
@@ -60,28 +60,40 @@ async def write_backup(database: Database, folder: Path, *, now: datetime) -> Pa
 
 
 async def _written(database: Database, folder: Path, now: datetime) -> Path:
-    copy = folder / f"aldis-{_stamp(now)}.db"
-    draft = folder / f".{copy.name}.part"
-    with _told(folder):
-        _begin(copy, draft)
-        try:
-            await database.copy_files(
-                lambda connection: _begun(connection, database.path, draft),
-                lambda: shutil.copyfile(database.path, draft),
-            )
-            await asyncio.to_thread(_call_a_copy, draft, now)
-            await asyncio.to_thread(_finished, draft, copy)
-        except BaseException:
-            _remove(draft)
-            raise
+    with _drafting(folder, now) as (copy, draft):
+
+        def begin(connection: sqlite3.Connection) -> None:
+            """Copies what changes with every commit: the log, and the keys that open what is in it."""
+            connection.execute("VACUUM keys INTO ?", (str(_beside(draft, "-keys")),))
+            if (log := _beside(database.path, "-wal")).exists():
+                _copy(log, _beside(draft, "-wal"))
+
+        await database.copy_files(begin, lambda: shutil.copyfile(database.path, draft))
+        await asyncio.to_thread(_call_a_copy, draft, now)
+        await asyncio.to_thread(_finished, draft, copy)
     return copy
 
 
 @contextmanager
-def _told(folder: Path) -> Generator[None]:
-    """Errors in the store's words; that of a full disk names the folder."""
+def _drafting(folder: Path, now: datetime) -> Generator[tuple[Path, Path]]:
+    """The path that the copy gets, and that of its draft, which is gone where it fails.
+
+    Errors are in the store's words; that of a full disk names the folder.
+    """
+    copy = folder / f"aldis-{_stamp(now)}.db"
+    draft = folder / f".{copy.name}.part"
     try:
-        yield
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for suffix in _FILES:
+            if _beside(copy, suffix).exists():
+                raise StoreError(f"{_beside(copy, suffix)} is there already: wait a second, or choose another folder")
+            # Empty files that SQLite fills: of itself it would make them readable for everybody.
+            _create(_beside(draft, suffix))
+        try:
+            yield copy, draft
+        except BaseException:
+            _remove(draft)
+            raise
     except (*FOREIGN_ERRORS, StoreFull) as error:
         told = error if isinstance(error, StoreFull) else translate_error(error)
         raise (
@@ -89,22 +101,14 @@ def _told(folder: Path) -> Generator[None]:
         ) from error
 
 
-def _begin(copy: Path, draft: Path) -> None:
-    copy.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for suffix in _FILES:
-        if _beside(copy, suffix).exists():
-            raise StoreError(f"{_beside(copy, suffix)} is there already: wait a second, or choose another folder")
-        # Empty files that SQLite fills: of itself it would make them readable for everybody.
-        os.close(os.open(_beside(draft, suffix), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+def _create(file: Path) -> None:
+    """Makes an empty file that nobody else may read, where there is none."""
+    os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def _begun(connection: sqlite3.Connection, path: Path, draft: Path) -> None:
-    """Copies what changes with every commit: the log, and the keys that open what is in it."""
-    connection.execute("VACUUM keys INTO ?", (str(_beside(draft, "-keys")),))
-    log = _beside(path, "-wal")
-    if log.exists():
-        os.close(os.open(_beside(draft, "-wal"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        shutil.copyfile(log, _beside(draft, "-wal"))
+def _copy(file: Path, target: Path) -> None:
+    _create(target)
+    shutil.copyfile(file, target)
 
 
 def _call_a_copy(draft: Path, now: datetime) -> None:
@@ -120,13 +124,17 @@ def _call_a_copy(draft: Path, now: datetime) -> None:
 def _finished(draft: Path, copy: Path) -> None:
     for suffix in _FILES:
         file = _beside(draft, suffix)
-        _sync(file)
-        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro&immutable=1", uri=True)) as connection:
+        sync(file)
+        with closing(_connected_to_copy(file)) as connection:
             quick_checked(connection, "main", file)
     # The keys first: where the bigger file is, the copy is whole.
     for suffix in reversed(_FILES):
         _beside(draft, suffix).rename(_beside(copy, suffix))
-    synced_directory(copy.parent)
+    sync(copy.parent)
+
+
+def _connected_to_copy(file: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(str(file))}?mode=ro&immutable=1", uri=True)
 
 
 def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
@@ -139,26 +147,18 @@ def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
         StoreError: there is no store, files cannot be read or written, or the copy is not whole.
     """
     lock = lock_file(path)
-    copy = folder / f"aldis-{_stamp(now)}.db"
-    draft = folder / f".{copy.name}.part"
     try:
-        with _told(folder):
+        with _drafting(folder, now) as (copy, draft):
             finish_restore(path)
-            _begin(copy, draft)
-            try:
-                for suffix in (*_FILES, *_COMPANIONS):
-                    if suffix in _FILES or _beside(path, suffix).exists():
-                        shutil.copyfile(_beside(path, suffix), _beside(draft, suffix))
-                _call_a_copy(draft, now)
-                with closing(sqlite3.connect(_beside(draft, "-keys"))) as connection:
-                    connection.execute("SELECT 1 FROM sqlite_master").fetchall()  # plays back what is left of a journal
-                for suffix in _COMPANIONS:
-                    _beside(draft, suffix).unlink(missing_ok=True)
-                _beside(draft, "-shm").unlink(missing_ok=True)
-                _finished(draft, copy)
-            except BaseException:
-                _remove(draft)
-                raise
+            for suffix in (*_FILES, *_COMPANIONS):
+                if suffix in _FILES or _beside(path, suffix).exists():
+                    shutil.copyfile(_beside(path, suffix), _beside(draft, suffix))
+            _call_a_copy(draft, now)
+            with closing(sqlite3.connect(_beside(draft, "-keys"))) as connection:
+                connection.execute("SELECT 1 FROM sqlite_master").fetchall()  # plays back what is left of a journal
+            for suffix in (*_COMPANIONS, "-shm"):
+                _beside(draft, suffix).unlink(missing_ok=True)
+            _finished(draft, copy)
     finally:
         os.close(lock)
     return copy
@@ -170,10 +170,7 @@ def steps_of(copy: Path) -> tuple[int, tuple[tuple[int, str], ...]]:
     Raises:
         Damaged: it cannot be read.
     """
-    with (
-        _as_copy(copy),
-        closing(sqlite3.connect(f"file:{quote(str(copy))}?mode=ro&immutable=1", uri=True)) as connection,
-    ):
+    with _as_copy(copy), closing(_connected_to_copy(copy)) as connection:
         [version] = connection.execute("PRAGMA main.user_version").fetchone()
     return version, steps_after(version)
 
@@ -201,7 +198,12 @@ def restore(
         _fetch(copy, draft)
         _check(copy, draft, MasterKey(_beside(path, "-master-key"), given=key, former=old_key), now)
         former = _beside(path, f".before-{_stamp(now)}") if path.exists() else None
-        _begin_renaming(path, _stamp(now))
+        stamp = _beside(path, ".restoring-mark")
+        stamp.write_text(_stamp(now), "ascii")
+        sync(stamp)
+        # From here on it is finished, whatever happens.
+        stamp.rename(_beside(path, ".restore"))
+        sync(path.parent)
         finish_restore(path)
     except FOREIGN_ERRORS as error:
         raise translate_error(error) from error
@@ -234,9 +236,9 @@ def finish_restore(path: Path) -> None:
         if _beside(draft, suffix).exists():
             _move(_beside(path, suffix), _beside(former, suffix))
             _beside(draft, suffix).rename(_beside(path, suffix))
-    synced_directory(path.parent)
+    sync(path.parent)
     mark.unlink()
-    synced_directory(path.parent)
+    sync(path.parent)
 
 
 def is_undecided(path: Path) -> bool:
@@ -267,8 +269,7 @@ def _fetch(copy: Path, draft: Path) -> None:
     _remove(draft)
     for suffix in (*_FILES, *_COMPANIONS):
         if _beside(copy, suffix).exists():
-            os.close(os.open(_beside(draft, suffix), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            shutil.copyfile(_beside(copy, suffix), _beside(draft, suffix))
+            _copy(_beside(copy, suffix), _beside(draft, suffix))
 
 
 def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
@@ -292,7 +293,7 @@ def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
         with without_triggers(connection):
             mark(connection, restored_at=now)
     for suffix in _FILES:
-        _sync(_beside(draft, suffix))
+        sync(_beside(draft, suffix))
 
 
 @contextmanager
@@ -305,39 +306,18 @@ def _as_copy(copy: Path) -> Generator[None]:
         raise Damaged(f"{copy} is damaged, or no backup of Aldis") if isinstance(told, Damaged) else told from error
 
 
-def _begin_renaming(path: Path, stamp: str) -> None:
-    draft = _beside(path, ".restoring-mark")
-    draft.write_text(stamp, "ascii")
-    _sync(draft)
-    # From here on it is finished, whatever happens.
-    draft.rename(_beside(path, ".restore"))
-    synced_directory(path.parent)
-
-
 def _move(file: Path, target: Path) -> None:
     if file.exists():
         file.rename(target)
 
 
 def _remove(draft: Path) -> None:
-    for file in _parts(draft):
-        file.unlink(missing_ok=True)
-
-
-def _parts(draft: Path) -> Iterator[Path]:
-    return (_beside(draft, suffix) for suffix in (*_FILES, *_COMPANIONS, "-shm", "-mark"))
+    for suffix in (*_FILES, *_COMPANIONS, "-shm", "-mark"):
+        _beside(draft, suffix).unlink(missing_ok=True)
 
 
 def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
-
-
-def _sync(file: Path) -> None:
-    descriptor = os.open(file, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _stamp(now: datetime) -> str:

@@ -11,7 +11,6 @@ on first start; another one is put in its place by wrapping all keys again, whic
     <name>-master-key.next written --> keys wrapped again, one transaction --> renamed to <name>-master-key
 
 Whichever of the two files opens the index key is the master key, so that a crash at any point leaves one that does.
-Left to others: which values are sealed (the repositories), when a key is destroyed (`store.erasure`).
 
 A value is packed first where that makes it smaller (`store.packing`); which of the two it is stands in what it is bound
 to. A sealed value is 12 bytes of nonce and the ciphertext with its tag of 16 bytes. Random nonces are safe for 2^32
@@ -146,7 +145,7 @@ class MasterKey:
 
     def _settle_next(self) -> None:
         self._next_path.rename(self._path)
-        synced_directory(self._path.parent)
+        sync(self._path.parent)
 
 
 def _whole(key: bytes, name: str) -> bytes:
@@ -179,7 +178,7 @@ def _new(path: Path) -> bytes:
     draft = path.with_name(path.name + ".new")
     _write(draft, key)
     draft.rename(path)
-    synced_directory(path.parent)
+    sync(path.parent)
     return key
 
 
@@ -189,11 +188,11 @@ def _write(path: Path, key: bytes) -> None:
         file.write(key.hex() + "\n")
         file.flush()
         os.fsync(file.fileno())
-    synced_directory(path.parent)
+    sync(path.parent)
 
 
-def synced_directory(path: Path) -> None:
-    """Make the names in a directory durable: a file is only there after a power cut if its name is."""
+def sync(path: Path) -> None:
+    """Make a file, or the names in a directory, durable: a file is only there after a power cut if its name is."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
