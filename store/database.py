@@ -261,16 +261,9 @@ class Database:
         if self._commit is not None and not self._commit.done():
             await asyncio.wait([self._commit])
 
-    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work`, which must not write, on the store's thread, without waiting for a commit.
-
-        Raises:
-            StoreError: it could not be read.
-        """
-        return await self.alone(work)
-
     async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work`, which begins and ends its own transactions, on the store's thread, with no other unit in between.
+        """Run `work`, which only reads or begins and ends its own transactions, on the store's thread, with no other
+        unit in between and without waiting for a commit.
 
         If the caller is cancelled meanwhile, the work goes on to its end.
 
@@ -290,7 +283,7 @@ class Database:
             StoreError: it could not be written; nothing is lost.
         """
         async with self._folding:
-            await self.read(lambda connection: connection.execute("PRAGMA main.wal_checkpoint(TRUNCATE)").fetchall())
+            await self.alone(lambda connection: connection.execute("PRAGMA main.wal_checkpoint(TRUNCATE)").fetchall())
 
     async def copy_files(self, begin: Callable[[sqlite3.Connection], None], go_on: Callable[[], object]) -> None:
         """Copy the files while others go on reading and writing, and wait only for `begin`.
@@ -326,11 +319,8 @@ class Database:
             self._schedule()
         await self._is_idle.wait()
         async with self._folding:  # a copy that is being made must not see the log folded in
-            await self._end()
-
-    async def _end(self) -> None:
-        await self._thread.close()
-        os.close(self._lock)
+            await self._thread.close()
+            os.close(self._lock)
 
     def _refuse_if_closed(self) -> None:
         if self._is_closed:

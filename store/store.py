@@ -183,7 +183,7 @@ class Store:
         Raises:
             StoreError: it could not be read.
         """
-        return await self._database.read(lambda _: work(self._repos))
+        return await self._database.alone(lambda _: work(self._repos))
 
     async def conversation(self, address: str, *, now: datetime) -> ConversationId:
         """The conversation at this address, begun now unless it is known; its data key exists from then on.
@@ -266,7 +266,7 @@ class Store:
         Raises:
             StoreError: it could not be read.
         """
-        return await self._database.read(lambda _: self._guard.tampering())
+        return await self._database.alone(lambda _: self._guard.tampering())
 
     async def reseal(self) -> Tampering:
         """Delete forged rows and take the rest of the guarded ones as they are; gives what was found before.
@@ -389,16 +389,27 @@ async def open_store(
     """
     master = MasterKey(path.with_name(path.name + "-master-key"), given=key, former=old_key)
     ballast = Ballast(path.with_name(path.name + "-ballast"), ballast_bytes)
+    keys_path = path.with_name(path.name + "-keys")
 
     def prepare() -> None:
         # A ballast is left behind by a kill; opening needs some room itself.
         ballast.drop()
         backup.finish_restore(path)
 
-    keys_path = path.with_name(path.name + "-keys")
+    def unlock(connection: sqlite3.Connection) -> Keyring:
+        if has_no_schema(connection) and has_keys(connection):
+            raise DatabaseGone(
+                f"the database {path} is gone, and its keys are still there ({keys_path}): put a backup in its place "
+                f"with `aldis restore FILE`; to begin anew with nothing, rename or delete {keys_path.name}"
+            )
+        migrate(connection)
+        keyring = master.unlock(connection)
+        keyring.sweep()
+        return keyring
+
     database = await Database.open(path, keys_path, prepare=prepare)
     try:
-        keyring = await database.alone(lambda connection: _unlocked(connection, master, _gone(path, keys_path)))
+        keyring = await database.alone(unlock)
         guard = await database.alone(lambda _: _guarded(keyring))
         await database.alone(lambda _: ballast.lay())
         with closing(await database.alone(lambda _: Working(path.with_name(path.name + "-working")))) as working:
@@ -406,22 +417,6 @@ async def open_store(
     finally:
         ballast.drop()
         await database.aclose()
-
-
-def _gone(path: Path, keys_path: Path) -> str:
-    return (
-        f"the database {path} is gone, and its keys are still there ({keys_path}): put a backup in its place with "
-        f"`aldis restore FILE`; to begin anew with nothing, rename or delete {keys_path.name}"
-    )
-
-
-def _unlocked(connection: sqlite3.Connection, master: MasterKey, gone: str) -> Keyring:
-    if has_no_schema(connection) and has_keys(connection):
-        raise DatabaseGone(gone)
-    migrate(connection)
-    keyring = master.unlock(connection)
-    keyring.sweep()
-    return keyring
 
 
 def _guarded(keyring: Keyring) -> Guard:

@@ -67,14 +67,14 @@ def failing(word: str, error: BaseException) -> Work:
 
 
 async def words(database: Database) -> list[str]:
-    rows = await database.read(
+    rows = await database.alone(
         lambda connection: connection.execute("SELECT word FROM words ORDER BY rowid").fetchall()
     )
     return [word for (word,) in rows]
 
 
 async def pragma(database: Database, name: str) -> object:
-    [value] = await database.read(lambda connection: connection.execute(f"PRAGMA {name}").fetchone())
+    [value] = await database.alone(lambda connection: connection.execute(f"PRAGMA {name}").fetchone())
     return value
 
 
@@ -86,7 +86,7 @@ async def outcomes(database: Database, *works: Work) -> list[object]:
 async def test_units_that_wait_together_share_a_commit(database: Database) -> None:
     """A hundred waiting units cost two commits at most: one that was just starting, one for all the rest."""
     statements: list[str] = []
-    await database.read(lambda connection: connection.set_trace_callback(statements.append))
+    await database.alone(lambda connection: connection.set_trace_callback(statements.append))
     assert await outcomes(database, *(said(str(number)) for number in range(100))) == list(map(str, range(100)))
     assert statements.count("SAVEPOINT unit") == 100
     assert 1 <= statements.count("COMMIT") <= 2
@@ -193,9 +193,9 @@ async def test_reading_fails_in_the_stores_words(database: Database) -> None:
         raise Oops
 
     with pytest.raises(StoreError, match=r"\(SQLITE_ERROR\)"):
-        await database.read(lambda connection: connection.execute("SELECT nothing FROM nowhere"))
+        await database.alone(lambda connection: connection.execute("SELECT nothing FROM nowhere"))
     with pytest.raises(Oops):
-        await database.read(raising)
+        await database.alone(raising)
 
 
 async def test_reading_waits_for_no_later_commit(database: Database) -> None:
@@ -213,7 +213,7 @@ async def test_reading_waits_for_no_later_commit(database: Database) -> None:
         group.create_task(database.transaction(long))
         await begun.wait()
         group.create_task(database.transaction(lambda _: order.append("next")))
-        group.create_task(database.read(lambda _: order.append("read")))
+        group.create_task(database.alone(lambda _: order.append("read")))
         loop.call_soon(free.set)
     assert order == ["long", "read", "next"]
 
@@ -337,7 +337,7 @@ async def test_a_closed_database_answers_nobody_and_lets_nobody_wait(database: D
         with pytest.raises(StoreError, match="closed"):
             await database.transaction(said("late"))
         with pytest.raises(StoreError, match="closed"):
-            await database.read(lambda connection: connection.execute("SELECT 1"))
+            await database.alone(lambda connection: connection.execute("SELECT 1"))
 
 
 async def test_closing_survives_a_locked_log(database: Database, path: Path) -> None:
@@ -361,7 +361,7 @@ async def test_damage_is_told_when_it_is_read(database: Database, path: Path) ->
     first_page, pages = content(path)[:4096], content(path)[4096:]
     again = await Database.open(path, keys_of(path))
     replace(path, first_page + b"\xff" * len(pages))
-    await again.read(lambda connection: connection.execute("PRAGMA shrink_memory").fetchall())  # what it has in memory
+    await again.alone(lambda connection: connection.execute("PRAGMA shrink_memory").fetchall())  # what it has in memory
     with pytest.raises(Damaged, match="damaged: restore a backup with `aldis restore FILE`"):
         await words(again)
     await again.aclose()
@@ -385,7 +385,9 @@ async def test_a_copy_keeps_nobody_waiting(path: Path) -> None:
         await eventually(is_copying.is_set)
         many = [("x" * 4000,)] * 1500  # more than SQLite leaves in the log by itself
         await database.transaction(lambda connection: connection.executemany("INSERT INTO words VALUES (?)", many))
-        [(count,)] = await database.read(lambda connection: connection.execute("SELECT count(*) FROM words").fetchall())
+        [(count,)] = await database.alone(
+            lambda connection: connection.execute("SELECT count(*) FROM words").fetchall()
+        )
         assert count == 1500
         ends = [asyncio.create_task(end) for end in (database.checkpoint(), database.aclose())]
         await asyncio.sleep(0)
