@@ -16,14 +16,13 @@ came later fails.
            '-> looked through: what is forged, missing or older is named --> generation + 1: database, then key file
 
 The database is first, so that a crash in between leaves it ahead of the key file, which means nothing.
-Left to others: what an operator is told (`bot.doctor`, `bot.web`), the key (`store.sealing`).
 """
 
 import hmac
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from store.restored import mark
@@ -107,7 +106,7 @@ class Guard:
         self._keyring = keyring
         self._connection = keyring.connection
         self._key = keyring.derive(b"aldis rows")
-        self._known_macs = lru_cache(_MAX_KNOWN_MACS, typed=True)(self._made_mac)
+        self._mac = lru_cache(_MAX_KNOWN_MACS, typed=True)(self._made_mac)
         self._suffix = secrets.token_hex(8)
         """Behind the names of what makes MACs: no schema, index or trigger in the file can call it."""
         self._found = Tampering()
@@ -142,10 +141,7 @@ class Guard:
             seen = sum(name == table for name, _ in self._seen)
             if seen > forged.get(table, 0):
                 forged[table] = seen
-        found = self._found
-        return Tampering(
-            forged=forged, is_incomplete=found.is_incomplete, is_older=found.is_older, intruders=found.intruders
-        )
+        return replace(self._found, forged=forged)
 
     def reseal(self) -> Tampering:
         """Delete what is forged and take the rest as it is; gives what was found before.
@@ -194,13 +190,13 @@ class Guard:
             self._connection.execute(
                 "INSERT INTO keys.generation (id, generation, mac) VALUES (1, ?1, ?2) "
                 "ON CONFLICT (id) DO UPDATE SET generation = ?1, mac = ?2",
-                (generation, self._mac("key file", (generation,))),
+                (generation, self._mac("key file", generation)),
             )
 
     def _kept_generation(self) -> int | None:
         """That of the key file; None: it knows of none, or somebody wrote it."""
         row = self._connection.execute("SELECT generation, mac FROM keys.generation").fetchone()
-        return row[0] if row and self._equal(row[1], self._mac("key file", row[:1])) else None
+        return row[0] if row and self._equal(row[1], self._mac("key file", row[0])) else None
 
     def _newest_generation(self) -> int:
         row = self._connection.execute("SELECT generation, digest, mac FROM main.guard").fetchone()
@@ -211,7 +207,7 @@ class Guard:
         self._connection.execute(
             "INSERT INTO main.guard (id, generation, digest, mac) VALUES (1, ?1, ?2, ?3) "
             "ON CONFLICT (id) DO UPDATE SET generation = ?1, digest = ?2, mac = ?3",
-            (generation, digest, self._mac("guard", (generation, digest))),
+            (generation, digest, self._mac("guard", generation, digest)),
         )
 
     def _sum(self) -> bytes:
@@ -234,7 +230,7 @@ class Guard:
     def _install(self) -> None:
         """Make what keeps the rows; it belongs to this connection, and stands in no file."""
         functions: Mapping[str, Callable[..., Value]] = {
-            "row_mac": self._row_mac,
+            "row_mac": self._mac,
             "row_holds": self._row_holds,
             "row_mac_again": self._row_mac_again,
             "digest_moved": _moved,
@@ -252,31 +248,25 @@ class Guard:
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
 
-    def _row_mac(self, table: str, *values: Value) -> bytes:
-        return self._mac(table, values)
-
     def _row_holds(self, table: str, mac: Value, *values: Value) -> int:
-        holds = self._equal(mac, self._mac(table, values))
+        holds = self._equal(mac, self._mac(table, *values))
         if not holds:
-            self._seen.add((table, self._mac(table, (mac, *values))))
+            self._seen.add((table, self._mac(table, mac, *values)))
         return int(holds)
 
     def _row_mac_again(self, table: str, mac: Value, *values: Value) -> bytes | None:
         """The MAC of a row that was changed: of the second half of the values, if the first half holds."""
         half = len(values) // 2
-        return self._mac(table, values[half:]) if self._equal(mac, self._mac(table, values[:half])) else None
+        return self._mac(table, *values[half:]) if self._equal(mac, self._mac(table, *values[:half])) else None
 
     def _guard_mac_again(self, generation: int, digest: Value, mac: Value, new_digest: Value) -> bytes | None:
-        return self._mac("guard", (generation, new_digest)) if self._guard_holds(generation, digest, mac) else None
+        return self._mac("guard", generation, new_digest) if self._guard_holds(generation, digest, mac) else None
 
     def _guard_holds(self, generation: Value, digest: Value, mac: Value) -> bool:
-        return self._equal(mac, self._mac("guard", (generation, digest)))
+        return self._equal(mac, self._mac("guard", generation, digest))
 
     def _equal(self, mac: Value, expected: bytes) -> bool:
         return isinstance(mac, bytes) and hmac.compare_digest(mac, expected)
-
-    def _mac(self, name: str, values: Iterable[Value]) -> bytes:
-        return self._known_macs(name, *values)
 
     def _made_mac(self, *values: Value) -> bytes:
         """Over the values, each with its kind and length, so that none can pass for another."""

@@ -430,10 +430,7 @@ async def test_every_guarded_column_is_known() -> None:
 async def test_a_mac_is_of_one_table(kept: Path) -> None:
     """Rows of two tables may come to look the same."""
     async with open_store(kept, realm="signal") as store:
-        assert (
-            len({store._guard._row_mac(table, b"a", 1) for table in (*_TABLES, "guard", "key file")})
-            == len(_TABLES) + 2
-        )
+        assert len({store._guard._mac(table, b"a", 1) for table in (*_TABLES, "guard", "key file")}) == len(_TABLES) + 2
 
 
 def test_no_row_can_pass_for_another() -> None:
