@@ -1,7 +1,6 @@
 """The grants: tools that somebody has allowed for good, in one conversation and for what they ask there themselves.
 
-A row that Aldis has not written is none (`store.guard`). Left to others: which tools that may be, and what it spares
-(`bot.turn.toolbox`).
+A row that Aldis has not written is none (`store.guard`).
 """
 
 from dataclasses import dataclass

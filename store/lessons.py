@@ -1,7 +1,4 @@
-"""The lessons: what models were found to take, by a digest of server and model. No words of people.
-
-Left to others: what a lesson means (`bot.providers.lessons`).
-"""
+"""The lessons: what models were found to take, by a digest of server and model. No words of people."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,8 +1,7 @@
 """Who is in a group, as the bridge last told: so that a receipt proves only what its author could receive.
 
 Persons are kept as handles: whoever has the file alone learns of nobody. Whoever has left is remembered for a while,
-for they received what went out before. Left to others: asking the bridge (`bot.loops.membership`), what follows for a
-receipt (`store.attempts`).
+for they received what went out before.
 """
 
 from collections.abc import Collection

@@ -1,7 +1,4 @@
-"""The quotas: what services gave in the running day or month. Holds nothing of people and stays when they go.
-
-Left to others: which services are counted, what of them, and how much there is (`tools.search`, `tools.twitter.tool`).
-"""
+"""The quotas: what services gave in the running day or month. Holds nothing of people and stays when they go."""
 
 from store.repository import Repository
 

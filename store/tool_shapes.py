@@ -1,7 +1,6 @@
 """The shapes of tools: what tools of servers said of themselves when somebody first trusted them with that.
 
-A row that Aldis has not written is none (`store.guard`), and is told apart from one that was never there. Left to
-others: what belongs to a shape, and what follows where it is another one (`bot.turn.toolbox`).
+A row that Aldis has not written is none (`store.guard`), and is told apart from one that was never there.
 """
 
 from collections.abc import Mapping

@@ -6,7 +6,6 @@ A process that was killed leaves the numbers of what it was just working at; all
 killed it. The kernel keeps what a killed process has written; what only a power cut loses was nobody's fault, so the
 file begins with the name of the machine's run, and says nothing after another one. A number is a turn's, or with a
 minus that of an urgent item of the inbox.
-Left to others: what counts as working (`bot.turn.work`), what becomes of whoever is found here (`store.inbox`).
 """
 
 import os

@@ -8,8 +8,7 @@
 
 What holds for every request: one total deadline, retries included; at most 2 MB, counted after decompression, which is
 bounded too; no redirects, no proxies of the environment, no cookies; an address and a key appear in no error and in no
-log. Left to others: what a status means and what is in the JSON (each tool), fetching pages that people name
-(`tools.web.fetch`).
+log.
 
 Source: httpx 0.28.1, whose own time-outs are per read and whose decoders are not bounded: a gzip of 1 MB made
 `client.get()` take 2.1 GB (measured 2026-11-21).

@@ -1,7 +1,6 @@
 """The tool `remind`: what the person wants to be told later, or to have asked for them, once or again and again.
 
-The model fills in a time that it has worked out; nothing here guesses at what people mean by "next Friday". Left to
-others: when that is in the world, and what happens then (the port `Reminders`).
+The model fills in a time that it has worked out; nothing here guesses at what people mean by "next Friday".
 """
 
 from collections.abc import Mapping

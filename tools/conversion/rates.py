@@ -1,7 +1,6 @@
 """Rates between currencies, from Frankfurter, without a key.
 
-All rates are asked for at once and kept in memory for an hour, so Frankfurter never learns who converts what. Left to
-others: what a currency looks like in a question and in an answer (`tools.conversion.tool`).
+All rates are asked for at once and kept in memory for an hour, so Frankfurter never learns who converts what.
 
 Source: frankfurter.dev and the repository lineofflight/frankfurter (`lib/versions/v2.rb`), 2026-11-22: `/v2/rates`
 gives one row per currency against the euro, blended from the reference rates of central banks, once a working day.

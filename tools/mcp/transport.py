@@ -2,8 +2,7 @@
 
 What holds: a command sees PATH, HOME, LANG and TZ and what the operator gives it, none of our settings. An address is
 asked without proxies of the environment; nothing is followed to another host. One answer has a most size, and a server
-that says or asks more than any has to is not listened to any longer. Left to others: how a command is run and ended
-(`tools.mcp.stdio`), what is said over them (`tools.mcp.session`).
+that says or asks more than any has to is not listened to any longer.
 
 Source: mcp 2.3.0, `mcp.client.streamable_http`, 2026-11-21: redirects are followed only within the same origin.
 """

@@ -1,8 +1,6 @@
 """Open-Meteo: places by their names, forecasts, the quality of the air. Without a key; one request at a time.
 
-Open-Meteo's free hosts take about one request at a time from an address, so a caller holds `queue`. Left to
-others: which place of a name is meant and which variables are asked for (`tools.weather.tool`), what the numbers say
-(`tools.weather.forecast`).
+Open-Meteo's free hosts take about one request at a time from an address, so a caller holds `queue`.
 
 Source: the documentation of open-meteo.com for forecasts, geocoding, air quality and terms, and the server's own
 repository open-meteo/open-meteo for the errors, 2026-11-21. Data CC BY 4.0: the attribution goes with every answer.
