@@ -80,18 +80,14 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
         if candidate in zones:
             return zones[candidate], ZoneInfo(zones[candidate])
     if match := _OFFSET.fullmatch(wanted):
-        return _fixed(match)
+        offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
+        if offset > _LONGEST_OFFSET:
+            raise NotFound("No time zone is more than 14 hours from UTC.")
+        zone = timezone(-offset if match[1] == "-" else offset)
+        return zone.tzname(None), zone
     near = difflib.get_close_matches(wanted, zones, n=4, cutoff=0.7)
     meant = f" Close are: {', '.join(dict.fromkeys(zones[match] for match in near))}." if near else ""
     raise NotFound(f"There is no time zone or known city named {clean_text(name)[:60]!r}.{meant} Give an IANA name.")
-
-
-def _fixed(match: re.Match[str]) -> tuple[str, tzinfo]:
-    offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
-    if offset > _LONGEST_OFFSET:
-        raise NotFound("No time zone is more than 14 hours from UTC.")
-    zone = timezone(-offset if match[1] == "-" else offset)
-    return zone.tzname(None), zone
 
 
 @cache

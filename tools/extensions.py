@@ -136,7 +136,10 @@ def build_extensions(
     for extension in extensions.found:
         options = options_by_name.get(extension.name) or extension.options()
         try:
-            _check_answers(options)
+            # What the lists of tools want to know of them.
+            for name, kind in _ANSWERS.items():
+                with _foreign(f"has options whose {name}() cannot be used"):
+                    TypeAdapter(kind).validate_python(getattr(options, name)(), strict=True)
             if not options.enabled or options.missing():
                 continue
             made = _built(extension, {"options": options, "http": http, "fetcher": fetcher}, names)
@@ -150,14 +153,17 @@ def build_extensions(
 
 @contextmanager
 def _foreign(unfit: str) -> Generator[None]:
-    """Within it runs strangers' code: what it raises is told as `unfit`, with its type."""
+    """Within it runs strangers' code: what it raises is told as `unfit`, with its type; of a module that is not there
+    its name, too.
+    """
     try:
         with redirect_stdout(sys.stderr):
             yield
     except (_Unfit, KeyboardInterrupt):
         raise
     except BaseException as error:  # (Rust's panics and SystemExit, for instance, are no `Exception`)
-        raise _Unfit(f"{unfit}: {_kind(error)}") from error
+        absent = error.name if isinstance(error, ModuleNotFoundError) else None
+        raise _Unfit(f"{unfit}: {type(error).__name__}" + (f" ({_shown(absent)})" if absent else "")) from error
 
 
 def _check_name(name: str, taken: Collection[str]) -> None:
@@ -175,13 +181,8 @@ def _imported(point: metadata.EntryPoint) -> Extension:
     with _foreign("has parameters that cannot be read"):
         parameters = inspect.signature(make, eval_str=True).parameters.values()
     wants = frozenset(_wanted(parameters))
-    return Extension(
-        name=point.name,
-        distribution=_origin(point),
-        options=_options_of(parameters) if "options" in wants else Options,
-        make=make,
-        wants=wants,
-    )
+    options = _options_of(parameters) if "options" in wants else Options
+    return Extension(name=point.name, distribution=_origin(point), options=options, make=make, wants=wants)
 
 
 def _wanted(parameters: Iterable[inspect.Parameter]) -> Iterable[str]:
@@ -202,13 +203,6 @@ def _options_of(parameters: Iterable[inspect.Parameter]) -> type[Options]:
     with _foreign("has options without a default"):
         kind()
     return kind
-
-
-def _check_answers(options: Options) -> None:
-    """Whether the options say of themselves what the lists of tools want to know."""
-    for name, kind in _ANSWERS.items():
-        with _foreign(f"has options whose {name}() cannot be used"):
-            TypeAdapter(kind).validate_python(getattr(options, name)(), strict=True)
 
 
 def _built(extension: Extension, handed: Mapping[str, object], taken: Collection[str]) -> tuple[Tool, ...]:
@@ -255,12 +249,6 @@ def _failure(name: str, distribution: str, unfit: _Unfit) -> Failure:
 
 def _origin(point: metadata.EntryPoint) -> str:
     return "an unknown place" if point.dist is None else _shown(f"{point.dist.name} {point.dist.version}")
-
-
-def _kind(error: BaseException) -> str:
-    """The type of what was raised; of a module that is not there its name, too."""
-    absent = error.name if isinstance(error, ModuleNotFoundError) else None
-    return type(error).__name__ + (f" ({_shown(absent)})" if absent else "")
 
 
 def _shown(text: str) -> str:

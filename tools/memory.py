@@ -24,12 +24,6 @@ class RememberArguments(Arguments):
     number: int | None = Field(default=None, ge=1, description="The number of a remembered fact.")
 
 
-def _intent(given: RememberArguments) -> Intent:
-    if given.action == "forget":
-        return Intent("forget", {"number": given.number})
-    return Intent("remember", {"fact": given.fact})
-
-
 class Remember:
     """Remembers what the person asks to be remembered about themselves."""
 
@@ -41,7 +35,9 @@ class Remember:
             " a file, or what you merely find useful; never passwords. Not in groups."
         ),
         arguments=RememberArguments,
-        intent=_intent,
+        intent=lambda given: Intent(
+            given.action, {"number": given.number} if given.action == "forget" else {"fact": given.fact}
+        ),
         effects="repeatable",
         own_words=True,
         deeds=("remember", "forget", "merk", "behalt", "vergiss", "retien", "souvien", "oubli", "recuerd", "olvid"),

@@ -155,9 +155,8 @@ def _order(text: str, columns: Sequence[str], measures: Sequence[Measure]) -> Or
 
 def _condition(given: ConditionArguments, allowed: Sequence[str]) -> Condition:
     _check(given.column, allowed)
-    values: tuple[Scalar, ...] = (
-        tuple(given.value) if isinstance(given.value, list) else () if given.value is None else (given.value,)
-    )
+    value = given.value
+    values: tuple[Scalar, ...] = tuple(value) if isinstance(value, list) else () if value is None else (value,)
     if (problem := _misfit(given, len(values))) is not None:
         raise BadArguments(f"{given.op} {problem}.")
     for value in values:

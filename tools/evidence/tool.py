@@ -131,26 +131,23 @@ class VerifyNews:
         Raises:
             BadArguments: the claim holds nothing that can be read.
         """
-        inquiry = self._inquiry(arguments)
-        case = _Case(inquiry.claim)
-        try:
-            async with asyncio.timeout(self._options.timeout_seconds):
-                await self._examine(inquiry, case, context.now)
-        except TimeoutError:
-            case.is_out_of_time = True
-        await self._read(case, context)
-        cost_usd = sum((found.cost_usd for found in case.found), Decimal(0))
-        return Result(data=self._told(inquiry, case, context.now), cost_usd=cost_usd)
-
-    def _inquiry(self, arguments: VerifyNewsArguments) -> Inquiry:
         options = self._options
-        return Inquiry(
+        inquiry = Inquiry(
             claim=CheckedClaim.of(*map(clean_query, (arguments.claim, *arguments.other_words))),
             needed=options.independent_sources,
             preferred_sites=options.preferred_sites,
             excluded_sites=options.excluded_sites,
             language=arguments.language,
         )
+        case = _Case(inquiry.claim)
+        try:
+            async with asyncio.timeout(options.timeout_seconds):
+                await self._examine(inquiry, case, context.now)
+        except TimeoutError:
+            case.is_out_of_time = True
+        await self._read(case, context)
+        cost_usd = sum((found.cost_usd for found in case.found), Decimal(0))
+        return Result(data=self._told(inquiry, case, context.now), cost_usd=cost_usd)
 
     async def _examine(self, inquiry: Inquiry, case: _Case, now: datetime) -> None:
         for _ in range(self._options.max_rounds):

@@ -35,10 +35,12 @@ Approve = Literal["writes", "all", "never"]
 """Which calls a person has to agree to: those of tools that are not marked as only reading; each; none."""
 
 
-class RecordHints(BaseModel):
-    """What the operator knows of the records in a tool's answers."""
-
+class _Hints(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class RecordHints(_Hints):
+    """What the operator knows of the records in a tool's answers."""
 
     kind: str = Field(pattern=r"^[a-z0-9_-]{1,40}$")
     """Tools of the server that give the same kind mean the same records."""
@@ -48,10 +50,8 @@ class RecordHints(BaseModel):
     """The fields that hold what people call one."""
 
 
-class ToolHints(BaseModel):
+class ToolHints(_Hints):
     """What the operator knows of one tool of a server; a server itself would not be believed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     deeds: tuple[Annotated[str, Field(min_length=2, max_length=80)], ...] = Field(default=(), max_length=40)
     """How people ask for it besides by its name: beginnings of words, or several with spaces between."""
@@ -69,10 +69,8 @@ class ToolHints(BaseModel):
     """Arguments in which values of a catalogue may stand between people's words."""
 
 
-class ServerOptions(BaseModel):
+class ServerOptions(_Hints):
     """One server: a command that is run here, or an address."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     name: str = Field(min_length=1, max_length=40)
     """What the operator calls it; its tools' names begin with it."""
@@ -132,7 +130,11 @@ def _servers(given: Any) -> Any:
 
 def _mapping(given: str) -> Mapping[str, Any]:
     """The servers by their names, out of JSON text or a file with it."""
-    text = given if given.lstrip().startswith("{") else _file(given)
+    try:
+        text = given if given.lstrip().startswith("{") else Path(given).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        # The path is left out: people paste the JSON, with its keys, in its place.
+        raise ValueError("must be JSON that begins with {, or the path of a file that can be read") from error
     try:
         found: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -141,14 +143,6 @@ def _mapping(given: str) -> Mapping[str, Any]:
     if not isinstance(inner, dict):
         raise ValueError('must be a JSON object like {"files": {"command": "mcp-files"}}')  # noqa: TRY004  (pydantic's)
     return cast("dict[str, Any]", inner)
-
-
-def _file(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        # The path is left out: people paste the JSON, with its keys, in its place.
-        raise ValueError("must be JSON that begins with {, or the path of a file that can be read") from error
 
 
 def _server(name: str, given: Any) -> ServerOptions:

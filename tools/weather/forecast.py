@@ -145,9 +145,13 @@ def now(forecast: WeatherForecast) -> Mapping[str, str]:
 
 def days(forecast: WeatherForecast) -> Iterator[Mapping[str, str]]:
     """The weather of each day, from today on."""
-    for day, values in _rows(forecast.daily):
+    for said, values in _rows(forecast.daily):
+        try:
+            day = f"{date.fromisoformat(said):%A} {said}"
+        except ValueError:
+            day = clean_text(said)
         yield {
-            "date": _with_weekday(day),
+            "date": day,
             "weather": _in_words(values.get(CODE)),
             **_measured(values, forecast.daily_units, DAILY),
         }
@@ -272,10 +276,3 @@ def _with_unit(value: float | str, unit: str) -> str:
 
 def _in_words(code: Value) -> str:
     return _WEATHER.get(int(code), f"weather code {code:g}") if isinstance(code, float) else "unknown"
-
-
-def _with_weekday(day: str) -> str:
-    try:
-        return f"{date.fromisoformat(day):%A} {day}"
-    except ValueError:
-        return clean_text(day)

@@ -137,8 +137,13 @@ class Weather:
         needed_days: int,
     ) -> Result:
         here = {"latitude": str(label["latitude"]), "longitude": str(label["longitude"]), "timezone": "auto"}
-        imperial = (arguments.units or self._options.units) == "imperial"
-        wanted = _variables(arguments, needed_days) | (_IMPERIAL if imperial else {})
+        wanted = {
+            "current": ",".join([*CURRENT, CODE]),
+            "daily": ",".join([*DAILY, CODE]),
+            "forecast_days": str(needed_days),
+            **({"hourly": ",".join([*HOURLY, CODE])} if arguments.hours or arguments.chart else {}),
+            **(_IMPERIAL if (arguments.units or self._options.units) == "imperial" else {}),
+        }
         forecast = await self._service.forecast(here | wanted)
         data: dict[str, Any] = {
             "place": label,
@@ -172,17 +177,6 @@ def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
         raise BadArguments("The day must be today or at most six days ahead; there is no past weather.")
     # Two more: at the place it may still be yesterday, and a night reaches into the day after.
     return max(arguments.days, ahead + 3)
-
-
-def _variables(arguments: WeatherArguments, needed_days: int) -> dict[str, str]:
-    """What the forecast is asked for."""
-    by_hour = {"hourly": ",".join([*HOURLY, CODE])} if arguments.hours or arguments.chart else {}
-    return {
-        "current": ",".join([*CURRENT, CODE]),
-        "daily": ",".join([*DAILY, CODE]),
-        "forecast_days": str(needed_days),
-        **by_hour,
-    }
 
 
 def _span(forecast: WeatherForecast, arguments: WeatherArguments) -> ForecastSpan:

@@ -114,25 +114,18 @@ class WebFetch:
         if not page.ok:
             raise _refusal(page)
         most = min(arguments.max_chars or self._options.max_chars, self._options.max_chars)
-        if _is_paper(page):
-            return Result(data=await self._piece_of_paper(page, arguments.offset, most))
-        reading = await self._reading(page)
-        return Result(data=dict(_piece(page, reading, arguments.offset, most)))
-
-    async def _reading(self, page: FetchedPage) -> PageText:
-        is_html = page.content_type in _HTML
+        offset, is_paper = arguments.offset, _is_paper(page)
+        charset, is_html = page.charset or "", page.content_type in _HTML
         try:
-            return await self._papers.read_page(page.body, url=page.url, charset=page.charset or "", is_html=is_html)
+            if is_paper:
+                # One character more tells whether there is more; the pages behind are not even opened.
+                read = await self._papers.read(page.body, max_chars=offset + most + 1)
+            else:
+                read = await self._papers.read_page(page.body, url=page.url, charset=charset, is_html=is_html)
         except BadArguments as error:
-            raise BadArguments(_UNREADABLE_PAGE, quoted=str(error)) from error
-
-    async def _piece_of_paper(self, page: FetchedPage, offset: int, most: int) -> dict[str, object]:
-        try:
-            # One character more tells whether there is more; the pages behind are not even opened.
-            paper = await self._papers.read(page.body, max_chars=offset + most + 1)
-        except BadArguments as error:
-            raise BadArguments(_UNREADABLE_PDF, quoted=str(error)) from error
-        return dict(_paper_piece(page, paper, offset, most))
+            raise BadArguments(_UNREADABLE_PDF if is_paper else _UNREADABLE_PAGE, quoted=str(error)) from error
+        piece = _paper_piece(page, read, offset, most) if isinstance(read, Paper) else _piece(page, read, offset, most)
+        return Result(data=dict(piece))
 
 
 def _is_paper(page: FetchedPage) -> bool:

@@ -188,21 +188,18 @@ class Wikipedia:
 def _told(page: _Page, language: str, wanted: str | None, others: Sequence[str]) -> Result:
     text = clean_text(page.extract)
     sections = _sections(text)
+    words = text[: sections[0].top if sections else len(text)].strip() or "(none)"
+    headings = [section.heading for section in sections]
+    introduction = {"introduction": shorten(words, _MAX_TEXT_CHARS), "sections": headings}
     data: dict[str, Any] = {
         "title": shorten(clean_text(page.title), _MAX_TITLE_CHARS),
         "language": language,
         "url": clean_text(page.fullurl),
-        **(_section(text, sections, wanted) if wanted else _introduction(text, sections)),
+        **(_section(text, sections, wanted) if wanted else introduction),
         "other_matches": [shorten(clean_text(other), _MAX_TITLE_CHARS) for other in others],
         "licence": LICENCE,
     }
     return Result(data={name: item for name, item in data.items() if item})
-
-
-def _introduction(text: str, sections: Sequence[_Section]) -> Mapping[str, Any]:
-    words = text[: sections[0].top if sections else len(text)].strip() or "(none)"
-    headings = [section.heading for section in sections]
-    return {"introduction": shorten(words, _MAX_TEXT_CHARS), "sections": headings}
 
 
 def _section(text: str, sections: Sequence[_Section], wanted: str) -> Mapping[str, Any]:
