@@ -169,15 +169,15 @@ class Fetcher:
             raise RuntimeError("Fetcher is used outside of its `async with`")
         more = [(name.encode("ascii"), value.encode("ascii")) for name, value in (headers or {}).items()]
         most = defaultdict(lambda: max_bytes, larger or {})
-        journey = _Journey(self._pool, self._slots, [*self._headers, *more], accept, most)
+        fetch = _Fetch(self._pool, self._slots, [*self._headers, *more], accept, most)
         try:
             async with asyncio.timeout(timeout_seconds):
-                return await journey.run(web_address(url), consent)
+                return await fetch.run(web_address(url), consent)
         except TimeoutError as error:
             raise TimedOut(f"{_SERVICE} did not answer within {timeout_seconds:g} seconds.") from error
 
 
-class _Journey:
+class _Fetch:
     """One fetch: from the address that was asked for to the page behind all redirects."""
 
     def __init__(
@@ -314,10 +314,10 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
 
     async def _opened(self, address: IpAddress, port: int, *, seconds: float | None) -> httpcore.AsyncNetworkStream:
         """A connection to this address; `seconds` None leaves it all the time that its caller has."""
-        return _SippingStream(await self._network.connect_tcp(str(address), port, timeout=seconds))
+        return _SmallReads(await self._network.connect_tcp(str(address), port, timeout=seconds))
 
 
-class _SippingStream(httpcore.AsyncNetworkStream):
+class _SmallReads(httpcore.AsyncNetworkStream):
     """Reads a little at a time and lets everybody else have a turn in between.
 
     64 kB of chunks of one byte, or of empty interim answers, are half a second of work at a stretch (measured
@@ -342,7 +342,7 @@ class _SippingStream(httpcore.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
     ) -> httpcore.AsyncNetworkStream:
-        return _SippingStream(await self._stream.start_tls(ssl_context, server_hostname, timeout))
+        return _SmallReads(await self._stream.start_tls(ssl_context, server_hostname, timeout))
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
