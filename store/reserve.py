@@ -1,6 +1,6 @@
-"""The disk reserve (ballast): a file that only takes up room, thrown out when the disk is full, to delete with.
+"""The disk reserve (ballast): a file that only takes up room, and goes when the disk is full, so that rows can go.
 
-Deleting needs room too: what goes is first written to the log. Without this, words whose time is over would stay for as
+Deleting rows needs room too: it is first written to the log. Without this, words whose time is over would stay for as
 long as the disk is full.
 """
 
@@ -17,7 +17,7 @@ class Ballast:
         self._size_bytes = size_bytes
 
     def lay(self) -> None:
-        """Make the file unless it is there, or as long as that would leave less room than it takes itself."""
+        """Makes the file, unless it is there or would leave less room than it takes itself."""
         if self._size_bytes == 0 or (self._path.exists() and self._path.stat().st_size == self._size_bytes):
             return
         room = os.statvfs(self._path.parent)
@@ -32,7 +32,7 @@ class Ballast:
                 os.close(descriptor)
 
     def drop(self) -> bool:
-        """Throw the file out; gives whether it was there."""
+        """Deletes the file; returns whether it was there."""
         was_there = self._path.exists()
         self._path.unlink(missing_ok=True)
         return was_there

@@ -125,8 +125,8 @@ class Store:
         """Set when a loop should look again; the loop that waits clears its own."""
 
     async def transaction(self, work: Callable[[Repositories], T], *, patience_seconds: float = 0.0) -> T:
-        """Run `work`, all or nothing, on the disk when this returns; within `patience_seconds` with the first commit of
-        another, where nobody waits for it.
+        """Runs `work`, all or nothing; it is on the disk when this returns. Where nobody waits for it, it may wait for
+        somebody else's commit, `patience_seconds` at most.
 
         Raises:
             StoreError: nothing of it was kept. What `work` raises itself comes through unchanged.
@@ -178,7 +178,7 @@ class Store:
         return await self._erased(work, lambda _: None)
 
     async def read(self, work: Callable[[Repositories], T]) -> T:
-        """Run `work`, which must not write, without waiting for anybody's commit.
+        """Runs `work`, which must not write, without waiting for a commit.
 
         Raises:
             StoreError: it could not be read.

@@ -42,26 +42,24 @@ class Options(BaseModel):
     """Whether models are offered the tool."""
 
     def missing(self) -> str | None:
-        """What has to be set before the tool can work, and until then it is not offered: variables of its group, such
-        as `API_KEY` or `API_KEY or BASE_URL`; None where it can work as it is.
+        """Returns what has to be set before the tool works and is offered: variables of its group, such as `API_KEY` or
+        `API_KEY or BASE_URL`; None where it works as it is.
         """
         return None
 
     def lacking(self) -> str | None:
-        """The extra of Aldis without which what is set here cannot work, where it is not installed; None: it is all
-        there.
-        """
+        """Returns the extra of Aldis that these settings need and that is not installed; None: nothing is missing."""
         return None
 
     def idle_services(self) -> Mapping[str, str]:
-        """The services that a tool which works already would ask besides, each with the variable of its group that
-        switches it on: `{"Brave Search": "API_KEY"}`; empty where there are none.
+        """Returns the services that a working tool could also ask, each with the variable that switches it on:
+        `{"Brave Search": "API_KEY"}`; empty where there are none.
         """
         return {}
 
     def seen_by(self) -> tuple[str, ...] | None:
-        """Who outside this machine sees what is asked, as things are set: `("Open-Meteo: the place",)`; empty: nobody;
-        None: the tool does not tell.
+        """Returns who outside this machine sees what is asked: `("Open-Meteo: the place",)`; empty: nobody; None:
+        unknown.
         """
         return None
 
@@ -163,18 +161,17 @@ class ToolSpec:
     arguments: type[Arguments]
     """At once the JSON schema that the model sees and the validation of the call."""
     seldom: str = ""
-    """Some words by which models know of it, where it is asked for so seldom that it is told in full only when one
-    wants it; empty: it always is."""
+    """A few words for a tool that is seldom needed: models see only these until one asks for the whole; empty: it is
+    always shown in full."""
     rare_arguments: frozenset[str] = frozenset()
-    """Arguments that may be left out and are wanted so seldom that models are told their names alone, as long as they
-    can ask what they are."""
+    """Optional arguments that are seldom needed: models see their names alone, as long as they can ask for the rest."""
     effects: Effects = "none"
     computes_only: bool = False
-    """Whether it answers within milliseconds out of its arguments and the clock alone, so that nothing is lost by
-    running it once more: its answer is then written down together with the model's request for it."""
+    """Whether it answers within milliseconds from its arguments and the clock alone, so that running it again costs
+    nothing: its answer is then journaled together with the model's request for it."""
     own_words: bool = False
-    """Whether its answers hold nothing but what people had Aldis keep, and no words of strangers but those that stand
-    in it: the result gives where these came from as its `origins`."""
+    """Whether its answers hold only what people had Aldis keep, and strangers' words only within that: the result says
+    where these came from as its `origins`."""
     discloses: bool | None = None
     """Whether strangers see what it is called with: a service that searches, draws or translates. None: yes, unless it
     only computes, answers in `own_words`, or `fetches` what was given."""
@@ -182,10 +179,10 @@ class ToolSpec:
     """How people ask for it, in all languages: the beginnings of words, or several words with spaces between. Where a
     person's message holds one of them and names all arguments, no further yes is asked for. Empty: always."""
     minor_arguments: frozenset[str] = frozenset()
-    """Arguments that a message need not name, for the worst choice of them does no harm: a time, a unit; or one value
-    of an argument: `action=set`."""
+    """Arguments that a message need not name, because their worst choice does no harm: a time, a unit; or one value of
+    an argument: `action=set`."""
     shown_by: frozenset[str] = frozenset()
-    """Arguments by which others get to see what a call does: `participants`. With one of them no argument is minor."""
+    """Arguments that let others see what a call does: `participants`. With one of them no argument is minor."""
     answers: Answers = "anything"
     """Whose words its answers hold."""
     records: Records | None = None
@@ -214,8 +211,8 @@ class ToolSpec:
     needs_naming: bool = False
     """Whether a person has to agree to each call that their own words do not name, whatever the turn has read."""
     allows_always: bool = False
-    """Whether a person may allow it for good in a chat, so that what strangers wrote is no cause to ask any more. Only
-    where the worst that a page can make of it is seen and taken back; never where it costs, nor for what is private."""
+    """Whether a person may allow it for good in a chat, so that strangers' words are no reason to ask any more. Only
+    where the worst that a page can make of it is seen and undone; never where it costs, nor for what is private."""
     asks_always: frozenset[str] = frozenset()
     """Arguments, or values of one such as `action=cancel`, with which a call asks all the same."""
     timeout_seconds: float | None = None
@@ -240,22 +237,22 @@ class ToolSpec:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolContext:
-    """What surrounds one call."""
+    """The surroundings of one call."""
 
     now: datetime
     """The present instant, aware, in UTC."""
     timezone: str
     """The IANA zone of the people who ask."""
     person: str = ""
-    """Who asks: an opaque name, good for nothing but handing it to a port."""
+    """Who asks: an opaque name, only to be handed to a port."""
     chat: str = ""
     """Where it was asked: likewise."""
     turn: int = 0
-    """In which turn it is called: likewise."""
+    """In which turn: likewise."""
     call: str = ""
-    """Names this call, and no other: the same when it is repeated after a crash."""
+    """The unique name of this call, which is the same when it is repeated after a crash."""
     origin: str = ""
-    """Where what it is called with comes from: likewise opaque."""
+    """Where its arguments come from: likewise opaque."""
     addresses: tuple[str, ...] = ()
     """The addresses of the web that stand in the person's own words."""
 
@@ -291,7 +288,7 @@ class Tool(Protocol):
         ...
 
     async def run(self, arguments: Any, context: ToolContext) -> Result:
-        """Do it. `arguments` is an instance of `spec.arguments`, validated. Cancellation stops the work.
+        """Runs one call. `arguments` is an instance of `spec.arguments`, validated. Cancellation stops the work.
 
         Raises:
             ToolError: one of its kinds; anything else is a bug and reaches the model as `unavailable`.
@@ -300,22 +297,22 @@ class Tool(Protocol):
 
 
 class ToolSource(Protocol):
-    """Gives tools that are not known before Aldis runs, and that may come and go meanwhile."""
+    """A source of tools that are known only while Aldis runs, and that may come and go."""
 
     async def tools(self) -> Sequence[Tool]:
-        """The tools that there are now, always in the same order; waits a bounded time for what is just starting.
+        """Returns the tools that there are now, always in the same order; waits a bounded time for what is starting.
 
-        Never raises but for cancellation. Until the first time it is asked, nothing of it is started.
+        Raises nothing but cancellation. Nothing is started before the first call.
         """
         ...
 
     @property
     def absent(self) -> Sequence[str]:
-        """What should give tools and gives none at the moment: the names by which the operator knows it."""
+        """What should give tools and gives none at the moment, by the operator's names."""
         ...
 
     async def aclose(self) -> None:
-        """End whatever runs for it; it is not used afterwards."""
+        """Ends whatever runs for it; it is not used afterwards."""
         ...
 
 

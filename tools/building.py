@@ -1,8 +1,7 @@
-"""Making the tools of the catalogue: what they share, and which of them are on.
+"""Builds the tools of the catalogue: what they share, and which of them are on.
 
-Without a conversation (`alone`), while an operator looks at tools or calls one by hand, there is no store, so nobody
-stands behind the ports: a tool that needs somebody there says so when it is called. How often services are asked by
-hand is not counted.
+An operator who lists tools or calls one by hand has no conversation and no store (`alone`), so nothing stands behind
+the ports: a tool that needs one says so when it is called, and quotas are not counted.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
@@ -42,18 +41,28 @@ def build(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> tuple[
 
 
 def sources(options_by_name: Mapping[str, Options], *, taken: Collection[str]) -> tuple[ToolSource, ...]:
-    """Where enabled tools come from that are not known yet; `taken` are the names of the others. Nothing is started."""
-    chosen = [(entry.source, _options(name, options_by_name)) for name, entry in CATALOG.items()]
+    """The sources of enabled tools that are not known yet; `taken` are the names of the others. Nothing is started."""
     return tuple(
-        source(options, taken) for source, options in chosen if source and options.enabled and not options.missing()
+        entry.source(options, taken)
+        for name, entry in CATALOG.items()
+        if entry.source and (options := _options(name, options_by_name)).enabled and not options.missing()
     )
 
 
 def build_tools(
     names: Iterable[str], options_by_name: Mapping[str, Options], tool_deps: ToolDeps
 ) -> Mapping[str, tuple[Tool, ...]]:
-    """The tools of these lines, whether they are switched on or not; none where a line lacks what it needs."""
-    around = _surroundings(options_by_name, tool_deps)
+    """The tools of these lines, whether they are switched on or not; none where a line lacks what it needs.
+
+    What they are made with: their surroundings, and `search`, where all of them search. So they share the services, the
+    months, the minutes and the numbers. It is there whether or not the tool `web_search` is switched on, whose settings
+    it goes by.
+    """
+    given = options_by_name.get("web_search")
+    search = SearchService(
+        given if isinstance(given, SearchOptions) else SearchOptions(), tool_deps.http, tool_deps.quotas
+    )
+    around = {field.name: getattr(tool_deps, field.name) for field in fields(tool_deps)} | {"search": search}
     return {name: CATALOG[name].build(_options(name, options_by_name), around) for name in names}
 
 
@@ -61,20 +70,8 @@ def _options(name: str, options_by_name: Mapping[str, Options]) -> Options:
     return options_by_name.get(name) or CATALOG[name].options()
 
 
-def _surroundings(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> Mapping[str, object]:
-    """What tools are made with, by name: their surroundings, and `search`, where all of them search.
-
-    So they share the services, the months, the minutes and the numbers. It is there whether or not the tool
-    `web_search` is switched on, whose settings it goes by.
-    """
-    given = options_by_name.get("web_search")
-    options = given if isinstance(given, SearchOptions) else SearchOptions()
-    shared = {field.name: getattr(tool_deps, field.name) for field in fields(tool_deps)}
-    return shared | {"search": SearchService(options, tool_deps.http, tool_deps.quotas)}
-
-
 class Nobody:
-    """Stands behind every port at once, and refuses whatever is asked of it."""
+    """Every port at once, refusing whatever is asked of it."""
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[NoReturn]]:
         """A method of whichever port.
@@ -92,7 +89,7 @@ class Nobody:
 
 
 class NoQuotas:
-    """Stands behind `Quotas`: whatever is asked by hand may be asked."""
+    """`Quotas` without limits: what is asked by hand may be asked."""
 
     async def take(self, service: str, *, most: int, amount: int = 1, per: Span = "month") -> bool:
         """Always."""
