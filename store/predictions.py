@@ -6,7 +6,7 @@
 
 They belong to the conversation in which they were said and are sealed with its key. The call that recorded one may be
 repeated after a crash, so its name outlives a prediction that was struck off. Left to others: what a prediction says,
-who may settle it (`bot.turn.predictions`).
+who may settle it (`bot.features.predictions`).
 """
 
 import logging

@@ -13,6 +13,7 @@ from bot.commands.takeover import TakeoverCommands
 from bot.events import PersonId
 from bot.features.attestation.commands import AttestationCommands
 from bot.features.attestation.service import Attestation
+from bot.features.export.commands import ExportCommands
 from bot.features.feeds.commands import FeedCommands
 from bot.features.memory.commands import MemoryCommands
 from bot.features.memory.service import Memory
@@ -20,6 +21,7 @@ from bot.features.reminders.commands import ReminderCommands
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers.commands import TrustCommands
 from bot.features.safety_numbers.service import Identities
+from bot.features.usage.commands import UsageCommands
 from bot.policy.pairing import Pairing
 from bot.providers.capabilities import Capabilities
 from bot.settings import BudgetSettings
@@ -53,7 +55,9 @@ def command_groups(
     `model` answers where nobody has chosen one. `on_allowed` is told whom an admin has let in.
     """
     return (
-        ConversationCommands(context, approvals, timezone=timezone, limits=budgets, name=name),
+        ConversationCommands(context, approvals),
+        ExportCommands(context, name=name),
+        UsageCommands(context, timezone=timezone, limits=budgets),
         QuestionCommands(context, approvals),
         PreferenceCommands(context, menu),
         StatusCommands(

@@ -27,6 +27,7 @@ from bot.features.evidence.judge import ReportJudge
 from bot.features.feeds.poller import FeedPoller
 from bot.features.feeds.service import Feeds
 from bot.features.memory.service import Memory
+from bot.features.predictions.service import Predictions
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers.service import Identities
@@ -63,7 +64,6 @@ from bot.turn.group_context import GroupContext
 from bot.turn.journal import Turn
 from bot.turn.multimodal import MultimodalAgent
 from bot.turn.notices import Notice, Notices
-from bot.turn.predictions import Predictions
 from bot.turn.quotas import Quotas
 from bot.turn.reactions import EMOJI, Reactions
 from bot.turn.room import ContextRoom

@@ -25,13 +25,13 @@ from bot.doctor.mending import mend
 from bot.doctor.servers import without_password
 from bot.errors import ConfigError
 from bot.events import ChatId, PersonId
+from bot.features.export.service import gather_export
 from bot.features.reminders.backlog import Backlog, backlog, replay, settle
 from bot.i18n import phrases
 from bot.invocation import command_line
 from bot.settings import Settings
 from bot.settings.values import person_of
 from bot.turn.captchas import MAX_PASTED_CHARS
-from bot.turn.export import gather_export
 from bot.turn.trace import trace_text
 from bot.web.control import ask_running, socket_path, trust_answer
 from store import (

@@ -73,8 +73,6 @@ STATUS_PERSONA = Sentence("STATUS_PERSONA", "A persona is set.")
 ABOUT_HELP = Sentence("ABOUT_HELP", "lists the commands, or explains one.")
 ABOUT_STOP = Sentence("ABOUT_STOP", "stops the answer I'm working on.")
 ABOUT_FORGET = Sentence("ABOUT_FORGET", "deletes what was said here, or everything of yours everywhere, for good.")
-ABOUT_EXPORT = Sentence("ABOUT_EXPORT", "shows what I keep about you.")
-ABOUT_USAGE = Sentence("ABOUT_USAGE", "shows what has been spent, and what is left.")
 ABOUT_NEW = Sentence("ABOUT_NEW", "starts a new conversation: I won't read what was said before.")
 ABOUT_RETRY = Sentence("ABOUT_RETRY", "answers your last question again.")
 ABOUT_UNDO = Sentence("ABOUT_UNDO", "takes back your last question and its answer.")
@@ -116,14 +114,6 @@ _FORGOT = Sentence(
     "Deleted: {answers} from this conversation, along with the key. Nobody can read them again.",
 )
 _GUEST = Sentence("GUEST", "{label}: since {day}, by {by}")
-_KEPT_IN_FILE = Sentence(
-    "KEPT_IN_FILE",
-    "I've kept {answers}, encrypted. The page is for reading; the other file has the same for programs.",
-)
-_KEPT_PARTLY_IN_FILE = Sentence(
-    "KEPT_PARTLY_IN_FILE",
-    "I've kept {answers}, encrypted. The newest {count} are in the files; whoever runs me can give you all of them.",
-)
 LANGUAGE_SET = Sentence("LANGUAGE_SET", "I'll speak English here from now on.")
 LET_IN = Sentence("LET_IN", "Done, {label} can write to me now. `/deny {label}` takes it back.")
 _MODEL_FIGURES = Sentence("MODEL_FIGURES", "{model} ({figures})")
@@ -140,9 +130,6 @@ _NO_LIMIT = Sentence("NO_LIMIT", "{spent} USD, no limit")
 _PERSONA_SET = Sentence("PERSONA_SET", "Done. From your next message on I'll be like that. `/persona off` ends it.")
 _PERSONA_TIMED = Sentence("PERSONA_TIMED", "Done, until your message disappears. `/persona off` ends it sooner.")
 SHUT_OUT = Sentence("SHUT_OUT", "Done, {label} can't write to me anymore.")
-SPENT_BY_DAY = Sentence("SPENT_BY_DAY", "Spent by day, {month} (USD)")
-_SPENT_FREELY = Sentence("SPENT_FREELY", "{cost} USD")
-_SPENT_OF = Sentence("SPENT_OF", "{cost} of {limit} USD, {left} left")
 _AMOUNT_ALL_DAY = Sentence("AMOUNT_ALL_DAY", "All together, today: {amount}")
 _AMOUNT_ALL_MONTH = Sentence("AMOUNT_ALL_MONTH", "All together, this month: {amount}")
 _AMOUNT_PERSON_DAY = Sentence("AMOUNT_PERSON_DAY", "{label}, today: {amount}")
@@ -182,8 +169,6 @@ _DID_YOU_MEAN = Sentence("DID_YOU_MEAN", "I don't know the command `/{name}`. Di
 _WHICH = Sentence("WHICH", "“{word}” could mean {names}. Please write which one.")
 _UNDONE = Sentence("UNDONE", "Taken back: “{question}”")
 UNDONE_WORDLESS = Sentence("UNDONE_WORDLESS", "Taken back: your last message.")
-_FROM_CACHE = Sentence("FROM_CACHE", "{percent} % of what the model read here in the last 30 days came from its cache.")
-UNPRICED = Sentence("UNPRICED", "{calls} calls this month have no known price and aren't included.")
 _WHO_ADMIN = Sentence("WHO_ADMIN", "You're one of my admins.")
 _WHO_IN_GROUP = Sentence("WHO_IN_GROUP", "We're in the group {group}.")
 _WHO_LABEL = Sentence("WHO_LABEL", "Your label: {label}")
@@ -199,20 +184,6 @@ _HELP_SECTIONS: Mapping[str, Sentence] = {
     "settings": Sentence("HELP_SETTINGS", "**This chat:** {names}"),
     "data": Sentence("HELP_DATA", "**You and your data:** {names}"),
     "admins": Sentence("HELP_ADMINS", "**Admins:** {names}"),
-}
-SPENDERS: Mapping[str, Sentence] = {
-    "person": Sentence("SPENT_PERSON", "You"),
-    "group": Sentence("SPENT_GROUP", "This group"),
-    "all": Sentence("SPENT_ALL", "Everybody"),
-}
-"""Whose spending a part of the chart of `/usage` shows."""
-_SPENT: Mapping[tuple[str, str], Sentence] = {
-    ("person", "day"): Sentence("SPENT_PERSON_DAY", "You, today: {amount}"),
-    ("person", "month"): Sentence("SPENT_PERSON_MONTH", "You, this month: {amount}"),
-    ("group", "day"): Sentence("SPENT_GROUP_DAY", "This group, today: {amount}"),
-    ("group", "month"): Sentence("SPENT_GROUP_MONTH", "This group, this month: {amount}"),
-    ("all", "day"): Sentence("SPENT_ALL_DAY", "Everybody, today: {amount}"),
-    ("all", "month"): Sentence("SPENT_ALL_MONTH", "Everybody, this month: {amount}"),
 }
 
 
@@ -242,28 +213,6 @@ def forgot_everything(turns: int) -> str:
     """What a person hears after `/forget everything`."""
     what = say(_ALL_OF_SOME, answers=answers(turns)) if turns else say(_ALL_OF_NOTHING)
     return say(_ALL_FORGOTTEN, what=what)
-
-
-def kept_in_file(turns: int, shown: int) -> str:
-    """What stands beside the file of an export: how many answers are kept, and how many of them it holds."""
-    if shown < turns:
-        return say(_KEPT_PARTLY_IN_FILE, answers=answers(turns), count=shown)
-    return say(_KEPT_IN_FILE, answers=answers(turns))
-
-
-def spent_line(scope: str, cost_usd: Decimal, limit_usd: Decimal | None = None, *, is_day: bool) -> str:
-    """A line of `/usage`: what was spent and, where there is a limit, what is left of it."""
-    if limit_usd is None:
-        amount = say(_SPENT_FREELY, cost=_usd(cost_usd))
-    else:
-        left = _usd(max(limit_usd - cost_usd, Decimal(0)))
-        amount = say(_SPENT_OF, cost=_usd(cost_usd), limit=number(limit_usd), left=left)
-    return say(_SPENT[scope, "day" if is_day else "month"], amount=amount)
-
-
-def from_cache(share: float) -> str:
-    """The line of `/usage` about what did not have to be paid in full; `share` is 0 to 1."""
-    return say(_FROM_CACHE, percent=round(100 * share))
 
 
 def guest(label: str, at: datetime, by: str) -> str:
@@ -363,8 +312,8 @@ def who(name: str | None, label: str, person: str, group: str | None, *, is_admi
 def budget_amount(spent_usd: Decimal, limit_usd: Decimal | None) -> str:
     """What was spent of a budget."""
     if limit_usd is None:
-        return say(_NO_LIMIT, spent=_usd(spent_usd))
-    return say(_BUDGET_LINE, spent=_usd(spent_usd), limit=number(limit_usd))
+        return say(_NO_LIMIT, spent=usd(spent_usd))
+    return say(_BUDGET_LINE, spent=usd(spent_usd), limit=number(limit_usd))
 
 
 def budget_line(label: str | None, *, is_day: bool, amount: str) -> str:
@@ -381,5 +330,6 @@ def budget_each(limits: Sequence[Decimal | None]) -> str:
     return say(_BUDGET_EACH, **dict(zip(names, words, strict=True)))
 
 
-def _usd(amount: Decimal) -> str:
+def usd(amount: Decimal) -> str:
+    """An amount of US dollars without the unit, to a hundredth of a cent."""
     return number(amount.quantize(Decimal("0.0001")))

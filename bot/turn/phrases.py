@@ -5,12 +5,12 @@ Above all `may_i`, the question before something is done, and the `DEED_...` tha
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import day, moment, number, short_weekday, weekday
+from bot.i18n.locale import day, number, short_weekday, weekday
 from bot.i18n.phrases import FAILED
 from bot.invocation import command_line
 from bot.labels import Source, SourceKind
@@ -91,13 +91,6 @@ IS_PAUSED = Sentence("IS_PAUSED", "I'm paused here, so I'm not answering. An adm
 IS_TAKEN_OVER = Sentence("IS_TAKEN_OVER", "Somebody is answering here in person at the moment, so I'm keeping quiet.")
 _YES_OR_NO = Sentence("YES_OR_NO", "Just say yes or no, or put 👍 or 👎 on this message.")
 _CALLS_COST = Sentence("CALLS_COST", "That costs {cost} USD.")
-_KEPT_REMINDER = Sentence("KEPT_REMINDER", "A reminder, next on {when}: {text}")
-_KEPT_PREDICTION = Sentence("KEPT_PREDICTION", "You predicted, {percent} % likely by {day}: {statement}")
-KEPT_UNANSWERED = Sentence("KEPT_UNANSWERED", "You asked, and I couldn't answer: {question}")
-_KEPT_NOTHING = Sentence("KEPT_NOTHING", "I've kept nothing of what you asked.")
-_KEPT_SOME = Sentence("KEPT_SOME", "I've kept {answers}, encrypted. Newest first:")
-EXPORT_TITLE = Sentence("EXPORT_TITLE", "What {name} keeps about you")
-PICTURE_LEFT_OUT = Sentence("PICTURE_LEFT_OUT", "(a picture, left out because the page would be too large)")
 _MAY_I = Sentence("MAY_I", "May I do this?")
 _BECAUSE = Sentence("BECAUSE", "I'm asking because of {causes}.")
 _CAUSE_SEARCH = Sentence("CAUSE_SEARCH", "what I found on the web earlier")
@@ -295,11 +288,6 @@ _NEARLY: Mapping[tuple[str, str], Sentence] = {
     ("all", "day"): Sentence("NEARLY_ALL_DAY", "(I've used {percent} % of today's budget.)"),
     ("all", "month"): Sentence("NEARLY_ALL_MONTH", "(I've used {percent} % of this month's budget.)"),
 }
-_OUTCOMES: Mapping[str, Sentence] = {
-    "came_true": Sentence("PREDICTION_CAME_TRUE", "It came true."),
-    "did_not": Sentence("PREDICTION_DID_NOT", "It did not come true."),
-    "void": Sentence("PREDICTION_VOID", "Nobody can tell."),
-}
 
 
 def budget_used_up(scope: str, span: str, *, renews: bool) -> str:
@@ -373,23 +361,6 @@ def _newest(sources: Sequence[Source]) -> Sequence[Source]:
 
 def _cause(source: Source) -> Sentence:
     return _CAUSES[source.kind] if source.name else _UNNAMED_CAUSES.get(source.kind, _CAUSES[source.kind])
-
-
-def kept_about_you(turns: int) -> str:
-    """The first line of an export."""
-    return say(_KEPT_SOME, answers=answers(turns)) if turns else say(_KEPT_NOTHING)
-
-
-def kept_reminder(at: datetime, text: str) -> str:
-    """A line of an export: what is to come, by the clock of `at`."""
-    return say(_KEPT_REMINDER, when=moment(at), text=text)
-
-
-def kept_prediction(statement: str, probability: float, due: date, outcome: str | None) -> str:
-    """A line of an export: a prediction, and what came of it (`came_true`, `did_not`, `void`); None: it is open."""
-    percent = number((Decimal(str(probability)) * 100).normalize())
-    told = say(_KEPT_PREDICTION, percent=percent, day=day(due), statement=statement)
-    return told if outcome is None else f"{told} ({say(_OUTCOMES[outcome])})"
 
 
 def repeats(every: str, interval: int, weekdays: Sequence[int], nth: int | None = None) -> str:

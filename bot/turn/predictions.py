@@ -1,29 +1,15 @@
-"""Predictions: what people hold to be likely, and what came of it.
+"""Predictions as they are kept: sealed words, with what came of them, as the values that tools and exports show."""
 
-They belong to the conversation in which they were made: those of a person's own chat stay there, those of a group stay
-in the group, each with who made it. Only its maker sees one listed and says what came of it; of all together a group
-sees sums. They live as long as the message that made them, and no longer than the one that told what came of them.
-"""
-
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
-from zoneinfo import ZoneInfo
+from datetime import date, datetime
 
 from pydantic import TypeAdapter
 
 from bot import labels
-from bot.clock import Clock
 from bot.events import PersonId
 from bot.labels import Labels
-from store import ConversationId, Repositories, Store, TurnId
-from store import PredictionRow as Kept
-from tools import BadArguments, Denied, Forecast, NotFound, Prediction, RateLimited, ToolContext, Verdict
-
-MOST = 500
-"""How many predictions are kept of one person, everywhere together: one a day for more than a year."""
-
-_FURTHEST = timedelta(days=50 * 366)
+from store import ConversationId, PredictionRow, Repositories
+from tools import Forecast, Prediction, Verdict
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,142 +29,27 @@ _words: TypeAdapter[_Words] = TypeAdapter(_Words)
 _verdicts: TypeAdapter[Verdict] = TypeAdapter(Verdict)
 
 
-class Predictions:
-    """The predictions of everybody; the port of the tools around `predict`."""
-
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
-
-    async def record(self, forecast: Forecast, context: ToolContext) -> Prediction:
-        """Record what whoever asks predicts; see `tools.Predictions`."""
-        conversation, today = await self._conversation(context), _today(context)
-
-        def transact(repos: Repositories) -> Kept:
-            _check_asked(repos, context)
-            if repos.predictions.of_origin(conversation, context.call) is None:
-                _check_day(forecast.due, today)
-                _check_room(repos, context)
-            return repos.predictions.put(
-                conversation,
-                context.person,
-                context.call,
-                _words.dump_json(_said(forecast, today, context)),
-                due_at=_end_of(forecast.due, context.timezone),
-                turn=TurnId(context.turn),
-            )
-
-        kept = await self._store.transaction(transact)
-        if kept.words is None:
-            raise NotFound("this prediction was struck off the record again")
-        return _shown(kept, kept.words, today)
-
-    async def resolve(self, number: int, verdict: Verdict | None, context: ToolContext) -> Prediction:
-        """This came of one of whoever asks; see `tools.Predictions`."""
-        conversation = await self._conversation(context)
-        outcome = None if verdict is None else _verdicts.dump_json(verdict)
-        return await self._changed(
-            number,
-            context,
-            lambda repos: repos.predictions.settle(
-                conversation, context.person, number, outcome, turn=TurnId(context.turn), now=self._clock.now()
-            ),
+def dump_forecast(forecast: Forecast, *, made: date, origin: Labels | None) -> bytes:
+    """The words of a prediction as they are kept; `load_prediction` reads them."""
+    return _words.dump_json(
+        _Words(
+            statement=forecast.statement,
+            probability=forecast.probability,
+            due=forecast.due,
+            domain=forecast.domain,
+            made=made,
+            labels=origin,
         )
-
-    async def strike(self, number: int, context: ToolContext) -> Prediction:
-        """Whoever asks wants it off the record; see `tools.Predictions`."""
-        conversation = await self._conversation(context)
-        return await self._changed(
-            number,
-            context,
-            lambda repos: repos.predictions.strike(conversation, context.person, number, now=self._clock.now()),
-        )
-
-    async def all(self, context: ToolContext) -> tuple[Prediction, ...]:
-        """Those of whoever asks, in this conversation; see `tools.Predictions`."""
-        conversation, person, today = await self._conversation(context), PersonId(context.person), _today(context)
-        return await self._store.read(
-            lambda repos: predictions_of(repos, conversation, person, now=self._clock.now(), today=today)
-        )
-
-    async def everybody(self, context: ToolContext) -> tuple[tuple[float, bool], ...]:
-        """What everybody here held to be how likely, and whether it came true; see `tools.Predictions`."""
-        conversation, today = await self._conversation(context), _today(context)
-        every = await self._store.read(
-            lambda repos: predictions_of(repos, conversation, None, now=self._clock.now(), today=today)
-        )
-        return tuple(
-            (one.forecast.probability, one.verdict == "came_true")
-            for one in every
-            if one.verdict in {"came_true", "did_not"}
-        )
-
-    async def _changed(
-        self, number: int, context: ToolContext, change: Callable[[Repositories], Kept | None]
-    ) -> Prediction:
-        def changed(repos: Repositories) -> Kept | None:
-            _check_asked(repos, context)
-            return change(repos)
-
-        kept = await self._store.transaction(changed)
-        if kept is None or kept.words is None:
-            raise NotFound(f"the person has no prediction {number} here; list_predictions shows those that they have")
-        return _shown(kept, kept.words, _today(context))
-
-    async def _conversation(self, context: ToolContext) -> ConversationId:
-        return await self._store.conversation(context.chat, now=self._clock.now())
-
-
-def predictions_of(
-    repos: Repositories, conversation: ConversationId, person: PersonId | None, *, now: datetime, today: date
-) -> tuple[Prediction, ...]:
-    """What a person, None: everybody, has predicted in a conversation, within a transaction; overdue is what was to be
-    known before `today`.
-
-    The overdue ones first, then the open ones, each by their day; then the settled ones, the newest first.
-    """
-    every = repos.predictions.all(conversation, person, now=now)
-    pairs = [(kept, _shown(kept, kept.words, today)) for kept in every if kept.words is not None]
-    return tuple(shown for _, shown in sorted(pairs, key=lambda pair: _place(*pair)))
-
-
-def _place(kept: Kept, shown: Prediction) -> tuple[int, float, int]:
-    """Where a prediction stands among others."""
-    if kept.settled_at is not None:
-        return 2, -kept.settled_at.timestamp(), -kept.number
-    return 0 if shown.is_overdue else 1, shown.forecast.due.toordinal(), kept.number
-
-
-def _check_asked(repos: Repositories, context: ToolContext) -> None:
-    turn = TurnId(context.turn)
-    if not repos.journal.is_running(turn) or repos.reminders.is_run_by_one(turn):
-        raise Denied("the person has not just asked for this themselves")
-
-
-def _check_day(due: date, today: date) -> None:
-    if due < today:
-        raise BadArguments(f"due: that day is over, it is {today:%A %Y-%m-%d} for the person")
-    if due - today > _FURTHEST:
-        raise BadArguments("due: that is more than fifty years away")
-
-
-def _check_room(repos: Repositories, context: ToolContext) -> None:
-    if repos.predictions.count(context.person) >= MOST:
-        raise RateLimited(f"{MOST} predictions are kept already; the person has to have one struck off first")
-
-
-def _said(forecast: Forecast, today: date, context: ToolContext) -> _Words:
-    return _Words(
-        statement=forecast.statement,
-        probability=forecast.probability,
-        due=forecast.due,
-        domain=forecast.domain,
-        made=today,
-        labels=labels.load_labels(context.origin),
     )
 
 
-def _shown(kept: Kept, words: bytes, today: date) -> Prediction:
+def dump_verdict(verdict: Verdict | None) -> bytes | None:
+    """What came of one, as it is kept; None: nobody knows any more."""
+    return None if verdict is None else _verdicts.dump_json(verdict)
+
+
+def load_prediction(kept: PredictionRow, words: bytes, today: date) -> Prediction:
+    """A prediction that is kept with these words; overdue is what was to be known before `today`."""
     said = _words.validate_json(words)
     verdict = None if kept.outcome is None else _verdicts.validate_json(kept.outcome)
     return Prediction(
@@ -192,10 +63,20 @@ def _shown(kept: Kept, words: bytes, today: date) -> Prediction:
     )
 
 
-def _today(context: ToolContext) -> date:
-    """The day that it is for whoever asks."""
-    return context.now.astimezone(ZoneInfo(context.timezone)).date()
+def predictions_of(
+    repos: Repositories, conversation: ConversationId, person: PersonId | None, *, now: datetime, today: date
+) -> tuple[Prediction, ...]:
+    """What a person, None: everybody, has predicted in a conversation, within a transaction.
+
+    The overdue ones first, then the open ones, each by their day; then the settled ones, the newest first.
+    """
+    every = repos.predictions.all(conversation, person, now=now)
+    pairs = [(kept, load_prediction(kept, kept.words, today)) for kept in every if kept.words is not None]
+    return tuple(shown for _, shown in sorted(pairs, key=lambda pair: _place(*pair)))
 
 
-def _end_of(day: date, zone: str) -> datetime:
-    return datetime.combine(day + timedelta(days=1), time.min, tzinfo=ZoneInfo(zone))
+def _place(kept: PredictionRow, shown: Prediction) -> tuple[int, float, int]:
+    """Where a prediction stands among others."""
+    if kept.settled_at is not None:
+        return 2, -kept.settled_at.timestamp(), -kept.number
+    return 0 if shown.is_overdue else 1, shown.forecast.due.toordinal(), kept.number

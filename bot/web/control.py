@@ -33,10 +33,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from bot.clock import Clock
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import ChatId, PersonId
+from bot.features.export.service import gather_export
 from bot.features.safety_numbers.service import Identities
 from bot.shutdown import Restarts
 from bot.turn.captchas import Captchas
-from bot.turn.export import gather_export
 from bot.turn.trace import trace_text
 from store import NOT_INCLUDED, Store, StoreError
 

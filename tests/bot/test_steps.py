@@ -15,10 +15,10 @@ import pytest
 from bot import messages
 from bot.clock import SetClock
 from bot.events import ChatId, PersonId
+from bot.features.export.service import gather_export
 from bot.loops.maintenance import Maintenance
 from bot.messages import AssistantMessage, Text, UserMessage
 from bot.turn.edits import Revisions
-from bot.turn.export import gather_export
 from bot.turn.turns import Turns
 from store import Arrival, ConversationId, Repositories, Store, StoredMessage, open_store
 from store.repository import millis

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from bot.commands import phrases as command_phrases
+from bot.features.usage import phrases as usage_phrases
 from bot.i18n.language import Language, speaking
 from bot.i18n.locale import day, dollars, moment, number
 from bot.turn import phrases
@@ -48,4 +49,4 @@ def test_a_sentence_has_its_numbers_and_dates_in_its_language() -> None:
     with speaking("de"):
         assert "0,25 USD" in phrases.may_i([phrases.Deed(words="x")], Decimal("0.25"))
         assert "04.03.2026" in command_phrases.guest("abcd", AT, "ef01")
-        assert "0,5000 USD" in command_phrases.spent_line("person", Decimal("0.5"), is_day=True)
+        assert "0,5000 USD" in usage_phrases.spent_line("person", Decimal("0.5"), is_day=True)

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
+from bot.features.predictions.service import Predictions
 from bot.formatting.split import visible
 from bot.messages import CallId, Text, ToolCall
 from bot.settings import HistorySettings
-from bot.turn.predictions import Predictions
 from store import Store
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import FIRST, Port, app_harness

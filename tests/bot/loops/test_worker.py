@@ -20,7 +20,6 @@ from bot.loops.worker.typing_indicator import _MAX_TYPING
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.providers.base import Completion, OnText, Request
-from bot.settings import BudgetSettings
 from bot.turn import phrases
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
@@ -84,7 +83,7 @@ def worker_of(
         approvals=approvals,
         commands=Commands(
             context,
-            (ConversationCommands(context, approvals, timezone="UTC", limits=BudgetSettings(), name="Aldis"), *groups),
+            (ConversationCommands(context, approvals), *groups),
         ),
         group_context=group_context,
         authority=authority,

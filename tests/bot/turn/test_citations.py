@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bot import messages
 from bot.clock import SetClock
 from bot.events import PersonId, Quote, SentId
+from bot.features.export.service import gather_export
 from bot.messages import AssistantMessage, CallId, Message, Page, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.turn.citations import (
     MAX_NUMBER,
@@ -23,7 +24,6 @@ from bot.turn.citations import (
     visible_beginning,
     visible_words,
 )
-from bot.turn.export import gather_export
 from store import Store
 from tests.bot.providers import vendors
 from tests.bot.providers.vendors import NAMES, Vendor

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from bot import events, messages
 from bot.events import ChatId, Envelope, Kind, PersonId, Reply, SentId, Styled
+from bot.features.export.service import gather_export
 from bot.messages import AssistantMessage, Text, UserMessage
-from bot.turn.export import gather_export
 from store import Arrival, ConversationId, InboxId, LedgerEntry, Repositories, Store, StoredMessage, open_store
 from tests.campaigns.bench.figures import Figure
 

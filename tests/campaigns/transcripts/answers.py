@@ -28,8 +28,8 @@ async def _question(stage: Stage) -> None:
     stage.house.model.scripted(call("calculate", {"expression": "17 * 0.25 * 1.49"}), say(_DINNER))
     await stage.says(
         ALICE,
-        "On Saturday we are 17, with 250 g of potatoes each, and a kilo is 1.49 € instead of 1.99 €. How much do I buy, "
-        "and how do I bake them?",
+        "On Saturday we are 17, with 250 g of potatoes each, and a kilo is 1.49 € instead of 1.99 €. How much do I "
+        "buy, and how do I bake them?",
     )
     await stage.answer()
     stage.read("6.3325")

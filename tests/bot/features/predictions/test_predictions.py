@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.turn.predictions import MOST, Predictions
+from bot.features.predictions.service import MAX_KEPT, Predictions
 from store import ConversationId, Repositories, Store, TurnId
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Port, app_harness
@@ -56,7 +56,7 @@ async def found(port: Port, **more: Any) -> list[Mapping[str, Any]]:
 def fill(repos: Repositories, here: ConversationId, turn: TurnId) -> None:
     """As many of the same as may be kept."""
     [first] = repos.predictions.all(here, ALICE.uuid, now=NOON)
-    for number in range(1, MOST):
+    for number in range(1, MAX_KEPT):
         repos.predictions.put(here, ALICE.uuid, f"call {number}", first.words or b"", due_at=NOON, turn=turn)
 
 
@@ -141,8 +141,8 @@ async def test_only_so_many_are_kept_of_one_person(store: Store, clock: SetClock
         await store.transaction(lambda repos: fill(repos, ConversationId(here), TurnId(turn)))
         assert (await answer(port, predicting(), group=GROUP))["error"] == "rate_limited"
         assert "number" in (await answer(port, predicting(), author=BOB))["untrusted_data"]
-        assert "struck" in (await answer(port, resolving(MOST, "struck")))["untrusted_data"]
-        assert (await answer(port, predicting()))["untrusted_data"]["number"] == MOST + 1
+        assert "struck" in (await answer(port, resolving(MAX_KEPT, "struck")))["untrusted_data"]
+        assert (await answer(port, predicting()))["untrusted_data"]["number"] == MAX_KEPT + 1
 
 
 async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store: Store, clock: SetClock) -> None:
@@ -164,7 +164,7 @@ async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store:
     clock.move(timedelta(days=1).total_seconds())
     again = await kept.record(forecast, call("a"))
     assert (again.number, again.forecast, again.made) == (1, first.forecast, NOON.date())
-    assert len(await kept.all(call("b"))) == MOST
+    assert len(await kept.all(call("b"))) == MAX_KEPT
     await kept.resolve(1, "did_not", call("c"))
     assert (await kept.resolve(1, "did_not", call("c"))).verdict == "did_not"
 

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 
 from bot import labels, messages
 from bot.events import ChatId, File, PersonId
+from bot.features.export import phrases
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import current_language
@@ -25,7 +26,8 @@ from bot.messages import AssistantMessage, Medium, Message, Picture, ToolMessage
 from bot.policy import chat_settings
 from bot.policy.chat_settings import ChatSettings
 from bot.policy.trust import untrusted_sources
-from bot.turn import chats, phrases
+from bot.turn import chats
+from bot.turn import phrases as turn_phrases
 from bot.turn.citations import visible_words
 from bot.turn.links import inert
 from bot.turn.predictions import predictions_of
@@ -165,11 +167,11 @@ class Export:
         """A line for each thing that is kept beside the turns."""
         persona = self.settings.persona
         return (
-            *([say(phrases.PERSONA_NOW, text=persona.text)] if persona else []),
+            *([say(turn_phrases.PERSONA_NOW, text=persona.text)] if persona else []),
             *(say(common_phrases.KEPT_FACT, fact=fact) for fact in self.facts),
             *(phrases.kept_reminder(at, text) for at, text in self.reminders),
             *(_predicted(one) for one in self.predictions),
-            *(phrases.allowed_since(grant.tool, grant.at) for grant in self.grants),
+            *(turn_phrases.allowed_since(grant.tool, grant.at) for grant in self.grants),
             *([say(phrases.KEPT_UNANSWERED, question=self.unanswered)] if self.unanswered else []),
         )
 
@@ -286,7 +288,7 @@ def _beside(
 
 def _told(fact: bytes, origin: bytes | None, person: PersonId) -> str:
     """A fact with where it comes from, unless the person told it; then it has no links."""
-    where = phrases.origin(untrusted_sources(labels.load_labels(origin), person))
+    where = turn_phrases.origin(untrusted_sources(labels.load_labels(origin), person))
     return f"{inert(fact.decode())} ({where})" if where else fact.decode()
 
 

@@ -1,0 +1,88 @@
+"""`/usage`: what was spent for the person who asks, and what is left."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+
+from bot.commands.base import Call, CommandContext, CommandGroup, CommandReply, command
+from bot.events import File
+from bot.features.usage import phrases
+from bot.i18n.catalogues import say
+from bot.i18n.language import speaking
+from bot.policy import budgets
+from bot.policy.budgets import limit_usd
+from bot.settings import BudgetSettings
+from store import Repositories, Total
+from tools import PNG, Panel, bar_chart
+
+_CACHE_DAYS = timedelta(days=30)
+_FEWEST_DAYS = 2
+"""With money spent on one day only, the sentence says as much as a picture."""
+
+
+class UsageCommands(CommandGroup):
+    """What everybody may be told of what was spent."""
+
+    def __init__(self, context: CommandContext, *, timezone: str, limits: BudgetSettings) -> None:
+        self._context = context
+        self._timezone = timezone
+        self._limits = limits
+
+    @command("/usage", phrases.ABOUT_USAGE, section="data")
+    async def _usage(self, call: Call) -> None:
+        """Tells what was spent for the person and for the group, today and this month, what the limits are and what is
+        left of them, with a chart of the days; admins see everybody's sum.
+        """
+        periods = budgets.periods(self._context.clock.settled_now(), self._timezone)
+        chart = await self._chart(call, periods.month)
+
+        def reply(repos: Repositories) -> CommandReply:
+            totals = _shown_totals(repos, call, periods)
+            unknown = sum(total.spending.unknown_costs for total in totals if total.period == periods.month)
+            lines = [self._spent(total, is_day=total.period == periods.day) for total in totals]
+            share = repos.ledger.cached_share(call.conversation, since=self._context.clock.now() - _CACHE_DAYS)
+            lines += [phrases.from_cache(share)] if share else []
+            return CommandReply(
+                text="\n".join([*lines, say(phrases.UNPRICED, calls=unknown)] if unknown else lines), files=chart
+            )
+
+        await self._context.answer(call, reply)
+
+    def _spent(self, total: Total, *, is_day: bool) -> str:
+        limit = limit_usd(self._limits, total.scope, "day" if is_day else "month")
+        return phrases.spent_line(total.scope, total.spending.cost_usd, limit, is_day=is_day)
+
+    async def _chart(self, call: Call, month: str) -> tuple[File, ...]:
+        """What was spent on each day of the month, as a picture; drawn beside the loop, for it takes a while."""
+        days = budgets.days(month)
+        totals = await self._context.store.read(lambda repos: _shown_totals(repos, call, days))
+        with speaking(await self._context.language(call)):
+            return await asyncio.to_thread(spending_chart, totals, days)
+
+
+def _shown_totals(repos: Repositories, call: Call, periods: Sequence[str]) -> list[Total]:
+    """What was spent in these periods, as far as the person may know, within a transaction."""
+    group = call.message.chat if call.is_in_group else None
+    totals = repos.ledger.totals(call.message.author, group, periods)
+    return [total for total in totals if call.is_admin or total.scope != "all"]
+
+
+def spending_chart(totals: Iterable[Total], days: Sequence[str]) -> tuple[File, ...]:
+    """The sums of these days (all of one month, `2026-11-01` and so on), with bars for each scope that spent anything.
+
+    Empty where there is too little to show, or the machine cannot draw.
+    """
+    spent: dict[str, dict[str, float]] = {}
+    for total in totals:
+        if total.spending.cost_usd:
+            spent.setdefault(total.scope, {})[total.period] = float(total.spending.cost_usd)
+    if len({day for sums in spent.values() for day in sums}) < _FEWEST_DAYS:
+        return ()
+    panels = [
+        Panel(name=say(phrases.SPENDERS[scope]), values=[sums.get(day, 0.0) for day in days])
+        for scope, sums in spent.items()
+    ]
+    month = days[0].rpartition("-")[0]
+    labels = {place: str(place + 1) for place in range(len(days))}
+    picture = bar_chart(say(phrases.SPENT_BY_DAY, month=month), labels, panels)
+    return (File(name=f"spent-{month}.png", content_type=PNG, data=picture),) if picture else ()
