@@ -94,7 +94,7 @@ class SearchService:
     """Asks the search services one after the other until one answers."""
 
     def __init__(self, options: SearchOptions, http: Http, quotas: Quotas) -> None:
-        by_provider: dict[Provider, SearchBackend] = {name: _SERVICES[name](options, http) for name in options.ready}
+        by_provider = backends(options, http)
         self._backends = tuple(by_provider.values())
         self._most_by_name = {
             backend.name: most
@@ -170,6 +170,11 @@ class SearchService:
         most = self._most_by_name.get(backend.name)
         if most is not None and not await self._quotas.take(backend.name, most=most):
             raise RateLimited(f"{backend.name}: the {most} searches that it may be asked in a month are used up.")
+
+
+def backends(options: SearchOptions, http: Http) -> Mapping[Provider, SearchBackend]:
+    """Who is asked, in the operator's order; empty where no service that is named has its key or address."""
+    return {name: _SERVICES[name](options, http) for name in options.ready}
 
 
 def clean_query(given: str) -> str:
