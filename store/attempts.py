@@ -171,7 +171,7 @@ class Attempts(Repository):
 
         It writes nothing: a receipt that cannot is to cost nothing.
         """
-        unnamed = self._unnamed(now)
+        unnamed = self._unnamed_attempts(now)
         return [one for one in confirmations if self._fitting(one, unnamed)]
 
     def prove(self, address: str, names: Collection[int], *, now: datetime, stamped_at: datetime | None = None) -> int:
@@ -184,7 +184,7 @@ class Attempts(Repository):
 
         What only one send can mean is proved; the rest is kept until it is clear. Gives how many items were proved.
         """
-        unnamed = self._unnamed(now)
+        unnamed = self._unnamed_attempts(now)
         fitting = [receipt for one in confirmations for receipt in self._fitting(one, unnamed)]
         count = 0
         for start in range(0, len(fitting), _MAX_RECEIPTS_OF_ONE):
@@ -218,7 +218,7 @@ class Attempts(Repository):
             self.rows(
                 "SELECT outbox_id, max(sent_at) FROM attempts WHERE id IN (SELECT value FROM json_each(?)) "
                 "GROUP BY outbox_id",
-                (_listed(found.names.values()),),
+                (_as_json(found.names.values()),),
             )
         )
         for item in found.items:
@@ -230,8 +230,8 @@ class Attempts(Repository):
         )
         self._revive_statuses(names)
         for item in self.sent_again({*names, *found.items}.union(*found.open_names.values())):
-            self.note_copies(item, self._meant(item, found.open_names))
-        self.execute("DELETE FROM receipts WHERE target IN (SELECT value FROM json_each(?))", (_listed(found.spent),))
+            self.note_copies(item, self._names_of(item, found.open_names))
+        self.execute("DELETE FROM receipts WHERE target IN (SELECT value FROM json_each(?))", (_as_json(found.spent),))
         if found.items:
             self.notify("outbox")
         return len(found.items)
@@ -302,9 +302,9 @@ class Attempts(Repository):
             "WHERE NOT is_taken AND realm = ? ORDER BY name",
             (self.realm,),
         )
-        return tuple(copy for row in rows if (copy := self._taken(*row)) is not None)
+        return tuple(copy for row in rows if (copy := self._take_copy(*row)) is not None)
 
-    def _taken(
+    def _take_copy(
         self, item: int, name: int, conversation: ConversationId, turn: TurnId, position: int, removal: bytes | None
     ) -> Copy | None:
         """A copy whose removal begins; None where it is not known any more how."""
@@ -326,13 +326,13 @@ class Attempts(Repository):
             "SELECT id FROM outbox WHERE id IN (SELECT value FROM json_each(?)) AND removal IS NOT NULL "
             "AND (position >= 0 OR (state = 'dead' AND NOT EXISTS "
             "(SELECT 1 FROM turns WHERE turns.id = turn_id AND turns.state = 'running')))",
-            (_listed(items),),
+            (_as_json(items),),
         )
 
     def possible_names(self, item: int, now: datetime) -> tuple[int, ...]:
         """The names under which something was received that may be a copy of this item, or is in another chat."""
         receipts = self._receipts()
-        return self._meant(item, self._proofs(receipts, now).open_names) if receipts else ()
+        return self._names_of(item, self._proofs(receipts, now).open_names) if receipts else ()
 
     def note_copies(self, item: int, possible: Collection[int]) -> None:
         """What else of an item that was sent again stands in its chat, surely or `possible`, is to be removed.
@@ -345,12 +345,12 @@ class Attempts(Repository):
             "SELECT sent_at FROM attempts WHERE outbox_id = ?1 AND sent_at IS NOT NULL"
             ") WHERE id = ?1 AND removal IS NOT NULL "
             "AND ((state = 'sent' AND name <> sent_at) OR (state = 'dead' AND position < 0))",
-            (item, _listed(self._unclear(possible))),
+            (item, _as_json(self._unclear(possible))),
         )
         if copies.rowcount:
             self.notify("outbox")
 
-    def _meant(self, item: int, meanings: Mapping[int, frozenset[int]]) -> tuple[int, ...]:
+    def _names_of(self, item: int, meanings: Mapping[int, frozenset[int]]) -> tuple[int, ...]:
         """Those names that can mean this item, and nothing that may stand in its chat once."""
         here = self.column(
             "SELECT id FROM outbox WHERE conversation_id = (SELECT conversation_id FROM outbox WHERE id = ?1) "
@@ -367,7 +367,7 @@ class Attempts(Repository):
 
     def _proofs(self, receipts: Collection[_Receipt], now: datetime) -> Proofs:
         """What the receipts prove."""
-        unnamed = self._unnamed(now)
+        unnamed = self._unnamed_attempts(now)
         left_at = {
             (conversation, person): left
             for conversation, person, left in self.rows(
@@ -384,7 +384,7 @@ class Attempts(Repository):
             reaches.setdefault(receipt.name, []).append(reach)
         return prove([one.attempt for one in unnamed], reaches)
 
-    def _unnamed(self, now: datetime) -> list[_Unnamed]:
+    def _unnamed_attempts(self, now: datetime) -> list[_Unnamed]:
         """The attempts and the reactions of which nobody knows the name, oldest first; reactions have ids below 0.
 
         Those end with the bridge's answer, whose clock may be a little ahead.
@@ -452,7 +452,7 @@ class Attempts(Repository):
         known = self.column(
             "SELECT sent_at FROM attempts WHERE sent_at IN (SELECT value FROM json_each(?1)) "
             "UNION SELECT name FROM reactions WHERE name IN (SELECT value FROM json_each(?1))",
-            (_listed(names),),
+            (_as_json(names),),
         )
         return sorted(set(names).difference(known))
 
@@ -479,7 +479,7 @@ class Attempts(Repository):
         )
 
 
-def _listed(values: Iterable[int]) -> str:
+def _as_json(values: Iterable[int]) -> str:
     """Numbers for a statement that reads them as JSON."""
     return json.dumps(list(values))
 

@@ -51,7 +51,7 @@ async def write_backup(database: Database, folder: Path, *, now: datetime) -> Pa
         StoreFull: there is no room; nothing is left behind.
         StoreError: it cannot be written there, or something of that name is there already; nothing is left behind.
     """
-    writing = asyncio.ensure_future(_written(database, folder, now))
+    writing = asyncio.ensure_future(_write(database, folder, now))
     try:
         return await asyncio.shield(writing)
     except asyncio.CancelledError:
@@ -59,7 +59,7 @@ async def write_backup(database: Database, folder: Path, *, now: datetime) -> Pa
         raise
 
 
-async def _written(database: Database, folder: Path, now: datetime) -> Path:
+async def _write(database: Database, folder: Path, now: datetime) -> Path:
     with _drafting(folder, now) as (copy, draft):
 
         def begin(connection: sqlite3.Connection) -> None:
@@ -70,7 +70,7 @@ async def _written(database: Database, folder: Path, now: datetime) -> Path:
 
         await database.copy_files(begin, lambda: shutil.copyfile(database.path, draft))
         await asyncio.to_thread(_call_a_copy, draft, now)
-        await asyncio.to_thread(_finished, draft, copy)
+        await asyncio.to_thread(_finish, draft, copy)
     return copy
 
 
@@ -121,7 +121,7 @@ def _call_a_copy(draft: Path, now: datetime) -> None:
         connection.execute("VACUUM")
 
 
-def _finished(draft: Path, copy: Path) -> None:
+def _finish(draft: Path, copy: Path) -> None:
     for suffix in _FILES:
         file = _beside(draft, suffix)
         sync(file)
@@ -158,7 +158,7 @@ def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
                 connection.execute("SELECT 1 FROM sqlite_master").fetchall()  # plays back what is left of a journal
             for suffix in (*_COMPANIONS, "-shm"):
                 _beside(draft, suffix).unlink(missing_ok=True)
-            _finished(draft, copy)
+            _finish(draft, copy)
     finally:
         os.close(lock)
     return copy

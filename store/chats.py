@@ -23,14 +23,18 @@ class Chats(Repository):
     def settings(self, conversation: ConversationId) -> bytes | None:
         """What was kept last; None: nothing was ever set."""
         sealed = self.value("SELECT settings FROM chats WHERE conversation_id = ?", (conversation,))
-        return None if sealed is None else self.keyring.open(conversation, _place(conversation), sealed)
+        return None if sealed is None else self.keyring.open(conversation, _settings_place(conversation), sealed)
 
     def keep(self, conversation: ConversationId, settings: bytes, *, expires_at: datetime | None) -> None:
         """Keep the settings, sealed, in the place of those before; `expires_at`: when words in them disappear."""
         self.execute(
             "INSERT INTO chats (conversation_id, settings, expires_at) VALUES (?, ?, ?) ON CONFLICT (conversation_id) "
             "DO UPDATE SET settings = excluded.settings, expires_at = excluded.expires_at",
-            (conversation, self.keyring.seal(conversation, _place(conversation), settings), millis_if(expires_at)),
+            (
+                conversation,
+                self.keyring.seal(conversation, _settings_place(conversation), settings),
+                millis_if(expires_at),
+            ),
         )
 
     def expired_chats(self, now: datetime) -> tuple[ConversationId, ...]:
@@ -68,13 +72,13 @@ class Chats(Repository):
             (conversation,),
         )
         if question is not None:
-            sealed = self.keyring.seal(conversation, _left(turn), question)
+            sealed = self.keyring.seal(conversation, _question_place(turn), question)
             self.execute("INSERT INTO unanswered (turn_id, question) VALUES (?, ?)", (turn, sealed))
 
     def unanswered_question(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
         """The question of a turn that ended without an answer; None where there is none, or it is kept no longer."""
         sealed = self.value("SELECT question FROM unanswered WHERE turn_id = ?", (turn,))
-        return None if sealed is None else self.keyring.open(conversation, _left(turn), sealed)
+        return None if sealed is None else self.keyring.open(conversation, _question_place(turn), sealed)
 
     def shorten(self, item: InboxId, expires_at: datetime | None) -> None:
         """What a message of the inbox asks disappears by then at the latest; None: when the message does."""
@@ -97,9 +101,9 @@ class Chats(Repository):
         )
 
 
-def _left(turn: TurnId) -> str:
+def _question_place(turn: TurnId) -> str:
     return f"unanswered.question|{turn}"
 
 
-def _place(conversation: ConversationId) -> str:
+def _settings_place(conversation: ConversationId) -> str:
     return f"chats.settings|{conversation}"

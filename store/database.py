@@ -211,7 +211,7 @@ class Database:
             if isinstance(error, OSError):
                 raise translate_error(error) from error
             raise
-        thread = _Thread(lambda: _connected(path, keys_path, busy_seconds, checked_bytes), iter_chunk_size=64)
+        thread = _Thread(lambda: _connect(path, keys_path, busy_seconds, checked_bytes), iter_chunk_size=64)
         opening = asyncio.ensure_future(thread.begin())
         try:
             await asyncio.shield(opening)
@@ -349,10 +349,10 @@ class Database:
             for follower in self._followers
             if (work := follower.prepare()) is not None
         ]
-        done = self._commit = self._thread.submit(lambda connection: _committed(connection, units, following))
-        done.add_done_callback(lambda done: self._flushed(done, units, following))
+        done = self._commit = self._thread.submit(lambda connection: _commit_units(connection, units, following))
+        done.add_done_callback(lambda done: self._after_flush(done, units, following))
 
-    def _flushed(self, done: asyncio.Future[None], units: Sequence[_Unit], following: Sequence[_Following]) -> None:
+    def _after_flush(self, done: asyncio.Future[None], units: Sequence[_Unit], following: Sequence[_Following]) -> None:
         if (error := done.exception()) is not None:
             for unit in units:
                 unit.error = unit.error or error
@@ -378,20 +378,20 @@ def _settle(unit: _Unit) -> None:
         unit.done.set_exception(unit.error)
 
 
-def _committed(connection: sqlite3.Connection, units: Sequence[_Unit], following: Sequence[_Following] = ()) -> None:
+def _commit_units(connection: sqlite3.Connection, units: Sequence[_Unit], following: Sequence[_Following] = ()) -> None:
     try:
         # Not IMMEDIATE: that would take and drop the locks of the key file each time, and nobody else may write.
         connection.execute("BEGIN")
         if len(units) == 1:
             # The usual unit comes alone and needs no savepoint: two statements less.
-            _attempted(connection, units[0], undo="ROLLBACK")
+            _attempt(connection, units[0], undo="ROLLBACK")
         else:
             for unit in units:
                 connection.execute("SAVEPOINT unit")
-                _attempted(connection, unit, undo="ROLLBACK TO unit")
+                _attempt(connection, unit, undo="ROLLBACK TO unit")
                 connection.execute("RELEASE unit")
         if connection.in_transaction:
-            _followed(connection, units, following)
+            _run_followers(connection, units, following)
             connection.execute("COMMIT")
     except sqlite3.Error as error:
         with suppress(sqlite3.Error):
@@ -402,13 +402,13 @@ def _committed(connection: sqlite3.Connection, units: Sequence[_Unit], following
                 unit.error = None
             for one in following:
                 one.is_kept = False
-            _committed(connection, units)
+            _commit_units(connection, units)
             return
         for unit in units:
             unit.error = unit.error or translate_error(error)
 
 
-def _followed(connection: sqlite3.Connection, units: Sequence[_Unit], following: Sequence[_Following]) -> None:
+def _run_followers(connection: sqlite3.Connection, units: Sequence[_Unit], following: Sequence[_Following]) -> None:
     """Do at the end of a commit what its units give reason to; what fails is left undone, and nobody is told."""
     results = [unit.result for unit in units if unit.error is None]
     for one in following:
@@ -416,12 +416,12 @@ def _followed(connection: sqlite3.Connection, units: Sequence[_Unit], following:
             continue
         connection.execute("SAVEPOINT unit")
         one.is_kept = True
-        _attempted(connection, one, undo="ROLLBACK TO unit")
+        _attempt(connection, one, undo="ROLLBACK TO unit")
         connection.execute("RELEASE unit")
         one.is_kept = one.error is None
 
 
-def _attempted(connection: sqlite3.Connection, unit: _Step, *, undo: str) -> None:
+def _attempt(connection: sqlite3.Connection, unit: _Step, *, undo: str) -> None:
     try:
         unit.result = unit.work(connection)
     except BaseException as error:
@@ -466,7 +466,7 @@ def quick_checked(connection: sqlite3.Connection, schema: str, path: Path) -> No
         raise Damaged(f"{path} is damaged: {_RESTORE}")
 
 
-def _connected(path: Path, keys_path: Path, busy_seconds: float, checked_bytes: int) -> sqlite3.Connection:
+def _connect(path: Path, keys_path: Path, busy_seconds: float, checked_bytes: int) -> sqlite3.Connection:
     log = path.with_name(path.name + "-wal")
     was_clean = not log.exists() or log.stat().st_size == 0
     for file in (path, keys_path):

@@ -125,7 +125,7 @@ class Forgetting(Repository):
 
     def turns_before(self, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
         """Turns with words that ended before then, oldest first; a batch of them, none when there are no more."""
-        return self._named(
+        return self._turns_of(
             "SELECT conversation_id, id FROM turns WHERE state IN ('kept', 'failed') AND ended_at < ? "
             "ORDER BY ended_at LIMIT ?",
             at,
@@ -133,7 +133,7 @@ class Forgetting(Repository):
 
     def turns_expired(self, now: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
         """Turns whose time is over and that do not run, first to expire first; a batch of them, as `turns_before`."""
-        return self._named(
+        return self._turns_of(
             "SELECT conversation_id, id FROM turns WHERE expires_at IS NOT NULL AND expires_at <= ? "
             "AND state <> 'running' ORDER BY expires_at LIMIT ?",
             now,
@@ -270,7 +270,7 @@ class Forgetting(Repository):
             raise StoreError(f"message {item} of the inbox is not there")
         return place
 
-    def _named(self, query: str, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
+    def _turns_of(self, query: str, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
         return tuple((conversation, turn) for conversation, turn in self.rows(query, (millis(at), _AT_ONCE)))
 
     def _turns(self, turns: Collection[int], now: datetime) -> Erasure:

@@ -192,7 +192,7 @@ class Feeds(Repository):
         if not (words and self._has_index()):
             return (), True
         for joint in (" ", " OR "):
-            found = self._found(
+            found = self._find(
                 "FROM article_words JOIN articles ON articles.id = article_words.rowid JOIN feeds ON feeds.id = "
                 f"feed_id WHERE article_words MATCH ? AND published_at >= ? ORDER BY {_RANK}, articles.id DESC LIMIT ?",
                 (joint.join(words), millis(since), millis(now), most),
@@ -205,7 +205,7 @@ class Feeds(Repository):
         """The newest articles from `since` on, newest first; of these feeds only, None: of all."""
         # Numbers of feeds, no words of anybody.
         chosen = "" if feeds is None else f"AND feed_id IN ({', '.join(str(int(feed)) for feed in feeds)}) "
-        return self._found(
+        return self._find(
             f"FROM articles JOIN feeds ON feeds.id = feed_id WHERE published_at >= ? {chosen}"
             "ORDER BY published_at DESC, articles.id DESC LIMIT ?",
             (millis(since), most),
@@ -282,7 +282,7 @@ class Feeds(Repository):
     def _feeds(self, condition: str, values: Sequence[object] = ()) -> tuple[Feed, ...]:
         return self.records(Feed, f"SELECT {_FEED} FROM feeds {condition}", values)  # noqa: S608  (literals only)
 
-    def _found(self, condition: str, values: Sequence[object]) -> tuple[FoundArticle, ...]:
+    def _find(self, condition: str, values: Sequence[object]) -> tuple[FoundArticle, ...]:
         return self.records(FoundArticle, _FOUND + condition, values)
 
 

@@ -106,7 +106,7 @@ class Guard:
         self._keyring = keyring
         self._connection = keyring.connection
         self._key = keyring.derive(b"aldis rows")
-        self._mac = lru_cache(_MAX_KNOWN_MACS, typed=True)(self._made_mac)
+        self._mac = lru_cache(_MAX_KNOWN_MACS, typed=True)(self._make_mac)
         self._suffix = secrets.token_hex(8)
         """Behind the names of what makes MACs: no schema, index or trigger in the file can call it."""
         self._found = Tampering()
@@ -214,7 +214,7 @@ class Guard:
         digest = bytes(_MAC_BYTES)
         for table in _TABLES:
             for (mac,) in self._connection.execute(f"SELECT mac FROM {table}"):  # noqa: S608
-                digest = _moved(digest, None, mac)
+                digest = _move_digest(digest, None, mac)
         return digest
 
     def _remove_intruders(self) -> int:
@@ -233,7 +233,7 @@ class Guard:
             "row_mac": self._mac,
             "row_holds": self._row_holds,
             "row_mac_again": self._row_mac_again,
-            "digest_moved": _moved,
+            "digest_moved": _move_digest,
             "guard_mac_again": self._guard_mac_again,
         }
         for name, function in functions.items():
@@ -268,18 +268,18 @@ class Guard:
     def _equal(self, mac: Value, expected: bytes) -> bool:
         return isinstance(mac, bytes) and hmac.compare_digest(mac, expected)
 
-    def _made_mac(self, *values: Value) -> bytes:
+    def _make_mac(self, *values: Value) -> bytes:
         """Over the values, each with its kind and length, so that none can pass for another."""
-        return hmac.digest(self._key, b"".join(map(_encoded, values)), "sha256")
+        return hmac.digest(self._key, b"".join(map(_encode, values)), "sha256")
 
 
-def _encoded(value: Value | float) -> bytes:
+def _encode(value: Value | float) -> bytes:
     kind = type(value)
     body = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
     return b"%b%d:%b" % (_KIND_NAMES.get(kind) or kind.__name__.encode(), len(body), body)
 
 
-def _moved(digest: Value, minus: Value, plus: Value) -> bytes:
+def _move_digest(digest: Value, minus: Value, plus: Value) -> bytes:
     """The sum without the one MAC and with the other; what is no MAC counts for nothing."""
     total = _number(digest) - _number(minus) + _number(plus)
     return (total % _MODULUS).to_bytes(_MAC_BYTES, "big")

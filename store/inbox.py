@@ -235,7 +235,7 @@ class Inbox(Repository):
             "AND inbox.conversation_id NOT IN (SELECT value FROM json_each(?)) ORDER BY inbox.id LIMIT ?",
             (self.realm, json.dumps(list(besides)), most),
         )
-        return self._opened(rows)
+        return self._open_items(rows)
 
     def waiting_after(self, item: InboxId, *, most: int = 50) -> tuple[UrgentItem, ...]:
         """The messages after this one that wait to be claimed, oldest first, at most so many."""
@@ -243,7 +243,7 @@ class Inbox(Repository):
             _WAITING + "NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? ORDER BY inbox.id LIMIT ?",
             (item, self.realm, most),
         )
-        return self._opened(rows)
+        return self._open_items(rows)
 
     def count_try(self, item: InboxId) -> None:
         """An urgent item could not be carried out: that was one try."""
@@ -417,7 +417,7 @@ class Inbox(Repository):
         )
         return [row for row in rows if row[0] == rows[0][0]]
 
-    def _opened(self, rows: list[tuple[Any, ...]]) -> tuple[UrgentItem, ...]:
+    def _open_items(self, rows: list[tuple[Any, ...]]) -> tuple[UrgentItem, ...]:
         read = [(row[0], self._item(row[0], row[1:])) for row in rows]
         return tuple(UrgentItem(conversation=place, item=item) for place, item in read if item is not None)
 

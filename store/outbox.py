@@ -246,7 +246,7 @@ class Outbox(Repository):
             (millis(now), self.realm, most),
         )
         return tuple(
-            item for row in rows if (item := self._begun(*row, now=now, stamped_at=stamped_at or now)) is not None
+            item for row in rows if (item := self._begin_item(*row, now=now, stamped_at=stamped_at or now)) is not None
         )
 
     def next_due_at(self) -> datetime | None:
@@ -476,7 +476,7 @@ class Outbox(Repository):
             (self.realm, at),
         )
 
-    def _begun(
+    def _begin_item(
         self, item: OutboxId, conversation: ConversationId, turn: TurnId, position: int, reply: bytes, attempts: int,
         state: str, replaces: int | None, *, now: datetime, stamped_at: datetime,
     ) -> OutboxItem | None:  # fmt: skip

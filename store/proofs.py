@@ -67,7 +67,7 @@ def prove(attempts: Sequence[SendAttempt], receipts: Mapping[int, Collection[Rec
     """What the receipts prove, given by name: one `ReceiptReach` for each person who has confirmed it."""
     by_id = {attempt.id: attempt for attempt in attempts}
     clues = [clue for name, reaches in receipts.items() for clue in _clues(name, reaches)]
-    names = _named(clues)
+    names = _name_unique(clues)
     left = [clue for clue in clues if clue.name not in names and clue.attempts]
     groups = _components(left)
     items = {by_id[attempt].item for attempt in names.values()}
@@ -101,7 +101,7 @@ def _clues(name: int, reaches: Collection[ReceiptReach]) -> list[_Clue]:
     return [_Clue(name, set(common))] if common else [_Clue(name, set(reach.all)) for reach in heard]
 
 
-def _named(clues: Sequence[_Clue]) -> dict[int, int]:
+def _name_unique(clues: Sequence[_Clue]) -> dict[int, int]:
     """Give the names that can mean one attempt only; each takes it from the others, so that it goes on."""
     names: dict[int, int] = {}
     while clue := next((clue for clue in clues if clue.name not in names and len(clue.attempts) == 1), None):

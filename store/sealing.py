@@ -54,8 +54,8 @@ class MasterKey:
             WrongKey: one of them is not 32 bytes.
         """
         self._path = path
-        self._given = None if given is None else _whole(given, "STORE__KEY")
-        self._former = None if former is None else _whole(former, "STORE__OLD_KEY")
+        self._given = None if given is None else _check_length(given, "STORE__KEY")
+        self._former = None if former is None else _check_length(former, "STORE__OLD_KEY")
         self._next_path = path.with_name(path.name + ".next")
 
     def unlock(self, connection: sqlite3.Connection) -> "Keyring":
@@ -67,10 +67,10 @@ class MasterKey:
         """
         connection.execute(_TABLE)
         if _INDEX_KEY not in _names(connection):
-            return self._begun(connection)
-        keyring = self._kept(connection) if self._given is None else _opening(connection, self._given)
+            return self._begin(connection)
+        keyring = self._find_key(connection) if self._given is None else _try_master(connection, self._given)
         if keyring is None:
-            keyring = self._taken_over(connection)
+            keyring = self._take_over(connection)
         keyring.unlock()
         return keyring
 
@@ -88,7 +88,7 @@ class MasterKey:
                 "start Aldis again"
             )
         # An earlier try may have failed behind its commit: then the draft is the key, and must not be overwritten.
-        self._kept(keyring.connection)
+        self._find_key(keyring.connection)
         keyring.unlock()
         new = secrets.token_bytes(KEY_BYTES)
         _write(self._next_path, new)
@@ -98,38 +98,38 @@ class MasterKey:
 
     def opens(self, connection: sqlite3.Connection) -> bool:
         """Whether one of the master keys that there are opens the key file; writes nothing."""
-        masters = (self._given,) if self._given is not None else (_read(self._path), _draft(self._next_path))
+        masters = (self._given,) if self._given is not None else (_read_key(self._path), _draft(self._next_path))
         found = connection.execute("SELECT key FROM keys.wrapped WHERE name = ?", (_INDEX_KEY,)).fetchone()
         return found is not None and any(
-            _unwrapped(AESGCM(master), name, found[0]) is not None
+            _unwrap(AESGCM(master), name, found[0]) is not None
             for name in (_INDEX_KEY, _GUARDED_INDEX_KEY)
             for master in (*masters, self._former)
             if master is not None
         )
 
-    def _begun(self, connection: sqlite3.Connection) -> "Keyring":
+    def _begin(self, connection: sqlite3.Connection) -> "Keyring":
         if connection.execute("SELECT 1 FROM main.conversations LIMIT 1").fetchone():
             raise WrongKey("the key file of this store (its name ends in -keys) is missing or empty: put it back")
-        keyring = Keyring(connection, self._given or _read(self._path) or _new(self._path))
+        keyring = Keyring(connection, self._given or _read_key(self._path) or _new(self._path))
         keyring.unlock()
         return keyring
 
-    def _kept(self, connection: sqlite3.Connection) -> "Keyring | None":
+    def _find_key(self, connection: sqlite3.Connection) -> "Keyring | None":
         """The keys as one of the two files opens them, the other file gone; None when none does."""
-        keyring = _opening(connection, _read(self._path))
+        keyring = _try_master(connection, _read_key(self._path))
         if keyring is not None:
             self._next_path.unlink(missing_ok=True)
             return keyring
-        keyring = _opening(connection, _draft(self._next_path))
+        keyring = _try_master(connection, _draft(self._next_path))
         if keyring is not None:
             self._settle_next()
         return keyring
 
-    def _taken_over(self, connection: sqlite3.Connection) -> "Keyring":
-        keyring = _opening(connection, self._former)
+    def _take_over(self, connection: sqlite3.Connection) -> "Keyring":
+        keyring = _try_master(connection, self._former)
         if keyring is None:
             raise WrongKey(self._refusal())
-        keyring.wrap_again(self._given or _read(self._path) or _new(self._path))
+        keyring.wrap_again(self._given or _read_key(self._path) or _new(self._path))
         return keyring
 
     def _refusal(self) -> str:
@@ -148,16 +148,16 @@ class MasterKey:
         sync(self._path.parent)
 
 
-def _whole(key: bytes, name: str) -> bytes:
+def _check_length(key: bytes, name: str) -> bytes:
     if len(key) != KEY_BYTES:
         raise WrongKey(f"{name}: a master key has {KEY_BYTES} bytes, this one has {len(key)}")
     return key
 
 
-def _read(path: Path) -> bytes | None:
+def _read_key(path: Path) -> bytes | None:
     """The key in a file; None when there is no file."""
     try:
-        return _whole(bytes.fromhex(path.read_text("ascii")), str(path))
+        return _check_length(bytes.fromhex(path.read_text("ascii")), str(path))
     except FileNotFoundError:
         return None
     except ValueError as error:
@@ -167,7 +167,7 @@ def _read(path: Path) -> bytes | None:
 def _draft(path: Path) -> bytes | None:
     """The key that a rotation was about to put in place; None when there is none, or half of it."""
     try:
-        return _read(path)
+        return _read_key(path)
     except WrongKey:
         return None
 
@@ -247,7 +247,7 @@ class Keyring:
         Raises:
             sqlite3.Error: it could not be written.
         """
-        wrapped = _wrapped(self._master, _GUARDED_INDEX_KEY, self._index)
+        wrapped = _wrap(self._master, _GUARDED_INDEX_KEY, self._index)
         with own_transaction(self.connection):
             self.connection.execute("UPDATE keys.wrapped SET key = ? WHERE name = ?", (wrapped, _INDEX_KEY))
         self._is_guarded = True
@@ -294,7 +294,7 @@ class Keyring:
             keys = {name: self._key(name) for name in _names(self.connection)}
             self.connection.executemany(
                 "UPDATE keys.wrapped SET key = ? WHERE name = ?",
-                [(_wrapped(new, self._bound_to(name), key), name) for name, key in keys.items() if key is not None],
+                [(_wrap(new, self._bound_to(name), key), name) for name, key in keys.items() if key is not None],
             )
         self._master = new
         return len(keys)
@@ -314,8 +314,8 @@ class Keyring:
         """
         small = pack(value)
         if small is None:
-            return _sealed(self._cipher(conversation), _bound(conversation, place), value)
-        return _sealed(self._cipher(conversation), _bound(conversation, place, is_packed=True), small)
+            return _encrypt(self._cipher(conversation), _associated_data(conversation, place), value)
+        return _encrypt(self._cipher(conversation), _associated_data(conversation, place, is_packed=True), small)
 
     def open(self, conversation: ConversationId, place: str, value: bytes) -> bytes:
         """The value that was sealed for this place.
@@ -326,15 +326,15 @@ class Keyring:
         cipher = self._cipher(conversation)
         try:
             try:
-                return unpack(_opened(cipher, _bound(conversation, place, is_packed=True), value))
+                return unpack(_decrypt(cipher, _associated_data(conversation, place, is_packed=True), value))
             except InvalidTag:
-                return _opened(cipher, _bound(conversation, place), value)
+                return _decrypt(cipher, _associated_data(conversation, place), value)
         except (InvalidTag, ValueError) as error:  # a value that was cut off has no whole nonce
             raise Damaged(f"a sealed value at {place} is not what was written there") from error
 
     def seal_own(self, place: str, value: bytes) -> bytes:
         """As `seal`, for a value that belongs to no conversation and is never forgotten."""
-        return _sealed(self._own_cipher, place.encode(), value)
+        return _encrypt(self._own_cipher, place.encode(), value)
 
     def open_own(self, place: str, value: bytes) -> bytes:
         """The value that `seal_own` sealed for this place.
@@ -343,7 +343,7 @@ class Keyring:
             Damaged: it was altered, or moved from another place.
         """
         try:
-            return _opened(self._own_cipher, place.encode(), value)
+            return _decrypt(self._own_cipher, place.encode(), value)
         except (InvalidTag, ValueError) as error:
             raise Damaged(f"a sealed value at {place} is not what was written there") from error
 
@@ -367,9 +367,9 @@ class Keyring:
         row = self.connection.execute("SELECT key FROM keys.wrapped WHERE name = ?", (name,)).fetchone()
         if row is None:
             return None
-        key = _unwrapped(self._master, name, row[0])
+        key = _unwrap(self._master, name, row[0])
         if key is None and name == _INDEX_KEY:
-            key = _unwrapped(self._master, _GUARDED_INDEX_KEY, row[0])
+            key = _unwrap(self._master, _GUARDED_INDEX_KEY, row[0])
             self._is_guarded = key is not None
         if key is None:
             raise WrongKey("the master key does not open this store: give the one that it was sealed with")
@@ -380,7 +380,7 @@ class Keyring:
 
     def _make(self, name: bytes) -> bytes:
         key = secrets.token_bytes(KEY_BYTES)
-        wrapped = _wrapped(self._master, name, key)
+        wrapped = _wrap(self._master, name, key)
         self.connection.execute("INSERT INTO keys.wrapped (name, key) VALUES (?, ?)", (name, wrapped))
         return key
 
@@ -398,7 +398,7 @@ def own_transaction(connection: sqlite3.Connection) -> Generator[None]:
         raise
 
 
-def _opening(connection: sqlite3.Connection, master: bytes | None) -> Keyring | None:
+def _try_master(connection: sqlite3.Connection, master: bytes | None) -> Keyring | None:
     """The keys under this master key; None when there is none, or it does not open them."""
     if master is None:
         return None
@@ -414,26 +414,26 @@ def _names(connection: sqlite3.Connection) -> set[bytes]:
     return {name for (name,) in connection.execute("SELECT name FROM keys.wrapped")}
 
 
-def _wrapped(master: AESGCM, name: bytes, key: bytes) -> bytes:
-    return _sealed(master, b"key|" + name, key)
+def _wrap(master: AESGCM, name: bytes, key: bytes) -> bytes:
+    return _encrypt(master, b"key|" + name, key)
 
 
-def _unwrapped(master: AESGCM, name: bytes, wrapped: bytes) -> bytes | None:
+def _unwrap(master: AESGCM, name: bytes, wrapped: bytes) -> bytes | None:
     """The key; None when it was wrapped under another master key, for another name, or was altered."""
     try:
-        return _opened(master, b"key|" + name, wrapped)
+        return _decrypt(master, b"key|" + name, wrapped)
     except (InvalidTag, ValueError):
         return None
 
 
-def _sealed(cipher: AESGCM, place: bytes, value: bytes) -> bytes:
+def _encrypt(cipher: AESGCM, place: bytes, value: bytes) -> bytes:
     nonce = os.urandom(_NONCE_BYTES)
     return nonce + cipher.encrypt(nonce, value, place)
 
 
-def _opened(cipher: AESGCM, place: bytes, value: bytes) -> bytes:
+def _decrypt(cipher: AESGCM, place: bytes, value: bytes) -> bytes:
     return cipher.decrypt(value[:_NONCE_BYTES], value[_NONCE_BYTES:], place)
 
 
-def _bound(conversation: ConversationId, place: str, *, is_packed: bool = False) -> bytes:
+def _associated_data(conversation: ConversationId, place: str, *, is_packed: bool = False) -> bytes:
     return b"%d|%d|%s" % (2 if is_packed else 1, conversation, place.encode())

@@ -175,7 +175,7 @@ class Store:
         Raises:
             StoreError: nothing of it was kept, not even so. What `work` raises itself comes through unchanged.
         """
-        return await self._erased(work, lambda _: None)
+        return await self._erase(work, lambda _: None)
 
     async def read(self, work: Callable[[Repositories], T]) -> T:
         """Runs `work`, which must not write, without waiting for a commit.
@@ -321,7 +321,7 @@ class Store:
             ahead += await self._ahead(
                 lambda repos: None if person is None else repos.forgetting.person_ahead(person, now=now)
             )
-            erased = await self._erased(whole, lambda _: self._conversations.clear())
+            erased = await self._erase(whole, lambda _: self._conversations.clear())
         try:
             await self.checkpoint()
         except StoreError as error:
@@ -351,14 +351,14 @@ class Store:
 
     def _noting(self, work: Callable[[Repositories], T]) -> _Noting[T]:
         # No function within this one: what its annotations say would be put together again for each unit of work.
-        return partial(self._noted, work)
+        return partial(self._run_noting, work)
 
-    def _noted(self, work: Callable[[Repositories], T], _: sqlite3.Connection) -> _Noted[T]:
+    def _run_noting(self, work: Callable[[Repositories], T], _: sqlite3.Connection) -> _Noted[T]:
         self._notified.clear()
         result = work(self._repos)
         return result, frozenset(self._notified)
 
-    async def _erased(self, work: Callable[[Repositories], T], kept: Callable[[T], None]) -> T:
+    async def _erase(self, work: Callable[[Repositories], T], kept: Callable[[T], None]) -> T:
         try:
             return await self._transaction(work, kept)
         except StoreFull:
@@ -410,7 +410,7 @@ async def open_store(
     database = await Database.open(path, keys_path, prepare=prepare)
     try:
         keyring = await database.alone(unlock)
-        guard = await database.alone(lambda _: _guarded(keyring))
+        guard = await database.alone(lambda _: _open_guard(keyring))
         await database.alone(lambda _: ballast.lay())
         with closing(await database.alone(lambda _: Working(path.with_name(path.name + "-working")))) as working:
             yield Store(database, (master, keyring), guard, ballast, working, realm)
@@ -419,7 +419,7 @@ async def open_store(
         await database.aclose()
 
 
-def _guarded(keyring: Keyring) -> Guard:
+def _open_guard(keyring: Keyring) -> Guard:
     guard = Guard(keyring)
     guard.open()
     for sentence in guard.tampering().sentences:

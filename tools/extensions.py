@@ -112,7 +112,7 @@ def import_extensions(
             if off is None or point.name in off:
                 switched_off.append(point.name)
             else:
-                found[point.name] = _imported(point)
+                found[point.name] = _import(point)
         except _Unfit as unfit:
             failures.append(_failure(point.name, _origin(point), unfit))
     return Extensions(found=tuple(found.values()), switched_off=tuple(switched_off), failures=tuple(failures))
@@ -142,7 +142,7 @@ def build_extensions(
                     TypeAdapter(kind).validate_python(getattr(options, name)(), strict=True)
             if not options.enabled or options.missing():
                 continue
-            made = _built(extension, {"options": options, "http": http, "fetcher": fetcher}, names)
+            made = _build(extension, {"options": options, "http": http, "fetcher": fetcher}, names)
         except _Unfit as unfit:
             failures.append(_failure(extension.name, extension.distribution, unfit))
             continue
@@ -163,7 +163,7 @@ def _foreign(unfit: str) -> Generator[None]:
         raise
     except BaseException as error:  # (Rust's panics and SystemExit, for instance, are no `Exception`)
         absent = error.name if isinstance(error, ModuleNotFoundError) else None
-        raise _Unfit(f"{unfit}: {type(error).__name__}" + (f" ({_shown(absent)})" if absent else "")) from error
+        raise _Unfit(f"{unfit}: {type(error).__name__}" + (f" ({_printable(absent)})" if absent else "")) from error
 
 
 def _check_name(name: str, taken: Collection[str]) -> None:
@@ -173,19 +173,19 @@ def _check_name(name: str, taken: Collection[str]) -> None:
         raise _Unfit("is called like something else that is set under TOOLS")
 
 
-def _imported(point: metadata.EntryPoint) -> Extension:
+def _import(point: metadata.EntryPoint) -> Extension:
     with _foreign("cannot be imported"):
         make = point.load()
     if not callable(make):
         raise _Unfit("is neither a class nor a function")
     with _foreign("has parameters that cannot be read"):
         parameters = inspect.signature(make, eval_str=True).parameters.values()
-    wants = frozenset(_wanted(parameters))
+    wants = frozenset(_wanted_names(parameters))
     options = _options_of(parameters) if "options" in wants else Options
     return Extension(name=point.name, distribution=_origin(point), options=options, make=make, wants=wants)
 
 
-def _wanted(parameters: Iterable[inspect.Parameter]) -> Iterable[str]:
+def _wanted_names(parameters: Iterable[inspect.Parameter]) -> Iterable[str]:
     """The names of what is to be handed over."""
     for parameter in parameters:
         if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
@@ -193,7 +193,7 @@ def _wanted(parameters: Iterable[inspect.Parameter]) -> Iterable[str]:
         if parameter.name in _HANDED and parameter.kind is not parameter.POSITIONAL_ONLY:
             yield parameter.name
         elif parameter.default is parameter.empty:
-            raise _Unfit(f"asks for {_shown(parameter.name)}; there are {', '.join(_HANDED)}")
+            raise _Unfit(f"asks for {_printable(parameter.name)}; there are {', '.join(_HANDED)}")
 
 
 def _options_of(parameters: Iterable[inspect.Parameter]) -> type[Options]:
@@ -205,11 +205,11 @@ def _options_of(parameters: Iterable[inspect.Parameter]) -> type[Options]:
     return kind
 
 
-def _built(extension: Extension, handed: Mapping[str, object], taken: Collection[str]) -> tuple[Tool, ...]:
+def _build(extension: Extension, handed: Mapping[str, object], taken: Collection[str]) -> tuple[Tool, ...]:
     with _foreign("cannot be built"):
         made = extension.make(**{name: handed[name] for name in extension.wants})
         tools = cast("tuple[object, ...]", made) if isinstance(made, tuple) else (made,)
-        checked = [_checked(tool) for tool in tools]
+        checked = [_check_tool(tool) for tool in tools]
     names = [tool.spec.name for tool in checked]
     for place, name in enumerate(names):
         if name in {*taken, *names[:place]}:
@@ -217,7 +217,7 @@ def _built(extension: Extension, handed: Mapping[str, object], taken: Collection
     return tuple(checked)
 
 
-def _checked(tool: object) -> Tool:
+def _check_tool(tool: object) -> Tool:
     spec = getattr(tool, "spec", None)
     if not (isinstance(spec, ToolSpec) and inspect.iscoroutinefunction(getattr(tool, "run", None))):
         raise _Unfit("gives no tool: one has a spec and an async run")
@@ -244,12 +244,12 @@ def _check_values(spec: ToolSpec) -> None:
 
 
 def _failure(name: str, distribution: str, unfit: _Unfit) -> Failure:
-    return Failure(name=_shown(name), distribution=distribution, why=f"it {unfit}")
+    return Failure(name=_printable(name), distribution=distribution, why=f"it {unfit}")
 
 
 def _origin(point: metadata.EntryPoint) -> str:
-    return "an unknown place" if point.dist is None else _shown(f"{point.dist.name} {point.dist.version}")
+    return "an unknown place" if point.dist is None else _printable(f"{point.dist.name} {point.dist.version}")
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     return "".join(character for character in text if character.isprintable())[:_MAX_SHOWN_CHARS]

@@ -181,7 +181,7 @@ class Http:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        client, self._client = self._opened(), None
+        client, self._client = self._open_client(), None
         await client.aclose()
 
     def places(self, service: str, at_once: int) -> asyncio.Semaphore:
@@ -269,14 +269,14 @@ class Http:
         async with _in_time(service, timeout_seconds):
             return await self._send(request, service, max_bytes)
 
-    def _opened(self) -> httpx.AsyncClient:
+    def _open_client(self) -> httpx.AsyncClient:
         if self._client is None:
             raise RuntimeError("Http is used outside of its `async with`")
         return self._client
 
     def _request(self, method: str, url: str, service: str, **content: Any) -> httpx.Request:
         try:
-            return self._opened().build_request(method, httpx.URL(url), **content)
+            return self._open_client().build_request(method, httpx.URL(url), **content)
         except httpx.InvalidURL as error:
             raise Unavailable(f"The address of {service} is not valid: the operator must check it.") from error
 
@@ -305,7 +305,7 @@ class Http:
 
     async def _send(self, request: httpx.Request, service: str, max_bytes: int) -> BytesAnswer:
         try:
-            response = await self._opened().send(request, stream=True)
+            response = await self._open_client().send(request, stream=True)
             try:
                 encoding = response.headers.get("content-encoding", "")
                 body = await decompress(response.aiter_raw(), encoding, service=service, max_bytes=max_bytes)

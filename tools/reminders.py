@@ -107,16 +107,16 @@ class Remind:
         match arguments.action:
             case "set":
                 added = await self._reminders.add(_wish(arguments), context)
-                return Result(data=_shown(added), origins=(added.origin,))
+                return Result(data=_data(added), origins=(added.origin,))
             case "list":
                 planned = await self._reminders.upcoming(context)
                 origins = tuple(reminder.origin for reminder in planned)
-                return Result(data={"reminders": [_shown(reminder) for reminder in planned]}, origins=origins)
+                return Result(data={"reminders": [_data(reminder) for reminder in planned]}, origins=origins)
             case "cancel":
                 if arguments.number is None:
                     raise BadArguments("number: which one? action list shows the numbers")
                 cancelled = await self._reminders.cancel(arguments.number, context)
-                return Result(data={"cancelled": _shown(cancelled)}, origins=(cancelled.origin,))
+                return Result(data={"cancelled": _data(cancelled)}, origins=(cancelled.origin,))
             case "timezone":
                 if arguments.timezone is None:
                     raise BadArguments("timezone: which zone?")
@@ -151,7 +151,7 @@ def _repeat(arguments: RemindArguments) -> Repeat | None:
     )
 
 
-def _shown(planned: PlannedReminder) -> Mapping[str, Any]:
+def _data(planned: PlannedReminder) -> Mapping[str, Any]:
     shown: dict[str, Any] = {"number": planned.number, "when": planned.when, "text": planned.text}
     if planned.prompt is not None:
         shown["prompt"] = planned.prompt

@@ -104,9 +104,9 @@ def fit_json(data: Mapping[str, Any], max_chars: int) -> str:
     if max_chars < MIN_FITTED_CHARS:
         raise ValueError(f"max_chars must be at least {MIN_FITTED_CHARS}")
     whole = cast("dict[str, Any]", _jsonable(dict(data), _DEEPEST))
-    if len(text := _dumped(whole)) <= max_chars:
+    if len(text := _dump(whole)) <= max_chars:
         return text
-    return _dumped(_cut(whole, _caps_that_fit(whole, max_chars)))
+    return _dump(_cut(whole, _caps_that_fit(whole, max_chars)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def _caps_that_fit(whole: Mapping[str, Any], max_chars: int) -> _Caps:
     """The widest caps found that fit: texts give way first, then lists, then objects; then texts take what is left."""
 
     def fits(caps: _Caps) -> bool:
-        return len(_dumped(_cut(whole, caps))) <= max_chars
+        return len(_dump(_cut(whole, caps))) <= max_chars
 
     # No text, list or object that is longer than this fits, so nothing wider needs to be tried.
     items, entries = max_chars // 2, max_chars // 4
@@ -196,5 +196,5 @@ def _jsonable_container(items: dict[Any, Any] | list[Any] | tuple[Any, ...], lev
     return [_jsonable(item, levels - 1) for item in items]
 
 
-def _dumped(item: Any) -> str:
+def _dump(item: Any) -> str:
     return json.dumps(item, ensure_ascii=False, separators=(",", ":"))

@@ -159,7 +159,7 @@ class TestMaking:
             copy_of(copy, part, draft)
         damage(draft)
         with pytest.raises(Damaged, match=str(draft)):
-            backup._finished(draft, tmp_path / "later.db")
+            backup._finish(draft, tmp_path / "later.db")
         assert not [name for name in files(tmp_path) if name.startswith("later")]
 
     async def test_what_was_forgotten_is_in_no_later_copy(self, path: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from store import Arrival, LedgerEntry, Repositories, StoreError, Tampering, open_store, restore
-from store.guard import _TABLES, _encoded
+from store.guard import _TABLES, _encode
 from store.ledger import FORGED_USD
 from store.migrations import migrate
 from tests.conftest import NOON
@@ -436,7 +436,7 @@ async def test_a_mac_is_of_one_table(kept: Path) -> None:
 def test_no_row_can_pass_for_another() -> None:
     """Values are told apart by kind and length, wherever one ends and the next begins."""
     rows = [("ab", "c"), ("a", "bc"), (b"ab", "c"), (1, 11), (11, 1), ("1", 11), (None, ""), ("", None), ("None", "")]
-    assert len({b"".join(map(_encoded, row)) for row in rows}) == len(rows)
+    assert len({b"".join(map(_encode, row)) for row in rows}) == len(rows)
 
 
 async def test_it_is_said_in_the_log_without_words(kept: Path, caplog: pytest.LogCaptureFixture) -> None:

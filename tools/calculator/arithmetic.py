@@ -196,7 +196,7 @@ def _floor(number: Number) -> Number:
     return number if isinstance(number, int) else _as_integer(number.to_integral_value(decimal.ROUND_FLOOR))
 
 
-def _rounded(number: Number, places: Number = 0) -> Number:
+def _round(number: Number, places: Number = 0) -> Number:
     """Halves go away from zero, as in school; negative places round to tens, hundreds, ..."""
     count = _whole(places, "round, for its places,")
     if abs(count) > _MAX_PLACES:
@@ -330,7 +330,7 @@ _OF_ONE: Mapping[str, Callable[[Number], Number]] = {
 _EXACT: Mapping[str, Callable[..., Number]] = {
     **_OF_ONE,
     "log": _logarithm,
-    "round": _rounded,
+    "round": _round,
     "min": _least,
     "max": _greatest,
     "sum": _total,

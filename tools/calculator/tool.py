@@ -111,7 +111,7 @@ class Calculator:
             BadArguments: it cannot be read, is not defined or is too large; the message says which.
         """
         del context
-        result = _written(value(arguments.expression))
+        result = _spell(value(arguments.expression))
         return Result(data={"expression": clean_text(arguments.expression), "result": result})
 
 
@@ -127,16 +127,16 @@ def value(expression: str) -> Number:
         BadArguments: whatever else it is; nothing else is ever raised.
     """
     text = _normal(expression)
-    tree = _parsed(text)
+    tree = _parse(text)
     _check_shape(tree)
     with bounded_context():
         try:
-            return _readable(_evaluated(text, tree))
+            return _readable(_evaluate(text, tree))
         except (simpleeval.InvalidExpression, ArithmeticError) as error:
             raise BadArguments(_reason(error)) from error
 
 
-def _evaluated(text: str, tree: ast.expr) -> Number:
+def _evaluate(text: str, tree: ast.expr) -> Number:
     """What the tree of the text comes to, by simpleeval with everything taken out but arithmetic."""
     evaluator = _SimpleEval(operators=_OPERATORS, functions=FUNCTIONS, names=CONSTANTS)
 
@@ -177,7 +177,7 @@ def _readable(number: Number) -> Number:
     return settled.normalize()
 
 
-def _written(number: Number) -> str:
+def _spell(number: Number) -> str:
     """The digits of a readable number; with an exponent where it is very large or very small."""
     if isinstance(number, int):
         return str(number)
@@ -212,7 +212,7 @@ def _digit(character: str) -> str:
     return character
 
 
-def _parsed(text: str) -> ast.expr:
+def _parse(text: str) -> ast.expr:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # Python only warns of "2if 3else 4" and of calling a number

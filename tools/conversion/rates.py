@@ -69,7 +69,7 @@ class ExchangeRates:
         async with self._asking:
             if self._kept is None or not self._kept[0] <= now < self._kept[0] + _KEPT_FOR:
                 try:
-                    self._kept = now, await self._asked()
+                    self._kept = now, await self._fetch()
                 except ToolError:
                     if self._kept is None:
                         raise
@@ -82,7 +82,7 @@ class ExchangeRates:
         first, second = rows[source], rows[target]
         return ExchangeRate(value=second.rate / first.rate, day=min(first.date, second.date))
 
-    async def _asked(self) -> Mapping[str, _Row]:
+    async def _fetch(self) -> Mapping[str, _Row]:
         answer = await self._http.get_json(
             self._url, service=_SERVICE, params={"base": _BASE}, timeout_seconds=self._timeout_seconds
         )

@@ -69,12 +69,14 @@ class Convert:
         """
         amount = Decimal(repr(arguments.amount))
         if _CURRENCY.fullmatch(arguments.unit) and _CURRENCY.fullmatch(arguments.to):
-            return await self._exchanged(amount, arguments, context)
+            return await self._convert_currency(amount, arguments, context)
         async with self._measuring:  # the first question builds pint's table, which takes half a second
-            source, target, carried_amount = await asyncio.to_thread(_measured, amount, arguments)
-        return Result(data={"from": _said(amount, source.name), "to": _said(carried_amount, target.name)})
+            source, target, carried_amount = await asyncio.to_thread(_convert_units, amount, arguments)
+        return Result(
+            data={"from": _spell_amount(amount, source.name), "to": _spell_amount(carried_amount, target.name)}
+        )
 
-    async def _exchanged(self, amount: Decimal, arguments: ConvertArguments, context: ToolContext) -> Result:
+    async def _convert_currency(self, amount: Decimal, arguments: ConvertArguments, context: ToolContext) -> Result:
         rate = await self._rates.rate(arguments.unit, arguments.to, context.now)
         exchanged = amount * rate.value
         try:
@@ -83,8 +85,8 @@ class Convert:
             raise BadArguments("The amount is too large for money.") from error
         return Result(
             data={
-                "from": _said(amount, arguments.unit),
-                "to": _said(rounded, arguments.to),
+                "from": _spell_amount(amount, arguments.unit),
+                "to": _spell_amount(rounded, arguments.to),
                 "rate": f"1 {arguments.unit} = {_plain(_MEASURED.plus(rate.value))} {arguments.to}",
                 "rate_date": rate.day.isoformat(),
                 "note": "A reference rate: banks and cards charge more.",
@@ -93,12 +95,12 @@ class Convert:
         )
 
 
-def _measured(amount: Decimal, arguments: ConvertArguments) -> tuple[Unit, Unit, Decimal]:
+def _convert_units(amount: Decimal, arguments: ConvertArguments) -> tuple[Unit, Unit, Decimal]:
     source, target = unit(arguments.unit), unit(arguments.to)
     return source, target, _MEASURED.plus(convert_amount(amount, source, target))
 
 
-def _said(amount: Decimal, name: str) -> str:
+def _spell_amount(amount: Decimal, name: str) -> str:
     return f"{_plain(amount)} {name}"
 
 

@@ -105,7 +105,7 @@ def unit(text: str) -> Unit:
     parts = _parts(text)
     count, measure = Decimal(1), _table().Unit("")
     for part, is_divisor in parts:
-        factor, factor_measure = _read(part, text, is_alone=len(parts) == 1)
+        factor, factor_measure = _read_part(part, text, is_alone=len(parts) == 1)
         count = count / factor if is_divisor else count * factor
         measure = measure / factor_measure if is_divisor else measure * factor_measure
     words = re.sub(r"\w+", lambda word: _EXACT_NAMES.get(word[0], word[0].replace("_", " ")), f"{measure:P}")
@@ -121,7 +121,7 @@ def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
     """
     with localcontext(Context(prec=_DIGITS)):
         try:
-            return _carried(amount, source, target)
+            return _convert(amount, source, target)
         except _pint().DimensionalityError as error:
             raise BadArguments(
                 f"{source.name} measures {_kind(source.measure)} and {target.name} measures {_kind(target.measure)}:"
@@ -132,7 +132,7 @@ def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
             raise BadArguments(f"{source.name} cannot be converted into {target.name}.") from error
 
 
-def _carried(amount: Decimal, source: Unit, target: Unit) -> Decimal:
+def _convert(amount: Decimal, source: Unit, target: Unit) -> Decimal:
     quantity = _table().Quantity(amount * source.count, source.measure)
     if source.measure.is_compatible_with("kelvin") and quantity.to("kelvin").magnitude < 0:
         raise BadArguments("That is below absolute zero; a difference of temperatures is written delta_degC.")
@@ -161,10 +161,10 @@ def _parts(text: str) -> tuple[tuple[str, bool], ...]:
     return (*above, *below)
 
 
-def _read(part: str, text: str, *, is_alone: bool) -> tuple[Decimal, Any]:
+def _read_part(part: str, text: str, *, is_alone: bool) -> tuple[Decimal, Any]:
     """How many of which of pint's units one part is."""
     found = _PART.fullmatch(part)
-    name = _meant(found["name"]) if found else ""
+    name = _pint_name(found["name"]) if found else ""
     if found is None or not name:
         raise _unknown(text)
     power = int(found["power"] or 1) * _POWERS.get((found["shape"] or found["raised"] or "").lower(), 1)
@@ -176,7 +176,7 @@ def _read(part: str, text: str, *, is_alone: bool) -> tuple[Decimal, Any]:
         raise _unknown(text) from error
 
 
-def _meant(name: str) -> str:
+def _pint_name(name: str) -> str:
     """The name by which pint knows what a person calls a unit; empty where it knows none."""
     written = re.sub(r"[\s-]+", "_", name.strip())
     key = written.lower()

@@ -153,7 +153,7 @@ class Postgres:
         """A connection in a transaction that reads; all within the time of a question."""
         seconds = self._access.timeout_seconds
         try:
-            async with asyncio.timeout(seconds), self._places, _connected(self._access) as connection:
+            async with asyncio.timeout(seconds), self._places, _open_connection(self._access) as connection:
                 await connection.execute(_BEGIN.format(milliseconds=int(1000 * seconds), half=int(500 * seconds)))
                 yield connection
                 await connection.execute("ROLLBACK")
@@ -223,11 +223,11 @@ class _Dialect:
         if column.kind == "bytes":
             raise BadArguments(f"{column.name} holds bytes: it can only be asked whether there are any.")
         if operator in {"contains", "starts_with"}:
-            word = re.sub(r"[!%_]", r"!\g<0>", _written(condition.values[0]))
+            word = re.sub(r"[!%_]", r"!\g<0>", _spell_value(condition.values[0]))
             pattern = bind(f"{word}%" if operator == "starts_with" else f"%{word}%")
             return f"({expression})::text ILIKE {pattern} ESCAPE '!'"
         # A column of whole numbers may be compared with any number.
-        written = [_written(value) for value in condition.values]
+        written = [_spell_value(value) for value in condition.values]
         is_fraction = [column.kind == "integer" and not _WHOLE.fullmatch(each) for each in written]
         casts = ["numeric" if each else column.cast for each in is_fraction]
         values = [f"CAST({bind(each)} AS {cast})" for each, cast in zip(written, casts, strict=True)]
@@ -242,7 +242,7 @@ _DIALECT = _Dialect()
 
 
 @asynccontextmanager
-async def _connected(access: Access) -> AsyncGenerator[_Connection]:
+async def _open_connection(access: Access) -> AsyncGenerator[_Connection]:
     """A connection by the operator's address; it is gone at the end, whatever state the server is in."""
     # Without prepared statements that outlive their use: poolers hand the session on.
     try:
@@ -300,7 +300,7 @@ def _column(row: Sequence[Any]) -> Column:
     return Column(name=name, stored_name=name, type=str(declared)[:60], kind=kind, cast=cast)
 
 
-def _written(value: Scalar) -> str:
+def _spell_value(value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -80,9 +80,9 @@ def rows_of(question: TableQuery, source: str, columns: Mapping[str, Column], di
     """
     expressed = dialect.key if question.is_grouped else dialect.plain
     shown: list[tuple[str, Kind]] = [(expressed(columns[name]), columns[name].kind) for name in question.columns]
-    shown += [_measured(measure, columns, dialect) for measure in question.measures]
+    shown += [_express_measure(measure, columns, dialect) for measure in question.measures]
     tail, parameters = _tail(question, source, columns, dialect)
-    order = ", ".join(_ordered(order, columns, dialect) for order in question.order_by)
+    order = ", ".join(_order_key(order, columns, dialect) for order in question.order_by)
     return Statement(
         sql=(
             f"SELECT {', '.join(dialect.fetch_expression(*each) for each in shown)} {tail}"
@@ -118,11 +118,11 @@ def _tail(
     return tail, tuple(parameters)
 
 
-def _measured(measure: Measure, columns: Mapping[str, Column], dialect: Dialect) -> tuple[str, Kind]:
+def _express_measure(measure: Measure, columns: Mapping[str, Column], dialect: Dialect) -> tuple[str, Kind]:
     return dialect.measure_expression(measure, None if measure.column is None else columns[measure.column])
 
 
-def _ordered(order: Order, columns: Mapping[str, Column], dialect: Dialect) -> str:
+def _order_key(order: Order, columns: Mapping[str, Column], dialect: Dialect) -> str:
     by = order.by
-    key = _measured(by, columns, dialect)[0] if isinstance(by, Measure) else dialect.key(columns[by])
+    key = _express_measure(by, columns, dialect)[0] if isinstance(by, Measure) else dialect.key(columns[by])
     return f"{key} {'DESC' if order.descending else 'ASC'} NULLS LAST"

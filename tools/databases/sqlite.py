@@ -167,7 +167,7 @@ class Sqlite:
             raise Disabled("The database is not there: the operator has to look at its address.")
         rest = _rest(Path(self._path))
         try:
-            with closing(self._opened(brake, is_at_rest=rest is not None)) as connection:
+            with closing(self._open(brake, is_at_rest=rest is not None)) as connection:
                 connection.execute("BEGIN")
                 done = work(connection, brake)
         except sqlite3.Error as error:
@@ -176,7 +176,7 @@ class Sqlite:
             raise Unavailable("The database is being written just now; ask again.")
         return done
 
-    def _opened(self, brake: Brake, *, is_at_rest: bool) -> sqlite3.Connection:
+    def _open(self, brake: Brake, *, is_at_rest: bool) -> sqlite3.Connection:
         lock_seconds = min(_LONGEST_WAIT_FOR_A_LOCK_SECONDS, self._access.timeout_seconds / 2)
         address = f"file:{quote(self._path)}?mode=ro{'&immutable=1' if is_at_rest else ''}"
         connection = sqlite3.connect(address, uri=True, timeout=lock_seconds, isolation_level=None, cached_statements=0)
@@ -336,10 +336,10 @@ def _table(connection: sqlite3.Connection, name: str, columns: tuple[str, ...]) 
     if kind == "table" and not root:
         raise Disabled(f"The table {name!r} is a virtual one, which cannot be read here.")
     stored = connection.execute("SELECT name, type FROM pragma_table_xinfo(?1) WHERE hidden <> 1", (stored_name,))
-    by_name = {_folded(each): (each, declared) for each, declared in stored}
+    by_name = {_fold(each): (each, declared) for each, declared in stored}
     found_columns: dict[str, Column] = {}
     for column in columns:
-        if (folded := _folded(column)) not in by_name:
+        if (folded := _fold(column)) not in by_name:
             raise no_column(name, column)
         stored_column, declared = by_name[folded]
         type_ = declared[:60].lower() or "any"
@@ -347,7 +347,7 @@ def _table(connection: sqlite3.Connection, name: str, columns: tuple[str, ...]) 
     return _Table(name=stored_name, is_view=kind == "view", columns=found_columns)
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     """As SQLite compares names: without regard to the case of ASCII letters."""
     return "".join(sign.lower() if sign.isascii() else sign for sign in name)
 

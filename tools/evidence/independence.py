@@ -28,7 +28,7 @@ _LONG_NAMES = {"associated press": "ap", "keystone-sda": "sda"}
 def reports(hits: Sequence[Hit]) -> tuple[int, ...]:
     """Of each source the number of its report, from 1 in the order in which reports first appear."""
     leaders = list(range(len(hits)))
-    for one, other in _joined(hits):
+    for one, other in _same_reports(hits):
         first, second = sorted((_leader(leaders, one), _leader(leaders, other)))
         leaders[second] = first
     numbers: dict[int, int] = {}
@@ -41,7 +41,7 @@ def _leader(leaders: Sequence[int], at: int) -> int:
     return at
 
 
-def _joined(hits: Sequence[Hit]) -> Iterator[tuple[int, int]]:
+def _same_reports(hits: Sequence[Hit]) -> Iterator[tuple[int, int]]:
     """The pairs, by place, that tell one report."""
     first_of: dict[Hashable, int] = {}
     for at, hit in enumerate(hits):

@@ -145,9 +145,9 @@ class VerifyNews:
                 await self._examine(inquiry, case, context.now)
         except TimeoutError:
             case.is_out_of_time = True
-        await self._read(case, context)
+        await self._judge_pages(case, context)
         cost_usd = sum((found.cost_usd for found in case.found), Decimal(0))
-        return Result(data=self._told(inquiry, case, context.now), cost_usd=cost_usd)
+        return Result(data=self._answer(inquiry, case, context.now), cost_usd=cost_usd)
 
     async def _examine(self, inquiry: Inquiry, case: _Case, now: datetime) -> None:
         for _ in range(self._options.max_rounds):
@@ -163,7 +163,7 @@ class VerifyNews:
                 for step in steps:
                     searches.create_task(self._take(step, case, now))
 
-    async def _read(self, case: _Case, context: ToolContext) -> None:
+    async def _judge_pages(self, case: _Case, context: ToolContext) -> None:
         """Have the pages read; those that come first, where there are many."""
         hits = [source.hit for source in self._sources(case, context.now)][:_MAX_READ]
         excerpts = [Excerpt(title=hit.title, snippet=hit.snippet) for hit in hits]
@@ -190,16 +190,16 @@ class VerifyNews:
         articles = {hit.url for found in case.found if found.source == WikipediaBackend.name for hit in found.hits}
         return sources(about, self._options, now, articles=articles, judgements=case.judgements)
 
-    def _told(self, inquiry: Inquiry, case: _Case, now: datetime) -> Mapping[str, Any]:
+    def _answer(self, inquiry: Inquiry, case: _Case, now: datetime) -> Mapping[str, Any]:
         found = self._sources(case, now)
         evidence, needed = weigh(found), self._options.independent_sources
         shown = found[: self._options.max_sources]
         lacking = list(_lacking(case, evidence, needed))
         data: dict[str, Any] = {
             "claim": inquiry.claim.wordings[0],
-            "evidence": _told_evidence(evidence, needed, is_incomplete=bool(lacking))
+            "evidence": _evidence_data(evidence, needed, is_incomplete=bool(lacking))
             if case.is_read
-            else _told_pages(evidence, needed),
+            else _unread_data(evidence, needed),
             "data_incomplete": bool(lacking),
         }
         if lacking:
@@ -251,7 +251,7 @@ def _lacking(case: _Case, evidence: Evidence, needed: int) -> Iterator[str]:
         yield "not_read"
 
 
-def _told_evidence(evidence: Evidence, needed: int, *, is_incomplete: bool) -> Mapping[str, Any]:
+def _evidence_data(evidence: Evidence, needed: int, *, is_incomplete: bool) -> Mapping[str, Any]:
     told: dict[str, Any] = {
         "independent_agreeing": evidence.agreeing,
         "independent_contradicting": evidence.contradicting,
@@ -266,21 +266,21 @@ def _told_evidence(evidence: Evidence, needed: int, *, is_incomplete: bool) -> M
         "tone": dict(evidence.tones),
     }
     sure = confidence(evidence, needed=needed, is_incomplete=is_incomplete)
-    return {**told, **_told_days(evidence), "confidence": sure}
+    return {**told, **_days_data(evidence), "confidence": sure}
 
 
-def _told_pages(evidence: Evidence, needed: int) -> Mapping[str, Any]:
+def _unread_data(evidence: Evidence, needed: int) -> Mapping[str, Any]:
     """What can be told of pages that nobody has read."""
     return {
         "independent_reports": evidence.independent,
         "independent_needed": needed,
         "official_site_found": evidence.has_official,
         "fact_check_found": evidence.has_fact_check,
-        **_told_days(evidence),
+        **_days_data(evidence),
     }
 
 
-def _told_days(evidence: Evidence) -> Mapping[str, Any]:
+def _days_data(evidence: Evidence) -> Mapping[str, Any]:
     if not evidence.days:
         return {}
     return {"first_reported": evidence.days[0].isoformat(), "last_reported": evidence.days[-1].isoformat()}

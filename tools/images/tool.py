@@ -69,7 +69,7 @@ class ImageGenerate:
         self._url = f"{options.base_url or OPENAI_URL}/images/generations"
         self._headers = {"Accept": "application/json"} | bearer(options.api_key)
         self._timeout_seconds = options.timeout_seconds
-        self._wanted = _wanted(options)
+        self._request_body = _request_body(options)
         self.spec = ToolSpec(
             name="image_generate",
             description=(
@@ -101,26 +101,26 @@ class ImageGenerate:
         prompt = clean_text(arguments.prompt).strip()
         if not prompt:
             raise BadArguments("The description is empty.")
-        made = await self._asked(prompt)
+        made = await self._ask(prompt)
         try:
             return _result(await self._picture(made))
         except ToolError as error:
             error.cost_usd = self.spec.cost_usd
             raise
 
-    async def _asked(self, prompt: str) -> BytesAnswer:
+    async def _ask(self, prompt: str) -> BytesAnswer:
         """The answer that holds the picture; a server that cannot be asked for a format is asked without."""
-        answer = await self._posted({**self._wanted, "prompt": prompt})
-        if "response_format" in self._wanted and not answer.ok:
+        answer = await self._post({**self._request_body, "prompt": prompt})
+        if "response_format" in self._request_body and not answer.ok:
             error = _error(answer.as_json(_SERVICE))
             if error.param == "response_format" or "response_format" in error.message:
-                rest = {name: value for name, value in self._wanted.items() if name != "response_format"}
-                answer = await self._posted({**rest, "prompt": prompt})
+                rest = {name: value for name, value in self._request_body.items() if name != "response_format"}
+                answer = await self._post({**rest, "prompt": prompt})
         if not answer.ok:
             raise _refusal(answer.as_json(_SERVICE))
         return answer
 
-    async def _posted(self, body: Mapping[str, Any]) -> BytesAnswer:
+    async def _post(self, body: Mapping[str, Any]) -> BytesAnswer:
         try:
             answer = await self._http.post_json(
                 self._url,
@@ -142,12 +142,12 @@ class ImageGenerate:
     async def _picture(self, answer: BytesAnswer) -> bytes:
         made = answer.as_json(_SERVICE).parse(_Answer, _SERVICE).data[0]
         if made.b64_json:
-            return _decoded(made.b64_json)
+            return _decode(made.b64_json)
         if made.url is None:
             raise Unavailable(f"{_SERVICE} answers without a picture.")
-        return _decoded(made.url) if made.url.startswith("data:") else await self._fetched(made.url)
+        return _decode(made.url) if made.url.startswith("data:") else await self._fetch(made.url)
 
-    async def _fetched(self, url: str) -> bytes:
+    async def _fetch(self, url: str) -> bytes:
         """What stands at the address: a stranger's, however well the service is known."""
         try:
             page = await self._fetcher.get(
@@ -183,7 +183,7 @@ class _Refused(BaseModel):
     error: _Error = _Error()
 
 
-def _wanted(options: ImagesOptions) -> Mapping[str, Any]:
+def _request_body(options: ImagesOptions) -> Mapping[str, Any]:
     """The request but for the description."""
     model = options.model or (OPENAI_MODEL if options.base_url in {None, OPENAI_URL} else None)
     form = None if _WITH_FORMAT_ALWAYS in (model or "") else "b64_json"
@@ -199,7 +199,7 @@ def _result(picture: bytes) -> Result:
     return Result(data={"format": kind, "size_bytes": len(picture)}, files=(file,))
 
 
-def _decoded(text: str) -> bytes:
+def _decode(text: str) -> bytes:
     """The bytes of base 64, which may stand in an address of the kind `data:`."""
     try:
         picture = base64.b64decode(text.rpartition(",")[2])

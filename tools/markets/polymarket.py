@@ -99,13 +99,13 @@ class Polymarket(Exchange):
     async def search(self, query: str, count: int, *, also_closed: bool) -> Sequence[Market]:
         """See `Exchange`. An event of many candidates may be too long for several at once: then one is asked for."""
         try:
-            answer = await self._found(query, count, also_closed=also_closed)
+            answer = await self._ask_search(query, count, also_closed=also_closed)
         except TooLarge:
-            answer = await self._found(query, 1, also_closed=also_closed)
+            answer = await self._ask_search(query, 1, also_closed=also_closed)
         events = self._success(answer).parse(_Found, self.name).events or ()
         return [_market(event) for event in events[:count]]
 
-    async def _found(self, query: str, count: int, *, also_closed: bool) -> JsonAnswer:
+    async def _ask_search(self, query: str, count: int, *, also_closed: bool) -> JsonAnswer:
         params = {"q": query, "limit_per_type": str(count), "search_tags": "false", "search_profiles": "false"}
         which = {"keep_closed_markets": "1"} if also_closed else {"events_status": "active", "keep_closed_markets": "0"}
         return await self._ask("/public-search", params | which)

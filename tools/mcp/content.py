@@ -35,7 +35,7 @@ def result_of(answer: CallToolResult, *, tool: str) -> Result:
     texts = [text for block in blocks if (text := _words(block)) is not None]
     pictures = tuple(_pictures(blocks, tool))
     data: dict[str, Any] = {}
-    structured = _bounded(answer.structured_content)
+    structured = _unless_too_large(answer.structured_content)
     if structured is not None:
         data["structured"] = structured
     if text := "\n\n".join(text for text in texts if not _says(text, structured))[: MAX_TEXT_CHARS + 1]:
@@ -66,11 +66,11 @@ def _words(block: ContentBlock) -> str | None:
 def _pictures(blocks: Iterable[ContentBlock], tool: str) -> Iterator[ResultFile]:
     images = [block for block in blocks if isinstance(block, ImageContent)]
     for number, image in enumerate(images[:MAX_PICTURES], start=1):
-        if (data := _decoded(image.data)) is not None and (kind := _kind_of(data)) is not None:
+        if (data := _decode(image.data)) is not None and (kind := _kind_of(data)) is not None:
             yield ResultFile(name=f"{tool}-{number}.{kind[0]}", content_type=kind[1], data=data)
 
 
-def _decoded(text: str) -> bytes | None:
+def _decode(text: str) -> bytes | None:
     if len(text) > MAX_PICTURE_BYTES * 4 // 3 + 4:
         return None
     try:
@@ -86,7 +86,7 @@ def _kind_of(data: bytes) -> tuple[str, str] | None:
     return next(((ending, name) for start, ending, name in _KINDS if data.startswith(start)), None)
 
 
-def _bounded(structured: Any) -> Any:
+def _unless_too_large(structured: Any) -> Any:
     """The structured data, unless it is larger than can be cut to size quickly: its words tell the same."""
     if structured is None:
         return None

@@ -44,10 +44,10 @@ def names_of(
 
     named: dict[str, str] = {}
     for tool, name in plain.items():
-        named.setdefault(name if is_free(name) else _marked(name, server, tool), tool)
+        named.setdefault(name if is_free(name) else _with_mark(name, server, tool), tool)
     return named
 
 
-def _marked(name: str, server: str, tool: str) -> str:
+def _with_mark(name: str, server: str, tool: str) -> str:
     mark = hashlib.sha256(f"{server}\0{tool}".encode(errors="replace")).hexdigest()[:_MARK_CHARS]
     return f"{name[: MAX_NAME_CHARS - _MARK_CHARS - 1]}_{mark}"

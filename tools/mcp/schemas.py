@@ -84,7 +84,7 @@ def arguments_of(schema: Mapping[str, Any]) -> type[GivenArguments]:
     Raises:
         UnfitSchema: it cannot be shown to a model; leave the tool out.
     """
-    fit = {**_fitted(dict(schema), _MAX_LEVELS), "type": "object"}
+    fit = {**_fit_schema(dict(schema), _MAX_LEVELS), "type": "object"}
     fit.setdefault("properties", {})
     try:
         # JSON knows no NaN, and UTF-8 no half surrogate pairs: a request with them would be refused, whatever it asks.
@@ -119,7 +119,7 @@ def _problems(validator: Validator | None, given: Any) -> Iterator[str]:
         _references_left.reset(token)
 
 
-def _counted(validator: Any, reference: Any, instance: Any, schema: Any) -> Iterator[Any]:
+def _follow_reference(validator: Any, reference: Any, instance: Any, schema: Any) -> Iterator[Any]:
     """What lies behind a reference, as long as not too many were followed."""
     left = _references_left.get(0)
     if left <= 0:
@@ -128,10 +128,10 @@ def _counted(validator: Any, reference: Any, instance: Any, schema: Any) -> Iter
     yield from Draft202012Validator.VALIDATORS["$ref"](validator, reference, instance, schema)
 
 
-_Checking = cast("type[Validator]", extend(Draft202012Validator, {"$ref": _counted}))
+_Checking = cast("type[Validator]", extend(Draft202012Validator, {"$ref": _follow_reference}))
 
 
-def _fitted(schema: Any, levels: int) -> Any:
+def _fit_schema(schema: Any, levels: int) -> Any:
     """The schema with the keywords that we know, its texts cleaned and cut."""
     if isinstance(schema, bool):
         return schema
@@ -149,14 +149,14 @@ def _fitted(schema: Any, levels: int) -> Any:
 def _keyword(key: str, value: Any, levels: int) -> Any:
     """What is kept of one keyword; None: nothing."""
     if key in _ONE_SCHEMA:
-        return _fitted(value, levels)
+        return _fit_schema(value, levels)
     if key in _SCHEMAS and isinstance(value, list):
-        return [_fitted(item, levels) for item in cast("list[Any]", value)]
+        return [_fit_schema(item, levels) for item in cast("list[Any]", value)]
     if key in _NAMED_SCHEMAS and isinstance(value, dict):
         named = cast("dict[str, Any]", value)
         if not all(map(_PROPERTY.fullmatch, named)):
             raise UnfitSchema("the name of an argument that no model may use")
-        return {name: _fitted(item, levels) for name, item in named.items()}
+        return {name: _fit_schema(item, levels) for name, item in named.items()}
     if isinstance(value, str):
         return _text(key, value)
     return value if key in _VALUES else None

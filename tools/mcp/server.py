@@ -125,10 +125,10 @@ class McpServer:
             why = str(error)
         finally:
             self._session = None
-        self._gone(was_up=up_at is not None, why=why)
+        self._on_gone(was_up=up_at is not None, why=why)
         return 0.0 if up_at is None else now() - up_at
 
-    def _gone(self, *, was_up: bool, why: str) -> None:
+    def _on_gone(self, *, was_up: bool, why: str) -> None:
         if was_up:
             # Its tools stay on offer: it is back in a moment, and a list that changes costs every prompt's cache.
             self._settled.clear()

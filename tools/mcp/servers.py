@@ -61,8 +61,8 @@ class McpTool:
             minor_arguments=frozenset(known.minor),
             shown_by=frozenset(known.shown_by),
             answers=known.answers,
-            records=hint and Records(kind=_scoped(hint.kind, options.name), key=hint.key, named_by=hint.named_by),
-            takes={name: tuple(_scoped(one, options.name) for one in ones) for name, ones in known.takes.items()},
+            records=hint and Records(kind=_scope(hint.kind, options.name), key=hint.key, named_by=hint.named_by),
+            takes={name: tuple(_scope(one, options.name) for one in ones) for name, ones in known.takes.items()},
             fills=frozenset(known.fills),
             timeout_seconds=options.timeout,
         )
@@ -77,7 +77,7 @@ class McpTool:
             raise Unavailable(f"{error}; try once more") from error
 
 
-def _scoped(kind: str, server: str) -> str:
+def _scope(kind: str, server: str) -> str:
     """The kind as one of this server: what another calls so is something else."""
     return f"{server}/{kind}"
 

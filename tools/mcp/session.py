@@ -52,7 +52,7 @@ class _Session:
 
     async def listing(self, wanted: tuple[str, ...] | None) -> Listing:
         """The tools that can be offered; what the SDK raises becomes `SessionFailed` where the session is left."""
-        found = [tool for tool in await self._listed() if wanted is None or tool.name in wanted]
+        found = [tool for tool in await self._list_tools() if wanted is None or tool.name in wanted]
         fit: list[ListedTool] = []
         chars = 0
         for tool in found[:MAX_TOOLS]:
@@ -62,7 +62,7 @@ class _Session:
                     fit.append(listed)
         return Listing(tools=tuple(fit), left_out=len(found) - len(fit))
 
-    async def _listed(self) -> list[types.Tool]:
+    async def _list_tools(self) -> list[types.Tool]:
         tools: list[types.Tool] = []
         cursor: str | None = None
         for _ in range(_MAX_PAGES):
@@ -79,14 +79,14 @@ class _Session:
         try:
             answer = await self._client.session.send_request(types.CallToolRequest(params=params), types.CallToolResult)
         except MCPError as error:
-            raise self._meant(error) from error
+            raise self._translate(error) from error
         except (ValueError, RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
             raise AnswerLost("the server's answer cannot be read") from error
         if answer.is_error:
             raise Unavailable("the tool says that it failed; what it says is quoted", quoted=quote_failure(answer))
         return result_of(answer, tool=shown_as)
 
-    def _meant(self, error: MCPError) -> Exception:
+    def _translate(self, error: MCPError) -> Exception:
         """What becomes of an error instead of an answer: which of them leave open whether the call has happened."""
         if error.error.code == types.CONNECTION_CLOSED or error.error.message in _SESSION_IS_OVER:
             self.ended.set()

@@ -97,7 +97,7 @@ class Predict(_PredictionTool):
             domain=None if arguments.domain is None else arguments.domain.lower(),
         )
         recorded = await self._predictions.record(forecast, context)
-        return Result(data=_shown(recorded), origins=(recorded.origin,))
+        return Result(data=_data(recorded), origins=(recorded.origin,))
 
 
 class ResolveArguments(Arguments):
@@ -138,10 +138,10 @@ class ResolvePrediction(_PredictionTool):
         """
         if arguments.outcome == "struck":
             struck = await self._predictions.strike(arguments.number, context)
-            return Result(data={"struck": _shown(struck)}, origins=(struck.origin,))
+            return Result(data={"struck": _data(struck)}, origins=(struck.origin,))
         verdict: Verdict | None = None if arguments.outcome == "open" else arguments.outcome
         resolved = await self._predictions.resolve(arguments.number, verdict, context)
-        return Result(data=_shown(resolved), origins=(resolved.origin,))
+        return Result(data=_data(resolved), origins=(resolved.origin,))
 
 
 class ListArguments(Arguments):
@@ -179,7 +179,7 @@ class ListPredictions(_PredictionTool):
         """
         every = _of_domain(await self._predictions.all(context), arguments.domain)
         wanted = [one for one in every if _fits(one, arguments.status)]
-        shown = [_shown(one) for one in wanted[: arguments.limit]]
+        shown = [_data(one) for one in wanted[: arguments.limit]]
         data = {"predictions": shown, **_counts(every)}
         if len(wanted) > len(shown):
             data["left_out"] = len(wanted) - len(shown)
@@ -227,7 +227,7 @@ class CalibrationStats(_PredictionTool):
             data: dict[str, Any] = {"whose": "everybody", **_scores(settled)}
         else:
             every = _of_domain(await self._predictions.all(context), arguments.domain)
-            settled = [scored for one in every if (scored := _settled(one)) is not None]
+            settled = [scored for one in every if (scored := _settle(one)) is not None]
             data = {"whose": "mine", **_counts(every), **_scores(settled), **_domains(settled)}
             origins = tuple(one.origin for one in every)
         if not arguments.chart or not settled:
@@ -244,7 +244,7 @@ def prediction_tools(predictions: Predictions) -> tuple[Tool, ...]:
     return tuple(tool(predictions) for tool in (Predict, ResolvePrediction, ListPredictions, CalibrationStats))
 
 
-def _shown(prediction: Prediction) -> Mapping[str, Any]:
+def _data(prediction: Prediction) -> Mapping[str, Any]:
     forecast = prediction.forecast
     shown: dict[str, Any] = {
         "number": prediction.number,
@@ -279,12 +279,12 @@ def _counts(predictions: Sequence[Prediction]) -> Mapping[str, int]:
     return {
         "overdue": sum(one.is_overdue for one in predictions),
         "open": sum(one.verdict is None for one in predictions),
-        "resolved": sum(_settled(one) is not None for one in predictions),
+        "resolved": sum(_settle(one) is not None for one in predictions),
         "void": sum(one.verdict == "void" for one in predictions),
     }
 
 
-def _settled(prediction: Prediction) -> SettledPrediction | None:
+def _settle(prediction: Prediction) -> SettledPrediction | None:
     """The prediction as it is scored; None: it is open or void."""
     if prediction.verdict is None or prediction.verdict == "void":
         return None

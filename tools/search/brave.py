@@ -47,7 +47,7 @@ class _Result(SearchRow):
     page_age: str | None = None
 
     @model_validator(mode="after")
-    def _dated(self) -> Self:
+    def _take_page_age(self) -> Self:
         self.age = self.age or self.page_age
         return self
 

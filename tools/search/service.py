@@ -143,12 +143,12 @@ class SearchService:
             raise Disabled(
                 f"{names} cannot search like that. Search without topic, freshness and sites, or answer without it."
             )
-        found = await self._asked(query, able)
+        found = await self._ask(query, able)
         if not found.failures:  # a stand-in's answer is not kept: the better service may be back in a moment
             self._recent.put(query, found, now)
         return found
 
-    async def _asked(self, query: Query, able: Sequence[SearchBackend]) -> CachedHits:
+    async def _ask(self, query: Query, able: Sequence[SearchBackend]) -> CachedHits:
         failures: list[ToolError] = []
         for backend in able:
             try:
@@ -158,7 +158,7 @@ class SearchService:
                 _log.warning("%s failed, kind %s", backend.name, error.code)
                 failures.append(error)
                 continue
-            wanted = _wanted(hits, query)
+            wanted = _filter(hits, query)
             return CachedHits(source=backend.name, hits=wanted, failures=tuple(failures), cost_usd=backend.cost_usd)
         last = failures[-1]
         raise type(last)(" ".join(map(str, failures))) from last
@@ -196,7 +196,7 @@ def row(hit: Hit) -> Mapping[str, Any]:
     return found | {name: value for name, value in more.items() if value is not None} | {"snippet": hit.snippet}
 
 
-def _wanted(hits: Sequence[Hit], query: Query) -> tuple[Hit, ...]:
+def _filter(hits: Sequence[Hit], query: Query) -> tuple[Hit, ...]:
     """Each address once, and only of sites that are wanted, whatever the service made of that."""
     found: dict[str, Hit] = {}
     for hit in hits:

@@ -139,7 +139,7 @@ def now(forecast: WeatherForecast) -> Mapping[str, str]:
     return {
         "local_time": str(values.get("time") or "unknown"),
         "weather": _in_words(values.get(CODE)),
-        **_measured(values, forecast.current_units, CURRENT),
+        **_with_units(values, forecast.current_units, CURRENT),
     }
 
 
@@ -153,7 +153,7 @@ def days(forecast: WeatherForecast) -> Iterator[Mapping[str, str]]:
         yield {
             "date": day,
             "weather": _in_words(values.get(CODE)),
-            **_measured(values, forecast.daily_units, DAILY),
+            **_with_units(values, forecast.daily_units, DAILY),
         }
 
 
@@ -170,7 +170,7 @@ def hours(forecast: WeatherForecast, wanted: ForecastSpan) -> Mapping[str, Any]:
             {
                 "time": f"{at:%a %H:%M}",
                 "weather": _in_words(values.get(CODE)),
-                **_measured(values, forecast.hourly_units, HOURLY),
+                **_with_units(values, forecast.hourly_units, HOURLY),
             }
             for at, values in rows
         ],
@@ -184,7 +184,7 @@ def air(forecast: WeatherForecast) -> Mapping[str, str]:
     word = "unknown"
     if isinstance(index, float):
         word = next((word for most, word in _AIR_WORDS.items() if index <= most), "extremely poor")
-    return {"air": word, **_measured(values, forecast.current_units, AIR)}
+    return {"air": word, **_with_units(values, forecast.current_units, AIR)}
 
 
 def panels(forecast: WeatherForecast, wanted: ForecastSpan) -> tuple[Sequence[datetime], tuple[Panel, ...]]:
@@ -259,7 +259,7 @@ def _time(said: Value) -> datetime | None:
     return read if read.tzinfo is None and read.year in _YEARS else None
 
 
-def _measured(values: Mapping[str, Value], units: Mapping[str, str], names: Mapping[str, str]) -> Mapping[str, str]:
+def _with_units(values: Mapping[str, Value], units: Mapping[str, str], names: Mapping[str, str]) -> Mapping[str, str]:
     """The values by our names, each with its unit as the answer gives it; what is null is left out."""
     return {
         ours: _with_unit(value, units.get(theirs, ""))

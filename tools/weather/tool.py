@@ -120,16 +120,16 @@ class Weather:
     async def _weather(self, arguments: WeatherArguments, needed_days: int) -> Result:
         if arguments.latitude is not None and arguments.longitude is not None:
             here = {"latitude": arguments.latitude, "longitude": arguments.longitude}
-            return await self._told(here, (), arguments, needed_days)
+            return await self._answer(here, (), arguments, needed_days)
         asked = shorten(clean_text(arguments.place or ""), MAX_NAME_CHARS)
-        chosen, others = _chosen(await self._service.places(asked), asked)
+        chosen, others = _choose(await self._service.places(asked), asked)
         if chosen is not None:
-            return await self._told(chosen.label, others, arguments, needed_days)
+            return await self._answer(chosen.label, others, arguments, needed_days)
         message = f"Several places are named {asked!r}: which one is meant?"
         candidates = [place.label for place in others]
         return Result(data={"ambiguous": True, "message": message, "candidates": candidates})
 
-    async def _told(
+    async def _answer(
         self,
         label: Mapping[str, str | float],
         others: Sequence[WeatherPlace],
@@ -207,7 +207,7 @@ def _labels(steps: Sequence[datetime]) -> Mapping[int, str]:
     return {number: f"{at:%a %d}" for number, at in enumerate(steps) if at.hour == 0}
 
 
-def _chosen(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | None, tuple[WeatherPlace, ...]]:
+def _choose(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | None, tuple[WeatherPlace, ...]]:
     """The place that is clearly meant, or None, and the others of the same name.
 
     Of places that bear exactly the name (else of all) the one with clearly the most people.

@@ -214,12 +214,12 @@ class _Fetch:
         headers = [(b"Host", address.authority.encode("ascii")), *self._headers]
         try:
             async with self._pool.stream("GET", _wire_url(address), headers=headers) as response:
-                return await self._read(address, response)
+                return await self._read_answer(address, response)
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
             raise Unavailable(f"{_SERVICE} cannot be reached: {why_unreachable(error)}.") from error
 
-    async def _read(self, address: WebAddress, response: httpcore.Response) -> "FetchedPage | _Redirect":
-        headers = _joined(response.headers)
+    async def _read_answer(self, address: WebAddress, response: httpcore.Response) -> "FetchedPage | _Redirect":
+        headers = _join_headers(response.headers)
         if response.status in _REDIRECTS:
             target = resolve_redirect(address, headers.get("location", ""))
             return _Redirect(target, is_permanent=response.status in _PERMANENT)
@@ -241,7 +241,7 @@ class _Fetch:
             raise BadArguments(f"What stands at this address is none of: {', '.join(self._accept)}.")
         max_bytes = self._max_bytes[page.content_type]
         return await decompress(
-            _counted(response.aiter_stream(), max_bytes),
+            _count_pieces(response.aiter_stream(), max_bytes),
             page.headers.get("content-encoding", ""),
             service=_SERVICE,
             max_bytes=max_bytes,
@@ -277,7 +277,7 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         if port not in self._reach.ports:
             ports = ", ".join(map(str, sorted(self._reach.ports)))
             raise Denied(f"Only the ports of the web are fetched from ({ports}).")
-        return await self._connected(await self._judged(host, port), port)
+        return await self._connect(await self._admitted_addresses(host, port), port)
 
     async def connect_unix_socket(
         self,
@@ -288,7 +288,7 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         del path, timeout, socket_options
         raise Denied("Nothing is fetched from a socket of this machine.")
 
-    async def _judged(self, host: str, port: int) -> Sequence[IpAddress]:
+    async def _admitted_addresses(self, host: str, port: int) -> Sequence[IpAddress]:
         """All addresses of the host, at least one, each of them admitted."""
         try:
             addresses = await self._resolve(host, port)
@@ -303,16 +303,16 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
             raise Denied("This address leads into a private or reserved network; only public sites are fetched.")
         return addresses
 
-    async def _connected(self, addresses: Sequence[IpAddress], port: int) -> httpcore.AsyncNetworkStream:
+    async def _connect(self, addresses: Sequence[IpAddress], port: int) -> httpcore.AsyncNetworkStream:
         *others, last = addresses[:_MAX_ATTEMPTS]
         for address in others:
             try:
-                return await self._opened(address, port, seconds=_ATTEMPT_SECONDS)
+                return await self._open(address, port, seconds=_ATTEMPT_SECONDS)
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 continue
-        return await self._opened(last, port, seconds=None)
+        return await self._open(last, port, seconds=None)
 
-    async def _opened(self, address: IpAddress, port: int, *, seconds: float | None) -> httpcore.AsyncNetworkStream:
+    async def _open(self, address: IpAddress, port: int, *, seconds: float | None) -> httpcore.AsyncNetworkStream:
         """A connection to this address; `seconds` None leaves it all the time that its caller has."""
         return _SmallReads(await self._network.connect_tcp(str(address), port, timeout=seconds))
 
@@ -380,7 +380,7 @@ def _wire_url(address: WebAddress) -> httpcore.URL:
     )
 
 
-def _joined(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+def _join_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     joined: dict[str, str] = {}
     for raw_name, raw_value in headers:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("utf-8", errors="replace")
@@ -388,7 +388,7 @@ def _joined(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     return joined
 
 
-async def _counted(pieces: AsyncIterable[bytes], max_bytes: int) -> AsyncIterator[bytes]:
+async def _count_pieces(pieces: AsyncIterable[bytes], max_bytes: int) -> AsyncIterator[bytes]:
     """The pieces of a body, as long as they are not absurdly small: one of a byte is as much work as one of 64 kB."""
     left = _PIECES_FOR_ALL + max_bytes // _SMALLEST_PIECE_BYTES
     async for piece in pieces:

@@ -75,7 +75,7 @@ def rules_of(text: str) -> Rules:
 
 def allows(rules: Sequence[Rule], target: str) -> bool:
     """Whether the rules let a path with its query be read."""
-    path = _spelled(target).replace("*", "%2A").replace("$", "%24")
+    path = _canonical(target).replace("*", "%2A").replace("$", "%24")
     longest = max(
         (rule for rule in rules if _fits(rule.pattern, path)),
         key=lambda rule: (len(rule.pattern), rule.is_allowed),
@@ -107,7 +107,7 @@ class Robots:
         site, now = f"{address.scheme}://{address.authority}", time.monotonic()
         until, rules = self._remembered.get(site, (now, ()))
         if now >= until:
-            rules = await self._fetched(f"{site}/robots.txt")
+            rules = await self._fetch(f"{site}/robots.txt")
             until = now + REMEMBERED_SECONDS
         self._remembered[site] = until, rules
         self._remembered.move_to_end(site)
@@ -117,7 +117,7 @@ class Robots:
             count -= len(oldest)
         return rules
 
-    async def _fetched(self, url: str) -> Rules:
+    async def _fetch(self, url: str) -> Rules:
         try:
             page = await self._fetcher.get(
                 url, accept=("text/*",), max_bytes=_MAX_BYTES, timeout_seconds=self._timeout_seconds
@@ -159,10 +159,10 @@ def _pattern(path: str) -> str:
     if not is_readable or not path.startswith(("/", "*")):
         return ""
     body = path.removesuffix("$")
-    return _spelled(body).replace("$", "%24") + path[len(body) :]
+    return _canonical(body).replace("$", "%24") + path[len(body) :]
 
 
-def _spelled(path: str) -> str:
+def _canonical(path: str) -> str:
     """Letters, digits and signs that never need it are not escaped; what is escaped besides means something else."""
 
     def unescaped(escaped: re.Match[str]) -> str:

@@ -180,7 +180,7 @@ def _piece(page: FetchedPage, reading: PageText, offset: int, most: int) -> Iter
     yield "text", reading.text[offset:end]
     if end < total:
         yield from (("next_offset", end), ("total_chars", total))
-    if offset == 0 and (links := list(_shown(reading.links))):
+    if offset == 0 and (links := list(_link_data(reading.links))):
         yield "links", links
 
 
@@ -205,7 +205,7 @@ def _note(reading: PageText) -> str:
     return "" if reading.text else "The page holds no text."
 
 
-def _shown(links: tuple[PageLink, ...]) -> Iterator[Mapping[str, str]]:
+def _link_data(links: tuple[PageLink, ...]) -> Iterator[Mapping[str, str]]:
     left = _MAX_LINKS_CHARS
     for link in links[:_MAX_LINKS]:
         left -= len(link.text) + len(link.url)

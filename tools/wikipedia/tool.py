@@ -138,7 +138,7 @@ class Wikipedia:
         language = arguments.language or self._options.language
         page, others = await self._page(title, language)
         if not page.is_a_list_of_others:
-            return _told(page, language, arguments.section, others)
+            return _answer(page, language, arguments.section, others)
         meanings = [shorten(clean_text(one), _MAX_TITLE_CHARS) for one in await self._meanings(page.title, language)]
         message = f"{title!r} has several meanings: which article is meant?"
         return Result(data={"ambiguous": True, "message": message, "candidates": meanings})
@@ -185,7 +185,7 @@ class Wikipedia:
         return (answer.parse(_Answer, _SERVICE).query or _Query()).pages
 
 
-def _told(page: _Page, language: str, wanted: str | None, others: Sequence[str]) -> Result:
+def _answer(page: _Page, language: str, wanted: str | None, others: Sequence[str]) -> Result:
     text = clean_text(page.extract)
     sections = _sections(text)
     words = text[: sections[0].top if sections else len(text)].strip() or "(none)"
@@ -203,9 +203,9 @@ def _told(page: _Page, language: str, wanted: str | None, others: Sequence[str])
 
 
 def _section(text: str, sections: Sequence[_Section], wanted: str) -> Mapping[str, Any]:
-    name = _folded(wanted)
-    exact = [section for section in sections if _folded(section.heading) == name]
-    near = [section for section in sections if name in _folded(section.heading)]
+    name = _fold(wanted)
+    exact = [section for section in sections if _fold(section.heading) == name]
+    near = [section for section in sections if name in _fold(section.heading)]
     for section in (exact or near)[:1]:
         words = text[section.start : section.end].strip() or "(none)"
         return {"section": section.heading, "text": shorten(words, _MAX_TEXT_CHARS)}
@@ -231,7 +231,7 @@ def _sections(text: str) -> Sequence[_Section]:
     ]
 
 
-def _folded(heading: str) -> str:
+def _fold(heading: str) -> str:
     return " ".join(clean_text(heading).casefold().split())
 
 

@@ -428,7 +428,7 @@ def test_without_the_authorizer_nothing_is_written_either(path: Path) -> None:
     databases = shop(path).databases
     database = databases.database(databases.access("shop"))
     assert isinstance(database, sqlite.Sqlite)
-    with closing(database._opened(brake, is_at_rest=False)) as connection:
+    with closing(database._open(brake, is_at_rest=False)) as connection:
         for statement in ("INSERT INTO t VALUES (3, 'z')", "DROP TABLE t", "ATTACH ':memory:' AS other"):
             with pytest.raises(sqlite3.OperationalError):
                 connection.execute(statement)

@@ -308,7 +308,7 @@ def test_a_key_alone_means_openai_and_its_present_model(http: Http) -> None:
     """The service chooses none by itself."""
     tool = ImageGenerate(ImagesOptions(api_key=SecretStr(KEY)), http, Fetcher(USER_AGENT))
     assert tool._url == "https://api.openai.com/v1/images/generations"
-    assert tool._wanted == {"n": 1, "model": "gpt-image-2.5-flare", "size": "1024x1024"}
+    assert tool._request_body == {"n": 1, "model": "gpt-image-2.5-flare", "size": "1024x1024"}
 
 
 @pytest.mark.parametrize(
