@@ -103,10 +103,14 @@ class ImageGenerate:
             raise BadArguments("The description is empty.")
         made = await self._ask(prompt)
         try:
-            return _result(await self._picture(made))
+            picture = await self._picture(made)
+            if (kind := _kind(picture)) is None:
+                raise Unavailable(f"{_SERVICE} made something that is no PNG, JPEG or WebP.")
         except ToolError as error:
             error.cost_usd = self.spec.cost_usd
             raise
+        file = ResultFile(name=f"picture.{kind}", content_type=f"image/{kind}", data=picture)
+        return Result(data={"format": kind, "size_bytes": len(picture)}, files=(file,))
 
     async def _ask(self, prompt: str) -> BytesAnswer:
         """The answer that holds the picture; a server that cannot be asked for a format is asked without."""
@@ -189,14 +193,6 @@ def _request_body(options: ImagesOptions) -> Mapping[str, Any]:
     form = None if _WITH_FORMAT_ALWAYS in (model or "") else "b64_json"
     wanted = {"model": model, "size": options.size, "quality": options.quality, "response_format": form}
     return {"n": 1, **{name: value for name, value in wanted.items() if value is not None}}
-
-
-def _result(picture: bytes) -> Result:
-    kind = _kind(picture)
-    if kind is None:
-        raise Unavailable(f"{_SERVICE} made something that is no PNG, JPEG or WebP.")
-    file = ResultFile(name=f"picture.{kind}", content_type=f"image/{kind}", data=picture)
-    return Result(data={"format": kind, "size_bytes": len(picture)}, files=(file,))
 
 
 def _decode(text: str) -> bytes:

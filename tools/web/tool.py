@@ -7,14 +7,15 @@ Left to others: which addresses a turn may ask for (`bot.policy.trust`), where o
 what the site allows (`tools.web.robots`), who opens pages and PDFs (`tools.ports.Papers`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from http import HTTPStatus
+from itertools import accumulate
 
 from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied, NotFound, RateLimited, ToolError, Unavailable
-from tools.ports import PageLink, PageText, Paper, Papers
+from tools.ports import PageText, Paper, Papers
 from tools.web.addresses import MAX_CHARS as MAX_URL_CHARS
 from tools.web.fetch import FetchedPage, Fetcher
 from tools.web.options import MAX_PAGE_CHARS, MIN_PAGE_CHARS, PageOptions
@@ -180,8 +181,10 @@ def _piece(page: FetchedPage, reading: PageText, offset: int, most: int) -> Iter
     yield "text", reading.text[offset:end]
     if end < total:
         yield from (("next_offset", end), ("total_chars", total))
-    if offset == 0 and (links := list(_link_data(reading.links))):
-        yield "links", links
+    sizes = accumulate(len(link.text) + len(link.url) for link in reading.links[:_MAX_LINKS])
+    links = [link for link, size in zip(reading.links, sizes, strict=False) if size <= _MAX_LINKS_CHARS]
+    if offset == 0 and links:
+        yield "links", [{"text": link.text, "url": link.url} for link in links]
 
 
 def _end(text: str, start: int, most: int) -> int:
@@ -203,15 +206,6 @@ def _note(reading: PageText) -> str:
     if reading.has_script and is_bare:
         return "The page shows hardly anything without JavaScript, which Aldis does not run."
     return "" if reading.text else "The page holds no text."
-
-
-def _link_data(links: tuple[PageLink, ...]) -> Iterator[Mapping[str, str]]:
-    left = _MAX_LINKS_CHARS
-    for link in links[:_MAX_LINKS]:
-        left -= len(link.text) + len(link.url)
-        if left < 0:
-            return
-        yield {"text": link.text, "url": link.url}
 
 
 def _refusal(page: FetchedPage) -> ToolError:
