@@ -13,7 +13,7 @@ class Accounts(Repository):
     """The repository of accounts. All methods run inside a transaction."""
 
     def meet(self, account: str, *, number: str | None) -> None:
-        """Aldis answers for this account from now on; `account` is its id, or its number as long as that is all."""
+        """Records that Aldis answers for this account; `account` is its id, or its number while no id is known."""
         if account == number:
             return
         id_, called = self.keyring.handle(account), None if number is None else self.keyring.handle(number)

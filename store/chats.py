@@ -21,12 +21,12 @@ class Chats(Repository):
     """The repository of the conversations' settings. All methods run inside a transaction."""
 
     def settings(self, conversation: ConversationId) -> bytes | None:
-        """What was kept last; None: nothing was ever set."""
+        """Returns the settings kept last; None: none were ever set."""
         sealed = self.value("SELECT settings FROM chats WHERE conversation_id = ?", (conversation,))
         return None if sealed is None else self.keyring.open(conversation, _settings_place(conversation), sealed)
 
     def keep(self, conversation: ConversationId, settings: bytes, *, expires_at: datetime | None) -> None:
-        """Keep the settings, sealed, in the place of those before; `expires_at`: when words in them disappear."""
+        """Keeps the settings, sealed, in place of the former ones; `expires_at`: when words in them disappear."""
         self.execute(
             "INSERT INTO chats (conversation_id, settings, expires_at) VALUES (?, ?, ?) ON CONFLICT (conversation_id) "
             "DO UPDATE SET settings = excluded.settings, expires_at = excluded.expires_at",
@@ -38,7 +38,7 @@ class Chats(Repository):
         )
 
     def expired_chats(self, now: datetime) -> tuple[ConversationId, ...]:
-        """The conversations in whose settings words have to be gone by now."""
+        """The conversations whose settings hold words that must be gone by now."""
         return self.column("SELECT conversation_id FROM chats WHERE expires_at <= ?", (millis(now),))
 
     def all(self) -> tuple[ConversationId, ...]:
@@ -46,16 +46,16 @@ class Chats(Repository):
         return self.column("SELECT conversation_id FROM chats")
 
     def newest_turn(self, conversation: ConversationId) -> TurnId:
-        """The turn that was begun last in the conversation; 0 when there was none."""
+        """The newest turn of the conversation; 0 when there is none."""
         newest = "SELECT id FROM turns WHERE conversation_id = ? ORDER BY id DESC LIMIT 1"
         return self.value(newest, (conversation,)) or TurnId(0)
 
     def is_first(self, conversation: ConversationId, turn: TurnId) -> bool:
-        """Whether none was begun before this turn in the conversation, as far as is known."""
+        """Whether this is the first turn of the conversation, as far as is known."""
         return not self.exists("SELECT 1 FROM turns WHERE conversation_id = ? AND id < ? LIMIT 1", (conversation, turn))
 
     def last_asked(self, conversation: ConversationId, person: str, *, after: TurnId) -> LastQuestion | None:
-        """What this person asked last in the conversation and has not taken back; None where that is before `after`."""
+        """The last question of this person there that was not taken back; None where it is not newer than `after`."""
         return self.record(
             LastQuestion,
             "SELECT id AS turn, state, expires_at FROM askers JOIN turns ON turns.id = askers.turn_id WHERE person = ? "
@@ -65,7 +65,7 @@ class Chats(Repository):
         )
 
     def leave(self, conversation: ConversationId, turn: TurnId, question: bytes | None) -> None:
-        """A turn has ended: without an answer to `question`, which is kept, or with one (None). Older ones go."""
+        """Ends a turn: without an answer to `question`, which is kept, or with one (None). Deletes older ones."""
         self.execute(
             "DELETE FROM unanswered WHERE turn_id IN (SELECT turn_id FROM unanswered JOIN turns "
             "ON turns.id = turn_id WHERE conversation_id = ?)",
@@ -76,12 +76,12 @@ class Chats(Repository):
             self.execute("INSERT INTO unanswered (turn_id, question) VALUES (?, ?)", (turn, sealed))
 
     def unanswered_question(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
-        """The question of a turn that ended without an answer; None where there is none, or it is kept no longer."""
+        """The question of a turn that ended without an answer; None where there is none, or it is no longer kept."""
         sealed = self.value("SELECT question FROM unanswered WHERE turn_id = ?", (turn,))
         return None if sealed is None else self.keyring.open(conversation, _question_place(turn), sealed)
 
     def shorten(self, item: InboxId, expires_at: datetime | None) -> None:
-        """What a message of the inbox asks disappears by then at the latest; None: when the message does."""
+        """Makes what a message of the inbox asks disappear by then at the latest; None: when the message does."""
         if expires_at is not None:
             self.execute(
                 "UPDATE inbox SET expires_at = min(coalesce(expires_at, ?1), ?1) WHERE id = ?2",

@@ -11,7 +11,7 @@ class Conversations(Repository):
     """The repository of conversations. All methods run inside a transaction."""
 
     def add(self, address: str, *, now: datetime) -> ConversationId:
-        """The conversation at this address, begun now unless it is known. Its data key exists before (`key`)."""
+        """Returns the conversation at this address, made now unless it is known. Its data key exists before (`key`)."""
         handle = self.chat_handle(address)
         self.execute(
             "INSERT INTO conversations (realm, handle, created_at) VALUES (?, ?, ?) ON CONFLICT (handle) DO NOTHING",
@@ -22,7 +22,7 @@ class Conversations(Repository):
         return found
 
     def key(self, address: str) -> None:
-        """Give the conversation at this address its data key, in a transaction of its own before `add`.
+        """Gives the conversation at this address its data key, in a transaction of its own before `add`.
 
         The keys are in another file, and the two files do not commit as one: a key without a conversation does no
         harm, a row without a key could never be read.

@@ -117,7 +117,7 @@ class Feeds(Repository):
         return dict(self.rows("SELECT feed_id, count(*) FROM articles GROUP BY feed_id"))
 
     def settle_set(self, urls: Sequence[str], *, now: datetime) -> None:
-        """The settings name these feeds and no others."""
+        """Makes the feeds of the settings these and no others."""
         for feed in self.all():
             if feed.is_set and feed.given not in urls:
                 self.remove(feed.id)
@@ -126,7 +126,7 @@ class Feeds(Repository):
             self.add(url, is_set=True, now=now)
 
     def add(self, url: str, *, is_set: bool = False, now: datetime) -> Feed | None:
-        """Begin to read a feed; None where it is read already, or there are as many as may be.
+        """Adds a feed; returns None where it is read already, or there are as many as may be.
 
         One of the settings (`is_set`) is read however many others there are.
         """
@@ -140,7 +140,7 @@ class Feeds(Repository):
         return self._feeds("WHERE given = ?", (url,))[0]
 
     def remove(self, feed: int) -> Feed | None:
-        """Read a feed no more; its articles go, out of the index too. None where there is none of this number."""
+        """Removes a feed with its articles, from the index too; returns None where there is none of this number."""
         known = self._feeds("WHERE id = ?", (feed,))
         if not known:
             return None
@@ -151,19 +151,19 @@ class Feeds(Repository):
         return known[0]
 
     def due(self, now: datetime) -> Feed | None:
-        """The feed whose turn it is to be read; None while there is none."""
+        """The feed that is due first; None while none is due."""
         return next(iter(self._feeds("WHERE due_at <= ? ORDER BY due_at, id LIMIT 1", (millis(now),))), None)
 
     def next_due_at(self) -> datetime | None:
-        """When a feed is due at the earliest; None where none is ever."""
+        """When the next feed is due; None where none ever is."""
         return moment_if(self.value("SELECT min(due_at) FROM feeds"))
 
     def pull_in(self, *, until: datetime) -> None:
-        """No feed is due later than then."""
+        """Makes no feed due later than then."""
         self.execute("UPDATE feeds SET due_at = ?1 WHERE due_at > ?1", (millis(until),))
 
     def note(self, feed: Feed) -> bool:
-        """Write down how a feed stands; whether it is still there."""
+        """Keeps how a feed stands; returns whether it is still there."""
         return self.exists(
             "UPDATE feeds SET url = ?, title = ?, etag = ?, last_modified = ?, digest = ?, due_at = ?, "
             "read_at = ?, failures = ?, trouble = ? WHERE id = ? RETURNING id",
@@ -174,7 +174,7 @@ class Feeds(Repository):
         )
 
     def keep(self, feed: int, articles: Iterable[Article]) -> int:
-        """These articles stand in the feed now, and no others; gives how many of them were not known.
+        """Keeps these articles as what stands in the feed now; returns how many of them were new.
 
         One that another feed has brought before, under the same address, is left there.
         """
@@ -212,7 +212,7 @@ class Feeds(Repository):
         )
 
     def prune(self, *, before: datetime, most: int) -> int:
-        """Articles from before then go, and the oldest beyond `most`; gives how many went, some hundreds at a time.
+        """Deletes articles from before then and the oldest beyond `most`, some hundreds at a time; returns how many.
 
         Those that stand in their feed still are left: they would come back as new.
         """
@@ -262,7 +262,7 @@ class Feeds(Repository):
         )
 
     def _unindex(self, condition: str, values: Sequence[object]) -> None:
-        """Take articles out of the index, which has to be told the very words that were put in."""
+        """Removes articles from the index, which needs the very words that were put in."""
         self.execute(
             "INSERT INTO article_words (article_words, rowid, title, summary) SELECT 'delete', id, title, summary "  # noqa: S608  (literals only)
             f"FROM articles WHERE {condition}",
@@ -270,7 +270,7 @@ class Feeds(Repository):
         )
 
     def _drop(self, condition: str, values: Sequence[object]) -> int:
-        """Let articles go, out of the index first; gives how many they were."""
+        """Deletes articles, from the index first; returns how many."""
         if not self._has_index():  # then there are none
             return 0
         self._unindex(condition, values)

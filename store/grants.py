@@ -24,7 +24,7 @@ class Grants(Repository):
     """The repository of what was allowed for good. All methods run inside a transaction."""
 
     def allow(self, conversation: ConversationId, person: str, *, tool: str, shape: str, now: datetime) -> None:
-        """Allow a tool, as it is now."""
+        """Allows a tool, as it is now."""
         self.revoke(conversation, person, tool)
         self.execute(
             "INSERT INTO grants (conversation_id, person, tool, shape, granted_at) VALUES (?, ?, ?, ?, ?)",
@@ -32,7 +32,7 @@ class Grants(Repository):
         )
 
     def revoke(self, conversation: ConversationId, person: str, tool: str) -> bool:
-        """Take it back; gives whether it had been allowed."""
+        """Revokes it; returns whether it had been allowed."""
         found = self.execute(
             "DELETE FROM grants WHERE conversation_id = ? AND person = ? AND tool = ?",
             (conversation, self.keyring.handle(person), tool),

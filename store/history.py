@@ -24,7 +24,7 @@ class History(Repository):
     """The repository of what was said. All methods run inside a transaction."""
 
     def append(self, conversation: ConversationId, messages: Sequence[StoredMessage]) -> None:
-        """Keep the messages of one turn, sealed, in order; the same transaction closes the turn as `kept`."""
+        """Keeps the messages of one turn, sealed, in order; the same transaction closes the turn as `kept`."""
         for position, message in enumerate(messages):
             sealed = self.keyring.seal(conversation, _place(message.turn, position), message.message)
             self.execute(
@@ -36,7 +36,7 @@ class History(Repository):
     def last(
         self, conversation: ConversationId, turns: int, *, after: TurnId | None = None
     ) -> tuple[StoredMessage, ...]:
-        """The messages of those of the last so many turns that came after one, oldest first; perhaps none."""
+        """The messages of the last so many turns, oldest first, only of those behind `after`; perhaps none."""
         rows = self.rows(LAST_TURNS, (conversation, turns, after or 0))
         return tuple(self._message(conversation, *row) for row in rows)
 
@@ -96,7 +96,7 @@ class History(Repository):
         return self.keyring.open(conversation, _place(turn, rows[0][0]), rows[0][1]) if rows else None
 
     def correct(self, conversation: ConversationId, turn: TurnId, message: bytes) -> None:
-        """Put another question in the place of the one that was asked."""
+        """Replaces the question that was asked."""
         sealed = self.keyring.seal(conversation, _place(turn, 0), message)
         self.execute("UPDATE history SET message = ? WHERE turn_id = ? AND position = 0", (sealed, turn))
 

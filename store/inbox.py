@@ -49,7 +49,7 @@ class Inbox(Repository):
     """The repository of arrivals. All methods run inside a transaction."""
 
     def put(self, arrival: Arrival) -> InboxId | None:
-        """Keep an envelope, sealed; None when it was kept before (a redelivery)."""
+        """Keeps an envelope, sealed; returns None when it was kept before (a redelivery)."""
         account, author = self.keyring.handle(self.account_name(arrival.account)), self.keyring.handle(arrival.author)
         place = _place(account, author, arrival.device, arrival.sent_at, arrival.kind)
         row = self.execute(
@@ -86,7 +86,7 @@ class Inbox(Repository):
         busy_people: Collection[bytes] = (),
         most: int = 20,
     ) -> Claim | None:
-        """Take what waits in the conversation that was served longest ago, or None when nothing waits.
+        """Claims what waits in the conversation that was served longest ago; returns None when nothing waits.
 
         Conversations in `busy` are passed over, and those in which the first to be served is in `busy_people`
         (handles). At most `most` messages are taken together; those of a turn that was begun before are taken again as
@@ -135,7 +135,7 @@ class Inbox(Repository):
         expires_at: datetime | None = None,
         replaces: TurnId | None = None,
     ) -> TurnId:
-        """A new turn of the conversation, running."""
+        """Begins a turn of the conversation."""
         return TurnId(
             self.value(
                 "INSERT INTO turns (conversation_id, state, started_at, expires_at, replaces) "
@@ -162,7 +162,7 @@ class Inbox(Repository):
         )
 
     def put_off(self, turn: TurnId, *, until: datetime) -> None:
-        """The turn waits for a person's word, at most until then; this was no failed try."""
+        """Lets the turn wait for a person's word, at most until then; this was no failed try."""
         self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL, put_off_until = ?, attempts = attempts - 1 "
             "WHERE turn_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed'",
@@ -170,7 +170,7 @@ class Inbox(Repository):
         )
 
     def put_off_all(self, seconds: float) -> None:
-        """Own time is ahead by so much at once: words are waited for, and claims hold, as long as they would have."""
+        """Own time jumps ahead by so much: words are waited for, and claims hold, as long as they would have."""
         self.execute(
             "UPDATE inbox SET put_off_until = put_off_until + ?1, claimed_until = claimed_until + ?1 "
             "WHERE state IN ('waiting', 'claimed')",
@@ -178,21 +178,21 @@ class Inbox(Repository):
         )
 
     def pull_in(self, *, until: datetime) -> int:
-        """At start: no turn waits for a word longer than until then; gives how many messages did."""
+        """At start: lets no turn wait for a word longer than until then; returns how many messages did."""
         return self.execute(
             "UPDATE inbox SET put_off_until = ?1 WHERE state IN ('waiting', 'claimed') AND put_off_until > ?1",
             (millis(until),),
         ).rowcount
 
     def take_up(self, turn: TurnId) -> None:
-        """The word has come: the turn goes on."""
+        """Lets the turn go on: the word has come."""
         self.execute(
             "UPDATE inbox SET put_off_until = NULL WHERE turn_id = ? AND state IN ('waiting', 'claimed')", (turn,)
         )
         self.notify("inbox")
 
     def take_up_overdue(self, now: datetime) -> int:
-        """Turns whose time to wait for a word is over go on without it; gives how many messages that were."""
+        """Lets turns go on whose time to wait for a word is over; returns how many messages that were."""
         count = self.execute(
             "UPDATE inbox SET put_off_until = NULL WHERE state IN ('waiting', 'claimed') AND put_off_until <= ?",
             (millis(now),),
@@ -246,7 +246,7 @@ class Inbox(Repository):
         return self._open_items(rows)
 
     def count_try(self, item: InboxId) -> None:
-        """An urgent item could not be carried out: that was one try."""
+        """Counts a failed try to carry out an urgent item."""
         self.execute("UPDATE inbox SET attempts = attempts + 1 WHERE id = ?", (item,))
 
     def settle(self, item: InboxId, *, dead: bool = False, turn: TurnId | None = None) -> None:
@@ -284,16 +284,16 @@ class Inbox(Repository):
         )
 
     def revise(self, item: InboxId, root: InboxId, turn: TurnId | None) -> None:
-        """An edit is the newest revision of a message, and belongs to the turn that answers or has answered it."""
+        """Makes an edit the newest revision of a message, of the turn that answers or has answered it."""
         self.execute("UPDATE inbox SET revises = ?, turn_id = ? WHERE id = ?", (root, turn, item))
 
     def as_question(self, item: InboxId, turn: TurnId | None) -> None:
-        """An urgent item is to be answered after all: it waits like a message, for `turn` where that is begun."""
+        """Makes an urgent item wait like a message, for `turn` where that is begun: it is to be answered after all."""
         self.execute("UPDATE inbox SET urgent = 0, turn_id = ? WHERE id = ?", (turn, item))
         self.notify("inbox")
 
     def release(self, turn: TurnId) -> None:
-        """The turn is given up for good; its messages wait for another one."""
+        """Gives the turn up for good; its messages wait for another one."""
         self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL, turn_id = NULL, put_off_until = NULL, "
             "attempts = 0 "
@@ -314,15 +314,15 @@ class Inbox(Repository):
         )
 
     def done(self, turn: TurnId) -> None:
-        """The turn's messages are settled: their words go, their names stay so that a redelivery is known."""
+        """Settles the turn's messages: their words go, their names stay so that a redelivery is known."""
         self._settle(turn, "done")
 
     def bury(self, turn: TurnId) -> None:
-        """The turn failed too often: its messages are dead, their words go."""
+        """Buries the messages of a turn that failed too often: they are dead, their words go."""
         self._settle(turn, "dead")
 
     def hand_back(self, turn: TurnId, *, counts: bool) -> None:
-        """The claim is given up: it waits again. `counts` tells whether that was a failed try, or a shutdown."""
+        """Gives the claim up: it waits again. `counts` says whether that was a failed try, or a shutdown."""
         self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL, attempts = attempts - ? "
             "WHERE turn_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed'",
@@ -331,9 +331,9 @@ class Inbox(Repository):
         self.notify("inbox")
 
     def requeue(self, *, now: datetime | None) -> int:
-        """Claims left behind wait again: those whose deadline is before `now`, or all (None, at start).
+        """Makes claims wait again that were left behind: those whose deadline is before `now`, or all (None, at start).
 
-        Gives how many messages that were.
+        Returns how many messages that were.
         """
         count = self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL "
@@ -372,7 +372,7 @@ class Inbox(Repository):
         return self.requeue(now=None)
 
     def prune(self, *, before: datetime) -> int:
-        """Forget the names of settled messages that came before then, a batch of them; gives how many that were."""
+        """Deletes settled messages that came before then, a batch of them; returns how many."""
         return self.execute(
             "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE state IN ('done', 'dead') AND received_at < ? "
             "LIMIT ?)",

@@ -36,12 +36,12 @@ class Journal(Repository):
         return self.value("SELECT replaces FROM turns WHERE id = ?", (turn,))
 
     def steps(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
-        """The steps of the turn in order; none when it has only been claimed."""
+        """The steps of the turn in order; none where it was only claimed."""
         rows = self.rows("SELECT position, step FROM journal WHERE turn_id = ? ORDER BY position", (turn,))
         return tuple(self.keyring.open(conversation, _place(turn, position), step) for position, step in rows)
 
     def close(self, turn: TurnId, end: TurnEnd, *, now: datetime) -> None:
-        """The turn has ended: its steps go."""
+        """Ends the turn: its steps go."""
         self.execute("DELETE FROM journal WHERE turn_id = ?", (turn,))
         self.execute("UPDATE turns SET state = ?, ended_at = ? WHERE id = ?", (end, millis(now), turn))
 

@@ -148,7 +148,7 @@ class Ledger(Repository):
         return self.keyring.handle(person)
 
     def prune(self, *, now: datetime) -> None:
-        """Forget the sums of days and months that are long over."""
+        """Deletes the sums of days and months that are long over."""
         self.execute("DELETE FROM spent WHERE period < ?", ((now - KEPT).date().isoformat(),))
 
     def _scopes(self, person: str | None, group: str | None) -> Mapping[Scope, bytes]:

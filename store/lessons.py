@@ -14,7 +14,7 @@ class Lessons(Repository):
         return dict(self.rows("SELECT subject, lessons FROM lessons WHERE learnt_at >= ?", (millis(since),)))
 
     def keep(self, subject: str, lessons: str, *, now: datetime) -> None:
-        """This is what is known of it from now on."""
+        """Keeps these lessons in place of the former ones."""
         self.execute(
             "INSERT INTO lessons (subject, lessons, learnt_at) VALUES (?, ?, ?) "
             "ON CONFLICT (subject) DO UPDATE SET lessons = excluded.lessons, learnt_at = excluded.learnt_at",

@@ -69,5 +69,5 @@ class Members(Repository):
         return moment_if(self.value("SELECT max(listed_at) FROM rosters"))
 
     def prune(self, *, before: datetime) -> None:
-        """Forget who had left a group before then."""
+        """Deletes members who had left a group before then."""
         self.execute("DELETE FROM members WHERE left_at < ?", (millis(before),))

@@ -42,7 +42,7 @@ class Facts(Repository):
         now: datetime,
         labels: bytes | None = None,
     ) -> Fact:
-        """Remember a fact, as long as the turn that tells it; or give the one that the same origin kept before."""
+        """Keeps a fact as long as the turn that tells it; or returns the one that the same origin kept before."""
         known = self.of_origin(conversation, origin)
         if known is not None:
             return known
@@ -73,7 +73,7 @@ class Facts(Repository):
         return self._read(conversation, wanted, (millis(now),))
 
     def forget(self, conversation: ConversationId, number: int | None) -> int:
-        """Forget the fact of this number, None: all of them; gives how many that were."""
+        """Deletes the fact of this number, None: all of them; returns how many that were."""
         return self.execute(
             "UPDATE facts SET fact = NULL, labels = NULL WHERE conversation_id = ?1 AND fact IS NOT NULL "
             "AND number = coalesce(?2, number)",
@@ -81,11 +81,11 @@ class Facts(Repository):
         ).rowcount
 
     def expire(self, now: datetime) -> int:
-        """What messages told that have disappeared by now goes; gives how many facts that were."""
+        """Deletes the facts of messages that have disappeared by now; returns how many."""
         return self.execute("DELETE FROM facts WHERE expires_at <= ?", (millis(now),)).rowcount
 
     def prune(self, *, before: datetime) -> None:
-        """Let the names go of calls that kept something before then which was forgotten."""
+        """Deletes the names of calls whose facts were kept before then and forgotten."""
         self.execute("DELETE FROM facts WHERE fact IS NULL AND kept_at < ?", (millis(before),))
 
     def _read(self, conversation: ConversationId, condition: str, values: tuple[object, ...]) -> tuple[Fact, ...]:

@@ -62,7 +62,7 @@ class Outbox(Repository):
         replaces: OutboxId | None = None,
         removes: bool = False,
     ) -> None:
-        """Keep a reply, sealed, to be sent after all others of its conversation, in the place of `replaces` if set.
+        """Keeps a reply, sealed, to be sent after all others of its conversation, in place of `replaces` if set.
 
         `removes`: it takes an earlier message out of the chat, and is none itself.
         """
@@ -86,7 +86,7 @@ class Outbox(Repository):
         now: datetime,
         most_edits: int,
     ) -> bool:
-        """Keep what a running turn says of itself, in the place of what it said before; gives whether it was kept.
+        """Keeps what a running turn says of itself, in place of what it said before; returns whether it was kept.
 
         Not kept: the turn does not run any more, the former status has not arrived (yet), or as many edits lead to it
         as there may be, one less than `most_edits`: the last is for the answer.
@@ -103,12 +103,12 @@ class Outbox(Repository):
         return True
 
     def status(self, turn: TurnId) -> OutboxId | None:
-        """The status that what the turn says next takes the place of; None where there is none."""
+        """The status that the turn's next message replaces; None where there is none."""
         newest = self._newest_status(turn)
         return None if newest is None else newest[0]
 
     def take_status_back(self, turn: TurnId) -> SentMessage | None:
-        """Nothing will take the place of the turn's status: it is not sent (again). Gives what has to be removed.
+        """Takes the turn's status back: it is not sent (again), nothing replaces it. Returns what has to be removed.
 
         One that is just being sent has no words any more: whoever sends it learns that it has to go (`mark_sent`).
         """
@@ -188,7 +188,7 @@ class Outbox(Repository):
         return tuple((OutboxId(row[0]), _in_chat(*row[1:])) for row in rows)
 
     def unsent_parts(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
-        """What of the turn's answer has surely not been sent, in order."""
+        """The parts of the turn's answer that were surely not sent, in order."""
         rows = self.rows(
             "SELECT position, reply FROM outbox WHERE turn_id = ? AND state = 'waiting' ORDER BY position", (turn,)
         )
@@ -307,7 +307,7 @@ class Outbox(Repository):
         self._attempts.reconcile(now=now)
 
     def rewrite(self, item: OutboxId, reply: bytes, *, now: datetime) -> bool:
-        """It surely did not go out, and is due at once in other words; returns False where it was taken back."""
+        """Makes what surely did not go out due at once in other words; returns False where it was taken back."""
         rows = self.rows(
             "SELECT conversation_id, turn_id, position FROM outbox "
             "WHERE id = ? AND state = 'sending' AND reply IS NOT NULL",
@@ -320,7 +320,7 @@ class Outbox(Repository):
         return bool(rows)
 
     def doubt(self, item: OutboxId, *, due_at: datetime) -> None:
-        """Nobody knows whether it went out: unless a receipt proves it, it is due again then."""
+        """Marks a send as unknown: unless a receipt proves it, it is due again then."""
         self._end_attempt(item, "unknown", due_at)
         self._attempts.doubt_last(item, due_at)
 
@@ -357,7 +357,7 @@ class Outbox(Repository):
         ).rowcount
 
     def most_attempts(self) -> int:
-        """How often that send in doubt was begun which was begun most often; 0 where none is in doubt."""
+        """The most attempts of any send that is in doubt; 0 where none is."""
         return self.value(
             "SELECT coalesce(max((SELECT count(*) FROM attempts WHERE outbox_id = outbox.id)), 0) FROM outbox "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' AND position >= 0 "
@@ -366,7 +366,7 @@ class Outbox(Repository):
         )
 
     def put_off_all(self, seconds: float) -> None:
-        """Own time is ahead by so much at once: what waits waits as long as it would have."""
+        """Own time jumps ahead by so much: what waits is due as much later."""
         self.execute(
             "UPDATE outbox SET due_at = due_at + ? WHERE state IN ('waiting', 'sending', 'unknown')",
             (round(seconds * 1000),),
@@ -405,7 +405,7 @@ class Outbox(Repository):
         return self.value("SELECT conversation_id FROM outbox WHERE id = ?", (item,))
 
     def hold(self, conversation: ConversationId, *, now: datetime) -> None:
-        """Send nothing to the conversation any more: nobody in it has a safety number that is trusted."""
+        """Holds the conversation: nobody in it has a trusted safety number, so nothing is sent."""
         self.execute(
             "INSERT INTO holds (conversation_id, held_at) VALUES (?1, ?2) "
             "ON CONFLICT (conversation_id) DO UPDATE SET held_at = ?2",
@@ -418,12 +418,12 @@ class Outbox(Repository):
         return {conversation: moment(at) for conversation, at in self.rows("SELECT * FROM holds")}
 
     def release(self, conversation: ConversationId) -> None:
-        """Send again what was held."""
+        """Sends what was held."""
         self.execute("DELETE FROM holds WHERE conversation_id = ?", (conversation,))
         self.notify("outbox")
 
     def wake(self, *, now: datetime) -> None:
-        """Make due what surely did not go out and waits to be tried again: what was in its way is gone."""
+        """Makes due what waits to be tried again: what was in its way is gone."""
         self.execute(
             "UPDATE outbox SET due_at = ?1 WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
             "AND due_at > ?1",
@@ -432,7 +432,7 @@ class Outbox(Repository):
         self.notify("outbox")
 
     def give_up_held(self, *, before: datetime, now: datetime) -> int:
-        """What is held and belongs to a turn from before then is dead; gives how much that was."""
+        """Gives up what is held and belongs to a turn from before then; returns how many items that were."""
         return self.execute(
             "UPDATE outbox SET state = 'dead', reply = NULL, settled_at = ?1 "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
@@ -442,7 +442,7 @@ class Outbox(Repository):
         ).rowcount
 
     def prune(self, *, before: datetime) -> int:
-        """Forget items that were settled before then and receipts from before, a batch of each; gives how many."""
+        """Deletes items settled before then and older receipts, a batch of each; returns how many."""
         items = self.execute(
             "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE settled_at < ? LIMIT ?)",
             (millis(before), AT_ONCE),

@@ -11,11 +11,11 @@ class OwnTime(Repository):
     """The repository of the one row. All methods run inside a transaction."""
 
     def last(self) -> KeptTime | None:
-        """How the times stood; None: nobody has kept them yet."""
+        """The times as they were kept last; None: they never were."""
         return self.record(KeptTime, "SELECT boot, counted_ns, wall_ns, own_ns FROM own_time")
 
     def keep(self, time: KeptTime) -> None:
-        """This is how they stand now."""
+        """Keeps the times as they stand now."""
         self.execute(
             "INSERT INTO own_time (id, boot, counted_ns, wall_ns, own_ns) VALUES (1, ?, ?, ?, ?) ON CONFLICT (id) DO "
             "UPDATE SET boot = excluded.boot, counted_ns = excluded.counted_ns, wall_ns = excluded.wall_ns, "
@@ -24,7 +24,7 @@ class OwnTime(Repository):
         )
 
     def latest(self) -> datetime | None:
-        """The latest time at which something was sent or had come, as far as is known; None: nothing has."""
+        """When something was sent or came last, as far as is known; None: nothing has."""
         return moment_if(
             self.value(
                 "SELECT max(at) FROM (SELECT max(until) AS at FROM listening UNION ALL SELECT max(started_at) FROM ("

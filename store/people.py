@@ -48,7 +48,7 @@ class People(Repository):
     """The repository of people. All methods run inside a transaction. `account` is the one that Aldis answers for."""
 
     def allow(self, person: str, *, account: str, by: str, now: datetime) -> None:
-        """Let a person in on the word of the admin `by`; doing it again keeps the first time."""
+        """Lets a person in on the word of the admin `by`; doing it again keeps the first time."""
         self._strike("people", self._guest(account, person))
         self.execute(
             "INSERT INTO people (person, allowed_at, allowed_by) VALUES (?, ?, ?) ON CONFLICT (person) DO NOTHING",
@@ -56,7 +56,7 @@ class People(Repository):
         )
 
     def deny(self, person: str, *, account: str) -> bool:
-        """Take it back; whether the person had been let in. `person` is who it is, or the label of an `Approval`."""
+        """Revokes it; returns whether they had been let in. `person` is who it is, or the label of an `Approval`."""
         found = self.execute(
             "DELETE FROM people WHERE person = ? OR lower(substr(hex(person), 1, 8)) = ?",
             (self._guest(account, person), person.lower()),
@@ -68,7 +68,7 @@ class People(Repository):
         return self.exists("SELECT 1 FROM true_people WHERE person = ?", (self._guest(account, person),))
 
     def approvals(self) -> tuple[Approval, ...]:
-        """Everybody who was let in, those of longest ago first."""
+        """Everybody who was let in, the oldest first."""
         rows = self.rows("SELECT person, allowed_at, allowed_by FROM true_people ORDER BY allowed_at, person")
         return tuple(Approval(label=_label(person), at=moment(at), by=_label(by)) for person, at, by in rows)
 
@@ -112,7 +112,7 @@ class People(Repository):
         )
 
     def suspect(self, person: str, key: str, *, account: str, now: datetime) -> None:
-        """The person has this key now, and it is not trusted; a key that is known as such keeps its time."""
+        """Records that the person has this key now and it is not trusted; a key known as such keeps its time."""
         self._strike("identities", self._guest(account, person))
         self.execute(
             "INSERT INTO identities (person, key, noticed_at, is_open) VALUES (?1, ?2, ?3, 1) "
@@ -143,11 +143,11 @@ class People(Repository):
         return self.exists("SELECT 1 FROM true_identities WHERE person = ? AND told_at IS NOT NULL", values)
 
     def identity_told(self, person: str, *, account: str, now: datetime) -> None:
-        """The admins know of it."""
+        """Records that the admins know of it."""
         self.execute("UPDATE identities SET told_at = ? WHERE person = ?", (millis(now), self._guest(account, person)))
 
     def verify(self, person: str, key: str, *, account: str) -> None:
-        """The person has this key, which was compared with their own: it is trusted."""
+        """Trusts this key of the person, which was compared with their own."""
         self._strike("identities", self._guest(account, person))
         self.execute(
             "INSERT INTO identities (person, key, noticed_at, is_open, is_verified) VALUES (?1, ?2, 0, 0, 1) "
@@ -156,7 +156,7 @@ class People(Repository):
         )
 
     def trust(self, label: str, *, is_verified: bool | None = None) -> None:
-        """The key of whoever has this label is trusted; `is_verified` None: that was not done here."""
+        """Trusts the key of the person with this label; `is_verified` None: it was not compared here."""
         self.execute(
             "DELETE FROM identities WHERE person IN (SELECT person FROM forged_identities) "
             "AND lower(substr(hex(person), 1, 8)) = ?",
@@ -169,7 +169,7 @@ class People(Repository):
         )
 
     def prune(self, *, before: datetime) -> None:
-        """Forget keys that were noticed before then and are trusted, unless they had been compared."""
+        """Deletes trusted keys that were noticed before then, unless they had been compared."""
         self.execute(
             "DELETE FROM identities WHERE person IN (SELECT person FROM true_identities "
             "WHERE noticed_at < ? AND NOT is_open AND NOT is_verified)",
@@ -177,7 +177,7 @@ class People(Repository):
         )
 
     def _strike(self, table: Literal["people", "pins", "identities"], key: bytes) -> None:
-        """Delete the row where it is forged: what is decided now does not rest on it."""
+        """Deletes the row where it is forged: what is decided now must not rest on it."""
         column = "number" if table == "pins" else "person"
         forged = f"SELECT {column} FROM forged_{table} WHERE {column} = ?"  # noqa: S608  (our own names)
         self.execute(f"DELETE FROM {table} WHERE {column} IN ({forged})", (key,))  # noqa: S608

@@ -52,7 +52,7 @@ class Predictions(Repository):
         due_at: datetime,
         turn: TurnId,
     ) -> PredictionRow:
-        """Record a prediction, as long as the turn stays; or give the one that the same origin recorded before."""
+        """Keeps a prediction as long as its turn; or returns the one that the same origin recorded before."""
         known = self.of_origin(conversation, origin)
         if known is not None:
             return known
@@ -118,7 +118,7 @@ class Predictions(Repository):
         return self.of_origin(conversation, origin)
 
     def strike(self, conversation: ConversationId, person: str, number: int, *, now: datetime) -> PredictionRow | None:
-        """The person's prediction goes, as if it had not been made; gives what it was, None: there is none."""
+        """Strikes the person's prediction, as if it had not been made; returns what it was, None: there is none."""
         origin = self._origin(conversation, person, number, now)
         if origin is None:
             return None
@@ -130,16 +130,16 @@ class Predictions(Repository):
         return struck
 
     def expire(self, now: datetime) -> int:
-        """What came from messages that have disappeared by now goes; gives how many predictions that were."""
+        """Deletes predictions of messages that have disappeared by now; returns how many."""
         return self.execute("DELETE FROM predictions WHERE expires_at <= ?", (millis(now),)).rowcount
 
     def retain(self, before: datetime) -> int:
-        """What was settled before then goes, and what was due before then and is open; gives how many that were."""
+        """Deletes what was settled before then, or was due before then and is open; returns how many."""
         outdated = "DELETE FROM predictions WHERE coalesce(settled_at, due_at) < ?"
         return self.execute(outdated, (millis(before),)).rowcount
 
     def prune(self, *, before: datetime) -> None:
-        """Let the names go of calls that recorded something which was struck off before then."""
+        """Deletes the names of calls whose predictions were struck off before then."""
         self.execute(
             "DELETE FROM predictions WHERE words IS NULL AND coalesce(settled_at, due_at) < ?", (millis(before),)
         )

@@ -24,7 +24,7 @@ class Quotas(Repository):
         return taken.rowcount > 0
 
     def give_back(self, service: str, period: str, *, amount: int) -> None:
-        """Count so many less in the period; nothing where another one runs by now."""
+        """Counts so many less in the period; does nothing where another one runs by now."""
         self.execute(
             "UPDATE quotas SET used = max(0, used - ?) WHERE service = ? AND period = ?", (amount, service, period)
         )

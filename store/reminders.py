@@ -60,7 +60,7 @@ class Reminders(Repository):
         expires_at: datetime | None = None,
         is_delay: bool = False,
     ) -> Reminder:
-        """Plan a reminder, or give the one that the same origin planned before, whatever has become of it.
+        """Plans a reminder, or returns the one that the same origin planned before, whatever has become of it.
 
         With a turn its words expire when the turn does, else at `expires_at`. `is_delay`: it was asked for as a time
         that has to pass, and not as a date.
@@ -109,7 +109,7 @@ class Reminders(Repository):
         )
 
     def due(self, now: datetime, *, most: int) -> tuple[Reminder, ...]:
-        """What is due by now, longest first, at most so many."""
+        """What is due by now, the longest overdue first, at most so many."""
         return self._read(
             "WHERE settled_at IS NULL AND due_at <= ? AND EXISTS (SELECT 1 FROM conversations "
             "WHERE conversations.id = conversation_id AND realm = ?) ORDER BY due_at, id LIMIT ?",
@@ -118,7 +118,7 @@ class Reminders(Repository):
         )
 
     def overdue(self, at: datetime) -> tuple[Reminder, ...]:
-        """What was due by then in both realms, longest first."""
+        """What was due by then in both realms, the longest overdue first."""
         return self._read("WHERE settled_at IS NULL AND due_at <= ? ORDER BY due_at, id", (millis(at),), discards=True)
 
     def due_times(self) -> tuple[tuple[int, datetime], ...]:
@@ -137,7 +137,7 @@ class Reminders(Repository):
         )
 
     def again(self, reminder: int, due_at: datetime) -> None:
-        """It has come, and comes again then."""
+        """Sets its next time: it has come once."""
         self.execute("UPDATE reminders SET due_at = ? WHERE id = ?", (millis(due_at), reminder))
 
     def set_clock(self, seconds: float) -> None:
@@ -155,20 +155,20 @@ class Reminders(Repository):
         self.notify("reminders")
 
     def settle(self, reminder: int, *, now: datetime) -> None:
-        """It has come for the last time, or never will: its words go."""
+        """Settles it: it came for the last time, or never will. Its words go."""
         self.execute(
             "UPDATE reminders SET settled_at = ?, plan = NULL, words = NULL WHERE id = ?", (millis(now), reminder)
         )
 
     def expire(self, now: datetime) -> int:
-        """The words that came from messages which have disappeared by now go; gives how many reminders that were."""
+        """Deletes the words of messages that have disappeared by now; returns how many reminders that were."""
         return self.execute(
             "UPDATE reminders SET words = NULL WHERE expires_at IS NOT NULL AND words IS NOT NULL AND expires_at <= ?",
             (millis(now),),
         ).rowcount
 
     def prune(self, *, before: datetime) -> None:
-        """Forget those that were settled before then."""
+        """Deletes those that were settled before then."""
         self.execute("DELETE FROM reminders WHERE settled_at < ?", (millis(before),))
 
     def asked_at(self, turn: TurnId) -> int:
@@ -193,7 +193,7 @@ class Reminders(Repository):
             return None
 
     def keep_zone(self, direct: ConversationId, zone: str) -> None:
-        """Whoever has this direct conversation lives in this zone from now on."""
+        """Keeps the time zone of whoever has this direct conversation."""
         self.execute(
             "INSERT INTO zones (conversation_id, zone) VALUES (?, ?) "
             "ON CONFLICT (conversation_id) DO UPDATE SET zone = excluded.zone",

@@ -55,7 +55,7 @@ class Summaries(Repository):
             return None
 
     def keep(self, conversation: ConversationId, summary: Summary) -> None:
-        """Keep it in the place of the one before."""
+        """Keeps it in place of the one before."""
         labels = summary.labels
         self.execute(
             "INSERT INTO summaries (conversation_id, first_turn, last_turn, summary, expires_at, labels) "
@@ -73,7 +73,7 @@ class Summaries(Repository):
         )
 
     def drop(self, turn: TurnId) -> None:
-        """A turn has other words now: a summary that covers it goes."""
+        """Deletes the summary that covers this turn, whose words have changed."""
         self.execute(
             "DELETE FROM summaries WHERE ?1 BETWEEN first_turn AND last_turn "
             "AND conversation_id = (SELECT conversation_id FROM turns WHERE id = ?1)",
@@ -81,7 +81,7 @@ class Summaries(Repository):
         )
 
     def expire(self, now: datetime) -> int:
-        """Those that sum up turns which have disappeared by now go; gives how many."""
+        """Deletes those of turns that have disappeared by now; returns how many."""
         return self.execute("DELETE FROM summaries WHERE expires_at <= ?", (millis(now),)).rowcount
 
 

@@ -19,6 +19,6 @@ class ToolShapes(Repository):
         return {**{tool: "" for (tool,) in forged}, **dict(true)}
 
     def keep(self, tool: str, shape: str, *, now: datetime) -> None:
-        """This is what the tool is from now on."""
+        """Keeps the shape of the tool in place of the former one."""
         self.execute("DELETE FROM tool_shapes WHERE tool = ?", (tool,))
         self.execute("INSERT INTO tool_shapes (tool, shape, seen_at) VALUES (?, ?, ?)", (tool, shape, millis(now)))
