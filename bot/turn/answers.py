@@ -8,6 +8,7 @@ Left to others: what a citation is (`bot.turn.citations`), which addresses were 
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from bot.i18n.catalogues import say
@@ -22,7 +23,7 @@ from bot.turn.budget import Budget
 from bot.turn.calls import NOBODY_HERE, Calls
 from bot.turn.citations import cite, visible_beginning, visible_words
 from bot.turn.journal import Outcome
-from bot.turn.links import defang, given_in
+from bot.turn.links import GivenAddresses, defang, given_in
 from bot.turn.state import SETTLED, TurnState
 from bot.turn.toolbox import Toolbox
 
@@ -59,7 +60,7 @@ class Answers:
             return None
         if not may_carry_out(state.labels):
             return lambda text: on_text(visible_beginning(self._secrets.cut(text), state.pages))
-        given = given_in((*state.history, *state.said), self._toolbox.returning)
+        given = self._given(state)
         next_at = 0.0
 
         def tell(text: str) -> None:
@@ -75,20 +76,20 @@ class Answers:
         if completion.stop is Stop.REFUSAL:
             return state.outcome(say(phrases.REFUSED), ok=False)
         is_cut = completion.stop is Stop.LENGTH
-        answer = None if completion.message is None else self._cited(state, completion.message.text)
+        shielded = self._shield(state)
+        answer = None if completion.message is None else self._cited(state, completion.message.text, shielded)
         if answer is None:
             return self._found(state) or state.outcome(
                 say(phrases.NO_WORDS_LEFT) if is_cut else say(phrases.NOTHING_SAID), ok=False
             )
-        text = self._shielded(state, visible_words(answer))
+        text = shielded(visible_words(answer))
         return state.outcome(f"{text}\n\n{say(phrases.CUT_OFF)}" if is_cut else text, ok=True, keeps=answer)
 
-    def _cited(self, state: TurnState, text: str) -> AssistantMessage | None:
+    @staticmethod
+    def _cited(state: TurnState, text: str, shielded: Callable[[str], str]) -> AssistantMessage | None:
         """The answer as it is kept; None where there are no words."""
-        answer = cite(
-            text, state.pages, (*state.history, *state.said), shows=lambda url: self._shielded(state, url) == url
-        )
-        words = "" if answer is None else self._shielded(state, answer.text)
+        answer = cite(text, state.pages, (*state.history, *state.said), shows=lambda url: shielded(url) == url)
+        words = "" if answer is None else shielded(answer.text)
         return None if answer is None or not words.strip() else replace(answer, parts=_words(words).parts)
 
     def _found(self, state: TurnState) -> Outcome | None:
@@ -97,14 +98,20 @@ class Answers:
         if not found:
             return None
         words = [describe_answer(run.answer, run.arguments) for run in found]
-        text = self._shielded(state, "\n\n".join([say(phrases.FOUND_ALONE), *words]))
+        text = self._shield(state)("\n\n".join([say(phrases.FOUND_ALONE), *words]))
         return state.outcome(text, ok=True, keeps=_words(text))
 
-    def _shielded(self, state: TurnState, text: str) -> str:
-        """The words without addresses that the model may have made up for a stranger, or to carry something out."""
+    def _shield(self, state: TurnState) -> Callable[[str], str]:
+        """What takes the addresses out of words that the model may have made up for a stranger, or to carry something
+        out.
+        """
         if not may_carry_out(state.labels):
-            return text
-        return defang(text, given_in((*state.history, *state.said), self._toolbox.returning))
+            return lambda text: text
+        given = self._given(state)
+        return lambda text: defang(text, given)
+
+    def _given(self, state: TurnState) -> GivenAddresses:
+        return GivenAddresses(given_in((*state.history, *state.said), self._toolbox.returning))
 
     def _with_sources(self, state: TurnState, outcome: Outcome) -> Outcome:
         """The outcome; below its answer stands what it rests on: what came with the question, and what tools read.

@@ -25,7 +25,7 @@ from urllib.parse import unquote
 
 from bot.messages import AssistantMessage, Message, Page, Text, ToolMessage, UserMessage
 from bot.policy.trust import urls_in
-from bot.turn.links import inert_host
+from bot.turn.links import inert_host, stands_in
 from tools import canonical_url
 
 FIRST_NUMBER = 101
@@ -47,8 +47,9 @@ _LINK = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"<(https?://[^\s<>]+)>|https?://[^\s<>\"`|\\^]+", re.IGNORECASE)
-# What stands in the place of the braces is no part of a longer name, and ends where a part of the address ends.
-_WHOLE = r"(?:(?<![\w.-])|(?<=www\.)){}(?![\w-]|\.\w)"
+# What was given is no part of a longer name, and ends where a part of the address ends.
+_BEGINS = re.compile(r"(?<![\w.-])|(?<=www\.)")
+_GOES_ON = re.compile(r"[\w-]|\.\w")
 _EMPTIED = re.compile(r"[ \t]?\(\s*\)|\[\s*\]|<\s*>")
 _LEFT_ALONE = re.compile(r"[ \t]*(?:[-*+•]|\d+[.)]|\[\d+\])?[ \t]*(?:\w+:)?[ \t:.,;–-]*")
 
@@ -353,4 +354,6 @@ def _cleared(line: str, given: str) -> str:
 def _is_given(url: str, given: str) -> bool:
     """Whether the address stands in what was given; the scheme, `www.`, a fragment and the last slash do not matter."""
     bare = url.lower().partition("://")[2].partition("#")[0].removeprefix("www.").rstrip(".,;:!?)'*_]/")
-    return any(re.search(_WHOLE.format(re.escape(spelled)), given) for spelled in {bare, unquote(bare)} if spelled)
+    return any(
+        stands_in(given, spelled, begins=_BEGINS, goes_on=_GOES_ON) for spelled in {bare, unquote(bare)} if spelled
+    )

@@ -1,6 +1,7 @@
 """The pages that an answer cites: those that a search gave, and no others, in this turn and in every later one."""
 
 import json
+import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -284,6 +285,17 @@ def test_without_a_search_addresses_stay(there: Told) -> None:
     """What a model knows itself it may name."""
     text = "See [the manual](https://docs.example/manual) or https://docs.example."
     assert there.shown(text) == text
+
+
+def test_many_invented_addresses_are_taken_out_quickly() -> None:
+    """However much was read: nobody else is answered while they are looked for."""
+    read = "".join(f"{number} lamps hang in www.harbour-{number}.example\n" for number in range(8_000))
+    pages = CitedPages((), searches)
+    pages.find(LAMPS)
+    listed = "\n".join(f"- https://made-{number}.example/{number}" for number in range(1_000))
+    began = time.process_time()
+    assert cite(f"These:\n{listed}", pages, [question(read)], lambda _: True) == answered("These:")
+    assert time.process_time() - began < 20
 
 
 PARTS = [*"[](),`\n <>.【】", "101", "102", "7", "https://made.example/x"]

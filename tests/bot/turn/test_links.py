@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.formatting.split import parts, visible
 from bot.labels import Labels
 from bot.messages import AssistantMessage, CallId, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
-from bot.turn.links import defang, given_in, inert
+from bot.turn.links import GivenAddresses, defang, given_in, inert
 
 GIVEN = "See https://lamps.example/signals?a=1, www.flags.example and docs.sea.example/Flag_(signal)#top"
 
@@ -63,7 +63,7 @@ GIVEN = "See https://lamps.example/signals?a=1, www.flags.example and docs.sea.e
 )
 def test_what_nobody_gave_is_no_link(text: str, shown: str) -> None:
     """With a scheme or without, in code or not, with capitals or a fragment of its own; the sentence stays readable."""
-    assert defang(text, GIVEN) == shown
+    assert defang(text, GivenAddresses(GIVEN)) == shown
     assert "4711" not in re.sub(r"\S*\[.\]\S*", "", visible(shown).text)
 
 
@@ -84,7 +84,7 @@ def test_what_nobody_gave_is_no_link(text: str, shown: str) -> None:
 )
 def test_what_was_given_or_is_none_stays(text: str) -> None:
     """So do names of files, figures, and code."""
-    assert defang(text, GIVEN) == text
+    assert defang(text, GivenAddresses(GIVEN)) == text
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_what_was_given_or_is_none_stays(text: str) -> None:
 )
 def test_signs_of_style_hide_no_address(text: str) -> None:
     """What counts is what people see in the end."""
-    seen = visible(defang(text, GIVEN)).text
+    seen = visible(defang(text, GivenAddresses(GIVEN))).text
     assert re.search(r"evil[.。]example", seen) is None
 
 
@@ -122,7 +122,8 @@ def test_what_phones_read_as_part_of_a_given_address_carries_nothing_out(address
     `src_path` in lib/re.mjs (read 2026-11-23).
     """
     given = f"{GIVEN} {address}"
-    seen = visible(defang(f'See {address}{behind} and {address}, “{address}” or "{address}".', given)).text
+    answer = f'See {address}{behind} and {address}, “{address}” or "{address}".'
+    seen = visible(defang(answer, GivenAddresses(given))).text
     linked = [found.rstrip('.,”"') for found in re.findall(r"(?:https://lamps|flags)\.example/[^\s<>｜]*", seen)]
     assert set(linked) == {address}
 
@@ -130,7 +131,7 @@ def test_what_phones_read_as_part_of_a_given_address_carries_nothing_out(address
 @pytest.mark.parametrize("behind", ["!?!!?_", "*__*", ",;,;)", "_", ".,.,-", "')]'_", ":::;"])
 def test_no_signs_behind_a_given_address_spell_anything(behind: str) -> None:
     """Signal's apps read on over them: to whoever owns the host they are signs of a code."""
-    seen = visible(defang(f"See https://lamps.example/signals?a=1{behind} now", GIVEN)).text
+    seen = visible(defang(f"See https://lamps.example/signals?a=1{behind} now", GivenAddresses(GIVEN))).text
     assert seen.startswith("See lamps[.]example")
 
 
@@ -139,7 +140,7 @@ def test_no_signs_behind_a_given_address_spell_anything(behind: str) -> None:
 )
 def test_no_signs_before_a_given_name_make_it_another(before: str) -> None:
     """Signal's app for desktops reads `4711=flags.example` as one name, phones `4711%@flags.example` as a mailbox."""
-    seen = visible(defang(f"See {before}www.flags.example or {before}flags.example", GIVEN)).text
+    seen = visible(defang(f"See {before}www.flags.example or {before}flags.example", GivenAddresses(GIVEN))).text
     assert "flags[.]example or" in seen
     assert "flags.example" not in seen
 
@@ -151,14 +152,14 @@ def test_every_end_of_a_host_is_known() -> None:
     assert len(ends) > 1000
     for end in ends + [end.encode().decode("idna") for end in ends if end.startswith("xn--")]:
         is_of_files = end in {"cc", "java", "md", "mk", "ml", "pl", "pm", "ps", "py", "rs", "sh", "so"}
-        assert (defang(f"evil.{end}", "") == f"evil.{end}") is is_of_files
+        assert (defang(f"evil.{end}", GivenAddresses("")) == f"evil.{end}") is is_of_files
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from([*"*_~|`[]()<>\\\n &#46;", ".", "evil", ".example", "/?d=4711", "https://", "a"])))
 def test_whatever_is_answered_no_made_up_address_is_seen(atoms: list[str]) -> None:
     """Neither in the answer nor in what is left of it without styles."""
-    seen = visible(defang("".join(atoms), GIVEN)).text
+    seen = visible(defang("".join(atoms), GivenAddresses(GIVEN))).text
     assert "evil.example/?d" not in seen
     assert "://evil" not in seen
 
@@ -168,7 +169,7 @@ def test_whatever_is_answered_no_made_up_address_is_seen(atoms: list[str]) -> No
 )
 def test_no_address_hides_behind_what_grows(before: str) -> None:
     """A page may be longer than its Markdown: what stands at its end is looked at all the same."""
-    answer = defang(f"{before}**evil**.example/?d=4711", "")
+    answer = defang(f"{before}**evil**.example/?d=4711", GivenAddresses(""))
     sent = "".join(part.text for part in parts(answer))
     assert sent.endswith("evil[.]example/?d=4711")
 
@@ -187,8 +188,17 @@ def test_long_answers_are_looked_through_quickly() -> None:
         "http" * 15_000,
     ):
         began = time.process_time()
-        defang(text, GIVEN)
+        defang(text, GivenAddresses(GIVEN))
         assert time.process_time() - began < 20
+
+
+def test_many_addresses_are_looked_for_quickly_in_all_that_was_read() -> None:
+    """A page can have a model list a thousand of them: nobody else is answered while they are looked for."""
+    read = "".join(f"{number} lamps hang in www.harbour-{number}.example\n" for number in range(8_000))
+    listed = "\n".join(f"- https://evil-{number}.example/{number}" for number in range(1_000))
+    began = time.process_time()
+    assert "://" not in defang(listed, GivenAddresses(read))
+    assert time.process_time() - began < 20
 
 
 def test_the_question_shows_an_address_whole() -> None:
