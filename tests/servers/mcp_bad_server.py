@@ -2,12 +2,14 @@
 
 python mcp_rough.py plain   FILE    `echo`, `post`, `die`, `hold` as they say; its process id goes into FILE
 python mcp_rough.py flood   FILE    likewise, but it answers calls with 20 MB that are no line
+python mcp_rough.py heap    FILE    likewise, but it answers calls with 9 MB of texts without a letter
 python mcp_rough.py stuck   FILE    likewise, but a call is the last thing that it hears, and it minds no SIGTERM
 python mcp_rough.py silent  FILE    says nothing, does not mind that its input ends, and has started another process
 python mcp_rough.py hostile FILE    lists tools that nobody should be shown as they are
 python mcp_rough.py babble  FILE    writes what is no message, words of a person in it
 python mcp_rough.py ping    FILE    lists its tools, then wants to be answered again and again, and hears nothing
 python mcp_rough.py chat    FILE    likewise, but it tells of its progress again and again
+python mcp_rough.py drone   FILE    likewise, but in messages of 9 MB
 """
 
 import itertools
@@ -81,6 +83,8 @@ def answer(asked: dict[str, Any]) -> dict[str, Any] | None:
             sys.stdout.write("x" * 20_000_000)
             sys.stdout.flush()
             return None
+        case "tools/call" if HOW == "heap":
+            return {"content": [{"type": "text", "text": ""}] * 300_000}
         case "tools/call" if HOW == "stuck":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             Path(f"{WHERE}.held").touch()
@@ -116,14 +120,16 @@ def serve() -> None:
             sys.stdout.write("the secret of Alice {\n")
         sys.stdout.write(json.dumps(said) + "\n")
         sys.stdout.flush()
-        if asked["method"] == "tools/list" and HOW in {"ping", "chat"}:
+        if asked["method"] == "tools/list" and HOW in {"ping", "chat", "drone"}:
             storm()
 
 
 def storm() -> None:
     for number in itertools.count():
-        told = {"method": "notifications/progress", "params": {"progressToken": number, "progress": 1}}
-        said = told if HOW == "chat" else {"method": "ping", "id": number}
+        told: dict[str, Any] = {"method": "notifications/progress", "params": {"progressToken": number, "progress": 1}}
+        if HOW == "drone":
+            told["params"]["message"] = "x" * 9_000_000
+        said = {"ping": {"method": "ping", "id": number}}.get(HOW, told)
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", **said}) + "\n")
 
 

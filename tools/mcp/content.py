@@ -90,11 +90,15 @@ def _unless_too_large(structured: Any) -> Any:
     """The structured data, unless it is larger than can be cut to size quickly: its words tell the same."""
     if structured is None:
         return None
+    left = MAX_TEXT_CHARS
     try:
-        size = sum(map(len, json.JSONEncoder().iterencode(structured)))
+        for piece in json.JSONEncoder().iterencode(structured):
+            left -= len(piece)
+            if left < 0:
+                return None
     except (ValueError, RecursionError):
         return None
-    return structured if size <= MAX_TEXT_CHARS else None
+    return structured
 
 
 def _says(text: str, structured: Any) -> bool:

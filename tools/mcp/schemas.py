@@ -3,8 +3,9 @@
     schema --known keywords, cleaned texts--> a class of arguments: what models see, and what calls are checked by
 
 A schema can be made to hang its validator, and one that a vendor's API refuses makes every question fail. So only
-keywords of a list are kept (patterns are not: they could run without end, and the server checks by them anyway), and
-references stay inside the schema and are counted. What cannot be made fit is refused whole.
+keywords of a list are kept (patterns are not: they could run without end, and the server checks by them anyway),
+references stay inside the schema, and the work of a check is counted: a list with thousands of items, each with
+hundreds of alternatives, is a minute of it. What cannot be made fit is refused whole.
 
 Source: JSON Schema 2020-12; jsonschema 4.26.0; the rules for tools of the APIs of Anthropic and OpenAI, 2026-11-21.
 """
@@ -13,10 +14,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, cast
 
 from jsonschema import Draft202012Validator, SchemaError
+from jsonschema import ValidationError as JsonSchemaError
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]  (it has no types of its own)
 from pydantic import model_validator
@@ -28,7 +31,9 @@ from tools.text import clean_text, shorten
 
 MAX_SCHEMA_BYTES = 8_000
 _MAX_LEVELS = 20
-_MAX_REFERENCES = 2_000  # followed in one check: of what a schema can do, only they can multiply
+_MAX_STEPS = 30_000  # of one check, a second or so; two thousand records with five fields each take fewer
+_STEP_CHARS = 200  # of what is checked: a step names all of it where it finds a mistake
+_STEP_VALUES = 10  # of an enumeration
 _MAX_DESCRIPTION_CHARS = 400
 _SHOWN_PROBLEMS = 3
 _MAX_PROBLEM_CHARS = 150
@@ -49,7 +54,33 @@ _VALUES = frozenset(
 _NOT_AT_THE_TOP = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const"})
 """What both vendors refuse at the top of a tool's schema; calls are checked by it all the same."""
 
-_references_left: ContextVar[int] = ContextVar("references_left")
+
+@dataclass(kw_only=True, slots=True)
+class _Work:
+    """What a check has done and may do yet."""
+
+    sizes: Mapping[int, int]
+    """How large each list and object of the call is, by its identity."""
+    steps_left: int = _MAX_STEPS
+
+    def count(self, wanted: Any, instance: Any) -> None:
+        """Take one step more: a keyword with this value against this part of the call.
+
+        Raises:
+            _TooMuch: there were too many.
+        """
+        values = len(cast("list[Any]", wanted)) if isinstance(wanted, list) else 0
+        size = len(instance) if isinstance(instance, str) else self.sizes.get(id(instance), 0)
+        self.steps_left -= 1 + values // _STEP_VALUES + size // _STEP_CHARS
+        if self.steps_left < 0:
+            raise _TooMuch
+
+
+class _TooMuch(Exception):
+    """The check has taken too many steps."""
+
+
+_work: ContextVar[_Work] = ContextVar("work")
 
 
 class UnfitSchema(ValueError):
@@ -105,30 +136,69 @@ def _problems(validator: Validator | None, given: Any) -> Iterator[str]:
     if validator is None or not isinstance(given, dict):
         yield "must be an object"
         return
-    token = _references_left.set(_MAX_REFERENCES)
+    arguments = cast("dict[str, Any]", given)
+    sizes: dict[int, int] = {}
+    token = _work.set(_Work(sizes=sizes))
     try:
-        for error in islice(validator.iter_errors(cast("dict[str, Any]", given)), _SHOWN_PROBLEMS):
+        _measure(arguments, sizes)
+        for error in islice(validator.iter_errors(arguments), _SHOWN_PROBLEMS):
             place = ".".join(map(str, error.absolute_path))
             words = shorten(error.message, _MAX_PROBLEM_CHARS)
             yield f"{place}: {words}" if place else words
+    except _TooMuch:
+        yield "too much to be checked; call it with less at a time"
     except RecursionError:
         yield "nested too deeply to be checked"
     except ArithmeticError:  # a whole number of hundreds of digits
         yield "a number is too large to be checked"
     finally:
-        _references_left.reset(token)
+        _work.reset(token)
 
 
-def _follow_reference(validator: Any, reference: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """What lies behind a reference, as long as not too many were followed."""
-    left = _references_left.get(0)
-    if left <= 0:
-        raise RecursionError
-    _references_left.set(left - 1)
-    yield from Draft202012Validator.VALIDATORS["$ref"](validator, reference, instance, schema)
+def _measure(value: Any, sizes: dict[int, int]) -> int:
+    """How long the value is about, written out; of each list and object in it that is kept in `sizes`."""
+    if isinstance(value, dict):
+        entries = cast("dict[str, Any]", value).items()
+        size = sum(len(name) + _measure(item, sizes) for name, item in entries)
+    elif isinstance(value, list):
+        size = sum(_measure(item, sizes) for item in cast("list[Any]", value))
+    else:
+        return len(value) if isinstance(value, str) else 1
+    sizes[id(cast("object", value))] = size + 1
+    return size + 1
 
 
-_Checking = cast("type[Validator]", extend(Draft202012Validator, {"$ref": _follow_reference}))
+def _count_steps(check: Any) -> Any:
+    """The check of a keyword, as long as there were not too many."""
+
+    def counted(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        work = _work.get(None)  # None: the schema itself is checked
+        if work is not None:
+            work.count(wanted, instance)
+        yield from check(validator, wanted, instance, schema) or ()
+
+    return counted
+
+
+def _are_unique(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """Whether no item stands there twice. The library compares each with each."""
+    del schema
+    if wanted and validator.is_type(instance, "array"):
+        items = cast("list[Any]", instance)
+        if len({json.dumps(item, sort_keys=True) for item in items}) < len(items):
+            yield JsonSchemaError("has non-unique elements")
+
+
+_Checking = cast(
+    "type[Validator]",
+    extend(
+        Draft202012Validator,
+        {
+            keyword: _count_steps(check)
+            for keyword, check in (Draft202012Validator.VALIDATORS | {"uniqueItems": _are_unique}).items()
+        },
+    ),
+)
 
 
 def _fit_schema(schema: Any, levels: int) -> Any:

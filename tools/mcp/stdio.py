@@ -1,8 +1,9 @@
 """A command as an MCP server: a process that is spoken to over its standard input and output, one message a line.
 
 What holds: it sees the environment that it is given and nothing else; what it writes to its standard error is thrown
-away; a line that is longer than an answer may be ends the connection; its input is closed with the connection, and if
-it does not end then, it is ended with all that it started.
+away; a line that is longer than an answer may be, or holds more, ends the connection, and so does a server that never
+stops saying long ones; its input is closed with the connection, and if it does not end then, it is ended with all that
+it started.
 
 The SDK's own client of commands is not used: it reads lines of any length, in time that grows with the square of it.
 One of 60 MB blocked the event loop for more than a minute (measured 2026-11-22).
@@ -23,18 +24,35 @@ import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
+from tools.mcp.bounds import MAX_ANSWER_BYTES, MAX_ANSWER_VALUES, Count, values_in
+
 _Read = SessionMessage | Exception
+_MAX_ANSWERS = 5
+"""Of the largest, in a minute: each takes some tenths of a second in which nobody else is answered."""
 _READ_BYTES = 65_536
 _EACH_STEP_SECONDS = 0.6
 """How long a process may take to end after its input, after a request to end, and after its death: Aldis, which may
 have to end meanwhile, has ten seconds for all of it."""
 
 
+class _Bound:
+    """How much a command may say."""
+
+    def __init__(self) -> None:
+        self._bytes = Count(_MAX_ANSWERS * MAX_ANSWER_BYTES, 60.0)
+        self._values = Count(_MAX_ANSWERS * MAX_ANSWER_VALUES, 60.0)
+
+    def admits(self, line: bytes) -> bool:
+        """Whether the line may be read as well."""
+        values = values_in(line)
+        return values <= MAX_ANSWER_VALUES and self._values.admits(values) and self._bytes.admits(len(line))
+
+
 class _Pipes(SubprocessStreamProtocol):
     """Its input and output as streams, and when it has ended: its own children may hold on to them after that."""
 
-    def __init__(self, max_line_bytes: int) -> None:
-        super().__init__(limit=max_line_bytes, loop=asyncio.get_running_loop())
+    def __init__(self) -> None:
+        super().__init__(limit=MAX_ANSWER_BYTES, loop=asyncio.get_running_loop())
         self.ended = asyncio.Event()
 
     def process_exited(self) -> None:
@@ -44,7 +62,7 @@ class _Pipes(SubprocessStreamProtocol):
 
 @asynccontextmanager
 async def open_command(
-    command: Sequence[str], *, environment: Mapping[str, str], folder: str | None, max_line_bytes: int
+    command: Sequence[str], *, environment: Mapping[str, str], folder: str | None
 ) -> AsyncGenerator[tuple[MemoryObjectReceiveStream[_Read], MemoryObjectSendStream[SessionMessage]]]:
     """The streams from and to a process that is started for them, and has ended afterwards.
 
@@ -57,7 +75,7 @@ async def open_command(
     # Not `create_subprocess_exec`: it keeps the transport to itself, which has to be closed where somebody else holds
     # on to the pipes.
     process, pipes = await asyncio.get_running_loop().subprocess_exec(
-        lambda: _Pipes(max_line_bytes),
+        _Pipes,
         *command,
         stdin=PIPE,
         stdout=PIPE,
@@ -83,12 +101,12 @@ async def open_command(
 
 async def _hear(pipes: _Pipes, heard: MemoryObjectSendStream[_Read]) -> None:
     """Hand on its lines as messages until it ends, or nobody listens; what comes after that is thrown away."""
-    stdout = pipes.stdout
+    stdout, bound = pipes.stdout, _Bound()
     assert stdout is not None  # noqa: S101  (it was asked for above)
     # A line that is too long is a `ValueError` of the reader.
     with suppress(ValueError, OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         async with heard:
-            while line := await stdout.readline():
+            while (line := await stdout.readline()) and bound.admits(line):
                 await heard.send(_message(line))
     # Who cannot get rid of what it says does not read that it is to end.
     with suppress(OSError):

@@ -8,9 +8,7 @@ Source: mcp 2.3.0, `mcp.client.streamable_http`, 2026-11-21: redirects are follo
 """
 
 import asyncio
-import math
 import os
-import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -24,10 +22,10 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
 from tools.http import trust
+from tools.mcp.bounds import MAX_ANSWER_BYTES, MAX_ANSWER_VALUES, Count, values_in
 from tools.mcp.options import ServerOptions
 from tools.mcp.stdio import open_command
 
-MAX_ANSWER_BYTES = 12_000_000
 _CONNECT_SECONDS = 10.0
 _SILENT_SECONDS = 600.0  # no call may take longer
 _INHERITED = ("PATH", "HOME", "LANG", "TZ")
@@ -56,7 +54,7 @@ async def _wire(server: ServerOptions, stack: AsyncExitStack) -> Transport:
     inherited = {name: value for name in _INHERITED if (value := os.environ.get(name)) is not None}
     own = {name: value.get_secret_value() for name, value in server.env.items()}
     command = (server.command or "", *server.args)
-    return open_command(command, environment=inherited | own, folder=server.cwd, max_line_bytes=MAX_ANSWER_BYTES)
+    return open_command(command, environment=inherited | own, folder=server.cwd)
 
 
 def _http_client(server: ServerOptions) -> httpx2.AsyncClient:
@@ -69,24 +67,6 @@ def _http_client(server: ServerOptions) -> httpx2.AsyncClient:
     )
 
 
-class _Count:
-    """At most so many in each span of time."""
-
-    def __init__(self, most: int, seconds: float) -> None:
-        self._most = most
-        self._seconds = seconds
-        self._begun_at = -math.inf
-        self._counted = 0
-
-    def admits(self) -> bool:
-        """Whether one more is not too many."""
-        now = time.monotonic()
-        if now - self._begun_at > self._seconds:
-            self._begun_at, self._counted = now, 0
-        self._counted += 1
-        return self._counted <= self._most
-
-
 class _Watched(ObjectReceiveStream[SessionMessage | Exception]):
     """A stream to read from that tells when it has ended, and ends where it has no end: an answer to each request of a
     server that reads none would fill the memory.
@@ -95,8 +75,8 @@ class _Watched(ObjectReceiveStream[SessionMessage | Exception]):
     def __init__(self, stream: Any, ended: asyncio.Event) -> None:
         self._stream = stream
         self._ended = ended
-        self._messages = _Count(_MAX_MESSAGES, 10.0)
-        self._requests = _Count(_MAX_REQUESTS, 60.0)
+        self._messages = Count(_MAX_MESSAGES, 10.0)
+        self._requests = Count(_MAX_REQUESTS, 60.0)
 
     @property
     def last_context(self) -> object:
@@ -150,10 +130,10 @@ class _BoundedStream(httpx2.AsyncByteStream):
         self._inner = inner
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
+        size = values = 0
         async for chunk in self._inner:
-            size += len(chunk)
-            if size > MAX_ANSWER_BYTES:
+            size, values = size + len(chunk), values + values_in(chunk)
+            if size > MAX_ANSWER_BYTES or values > MAX_ANSWER_VALUES:
                 raise httpx2.ReadError("more than an answer may hold")
             yield chunk
 

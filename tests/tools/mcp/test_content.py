@@ -34,6 +34,7 @@ def image(data: bytes | str) -> dict[str, Any]:
         (answer(text("One lamp."), structuredContent={"a": 1}), {"structured": {"a": 1}, "text": "One lamp."}),
         (answer(text("[1]"), structuredContent=[1]), {"structured": [1]}),
         (answer(text("short"), structuredContent={"a": "x" * MAX_TEXT_CHARS}), {"text": "short"}),
+        (answer(text("short"), structuredContent=[[] for _ in range(2_000_000)]), {"text": "short"}),
         (
             answer({"type": "resource", "resource": {"uri": "file:///a", "text": "in a file"}}),
             {"text": "in a file"},

@@ -226,7 +226,7 @@ async def test_hostile_tools_are_made_fit_or_left_out(
     assert not slow.parameters.keys() & {"anyOf"}
     assert "pattern" not in str(slow.parameters)
     assert slow.arguments.model_validate({"x": "a" * 50 + "!"})
-    with pytest.raises(ValueError, match="too deeply"):
+    with pytest.raises(ValueError, match="too much"):
         slow.arguments.model_validate({"y": "z"})
     assert "tools cannot be offered" in caplog.text
     assert "rm -rf" not in caplog.text
@@ -244,12 +244,11 @@ async def test_what_a_server_babbles_is_in_no_log(
     assert "Alice" not in caplog.text + written.out + written.err
 
 
-async def test_an_answer_without_end_is_given_up(tmp_path: Path, context: ToolContext) -> None:
-    """It is read up to a most size; the server is ended, and who asked is told."""
+@pytest.mark.parametrize("how", ["flood", "heap"])
+async def test_an_answer_that_is_too_large_is_given_up(tmp_path: Path, how: str, context: ToolContext) -> None:
+    """It is read up to a most size, and up to a number of values; the server is ended, and who asked is told."""
     where = tmp_path / "pid"
-    async with running(
-        {"rough": command(ROUGH, "flood", str(where))}, ServerTimeouts(first_pause_seconds=60)
-    ) as source:
+    async with running({"rough": command(ROUGH, how, str(where))}, ServerTimeouts(first_pause_seconds=60)) as source:
         tools = await by_name(source)
         pid = int(where.read_text())
         async with asyncio.timeout(WAIT_SECONDS):
@@ -258,7 +257,7 @@ async def test_an_answer_without_end_is_given_up(tmp_path: Path, context: ToolCo
         await eventually(lambda: not is_alive(pid))
 
 
-@pytest.mark.parametrize("how", ["ping", "chat"])
+@pytest.mark.parametrize("how", ["ping", "chat", "drone"])
 async def test_a_server_that_never_stops_talking_is_ended(
     tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
