@@ -8,6 +8,7 @@ Everything lives in memory, and of secrets only their digests: a restart signs e
 
 import hashlib
 import hmac
+import math
 import secrets
 import time
 from collections.abc import Callable
@@ -126,6 +127,8 @@ class Sessions:
         self._seconds = seconds
         self._links: dict[bytes, float] = {}
         self._sessions: dict[bytes, BrowserSession] = {}
+        self._refused = 0
+        self._refused_at = -math.inf
 
     def new_link(self) -> str:
         """The token of a link that opens one session."""
@@ -158,6 +161,19 @@ class Sessions:
         )
         self._sessions[_digest(cookie)] = session
         return cookie, session
+
+    def note_refusal(self) -> int:
+        """Takes note of a link that opened nothing, and returns how many such are to be written down now.
+
+        0: one was within the last ten minutes. Whoever reaches the pages can try links without end, and must not push
+        out of the audit log what stands there.
+        """
+        self._refused += 1
+        now = self._seconds()
+        if now - self._refused_at < LINK_SECONDS:
+            return 0
+        count, self._refused, self._refused_at = self._refused, 0, now
+        return count
 
     def find(self, cookie: str, *, is_visit: bool = True) -> BrowserSession | None:
         """Whose cookie it is; None: nobody's, or no longer. `is_visit`: a person asks, and not a page by itself."""

@@ -44,7 +44,8 @@ class SignIn:
             request.match_info["token"][:_MAX_TOKEN_CHARS], is_confirmed=self._factor() is None
         )
         if entered is None:
-            self._context.write_down(request, "link.refused")
+            if count := self._sessions.note_refusal():
+                self._context.write_down(request, "link.refused", f"{count} times" if count > 1 else "")
             return self._context.page(request, "signed_out", status=410)
         cookie, request[SESSION] = entered
         self._context.write_down(request, "link.used")

@@ -29,6 +29,7 @@ _TOOLS = "/setup/tools"
 _MAX_SHOWN_CHARS = 20_000
 
 FieldKind = Literal["text", "integer", "number", "check", "choice", "lines"]
+_Schema = Mapping[str, Any] | bool
 _KINDS: Mapping[str, FieldKind] = {"string": "text", "integer": "integer", "number": "number", "boolean": "check"}
 
 
@@ -143,8 +144,10 @@ def fields_of(spec: ToolSpec) -> tuple[TrialField, ...] | None:
     return tuple(field for field in found.values() if field is not None)
 
 
-def _field(name: str, schema: Mapping[str, Any], *, is_required: bool) -> TrialField | None:
-    options = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
+def _field(name: str, schema: _Schema, *, is_required: bool) -> TrialField | None:
+    if isinstance(schema, bool):  # a server may say of an argument no more than that there is one
+        return None
+    options = [one for one in schema.get("anyOf", [schema]) if one != {"type": "null"}]
     if len(options) != 1:
         return None
     kind, choices = _kind(options[0])
@@ -161,7 +164,9 @@ def _field(name: str, schema: Mapping[str, Any], *, is_required: bool) -> TrialF
     )
 
 
-def _kind(schema: Mapping[str, Any]) -> tuple[FieldKind | None, tuple[str, ...]]:
+def _kind(schema: _Schema) -> tuple[FieldKind | None, tuple[str, ...]]:
+    if isinstance(schema, bool):
+        return None, ()
     if "enum" in schema:
         choices = schema["enum"]
         return ("choice", tuple(choices)) if all(isinstance(one, str) for one in choices) else (None, ())

@@ -12,7 +12,7 @@ import pytest
 
 from bot.web.admin.audit import MAX_BYTES, Audit, audit_path
 from bot.web.admin.guard import MAX_BODY_BYTES, MAX_UPLOAD_BYTES
-from bot.web.admin.sessions import IDLE_SECONDS, SecondFactor, Sessions
+from bot.web.admin.sessions import IDLE_SECONDS, LINK_SECONDS, SecondFactor, Sessions
 from tests.bot.web.admin.browsers import Visitor, settings_of, visited
 from tests.bot.web.admin.test_sessions import SECRET, Watch, code_at
 from tests.waiting import WAIT_SECONDS, eventually_found
@@ -136,6 +136,18 @@ async def test_a_link_that_is_used_again(tmp_path: Path) -> None:
         assert "Set-Cookie" not in second.headers
         assert (await visitor.get(path)).status == 410
         assert [deed.what for deed in visitor.audit.newest(2)] == ["link.refused", "link.used"]
+
+
+async def test_who_tries_links_without_end_pushes_nothing_out_of_the_audit_log(tmp_path: Path) -> None:
+    """They stand in it once in ten minutes, with their number."""
+    watch = Watch()
+    async with visited(tmp_path, sessions=Sessions(seconds=watch)) as visitor:
+        for _ in range(30):
+            assert (await visitor.post("/enter/guessed")).status == 410
+        watch.now += LINK_SECONDS
+        assert (await visitor.post("/enter/guessed")).status == 410
+        told = [(deed.what, deed.about) for deed in visitor.audit.newest(100)]
+    assert told == [("link.refused", "30 times"), ("link.refused", ""), ("pages.opened", "")]
 
 
 async def test_the_cookie_cannot_be_read_or_sent_along(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from bot.turn.journal import ToolRun
 from bot.web.admin.trial import _answer, _arguments, fields_of, may_be_tried
 from tests.bot.web.admin.browsers import settings_of
 from tools import Arguments, ToolSpec
+from tools.mcp.schemas import arguments_of
 
 
 def spec_of(arguments: type[Arguments], **more: Any) -> ToolSpec:
@@ -42,6 +43,21 @@ class Mixed(Arguments):
     words: str
     things: tuple[Nested, ...] = ()
     either: str | int = 0
+
+
+def test_what_a_server_leaves_open_is_no_field() -> None:
+    """A schema may be nothing but true or false, anywhere: one such tool must not take the page of all tools away."""
+    properties = {
+        "any": True,
+        "none": False,
+        "items": {"type": "array", "items": True},
+        "either": {"anyOf": [True, {"type": "null"}]},
+        "words": {"type": "string"},
+    }
+    fields = fields_of(spec_of(arguments_of({"properties": properties})))
+    assert fields is not None
+    assert [field.name for field in fields] == ["words"]
+    assert not may_be_tried(spec_of(arguments_of({"properties": properties, "required": ["any"]})))
 
 
 def test_a_form_holds_what_a_tool_takes() -> None:
