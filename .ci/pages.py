@@ -16,9 +16,9 @@ from typing import get_args
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bot import settings  # noqa: E402  (found by the line above)
-from bot.commands.base import CommandEntry, CommandGroup, Section  # noqa: E402
+from bot.commands.base import CommandEntry, CommandGroup, Section  # noqa: E402  (found by the line above)
 from bot.doctor.tools import ToolGroup, inventory  # noqa: E402
+from bot.settings import listing, load_settings  # noqa: E402
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, alone, build_tools  # noqa: E402
 from tools.search.options import SearchOptions  # noqa: E402
 from tools.search.service import backends  # noqa: E402
@@ -64,7 +64,7 @@ def _who(entry: CommandEntry) -> str:
 def _tools() -> str:
     """The tools in the order in which models see them, as they are without any setting."""
     around = _around()
-    groups = {group.name: group for group in inventory(settings.load_settings({}, env_file=None), around)}
+    groups = {group.name: group for group in inventory(load_settings({}, env_file=None), around)}
     filled = {name: CATALOG[name].options(**values) for name, values in _READY.items()}
     made = build_tools(CATALOG, filled, around)
     rows = (row for name, tools in made.items() for row in _rows(groups[name], tools, filled.get(name)))
@@ -136,7 +136,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 _TABLES: Mapping[str, Mapping[str, Callable[[], str]]] = {
-    "settings.md": {"settings": settings.table},
+    "settings.md": {"settings": listing.table},
     "commands.md": {"commands": _commands},
     "tools.md": {"tools": _tools, "search services": _services},
 }

@@ -27,6 +27,7 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.messages import UserMessage
 from bot.providers.base import Provider, Request, Stop
+from bot.settings.listing import table
 from store import Store
 from store.migrations import migrate, newest
 from tests.bot.i18n.sentences import ENGLISH
@@ -96,14 +97,14 @@ async def test_the_recipe_for_a_command(store: Store, clock: SetClock, monkeypat
 
 def test_the_recipe_for_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has its variable, its bounds, and its row in the table."""
-    head = "from pydantic import Field\nfrom bot.settings import IntakeSettings\n\n\nclass Intake(IntakeSettings):\n"
-    code = f'{head}    """What is taken in."""\n\n{indent(block("the setting"), "    ")}\n'
+    head = "from pydantic import Field\nfrom bot.settings.groups.intake import IntakeSettings\n\n\nclass Intake("
+    code = f'{head}IntakeSettings):\n    """What is taken in."""\n\n{indent(block("the setting"), "    ")}\n'
     (tmp_path / "recipe_of_a_setting.py").write_text(code, encoding="utf-8")  # its docstrings are read from the file
     monkeypatch.syspath_prepend(tmp_path)
     group = import_module("recipe_of_a_setting").Intake
     model = create_model("More", __base__=settings.Settings, intake=(group, group()))
     row = "| `INTAKE__BREW_MINUTES` | `4` | How many minutes the tea is left to draw. |"
-    assert row in settings.table(model)
+    assert row in table(model)
     assert group(brew_minutes=10).brew_minutes == 10
     with pytest.raises(ValidationError):
         group(brew_minutes=11)

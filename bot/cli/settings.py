@@ -15,6 +15,7 @@ from bot.errors import ConfigError
 from bot.invocation import command_line
 from bot.settings.env import GivenValue, Variable
 from bot.settings.file import SettingsFile
+from bot.settings.listing import listing
 
 _USAGE = "settings: write `settings`, `settings NAME`, `settings set NAME=VALUE ...` or `settings unset NAME ...`"
 _FROM_INPUT = "-"
@@ -32,7 +33,7 @@ def show_or_change(options: argparse.Namespace) -> int:
     file = SettingsFile()
     match words:
         case [] if options.all:
-            print(settings.listing(type(settings.load_settings()), _columns()), end="")
+            print(listing(type(settings.load_settings()), _columns()), end="")
         case []:
             _show(file)
         case ["set", *pairs] if pairs:

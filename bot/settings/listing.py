@@ -1,14 +1,42 @@
 """What people read of the settings: the tables of `docs/settings.md`, and a list for a terminal."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import cast
 
-from bot.settings.env import FILE_SUFFIX, Variable
+from pydantic import BaseModel
+
+from bot.settings.env import FILE_SUFFIX, Variable, variables_of
+from bot.settings.model import ALSO, USUAL, Settings
 
 _INDENT = "    "
 
 
-def markdown(group: str, purpose: str, variables: Sequence[Variable]) -> str:
+def table(model: type[Settings] = USUAL.model) -> str:
+    """The settings as Markdown for `docs/settings.md`: for each group a heading, its purpose, and a table.
+
+    `model`: the class of settings that were loaded, which has the sub-groups of what is installed on this machine, too.
+    """
+    return "\n".join(_markdown(*group) for group in _groups(model))
+
+
+def listing(model: type[Settings], columns: int | None) -> str:
+    """The same for somebody at a terminal: each setting as a line of `.env`, and below it what it means.
+
+    `columns`: how wide the lines may become; None: as wide as they are.
+    """
+    return "\n".join(_plain(*group, columns=columns) for group in _groups(model))
+
+
+def _groups(model: type[Settings]) -> Iterator[tuple[str, str, list[Variable]]]:
+    """The groups in their order: name, purpose, and the variables of each."""
+    known = tuple(variables_of(model, ALSO))
+    for name, field in model.model_fields.items():
+        group = cast("type[BaseModel]", field.annotation)
+        yield name.upper(), group.__doc__ or "", [variable for variable in known if variable.path[0] == name]
+
+
+def _markdown(group: str, purpose: str, variables: Sequence[Variable]) -> str:
     """A heading, the group's purpose and a table of its variables, as Markdown that ends in a line break."""
     rows = [
         f"| {_names_cell(variable)} | {_default_cell(variable)} | {_meaning_cell(variable)} |" for variable in variables
@@ -17,7 +45,7 @@ def markdown(group: str, purpose: str, variables: Sequence[Variable]) -> str:
     return "\n".join([*head, *rows, ""])
 
 
-def plain(group: str, purpose: str, variables: Sequence[Variable], *, columns: int | None) -> str:
+def _plain(group: str, purpose: str, variables: Sequence[Variable], *, columns: int | None) -> str:
     """The same for a terminal: each variable as a line of `.env` with its default, its meaning below it.
 
     Ends in a line break. No line of words is longer than `columns`; None: each sentence stays one line.

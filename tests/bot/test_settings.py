@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
 from bot.errors import ConfigError
-from bot.settings import ALSO, Settings, load_settings, table, unread_names, unread_zone
+from bot.settings import ALSO, Settings, load_settings, unread_names, unread_zone
 from bot.settings.env import complaint as complaint_of
 from bot.settings.env import variables_of
+from bot.settings.listing import table
 from tests.variables import known_names
 from tools.catalog import CATALOG
 
@@ -57,6 +58,13 @@ def test_nothing_set_gives_the_defaults() -> None:
     assert (str(found.store.path), found.store.master_key) == ("data/aldis.db", None)
     assert (found.web.host, found.web.port) == ("127.0.0.1", 8787)
     assert (found.signal.url, found.signal.account, found.signal.transport) == ("http://127.0.0.1:8080", None, "auto")
+
+
+def test_a_setting_stands_in_the_file_named_for_its_group() -> None:
+    """Whoever knows a variable knows the file: `GROUP__NAME` is in `bot/settings/groups/group.py`."""
+    for name, field in Settings.model_fields.items():
+        assert isinstance(field.annotation, type)
+        assert field.annotation.__module__ == f"bot.settings.groups.{name}"
 
 
 def test_names_that_are_promised() -> None:

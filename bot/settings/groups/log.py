@@ -1,0 +1,15 @@
+"""The settings `LOG__...`."""
+
+from typing import Annotated, Literal
+
+from bot.settings.groups.base import SettingsGroup
+from tools import Lowered
+
+
+class LogSettings(SettingsGroup):
+    """What is written to standard error. Never anything that a person wrote."""
+
+    level: Annotated[Literal["debug", "info", "warning", "error"], Lowered] = "info"
+    """From which level on."""
+    format: Annotated[Literal["text", "json"], Lowered] = "text"
+    """One line of text, or one line of JSON."""

@@ -1,0 +1,27 @@
+"""The settings `STORE__...`."""
+
+from pathlib import Path
+
+from bot.settings.groups.base import SettingsGroup
+from bot.settings.values import MasterKey, master_key_of
+
+
+class StoreSettings(SettingsGroup):
+    """What is kept, and the key that seals it."""
+
+    path: Path = Path("data/aldis.db")
+    """The database; its folder is made when missing. The keys stand beside it."""
+    key: MasterKey | None = None
+    """The master key: 32 bytes in hex or base64; none means the one made on first start beside the database."""
+    old_key: MasterKey | None = None
+    """The master key until now, where STORE__KEY is a new one: the next start turns from the old to the new."""
+
+    @property
+    def master_key(self) -> bytes | None:
+        """The 32 bytes of the key; None means the one in the file beside the database."""
+        return master_key_of(self.key.get_secret_value()) if self.key else None
+
+    @property
+    def old_master_key(self) -> bytes | None:
+        """The 32 bytes of the key until now; None where it does not change."""
+        return master_key_of(self.old_key.get_secret_value()) if self.old_key else None

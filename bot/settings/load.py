@@ -1,0 +1,236 @@
+"""Reads the settings: the environment, the `.env` file and the settings file beside the store, the stronger first."""
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+from zoneinfo import available_timezones
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_settings import EnvSettingsSource
+
+from bot.errors import ConfigError
+from bot.i18n.language import LANGUAGES
+from bot.settings.env import (
+    ENVIRONMENT,
+    GivenValue,
+    Variable,
+    complaint,
+    gather_values,
+    names_not_read,
+    resolve_values,
+)
+from bot.settings.env_file import entries
+from bot.settings.groups.llm import LlmSettings
+from bot.settings.groups.store import StoreSettings
+from bot.settings.model import ALSO, TAKEN, USUAL, Form, Settings, form_with
+from bot.settings.values import is_zone_meant, zone_of
+from tools import find_entry_points, import_extensions
+
+ENV_FILE = Path(".env")
+"""Read beside the environment, which wins over it."""
+SETTINGS_FILE_NAME = "settings.env"
+"""Of the file beside the store, over which both win: see `bot.settings.file`."""
+_STORE_PATH = "STORE__PATH"
+
+
+def _form_here(given: Mapping[str, GivenValue]) -> Form:
+    """What may be set with what is installed on this machine; what is switched off is not imported."""
+    points = find_entry_points()
+    if not points:
+        return USUAL
+    off = _switched_off(given, {point.name for point in points})
+    return form_with(import_extensions(points, off=off, taken=TAKEN))
+
+
+def _switched_off(given: Mapping[str, GivenValue], names: Iterable[str]) -> frozenset[str] | None:
+    """Which of the tools `TOOLS__<NAME>__ENABLED` switches off; None where `TOOLS__ENABLED` does it with all."""
+    if _is_false(given.get("TOOLS__ENABLED")):
+        return None
+    return frozenset(name for name in names if _is_false(given.get(f"TOOLS__{name.upper()}__ENABLED")))
+
+
+def _is_false(given: GivenValue | None) -> bool:
+    try:
+        return given is not None and not TypeAdapter(bool).validate_python(given.value)
+    except ValidationError:
+        return False  # reading all values complains of it
+
+
+def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Settings:
+    """The settings that the environment, the `.env` file and the settings file beside the store give.
+
+    `environ` None means the process's own; a file that is not there is no file, and `env_file` None means that no file
+    is read, the settings file neither.
+
+    Raises:
+        ConfigError: names are unknown, or a value is bad; its message has a line for each, for the operator.
+    """
+    file = None
+    if env_file is not None:
+        path = settings_file_path(environ, env_file)
+        file = (path, read_settings_file(path))
+    return values_from(environ, env_file, file=file)[0]
+
+
+def settings_file_path(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Path:
+    """Returns where the settings file lies: in the folder of the store that the environment and `.env` name."""
+    return store_path(environ, env_file).with_name(SETTINGS_FILE_NAME)
+
+
+def store_path(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Path:
+    """Returns where the store is, as the environment and `.env` say, whatever else is wrong with the settings."""
+    given = _given(environ, env_file).get(_STORE_PATH)
+    return Path(given.value) if given else StoreSettings().path
+
+
+def read_settings_file(path: Path, text: str | None = None) -> dict[str, str]:
+    """What stands in the settings file, by upper-case name; nothing where there is none. `text` is read in its place.
+
+    Raises:
+        ConfigError: it cannot be read, a line is no setting, or it says where the store is.
+    """
+    try:
+        found = entries(path.read_bytes().decode() if text is None else text, path.name)
+    except (FileNotFoundError, NotADirectoryError):  # the doctor names a folder that is none
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from error
+    if _STORE_PATH in found:
+        raise ConfigError(f"{_STORE_PATH}: cannot stand in {path.name}, which lies beside the store; set it in .env")
+    return found
+
+
+def values_from(
+    environ: Mapping[str, str] | None,
+    env_file: Path | None,
+    *,
+    file: tuple[Path, Mapping[str, str]] | None = None,
+    is_file_first: bool = False,
+) -> tuple[Settings, dict[str, GivenValue]]:
+    """The settings, and what is set of them by each variable's own name; `file` is the settings file and its content.
+
+    `is_file_first`: as it would be if the file won over the environment and `.env`.
+
+    Raises:
+        ConfigError: as `load_settings`.
+    """
+    given = _given(environ, env_file)
+    weaker = gather_values({file[0].name: file[1]}) if file else {}
+    if is_file_first:
+        given, weaker = weaker, given
+    form = _form_here({**weaker, **given})
+    merged = {**_without(weaker, given, form.known), **given}
+    values = {
+        **_machine_zone(merged),
+        **_machine_language(merged),
+        **resolve_values(merged, form.known, form.passed_over),
+    }
+    try:
+        settings = form.model(**_nested(form.model, values))
+    except ValidationError as error:
+        raise ConfigError(complaint(error, form.known, values)) from None  # the cause would hold what was entered
+    if not is_file_first:
+        _refuse_keyless(settings.llm)
+    return settings, values
+
+
+def known_variables(
+    environ: Mapping[str, str] | None = None,
+    env_file: Path | None = ENV_FILE,
+    *,
+    file: tuple[Path, Mapping[str, str]] | None = None,
+) -> tuple[Variable, ...]:
+    """Returns every setting that there is with what is installed on this machine; what is switched off is left out."""
+    weaker = gather_values({file[0].name: file[1]}) if file else {}
+    return _form_here({**weaker, **_given(environ, env_file)}).known
+
+
+def unread_names(environ: Mapping[str, str] | None = None, *, is_alone: bool = False) -> tuple[str, ...]:
+    """Returns what the environment (None: the process's own) holds that may be meant for a setting and is not read.
+
+    `is_alone`: nothing but Aldis runs there, so that it is all that is not known to be for something else.
+    """
+    form = _form_here(_given(environ, None))
+    return names_not_read(os.environ if environ is None else environ, form.known, form.passed_over, is_alone=is_alone)
+
+
+def _read(env_file: Path | None) -> dict[str, Mapping[str, str]]:
+    """What stands in the file, under its name; nothing where there is no file."""
+    if env_file is None or not env_file.is_file():
+        return {}
+    try:
+        return {env_file.name: entries(env_file.read_bytes().decode(), env_file.name, is_shared=True)}
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(env_file, error) from error
+
+
+def _unreadable(file: Path, error: OSError | UnicodeDecodeError) -> ConfigError:
+    why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+    return ConfigError(f"{file.name}: cannot be read: {why}")
+
+
+def _given(environ: Mapping[str, str] | None, env_file: Path | None) -> dict[str, GivenValue]:
+    """What the environment and the `.env` file say."""
+    return gather_values({**_read(env_file), ENVIRONMENT: os.environ if environ is None else environ})
+
+
+def _without(
+    weaker: Mapping[str, GivenValue], given: Mapping[str, GivenValue], known: Iterable[Variable]
+) -> dict[str, GivenValue]:
+    """What is weaker, without the variables that are given, under whichever of their names."""
+    beaten = {name for variable in known if any(name in given for name in variable.names) for name in variable.names}
+    return {name: value for name, value in weaker.items() if name not in beaten}
+
+
+def _machine_zone(given: Mapping[str, GivenValue]) -> dict[str, GivenValue]:
+    """The machine's own time zone as the setting's default, where it names one that exists.
+
+    Raises:
+        ConfigError: it names one that does not, and nothing else is set.
+    """
+    zone = given.get("TZ")
+    if zone is None or "LOCALE__TIMEZONE" in given:
+        return {}
+    name = zone_of(zone.value)
+    if name is None and is_zone_meant(zone.value):
+        close = next(iter(get_close_matches(zone.value, available_timezones(), n=1)), None)
+        hint = f"; did you mean {close}?" if close else ", like Europe/Berlin"
+        raise ConfigError(f"TZ: there is no such time zone{hint}")
+    return {} if name is None else {"LOCALE__TIMEZONE": replace(zone, value=name)}
+
+
+def _machine_language(given: Mapping[str, GivenValue]) -> dict[str, GivenValue]:
+    """The machine's own language as the setting's default, where Aldis speaks it: `LANG=de_DE.UTF-8` is German."""
+    said = next(filter(None, map(given.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None)
+    if said is None or "LOCALE__LANGUAGE" in given:
+        return {}
+    code = re.split("[_.@]", said.value.lower(), maxsplit=1)[0]
+    return {"LOCALE__LANGUAGE": replace(said, value=code)} if code in LANGUAGES else {}
+
+
+def unread_zone(environ: Mapping[str, str] | None = None) -> str | None:
+    """Returns what `TZ` holds (in the environment; None: the process's own) where it is no name of a zone, so that
+    people's times are those of UTC or of `LOCALE__TIMEZONE`; None where it is one, or is not set.
+    """
+    zone = (os.environ if environ is None else environ).get("TZ")
+    return zone if zone and zone_of(zone) is None else None
+
+
+def _nested(model: type[Settings], values: Mapping[str, GivenValue]) -> dict[str, Any]:
+    """The values in the shape of the groups; pydantic-settings knows how."""
+    source = EnvSettingsSource(model)
+    source.env_vars = {name.lower(): given.value for name, given in values.items()}
+    return source()
+
+
+def _refuse_keyless(llm: LlmSettings) -> None:
+    """A provider that is asked for by name must be usable; otherwise the mistake would show with the first message."""
+    chosen = dict.fromkeys((choice.partition("/")[0] for choice in llm.choices), "LLM__CHOICES")
+    for name, where in (chosen | dict.fromkeys(llm.providers, "LLM__PROVIDERS")).items():
+        if name not in llm.usable:
+            variable = f"LLM__{name.upper()}__API_KEY"
+            raise ConfigError(f"{variable}: must be set (or {ALSO[variable]}), because {where} names {name}")
