@@ -39,7 +39,7 @@ from bot.loops.checkups import Checkups
 from bot.loops.intake.loop import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.membership import Membership
-from bot.loops.sender import Sender
+from bot.loops.sender.loop import Sender
 from bot.loops.watchdog import Watchdog
 from bot.loops.worker.loop import Worker
 from bot.media.attachments import AttachmentReader

@@ -10,7 +10,7 @@ A status whose send is in doubt is shown no further: the outbox never sends it a
 and lets the answer go out as a new message when none came. A receipt that comes later still tells where the status
 stands: then it is removed, or becomes the answer where that is not there yet.
 A turn that repeats another after an edit shows no status: its place is the answer that it will edit.
-Left to others: the rows and what is in doubt (`store.outbox`), how an edit is sent (`bot.loops.sender`).
+Left to others: the rows and what is in doubt (`store.outbox`), how an edit is sent (`bot.loops.sender.delivery`).
 """
 
 import asyncio

@@ -35,7 +35,7 @@ from bot.features.summaries.worker import SummaryWorker
 from bot.i18n import phrases
 from bot.loops.intake.loop import Intake
 from bot.loops.maintenance import Maintenance
-from bot.loops.sender import Sender
+from bot.loops.sender.loop import Sender
 from bot.loops.worker.loop import Worker, WorkerLimits
 from bot.media.attachments import AttachmentReader
 from bot.media.speech import Speech

@@ -13,7 +13,7 @@ from bot.errors import NetworkFailed, NotSent, NotUploaded, SendUnknown, SentUnn
 from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.i18n import phrases
 from bot.i18n.language import Language, speaking
-from bot.loops.sender import _PLACES, Sender
+from bot.loops.sender.loop import _PLACES, Sender
 from bot.metrics import Counts
 from bot.transports.base import MissedRecipient
 from store import Repositories, Store, TurnId
@@ -312,7 +312,7 @@ async def test_of_what_a_receipt_proves_nothing_is_remembered(store: Store, cloc
         await store.transaction(lambda repos: repos.attempts.prove("direct:alice", (at,), now=clock.now()))
         await say(store, "two")
         await come_to(store, "sent", "unknown", "sent")
-        await eventually(lambda: [*sender._tries] == [2])
+        await eventually(lambda: [*sender._delivery.tries] == [2])
 
 
 async def test_a_send_that_stays_unknown_is_given_up(store: Store, clock: SetClock) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
-from bot.loops.sender import MAX_RESENDS
+from bot.loops.sender.outcomes import MAX_RESENDS
 from bot.turn import phrases
 from tests.campaigns.simulation.house import GRACE_SECONDS
 from tests.campaigns.simulation.instruments import SPECS

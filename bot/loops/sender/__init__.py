@@ -1,0 +1,1 @@
+"""What stands in the outbox is sent, and *sent*, *not sent* and *unknown* are told apart."""

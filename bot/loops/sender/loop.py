@@ -1,0 +1,267 @@
+"""Sender: sends what stands in the outbox, and tells *sent*, *not sent* and *unknown* apart.
+
+    begin --> send, edit, remove
+                   |-went out---------> sent
+                   |-surely not-------> again later, with growing pauses
+                   |-without a name---> sent, and never again; it cannot be edited
+                   |-nobody knows-----> unknown: a receipt proves it, or it is sent again after the grace period
+                   |-not to this key--> held with its conversation until a new safety number is trusted
+                   |-not its files----> the words alone, and a sentence that there should have been more
+                   |-not its long text> in several messages
+                   '-never will-------> dead, the operator is told; what is refused for its form is tried once without
+
+An answer is begun in the commit that keeps it (`Sender._beginning`): the attempt stands on the disk before it is made,
+and nothing ever happened between the two. That it went out may wait a moment for the commit of something else
+(`_PATIENCE_SECONDS`), where nothing waits for it.
+Sends of different conversations run side by side, those of one conversation one after the other. So that the bridge is
+not overrun there are few places for them; a send that has not ended after a moment waits for something, and gives its
+place to others.
+Left to others: the try itself (`bot.loops.sender.delivery`) and what its end means (`bot.loops.sender.outcomes`), what
+is said (`bot.turn`), the proof by receipts (`bot.loops.intake`, `store.attempts`).
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot import events
+from bot.clock import Clock, is_set_within
+from bot.events import PersonId, Removal, Reply, SentId, UnreadableEvent
+from bot.i18n.language import Language
+from bot.loops.sender.delivery import Delivery
+from bot.loops.sender.outcomes import LONGEST_PAUSE_SECONDS, MAX_RESENDS, STATUS_GRACE, Outcome, Outcomes, WentOut
+from bot.metrics import Counts
+from bot.transports.base import Transport
+from bot.turn.outgoing import add_message
+from store import ConversationId, LedgerEntry, OutboxId, OutboxItem, Repositories, Store, StoreError
+
+_log = logging.getLogger(__name__)
+
+_PLACES = 16
+_MAX_SENDING = 1000
+"""Those included that have no place any more."""
+_STORE_PAUSE_SECONDS = 1.0
+_PATIENCE_SECONDS = 0.05
+"""How much longer it may take until it is written down that something went out, where a receipt can prove it. A kill in
+this time leaves the send in doubt, as one during the send does: the bridge itself takes some tenths of a second."""
+_SHORTEST_WAIT_SECONDS = 0.05
+_LONGEST_NAP_SECONDS = 5.0
+"""While something waits: so far the store may be behind in knowing how long receipts were listened for."""
+
+_PLACE_SECONDS = 2.0
+"""After which a send gives its place away: a bridge that is well takes less for one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Begun:
+    """What was looked up in the outbox."""
+
+    items: tuple[OutboxItem, ...] = ()
+    """What is to be sent now."""
+    seconds: float | None = None
+    """In how many something will be due; None when nothing waits for a time."""
+    settled: frozenset[OutboxId] = frozenset()
+    """What was tried before, and nobody tries again."""
+
+
+def _english(_: Repositories, __: ConversationId) -> Language:
+    return "en"
+
+
+class Sender:
+    """The loop of departures. `language` tells what Aldis speaks in a conversation, for the few words of its own."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        counts: Counts,
+        *,
+        grace_seconds: float,
+        max_resends: int = MAX_RESENDS,
+        place_seconds: float = _PLACE_SECONDS,
+        language: Callable[[Repositories, ConversationId], Language] = _english,
+        max_parts: int = 5,
+        on_untrusted: Callable[[PersonId], None] | None = None,
+        patience_seconds: float = _PATIENCE_SECONDS,
+    ) -> None:
+        """`grace_seconds` is how long an unknown send may wait for its proof; without one it is sent again, up to
+        `max_resends` times. `max_parts` is into how many messages a text is split that cannot be sent as one.
+        `patience_seconds` is how long it may take until it is written down that an answer went out, where nothing waits
+        for that.
+
+        `on_untrusted` is told whom a message to a group missed for their safety number.
+        """
+        self._transport = transport
+        self._store = store
+        self._clock = clock
+        self._counts = counts
+        self._grace = timedelta(seconds=grace_seconds if transport.has_receipts else 0)
+        self._max_resends = max_resends
+        self._place_seconds = place_seconds
+        self._patience_seconds = patience_seconds if transport.has_receipts else 0.0
+        self._sending: dict[asyncio.Task[None], OutboxId] = {}
+        self._placed: set[asyncio.Task[None]] = set()
+        """Those that have a place."""
+        outcomes = Outcomes(
+            clock, counts, grace=self._grace, max_resends=max_resends, language=language, max_parts=max_parts
+        )
+        self._delivery = Delivery(transport, clock, counts, outcomes, on_untrusted=on_untrusted)
+        self._is_closing = False
+
+    async def recover(self) -> None:
+        """At start: what a crash left under way is unknown."""
+        now, grace = self._clock.now(), self._grace
+        longest = max(grace, timedelta(seconds=LONGEST_PAUSE_SECONDS))
+
+        def transact(repos: Repositories) -> tuple[int, int]:
+            pulled = repos.outbox.pull_in(until=now + longest)
+            if pulled:
+                _log.warning("%d messages waited for a time that is too far ahead; they do not any more", pulled)
+            count = repos.outbox.doubt_all(now=now, grace=grace, status_grace=STATUS_GRACE)
+            return count, repos.outbox.most_attempts()
+
+        count, most_attempts = await self._store.transaction(transact)
+        if count:
+            self._counts.add("sends_unknown", count)
+            _log.warning("%d sends were interrupted; waiting for receipts that prove them", count)
+        if count and most_attempts > self._max_resends:
+            _log.error(
+                "Aldis has died while it sent the same reply, %d times so far; people may have it as often, and it is "
+                "tried ever less often",
+                most_attempts,
+            )
+
+    async def run(self) -> None:
+        """Send until `drain` is called and nothing is due, or the task is cancelled."""
+        wakeup = self._store.wakeups["outbox"]
+        async with (
+            asyncio.TaskGroup() as group,
+            self._store.following("outbox", self._beginning, lambda begun: self._on_begun(group, begun)),
+        ):
+            while True:
+                wakeup.clear()
+                try:
+                    seconds = await self._begin_all(group)
+                except StoreError as error:
+                    _log.error("the outbox cannot be read: %s", error)
+                    seconds = _STORE_PAUSE_SECONDS
+                if self._is_closing and not self._sending:
+                    return
+                await is_set_within(wakeup, seconds)
+
+    def drain(self) -> None:
+        """Send what is due now; `run` returns after it. What is due later is sent after the next start."""
+        self._is_closing = True
+        self._store.wakeups["outbox"].set()
+
+    async def _begin_all(self, group: asyncio.TaskGroup) -> float | None:
+        """Begin what is due; gives the seconds until something will be, or None."""
+        if self._room() == 0:
+            return None
+        return self._started(group, await self._store.transaction(self._begun))
+
+    def _beginning(self) -> Callable[[Repositories], _Begun] | None:
+        """Begins what is due in the commit that makes it so; None: no place is free."""
+        return self._begun if self._room() else None
+
+    def _on_begun(self, group: asyncio.TaskGroup, begun: _Begun) -> None:
+        if self._started(group, begun) is not None:
+            # The loop has to wait for less long.
+            self._store.wakeups["outbox"].set()
+
+    def _room(self) -> int:
+        """How many sends may begin now."""
+        return max(0, min(_PLACES - len(self._placed), _MAX_SENDING - len(self._sending)))
+
+    def _begun(self, repos: Repositories) -> _Begun:
+        """What is to be sent now, within a transaction; a repetition is noted in the ledger."""
+        now = self._clock.now()
+        self._remove_copies(repos, now)
+        settled = self._settled(repos)
+        if not repos.outbox.has_open():
+            return _Begun(settled=settled)
+        # While the stream is away no receipt can come: that is no time in which it could have.
+        unheard = self._grace if self._transport.has_receipts and not self._transport.is_open else None
+        items = repos.outbox.begin(now=now, most=self._room(), stamped_at=self._clock.wall(), unheard=unheard)
+        for item in items:
+            if item.is_status or (item.attempts and item.edits is None):
+                self._keep_removal(repos, item)
+            if item.was_unknown:
+                resent = LedgerEntry(kind="send", name="message", outcome="resent", latency_seconds=0)
+                repos.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
+        due_at = repos.outbox.next_due_at()
+        if due_at is None:
+            return _Begun(items=items, settled=settled)
+        seconds = min(max(_SHORTEST_WAIT_SECONDS, (due_at - now).total_seconds()), _LONGEST_NAP_SECONDS)
+        return _Begun(items=items, seconds=seconds, settled=settled)
+
+    def _settled(self, repos: Repositories) -> frozenset[OutboxId]:
+        """What was tried and is no longer open, within a transaction: a receipt has proved it, or it was taken back."""
+        if len(self._delivery.tries) <= len(self._sending):
+            return frozenset()
+        tried = frozenset(self._delivery.tries.copy())
+        return tried - repos.outbox.open_among(tried)
+
+    def _keep_removal(self, repos: Repositories, item: OutboxItem) -> None:
+        """How it is removed, should it show that it stands beside another; its words may be gone by then."""
+        with suppress(UnreadableEvent):
+            if isinstance(outgoing := events.outgoing(item.reply), Reply):
+                removal = Removal(chat=outgoing.chat, target=SentId(0))
+                repos.attempts.keep_removal(item.id, events.dump_value(removal))
+
+    def _remove_copies(self, repos: Repositories, now: datetime) -> None:
+        """Have removed what shows by now to stand in its chat twice."""
+        for copy in repos.attempts.take_copies():
+            removal = Removal(chat=events.outgoing(copy.removal).chat, target=SentId(copy.name))
+            add_message(repos, copy.conversation, copy.turn, removal, now)
+            self._counts.add("copies_removed")
+
+    def _started(self, group: asyncio.TaskGroup, begun: _Begun) -> float | None:
+        for id_ in begun.settled.difference(self._sending.values()):
+            self._delivery.tries.pop(id_, None)
+        for item in begun.items:
+            task = group.create_task(self._deliver(item), name=f"send-{item.id}")
+            self._sending[task] = item.id
+            task.add_done_callback(lambda task: self._sending.pop(task, None))
+            self._give_place(task)
+        return begun.seconds
+
+    def _give_place(self, task: asyncio.Task[None]) -> None:
+        self._placed.add(task)
+        task.add_done_callback(self._placed.discard)
+        lapse = asyncio.get_running_loop().call_later(self._place_seconds, self._take_place, task)
+        task.add_done_callback(lambda _: lapse.cancel())
+
+    def _take_place(self, task: asyncio.Task[None]) -> None:
+        self._placed.discard(task)
+        self._store.wakeups["outbox"].set()
+
+    async def _deliver(self, item: OutboxItem) -> None:
+        """One send; what came of it is written down, and what that lets go is begun."""
+        outcome = await self._delivery.attempt(item)
+        self._placed -= {asyncio.current_task()}  # its place is free for what is begun next
+
+        def record(repos: Repositories) -> None:
+            outcome(repos)
+            repos.outbox.notify("outbox")  # what it lets go is begun in the same commit
+
+        may_wait = isinstance(outcome, WentOut) and outcome.is_last and not self._is_closing
+        await self._recorded(record, self._patience_seconds if may_wait else 0.0)
+        if (task := asyncio.current_task()) is not None:
+            self._sending.pop(task, None)
+        if self._is_closing:
+            self._store.wakeups["outbox"].set()
+
+    async def _recorded(self, work: Outcome, patience_seconds: float) -> None:
+        """Write it down, however long that takes: a send that is not recorded would be taken for an unknown one."""
+        while True:
+            try:
+                return await self._store.transaction(work, patience_seconds=patience_seconds)
+            except StoreError as error:
+                _log.error("the outcome of a send cannot be written: %s", error)
+                await asyncio.sleep(_STORE_PAUSE_SECONDS)

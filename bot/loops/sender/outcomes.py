@@ -1,0 +1,235 @@
+"""Outcomes: what the end of a send means for its item in the outbox, and when it is sent again.
+
+Each outcome is a function that writes it down within a transaction. Where an answer could not edit the status or the
+earlier answer in whose place it comes, that one is removed next. A status in doubt is given a moment for its receipt,
+and is never sent again.
+"""
+
+import logging
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from bot import events
+from bot.clock import Clock
+from bot.errors import SentUnnamed, TransportError, Untrusted
+from bot.events import ChatId, Outgoing, Removal, Reply, SentId, Styled
+from bot.formatting.split import split
+from bot.i18n import phrases
+from bot.i18n.catalogues import say
+from bot.i18n.language import Language, speaking
+from bot.metrics import Counts
+from bot.turn.outgoing import add_message
+from store import ConversationId, OutboxItem, Repositories, SentMessage
+
+_log = logging.getLogger(__name__)
+
+_FIRST_PAUSE_SECONDS = 2.0
+LONGEST_PAUSE_SECONDS = 300.0
+_LONGEST_WAIT_SECONDS = 86_400.0
+"""However long Signal wants us to wait: once a day it is asked again."""
+MAX_RESENDS = 3
+"""How often what may have gone out is sent again."""
+_MAX_OUTAGE_RESENDS = 960
+"""The same while nothing goes out at all: with the usual grace period that is a day."""
+_MAX_EDITS = 10
+_EDITABLE = timedelta(days=1)
+"""Source: MAX_EDIT_COUNT and the sending window of Signal-Android, MessageConstraintsUtil (2026)."""
+
+STATUS_GRACE = timedelta(seconds=10)
+"""How long the answer waits for the receipt of a status in doubt, so that it can edit it. Phones that are on confirm
+within a second or two; for the others the answer is a new message."""
+
+
+Outcome = Callable[[Repositories], None]
+"""Writes down what became of a send, within a transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class WentOut:
+    """Writes down that something went out; nothing of its answer follows where it `is_last`."""
+
+    record: Outcome
+    is_last: bool
+
+    def __call__(self, repos: Repositories) -> None:
+        """Writes it down."""
+        self.record(repos)
+
+
+class Outcomes:
+    """`grace` is how long a send in doubt waits for its proof; after `max_resends` it is given up."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        counts: Counts,
+        *,
+        grace: timedelta,
+        max_resends: int,
+        language: Callable[[Repositories, ConversationId], Language],
+        max_parts: int,
+    ) -> None:
+        self._clock = clock
+        self._counts = counts
+        self._grace = grace
+        self._max_resends = max_resends
+        self._language = language
+        self._max_parts = max_parts
+
+    def finish(
+        self, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None, *, lost_files: bool
+    ) -> WentOut:
+        """It went out; `lost_files`: people are told that there should have been more."""
+
+        def record(repos: Repositories) -> None:
+            self._keep_sent(repos, item, outgoing, sent_at, edits)
+            if lost_files:
+                self._tell_of_lost_files(repos, item, outgoing)
+
+        return WentOut(record, is_last=isinstance(outgoing, Reply) and outgoing.last and not item.is_status)
+
+    def _keep_sent(
+        self, repos: Repositories, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None
+    ) -> None:
+        """Write down what went out, within a transaction; a status that must not stay beside it is removed next."""
+        now, wall = self._clock.now(), self._clock.wall()
+        targets = [sent_at] if repos.outbox.mark_sent(item.id, sent_at, now=now, edited=edits) else []
+        if item.status is not None and edits is None and isinstance(outgoing, Reply):
+            targets.append(SentId(item.status.sent_at))
+        elif isinstance(outgoing, Reply) and outgoing.files and (old := editable(item, wall)) is not None:
+            targets.append(SentId(old.sent_at))
+        self._remove(repos, item, outgoing.chat, targets)
+
+    def split(self, item: OutboxItem, reply: Reply) -> Outcome:
+        """Puts a text that cannot be sent as one message back as several; people are named in plain words there."""
+        self._counts.add("texts_split")
+        _log.warning("reply %d cannot be sent as one message; it is split", item.id)
+        now = self._clock.now()
+
+        def record(repos: Repositories) -> None:
+            conversation = repos.outbox.conversation_of(item.id)
+            if conversation is None:
+                return
+            with speaking(self._language(repos, conversation)):
+                cut_mark = say(phrases.CUT_PARTS)
+            contents = split(reply.content, max_parts=self._max_parts, cut_mark=cut_mark)
+            parts = [
+                replace(
+                    reply,
+                    content=content,
+                    mentions=(),
+                    quote=None if place else reply.quote,
+                    last=place + 1 == len(contents),
+                )
+                for place, content in enumerate(contents)
+            ]
+            if not repos.outbox.rewrite(item.id, events.dump_value(parts[0]), now=now):
+                return
+            for part in parts[1:]:
+                add_message(repos, conversation, item.turn, part, now)
+            if _has_files(events.outgoing(item.reply)):
+                self._tell_of_lost_files(repos, item, reply)
+
+        return record
+
+    def _tell_of_lost_files(self, repos: Repositories, item: OutboxItem, outgoing: Outgoing) -> None:
+        """Tell the people, within a transaction, in a message of its own: with the words it might not fit one."""
+        conversation = repos.outbox.conversation_of(item.id)
+        if conversation is None:
+            return
+        with speaking(self._language(repos, conversation)):
+            content = Styled(text=say(phrases.FILES_NOT_SENT))
+        sentence = Reply(chat=outgoing.chat, content=content, ok=False)
+        add_message(repos, conversation, item.turn, sentence, self._clock.now())
+
+    def _remove(self, repos: Repositories, item: OutboxItem, chat: ChatId, targets: Iterable[SentId]) -> None:
+        """Have messages of ours removed from the chat, within a transaction."""
+        conversation = repos.outbox.conversation_of(item.id)
+        if conversation is None:
+            return
+        for target in targets:
+            add_message(repos, conversation, item.turn, Removal(chat=chat, target=target), self._clock.now())
+
+    def postpone(self, item: OutboxItem, error: TransportError, *, is_in_doubt: bool = False) -> Outcome:
+        """It surely did not go out, or may go out twice: it is tried again after a pause that grows."""
+        seconds = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(item.attempts, 10), LONGEST_PAUSE_SECONDS)
+        seconds *= random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
+        seconds = min(max(seconds, error.retry_after_seconds or 0), _LONGEST_WAIT_SECONDS)
+        _log.warning("reply %d was not sent (%s); next try in %.0f s", item.id, error, seconds)
+        pause = timedelta(seconds=seconds)
+
+        def record(repos: Repositories) -> None:
+            now = self._clock.now()
+            repos.outbox.postpone(item.id, due_at=now + pause, now=now, is_in_doubt=is_in_doubt)
+
+        return record
+
+    def hold(self, item: OutboxItem, error: Untrusted) -> Outcome:
+        """It waits with its conversation until a new safety number is trusted."""
+        self._counts.add("sends_held")
+        _log.warning("reply %d is held: %s", item.id, error)
+
+        def record(repos: Repositories) -> None:
+            now = self._clock.now()
+            repos.outbox.postpone(item.id, due_at=now, now=now)
+            if (conversation := repos.outbox.conversation_of(item.id)) is not None:
+                repos.outbox.hold(conversation, now=now)
+
+        return record
+
+    def give_up(self, item: OutboxItem, words: str, reason: str) -> Outcome:
+        """It never will go out."""
+        self._counts.add(f"undeliverable_{reason}")
+        _log.error("reply %d is undeliverable: %s", item.id, words)
+        now = self._clock.now()
+        return lambda repos: repos.outbox.give_up(item.id, now=now)
+
+    def give_up_files(self, item: OutboxItem, reply: Reply) -> Outcome:
+        """It has no words, and its files cannot be sent: people are told so."""
+        now = self._clock.now()
+
+        def record(repos: Repositories) -> None:
+            self._tell_of_lost_files(repos, item, reply)
+            repos.outbox.give_up(item.id, now=now)
+
+        return record
+
+    def settle_unnamed(self, item: OutboxItem, error: SentUnnamed) -> Outcome:
+        """It is there: never again, whether a receipt tells its timestamp or not."""
+        _log.error("reply %d: %s; unless a receipt tells, it cannot be edited or removed", item.id, error)
+        now = self._clock.now()
+        return lambda repos: repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
+
+    def doubt(self, item: OutboxItem, reason: str, *, outages: int, is_outage: bool = False) -> Outcome:
+        """Nobody knows whether it went out; `outages`: how many of its tries failed while nothing went out at all."""
+        self._counts.add("sends_unknown")
+        is_over = item.doubts >= (_MAX_OUTAGE_RESENDS if is_outage else self._max_resends + outages)
+        what_next = "giving up" if is_over else "waiting for a receipt"
+        level = logging.ERROR if is_over else logging.WARNING
+        _log.log(level, "reply %d: nobody knows whether it went out (%s); %s", item.id, reason, what_next)
+        grace = min(self._grace, STATUS_GRACE) if item.is_status else self._grace
+
+        def record(repos: Repositories) -> None:
+            # Own time is asked within the transaction: beside it, a step of the clock may just be made to count.
+            now = self._clock.now()
+            if is_over:
+                repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
+            else:
+                repos.outbox.doubt(item.id, due_at=now + grace)
+
+        return record
+
+
+def _has_files(outgoing: Outgoing) -> bool:
+    return isinstance(outgoing, Reply) and bool(outgoing.files)
+
+
+def editable(item: OutboxItem, wall: datetime) -> SentMessage | None:
+    """The message that is to be edited; None where there is none, or Signal's apps would not show the edit any more."""
+    old = item.edits
+    if old is None or old.revision >= _MAX_EDITS:
+        return None
+    age = wall - datetime.fromtimestamp(old.original_at / 1000, UTC)
+    return old if age < _EDITABLE else None
