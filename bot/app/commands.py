@@ -2,6 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 
+from bot.app import models
+from bot.app import tools as equipment
 from bot.commands.admin import AdminCommands
 from bot.commands.base import CommandContext, CommandGroup
 from bot.commands.broadcast import Audience, BroadcastCommands
@@ -24,27 +26,21 @@ from bot.features.safety_numbers.service import Identities
 from bot.features.usage.commands import UsageCommands
 from bot.policy.pairing import Pairing
 from bot.providers.capabilities import Capabilities
-from bot.settings import BudgetSettings
+from bot.settings import Settings
 from bot.turn.approvals import Approvals
+from bot.version import current_version, described_build
 
 
 def command_groups(
+    settings: Settings,
     context: CommandContext,
     approvals: Approvals,
     menu: Menu,
     *,
     account: str,
-    name: str,
-    timezone: str,
-    model: str,
-    budgets: BudgetSettings,
     known: Callable[[str | None], Capabilities],
-    version: str,
-    described_build: Callable[[], str],
-    attestation: Attestation,
     reminders: Reminders,
     memory: Memory,
-    has_feeds: bool,
     pairing: Pairing,
     audience: Audience,
     on_allowed: Callable[[PersonId], Awaitable[None]],
@@ -52,21 +48,27 @@ def command_groups(
 ) -> tuple[CommandGroup, ...]:
     """The commands in the order in which `/help` has them.
 
-    `model` answers where nobody has chosen one. `on_allowed` is told whom an admin has let in.
+    `on_allowed` is told whom an admin has let in.
     """
+    timezone, budgets = settings.locale.timezone, models.budgets(settings)
     return (
         ConversationCommands(context, approvals),
-        ExportCommands(context, name=name),
+        ExportCommands(context, name=settings.signal.name),
         UsageCommands(context, timezone=timezone, limits=budgets),
         QuestionCommands(context, approvals),
         PreferenceCommands(context, menu),
         StatusCommands(
-            context, account=account, model=model, version=version, described_build=described_build, known=known
+            context,
+            account=account,
+            model=settings.llm.models_to_choose[0],
+            version=current_version(),
+            described_build=described_build,
+            known=known,
         ),
-        AttestationCommands(context, attestation),
+        AttestationCommands(context, Attestation(settings.attestation.socket)),
         ReminderCommands(context, reminders),
         MemoryCommands(context, memory),
-        FeedCommands(context, is_on=has_feeds, timezone=timezone),
+        FeedCommands(context, is_on=equipment.news_options(settings).enabled, timezone=timezone),
         AdminCommands(context, pairing, audience, budgets, account=account, timezone=timezone, on_allowed=on_allowed),
         TakeoverCommands(context, approvals, audience),
         TrustCommands(context, identities),

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 
-from bot.clock import MachineClock
+from bot.clock import Clock, MachineClock
 from bot.errors import ConfigError
 from bot.invocation import command_line
 from bot.media.pdf_port import Library
@@ -51,19 +51,20 @@ def toolbox(
     tools: Sequence[Tool],
     more: Sequence[ToolSource] = (),
     *,
+    clock: Clock | None = None,
     on_run: Callable[[ToolRun], None] = lambda _: None,
     shapes: ToolShapes | None = None,
 ) -> Toolbox:
     """How these tools are run, within the bounds of the settings; `more` are those known only while Aldis runs, and
     `shapes` knows what they were before.
 
-    `on_run` is told of each run.
+    `clock` None: the machine's. `on_run` is told of each run.
     """
     return Toolbox(
         tools,
         on_run=on_run,
         sources=more,
-        clock=MachineClock(),
+        clock=clock or MachineClock(),
         timezone=settings.locale.timezone,
         timeout_seconds=settings.tools.timeout_seconds,
         max_result_chars=settings.tools.max_result_chars,

@@ -14,7 +14,7 @@ from bot.app.commands import command_groups
 from bot.app.metering import Meter
 from bot.app.people import admins_of, identities_of
 from bot.clock import Clock
-from bot.commands.base import CommandContext, Commands
+from bot.commands.base import CommandContext, CommandGroup, Commands
 from bot.commands.broadcast import Audience
 from bot.commands.preferences import Menu
 from bot.commands.urgent import Authority, UrgentItems
@@ -22,7 +22,6 @@ from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.troubles import ModelTroubles
 from bot.events import PersonId
-from bot.features.attestation.service import Attestation
 from bot.features.evidence.judge import ReportJudge
 from bot.features.feeds.poller import FeedPoller
 from bot.features.feeds.service import Feeds
@@ -70,7 +69,6 @@ from bot.turn.room import ContextRoom
 from bot.turn.status import StatusMessages
 from bot.turn.tool_shapes import ToolShapes
 from bot.turn.turns import Turns
-from bot.version import current_version, described_build
 from bot.web.admin.world import RunningParts
 from bot.web.control import Control
 from bot.web.health import HealthPage
@@ -183,6 +181,7 @@ class Parts:
             settings,
             tools,
             more,
+            clock=self._clock,
             on_run=Meter(self._counts).on_run,
             shapes=ToolShapes(self._store, self._clock),
         )
@@ -200,16 +199,7 @@ class Parts:
             settings=settings,
             worker=self._worker(multimodal, intake, identities, summary_worker.note),
             intake=intake,
-            sender=Sender(
-                self._transport,
-                self._store,
-                self._clock,
-                self._counts,
-                grace_seconds=settings.signal.unknown_grace_seconds,
-                language=self._turns.language,
-                max_parts=settings.signal.max_parts,
-                on_untrusted=identities.notice,
-            ),
+            sender=self._sender(identities.notice),
             membership=Membership(self._transport, self._store, self._clock),
             maintenance=Maintenance(
                 self._store,
@@ -281,7 +271,7 @@ class Parts:
         approvals = Approvals(self._store, self._clock, self._turns)
         authority = Authority(name=self._settings.signal.name, allowed=self._allowed)
         group_context = GroupContext(self._clock, most=self._settings.groups.context_messages)
-        in_signal = self._realm == "signal"
+        context = CommandContext(self._store, self._turns, self._clock)
         urgent_items = UrgentItems(
             self._transport,
             self._store,
@@ -289,7 +279,7 @@ class Parts:
             turns=self._turns,
             revisions=self._revisions,
             approvals=approvals,
-            commands=self._commands(approvals, intake, identities),
+            commands=Commands(context, self._commands(context, approvals, intake, identities)),
             group_context=group_context,
             authority=authority,
         )
@@ -302,51 +292,56 @@ class Parts:
             agent=agent,
             approvals=approvals,
             urgent_items=urgent_items,
-            status_messages=StatusMessages(
-                self._store, self._clock, mode=self._settings.signal.live if in_signal else "off"
-            ),
-            reactions=Reactions(
-                self._transport,
-                self._store,
-                self._clock,
-                emoji=EMOJI if in_signal and self._settings.signal.ack == "reaction" else None,
-            ),
+            status_messages=self._status_messages(),
+            reactions=self._reactions(),
             group_context=group_context,
             limits=policies.worker_limits(self._settings),
             authority=authority,
             on_kept=on_kept,
-            greeting=self._greeting() if in_signal and self._settings.access.greeting else None,
+            greeting=self._greeting() if self._realm == "signal" and self._settings.access.greeting else None,
         )
+
+    def _sender(self, on_untrusted: Callable[[PersonId], None]) -> Sender:
+        return Sender(
+            self._transport,
+            self._store,
+            self._clock,
+            self._counts,
+            grace_seconds=self._settings.signal.unknown_grace_seconds,
+            language=self._turns.language,
+            max_parts=self._settings.signal.max_parts,
+            on_untrusted=on_untrusted,
+        )
+
+    def _status_messages(self) -> StatusMessages:
+        mode = self._settings.signal.live if self._realm == "signal" else "off"
+        return StatusMessages(self._store, self._clock, mode=mode)
+
+    def _reactions(self) -> Reactions:
+        is_shown = self._realm == "signal" and self._settings.signal.ack == "reaction"
+        return Reactions(self._transport, self._store, self._clock, emoji=EMOJI if is_shown else None)
 
     def _greeting(self) -> Callable[[], str]:
         name, tools = self._settings.signal.name, tuple(spec.name for spec in self._menu.tools)
         return lambda: phrases.greeting(name, tools)
 
-    def _commands(self, approvals: Approvals, intake: Intake, identities: Identities) -> Commands:
-        settings = self._settings
-        context = CommandContext(self._store, self._turns, self._clock)
-        groups = command_groups(
+    def _commands(
+        self, context: CommandContext, approvals: Approvals, intake: Intake, identities: Identities
+    ) -> tuple[CommandGroup, ...]:
+        return command_groups(
+            self._settings,
             context,
             approvals,
             self._menu,
             account=self._transport.account,
-            name=settings.signal.name,
-            timezone=settings.locale.timezone,
-            model=settings.llm.models_to_choose[0],
-            budgets=models.budgets(settings),
             known=self._known,
-            version=current_version(),
-            described_build=described_build,
-            attestation=Attestation(settings.attestation.socket),
             reminders=self.reminders,
             memory=self.memory,
-            has_feeds=equipment.news_options(settings).enabled,
             pairing=self._pairing,
             audience=Audience(self._transport, lambda: intake.access),
             on_allowed=intake.admit,
             identities=identities,
         )
-        return Commands(context, groups)
 
     def _summary_worker(self, provider: Provider, budget: Budget) -> SummaryWorker:
         history = self._settings.history

@@ -11,6 +11,7 @@ from bot.i18n.language import speaking
 from bot.providers.capabilities import Capabilities
 from bot.providers.prices import Price
 from bot.turn import phrases as turn_phrases
+from bot.turn import prompt
 from store import Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, app_harness
@@ -24,6 +25,9 @@ PIRATE = "You are a pirate and say arr."
 
 # Persona
 
+SYSTEM = prompt.system("Aldis", "Be kind.")
+"""What a model is told where nobody has set anything."""
+
 
 async def test_a_persona_stands_beside_the_rules_and_survives_a_restart(store: Store, clock: SetClock) -> None:
     """In this conversation and no other; what the operator says comes first."""
@@ -34,13 +38,13 @@ async def test_a_persona_stands_beside_the_rules_and_survives_a_restart(store: S
         await port.deliver(message("Hello"))
         await port.process(message("Hello", author=BOB))
         systems = sorted((request.whole_system for request in port.thinker.requests), key=len)
-        assert systems[0] == "Be kind."
-        assert systems[1].startswith("Be kind.\n\n")
+        assert systems[0] == SYSTEM
+        assert systems[1].startswith(f"{SYSTEM}\n\n")
         assert systems[1].endswith(PIRATE)
         assert PIRATE in await told(port, "/persona")
         assert await told(port, "/persona OFF") == phrases.PERSONA_OFF.text
         await port.process(message("Hello again"))
-        assert port.thinker.requests[-1].whole_system == "Be kind."
+        assert port.thinker.requests[-1].whole_system == SYSTEM
 
 
 async def test_a_persona_is_sealed_and_goes_with_forget(store: Store, clock: SetClock) -> None:
@@ -179,7 +183,7 @@ async def test_a_turn_goes_on_as_it_began(store: Store, clock: SetClock) -> None
         await port.deliver(reaction("👍", FIRST + 1))
         await port.answered(3)
         assert port.transport.sent[-1].content.text == "done"
-        assert {request.whole_system for request in port.thinker.requests} == {"Be kind."}
+        assert {request.whole_system for request in port.thinker.requests} == {SYSTEM}
 
 
 @pytest.mark.parametrize(

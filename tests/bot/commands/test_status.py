@@ -10,6 +10,7 @@ from bot.errors import Disconnected
 from bot.events import PersonId
 from bot.settings import BudgetSettings
 from bot.transports.base import Contact, Group
+from bot.version import current_version, described_build
 from store import Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import Port, app_harness
@@ -17,6 +18,8 @@ from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message
 
 ADMINS = frozenset({BOB.uuid})
+
+ALDIS_NOW = f"Aldis {current_version()}"
 
 
 def contact(person: PersonId, number: str | None = None) -> Contact:
@@ -30,7 +33,7 @@ async def label(port: Port, person: str) -> str:
 async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, clock: SetClock) -> None:
     """Here, not elsewhere; in an idle conversation it says so, and names model and version."""
     async with app_harness(store, clock, tools=(Echo(),)) as port:
-        assert await told(port, "/status") == "I'm not working on anything here.\nModel: scripted/model-1\nAldis 0.0"
+        assert await told(port, "/status") == f"I'm not working on anything here.\nModel: scripted/model-1\n{ALDIS_NOW}"
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow"))
         await port.asked(1)
@@ -46,15 +49,15 @@ async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, cloc
             "Model: scripted/model-1",
             "Switched off: echo",
             "A persona is set.",
-            "Aldis 0.0",
+            ALDIS_NOW,
         ]
 
 
 async def test_status_tells_admins_what_it_was_built_from(store: Store, clock: SetClock) -> None:
     """A digest that they can compare with that of a working copy."""
     async with app_harness(store, clock, admins=ADMINS) as port:
-        assert (await told(port, "/status", author=BOB)).splitlines()[-1] == "Aldis 0.0 (source 1a2b)"
-        assert (await told(port, "/status")).splitlines()[-1] == "Aldis 0.0"
+        assert (await told(port, "/status", author=BOB)).splitlines()[-1] == f"Aldis {described_build()}"
+        assert (await told(port, "/status")).splitlines()[-1] == ALDIS_NOW
 
 
 async def test_status_tells_which_model_answered_in_the_place_of_another(store: Store, clock: SetClock) -> None:

@@ -1,7 +1,7 @@
 """The whole of Aldis in one process between a fake transport and a thinker: frames come in, replies go out, time stands
 still.
 
-async with harbour(store, clock) as port:
+async with app_harness(store, clock) as port:
     asked = await port.deliver(message("How cold is it?"))
     await port.answered(1)
     await port.deliver(delete(asked))
@@ -9,57 +9,41 @@ async with harbour(store, clock) as port:
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from bot.app.commands import command_groups
+from bot.app.wiring import Parts
 from bot.clock import SetClock
-from bot.commands.base import CommandContext, CommandGroup, Commands
-from bot.commands.broadcast import Audience
-from bot.commands.preferences import Menu
-from bot.commands.urgent import Authority, UrgentItems
+from bot.commands.base import CommandContext, CommandGroup
 from bot.errors import ProviderError
-from bot.events import Envelope, Event, Removal, Reply, SentId
-from bot.features.attestation.service import Attestation
-from bot.features.memory.service import Memory
+from bot.events import Envelope, Event, PersonId, Removal, Reply, SentId
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers.service import Identities
-from bot.features.summaries.service import Summaries
 from bot.features.summaries.worker import SummaryWorker
-from bot.i18n import phrases
 from bot.loops.intake.loop import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.sender.loop import Sender
-from bot.loops.worker.loop import Worker, WorkerLimits
-from bot.media.attachments import AttachmentReader
+from bot.loops.worker.loop import Worker
 from bot.media.speech import Speech
-from bot.metrics import Counts
 from bot.policy.access import EVERYBODY, AccessList
 from bot.policy.pairing import Pairing
 from bot.providers.base import Completion, OnText, Request
-from bot.providers.capabilities import NOTHING, Capabilities
-from bot.settings import BudgetSettings, HistorySettings, MediaSettings
+from bot.providers.capabilities import Capabilities
+from bot.settings import BudgetSettings, HistorySettings, Settings, load_settings
 from bot.transports.envelope.frames import FrameReader
-from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
-from bot.turn.edits import Revisions
-from bot.turn.group_context import GroupContext
-from bot.turn.multimodal import MultimodalAgent, VoiceReplies
-from bot.turn.notices import Admins
 from bot.turn.reactions import EMOJI, Reactions
 from bot.turn.status import Mode, StatusMessages
-from bot.turn.tool_shapes import ToolShapes
 from bot.turn.turns import Turns
 from store import Store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.transports.bridges import OWN_ACCOUNT
-from tests.bot.turn.turn_helpers import Scripted, says, toolbox
+from tests.bot.turn.turn_helpers import Scripted, says
 from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.envelopes import ALDIS, GROUP, Frame
@@ -68,7 +52,6 @@ from tools import Tool, ToolSource
 from tools.memory import Remember
 
 TWO_DOLLARS_A_DAY = BudgetSettings(all_day_usd=Decimal(2))
-MEDIA_LIMITS = MediaSettings(max_files=4, max_bytes=5_000_000, max_pages=20, max_text_chars=5000)
 FIRST = int(NOON.timestamp() * 1000)
 """What the fake transport calls the message before the first one that goes out; each has the next number."""
 
@@ -182,6 +165,60 @@ class Port:
         return number
 
 
+@dataclass(kw_only=True)
+class Paces:
+    """What no setting says, and what a story wants to see at once or never."""
+
+    mark_seconds: float
+    patience_seconds: float
+    commands: Callable[[CommandContext], Iterable[CommandGroup]]
+    known: Callable[[str | None], Capabilities] | None
+
+
+class StoryParts(Parts):
+    """The product's own wiring, at the paces of a story."""
+
+    def __init__(
+        self, settings: Settings, transport: Berth, store: Store, speech: Speech | None, clock: SetClock, paces: Paces
+    ) -> None:
+        super().__init__(settings, transport, store, "signal", speech, sandbox(), clock=clock)
+        self._paces = paces
+        self._known = paces.known or self._known
+        self.turns = self._turns
+
+    def _sender(self, on_untrusted: Callable[[PersonId], None]) -> Sender:
+        return Sender(
+            self._transport,
+            self._store,
+            self._clock,
+            self._counts,
+            grace_seconds=self._settings.signal.unknown_grace_seconds,
+            on_untrusted=on_untrusted,
+            patience_seconds=self._paces.patience_seconds,
+        )
+
+    def _status_messages(self) -> StatusMessages:
+        live = self._settings.signal.live
+        return StatusMessages(self._store, self._clock, mode=live, after_seconds=0, pause_seconds=0.001)
+
+    def _reactions(self) -> Reactions:
+        seconds = self._paces.mark_seconds
+        return Reactions(self._transport, self._store, self._clock, emoji=EMOJI, after_seconds=seconds)
+
+    def _commands(
+        self, context: CommandContext, approvals: Approvals, intake: Intake, identities: Identities
+    ) -> tuple[CommandGroup, ...]:
+        return (*super()._commands(context, approvals, intake, identities), *self._paces.commands(context))
+
+
+def _settings(**groups: Mapping[str, Any]) -> Settings:
+    """The usual ones with these changes, of which no value is checked: a story may want a pace that nobody may set."""
+    usual = load_settings({}, None)
+    return usual.model_copy(
+        update={name: getattr(usual, name).model_copy(update=changes) for name, changes in groups.items()}
+    )
+
+
 @asynccontextmanager
 async def app_harness(
     store: Store,
@@ -194,7 +231,7 @@ async def app_harness(
     window: HistorySettings | None = None,
     deletes_answers: bool = False,
     admins: frozenset[str] = frozenset(),
-    retention: timedelta | None = None,
+    retention_days: int | None = None,
     speech: Speech | None = None,
     speaks: bool = False,
     live: Mode = "off",
@@ -207,129 +244,61 @@ async def app_harness(
     commands: Callable[[CommandContext], Iterable[CommandGroup]] = lambda _: (),
     greets: bool = False,
     patience_seconds: float = 0.0,
-    known: Callable[[str | None], Capabilities] = lambda _: NOTHING,
-    **worker_limits: Any,
+    known: Callable[[str | None], Capabilities] | None = None,
+    approval_seconds: float = 600,
+    max_age_seconds: float = 86_400,
+    **worker: Any,
 ) -> AsyncGenerator[Port]:
     """Aldis in one process; everything is over at the end."""
-    transport, thinker, counts, pairing = transport or Berth(), Thinker(), Counts(), Pairing()
-    limits = Limits(max_rounds=5, max_history_tokens=10_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
-    turns = Turns(store, clock, max_turns=window.max_turns if window else 20, timezone="UTC")
-    memory = Memory(store, clock)
-    reminders = Reminders(store, clock, turns, account=ALDIS.uuid, timezone="UTC")
-    tools = (*tools, *(make(reminders) for make in ported), *((Remember(memory),) if remembers else ()))
-    box = toolbox(clock, *tools, sources=sources, shapes=ToolShapes(store, clock))
-    agent = Agent(thinker, box, system="Be kind.", limits=limits)
-    multimodal = MultimodalAgent(
-        agent,
-        AttachmentReader(transport, MEDIA_LIMITS, sandbox(), speech=speech),
-        timezone="UTC",
-        voice=VoiceReplies(speech=speech, turn_seconds=DEADLINE_SECONDS) if speech and speaks else None,
-    )
-    revisions = Revisions(store, clock, turns, deletes_answers=deletes_answers)
-    context, approvals = CommandContext(store, turns, clock), Approvals(store, clock, turns)
-    audience = Audience(transport, lambda: allowed)
-    identities = Identities(
-        transport,
-        store,
-        clock,
-        counts,
-        may_write=audience.may_write,
-        admins=Admins(clock, listed=lambda: allowed.admins, language=turns.language),
-        accepts=accepts_identities,
-    )
-    specs = tuple(tool.spec for tool in tools)
-    menu = Menu(models=("scripted/model-1", "other/model-2"), tools=specs, sources=sources, known=known)
-    groups = (
-        *command_groups(
-            context,
-            approvals,
-            menu,
-            account=ALDIS.uuid,
-            name="Aldis",
-            timezone="UTC",
-            model="scripted/model-1",
-            budgets=budgets,
-            known=known,
-            version="0.0",
-            described_build=lambda: "0.0 (source 1a2b)",
-            attestation=Attestation(Path("nowhere")),
-            reminders=reminders,
-            memory=memory,
-            has_feeds=True,
-            pairing=pairing,
-            audience=audience,
-            on_allowed=lambda person: intake.admit(person),  # noqa: PLW0108  (it is made further below)
-            identities=identities,
-        ),
-        *commands(context),
-    )
+    transport, thinker = transport or Berth(), Thinker()
     allowed = access or AccessList(persons=frozenset({EVERYBODY}), groups=frozenset({GROUP}), admins=admins)
-    authority = Authority(name="Aldis", allowed=allowed)
-    group_context = GroupContext(clock, most=context_messages)
-    urgent_items = UrgentItems(
-        transport,
-        store,
-        counts,
-        turns=turns,
-        revisions=revisions,
-        approvals=approvals,
-        commands=Commands(context, groups),
-        group_context=group_context,
-        authority=authority,
+    settings = _settings(
+        access={
+            "allowed": tuple(allowed.persons),
+            "groups": tuple(allowed.groups),
+            "admins": tuple(allowed.admins),
+            "group_members_may_write": allowed.group_members_may_write,
+            "greeting": greets,
+        },
+        approvals={"timeout": approval_seconds},
+        attestation={"socket": Path("nowhere")},
+        audio={"speak": speaks},
+        budget={**dict(budgets), "prices": ("model-1=1/1", "model-2=1/1")},
+        groups={"context_messages": context_messages},
+        history={**dict(window or {}), "summaries": window is not None, "retention_days": retention_days},
+        intake={"max_age": max_age_seconds},
+        limits={"messages_per_minute": 10_000, "conversation_messages_per_minute": 10_000, "turns_at_once": 1000},
+        llm={
+            "providers": ("scripted/model-1",),
+            "choices": ("other/model-2",),
+            "max_output_tokens": 1000,
+            "system_prompt": "Be kind.",
+            "timeout_seconds": DEADLINE_SECONDS,
+        },
+        media={"max_files": 4, "max_bytes": 5_000_000, "max_pages": 20, "max_text_chars": 5000},
+        signal={
+            "delete_answers": deletes_answers,
+            "live": live,
+            "new_safety_numbers": "accept" if accepts_identities else "ask",
+            "note_to_self": allowed.note_to_self,
+            "unknown_grace_seconds": 60,
+        },
+        tools={"max_result_chars": 1000, "timeout_seconds": DEADLINE_SECONDS},
+        worker={"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **worker},
     )
-    summaries = (
-        Summaries(store, clock, turns, thinker, window=window, timeout_seconds=DEADLINE_SECONDS) if window else None
-    )
-    summary_worker = SummaryWorker(summaries, counts)
-    worker = Worker(
-        transport,
-        store,
-        clock,
-        counts,
-        turns=turns,
-        agent=multimodal,
-        approvals=approvals,
-        urgent_items=urgent_items,
-        status_messages=StatusMessages(store, clock, mode=live, after_seconds=0, pause_seconds=0.001),
-        reactions=Reactions(transport, store, clock, emoji=EMOJI, after_seconds=mark_seconds),
-        group_context=group_context,
-        limits=WorkerLimits(
-            **{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **worker_limits}
-        ),
-        authority=authority,
-        on_kept=summary_worker.note,
-        greeting=(lambda: phrases.greeting("Aldis", tuple(spec.name for spec in specs))) if greets else None,
-    )
-    intake = Intake(
-        transport,
-        store,
-        clock,
-        counts,
-        allowed=allowed,
-        name="Aldis",
-        on_untrusted=identities.notice,
-    )
-    sender = Sender(
-        transport,
-        store,
-        clock,
-        counts,
-        grace_seconds=60,
-        on_untrusted=identities.notice,
-        patience_seconds=patience_seconds,
-    )
-    maintenance = Maintenance(store, clock, revisions, retention=retention)
-    reminder_scheduler = ReminderScheduler(
-        store, clock, counts, reminders, allowed=lambda: intake.access, account=ALDIS.uuid
-    )
-    running = [asyncio.create_task(loop.run()) for loop in (worker, sender)]
+    paces = Paces(mark_seconds=mark_seconds, patience_seconds=patience_seconds, commands=commands, known=known)
+    parts = StoryParts(settings, transport, store, speech, clock, paces)
+    own = (*(make(parts.reminders) for make in ported), *((Remember(parts.memory),) if remembers else ()))
+    aldis = parts.aldis(thinker, (*tools, *own), sources)
+    running = [asyncio.create_task(loop.run()) for loop in (aldis.worker, aldis.sender)]
     try:
         yield Port(
-            *(store, clock, transport, thinker, intake, worker, maintenance, turns),
-            *(pairing, reminders, reminder_scheduler, summary_worker, sender, identities),
+            *(store, clock, transport, thinker, aldis.intake, aldis.worker, aldis.maintenance, parts.turns),
+            *(aldis.running.pairing, parts.reminders, aldis.reminder_scheduler, aldis.summary_worker, aldis.sender),
+            aldis.running.identities,
         )
     finally:
         for task in running:
             task.cancel()
         await asyncio.wait(running)
-        await intake.aclose()
+        await aldis.intake.aclose()

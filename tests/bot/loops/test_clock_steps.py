@@ -201,7 +201,7 @@ async def test_a_clock_that_stays_ahead_is_believed(store: Store, clock: SetCloc
 
 async def test_retention_waits_for_the_clock_to_stand(store: Store, clock: SetClock) -> None:
     """A year that is undone in time destroys nothing."""
-    async with app_harness(store, clock, retention=timedelta(days=30)) as port:
+    async with app_harness(store, clock, retention_days=30) as port:
         await port.deliver(message("hello"))
         await port.answered(1)
         await port.quiet()

@@ -448,7 +448,7 @@ async def test_an_answer_that_disappears_before_it_is_sent_becomes_a_notice(stor
 
 async def test_what_is_older_than_the_retention_goes(store: Store, clock: SetClock) -> None:
     """By age, also without a timer; what is younger stays."""
-    async with app_harness(store, clock, retention=timedelta(days=30)) as port:
+    async with app_harness(store, clock, retention_days=30) as port:
         await port.deliver(message("old"))
         await port.quiet()
         clock.move(timedelta(days=20).total_seconds())
