@@ -150,7 +150,7 @@ class _Cutter:
     def of(cls, page: StyledText) -> "_Cutter":
         """Look for the borders of a page once."""
         text = page.text
-        code, bold = (_spans(page, style) for style in (Style.MONOSPACE, Style.BOLD))
+        code, bold = ([span for span in page.spans if span.style is style] for style in (Style.MONOSPACE, Style.BOLD))
         return cls(
             page=page,
             characters=borders(text),
@@ -219,7 +219,3 @@ class _Cutter:
 def _is_heading(text: str, span: Span) -> bool:
     """Whether a bold span begins a line and is short; it ends one where a cut after it is asked for."""
     return span.end - span.start <= _HEADING_CHARS and (span.start == 0 or text[span.start - 1] == "\n")
-
-
-def _spans(page: StyledText, style: Style) -> list[Span]:
-    return [span for span in page.spans if span.style is style]

@@ -187,7 +187,8 @@ class AttachmentReader:
             return FileDescription(what="a file of a kind that is not known here", rest="which cannot be read here")
         most = self._limits.max_text_chars
         if len(text) <= most:
-            return FileDescription(what=kind.what, rest="its text:", text=text) if text.strip() else _empty(kind)
+            rest = "its text:" if text.strip() else "which is empty"
+            return FileDescription(what=kind.what, rest=rest, text=text if text.strip() else "")
         return FileDescription(
             what=kind.what, rest=f"its text (the first {most} of {len(text)} characters):", text=text[:most]
         )
@@ -218,10 +219,6 @@ def _refused(what: str, rest: str) -> ReadAttachment:
 
 def _too_large(what: str, max_bytes: int) -> ReadAttachment:
     return _refused(what, f"which was not opened: it is larger than {max_bytes // 1_000_000} MB")
-
-
-def _empty(kind: FileKind) -> FileDescription:
-    return FileDescription(what=kind.what, rest="which is empty")
 
 
 def _counted(number: int, noun: str) -> str:

@@ -95,15 +95,15 @@ def _chosen(feeds: Sequence[Feed], part: str) -> list[int]:
         NotFound: there is none; it quotes the names of all, which are strangers' words.
     """
     words = part.casefold()
-    chosen = [feed.id for feed in feeds if words in name_of(feed.title, feed.url).casefold() or words in _host(feed)]
+    chosen = [
+        feed.id
+        for feed in feeds
+        if words in name_of(feed.title, feed.url).casefold() or words in (urlsplit(feed.url).hostname or "")
+    ]
     if not chosen:
         names = "; ".join(name_of(feed.title, feed.url) for feed in feeds[:_SHOWN_NAMES])
         raise NotFound("No feed has this in its name; those that there are stand beside this.", quoted=names)
     return chosen
-
-
-def _host(feed: Feed) -> str:
-    return urlsplit(feed.url).hostname or ""
 
 
 def _story(found: FoundArticle) -> Story:

@@ -3,6 +3,7 @@
     turn kept --> does the window cut something? --no--> nothing
                      '-yes-> the older part and the former summary --model--> the new summary, if all of it still stands
 
+The window is `HISTORY__MAX_TURNS` and `HISTORY__MAX_TOKENS`: with more of them a summary begins later.
 Only what is cut off is summed up, down to a third of a window, so that two thirds of a window's worth of talk cost one
 call, and the beginning of the requests in between stays the same: no cache is written more often. What was taken
 back, edited or forgotten while the model wrote makes what it wrote worthless: it is paid and dropped. What cannot be
@@ -133,7 +134,7 @@ class Summaries:
         rows = repos.history.last(conversation, _MAX_TURNS, after=after)
         stands = [row for row in rows if row.expires_at is None or row.expires_at > now]
         turns = {turn: tuple(group) for turn, group in groupby(stands, key=lambda row: row.turn)}
-        read = [_read(group) for group in turns.values()]
+        read = [[said for row in group for said in messages.load_messages(row.message)] for group in turns.values()]
         sizes = [sum(map(prompt.estimated_tokens, said)) for said in read]
         max_turns, max_tokens = self._window.max_turns, self._window.max_tokens
         if _fitting(sizes, max_turns, max_tokens) == len(sizes):
@@ -232,10 +233,6 @@ def _fitting(sizes: Sequence[int], max_turns: int, max_tokens: int) -> int:
             break
         count += 1
     return count
-
-
-def _read(rows: Iterable[StoredMessage]) -> list[Message]:
-    return [message for row in rows for message in messages.load_messages(row.message)]
 
 
 def _transcript(older: _Older, characters: int) -> str:

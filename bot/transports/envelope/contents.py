@@ -99,7 +99,8 @@ def _places(text: str) -> Iterable[str]:
 def _polls(data: Json) -> Iterable[str]:
     poll, vote = object_in(data, "pollCreate"), object_in(data, "pollVote")
     if poll:
-        options = (_option(number, item) for number, item in enumerate(items_in(poll, "options")[:_MAX_ITEMS], 1))
+        texts = ({"text": item} for item in items_in(poll, "options")[:_MAX_ITEMS])
+        options = (f"{number}. {_short(as_object(text), 'text')}" for number, text in enumerate(texts, 1))
         choice = "several answers allowed" if poll.get("allowMultiple") is True else "one answer"
         yield f"a poll ({choice}): {_short(poll, 'question')} — {', '.join(options)}"
     if vote:
@@ -108,10 +109,6 @@ def _polls(data: Json) -> Iterable[str]:
         yield f"a vote in a poll: option {numbers}" if numbers else "a vote in a poll taken back"
     if whole_in(object_in(data, "pollTerminate"), "targetSentTimestamp") is not None:
         yield "a poll was closed"
-
-
-def _option(number: int, item: object) -> str:
-    return f"{number}. {_short(as_object({'text': item}), 'text')}"
 
 
 def _short(parent: Json, field: str) -> str:

@@ -172,7 +172,9 @@ class RequestGuard:
     @web.middleware
     async def _who(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         # A page that was left open asks by itself for what changes: nobody need sit before it.
-        session = self._sessions.find(self._cookie(request), is_visit=not request.path.startswith(LIVE))
+        session = self._sessions.find(
+            request.cookies.get(self.cookie_name, ""), is_visit=not request.path.startswith(LIVE)
+        )
         if session is not None:
             self._factor.check(session)
             request[SESSION] = session
@@ -212,9 +214,6 @@ class RequestGuard:
                     files[part.name] = bytes(data)
         request[UPLOAD] = files
         return fields
-
-    def _cookie(self, request: web.Request) -> str:
-        return request.cookies.get(self.cookie_name, "")
 
     @staticmethod
     async def _form(request: web.Request) -> dict[str, str]:
