@@ -15,15 +15,12 @@ Source: signalbot 2.2.1; signal-cli-rest-api 0.101 and commit a08db23, which was
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from typing import Literal
 
 from signalbot._generated import Receipt, RemoteDeleteRequest, TypingIndicatorRequest
 from signalbot._generated.api.receipt_type import ReceiptType
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
 from bot.errors import CallRefused, ConfigError, Disconnected, SendUnknown, TransportError
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId, Styled
@@ -48,7 +45,8 @@ from bot.transports.rest_api.clients import (
 from bot.transports.rest_api.errors import challenge_in
 from bot.transports.rest_api.requests import message_of, reaction_of, recipient_of, removed_reaction_of
 from bot.transports.rest_api.send_results import parse_sent_id
-from bot.transports.rest_api.webhook import Post, Webhook
+from bot.transports.rest_api.webhook import POST_WAITS, UNPOSTED, Post, PostWaits, Webhook
+from bot.transports.rest_api.websocket import MAX_FRAMES_AHEAD, Connection, frames_of, open_websocket
 from bot.transports.signal_bridge import SignalBridge
 
 _log = logging.getLogger(__name__)
@@ -56,43 +54,6 @@ _log = logging.getLogger(__name__)
 MAX_PAUSE_SECONDS = 0.6
 """Between one look for the bridge and the next: with `CONNECT_SECONDS` less than the two seconds after its return in
 which Aldis is to be back."""
-
-_PINGS_IN_SILENCE = 20
-"""How many pings are sent in the time after which a websocket is given up that answers none: a bridge that was away
-without a word is noticed with the next."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PostWaits:
-    """How long the webhook is given."""
-
-    next_seconds: float = 0.2
-    """For the next post at the end: what is on its way from signal-cli comes at once."""
-    stop_seconds: float = 2.0
-    """For all posts at the end: a bridge that is not in manual receive mode goes on for ever."""
-    forgotten_seconds: float = 30.0
-    """For the first post, while frames come over the websocket alone: then the webhook counts as forgotten."""
-
-
-POST_WAITS = PostWaits()
-
-UNPOSTED = (
-    "messages come over the websocket, but nothing to the webhook: start signal-cli-rest-api with"
-    " RECEIVE_WEBHOOK_URL=http://aldis:SECRET@HOST:PORT/, the secret being SIGNAL__WEBHOOK_SECRET"
-)
-MAX_FRAME_BYTES = 4 * 1024 * 1024
-MAX_FRAMES_AHEAD = 1024
-"""How many frames are taken off the socket before they are asked for: what stays there too long the bridge drops."""
-
-
-class _Connection(ClientConnection):
-    """A websocket that remembers its last sign of life: a frame, a ping or a pong."""
-
-    heard_at: float | None = None
-
-    def data_received(self, data: bytes) -> None:
-        self.heard_at = time.monotonic()
-        super().data_received(data)
 
 
 class RestApi(SignalBridge):
@@ -124,7 +85,7 @@ class RestApi(SignalBridge):
         self._name = account.name
         """What the account is called in addresses."""
         self.is_open = False
-        self._connection: _Connection | None = None
+        self._connection: Connection | None = None
         """The last one, open or not."""
         self._closing: asyncio.Task[None] | None = None
         self._stopping_since: float | None = None
@@ -269,9 +230,9 @@ class RestApi(SignalBridge):
             task.cancel()
             await asyncio.wait([task])
 
-    async def _read(self, websocket: ClientConnection) -> None:
+    async def _read(self, websocket: Connection) -> None:
         """Put the frames of a websocket into the line until it is closed."""
-        async for raw in _frames(websocket):
+        async for raw in frames_of(websocket):
             await self._arrivals.frame(raw)
 
     async def _check_account(self) -> None:
@@ -309,21 +270,11 @@ class RestApi(SignalBridge):
             raise Disconnected(str(error)) from error
 
     @asynccontextmanager
-    async def _websocket(self) -> AsyncGenerator[ClientConnection]:
-        opening = connect(
-            self._clients.receive_uri,
-            open_timeout=self._call_seconds,
-            ping_interval=self._silence_seconds / _PINGS_IN_SILENCE,
-            ping_timeout=self._silence_seconds,
-            close_timeout=1,
-            max_size=MAX_FRAME_BYTES,
-            max_queue=MAX_FRAMES_AHEAD,
-            proxy=None,
-            create_connection=_Connection,
-        )
+    async def _websocket(self) -> AsyncGenerator[Connection]:
         with as_disconnected():
-            websocket = await opening
-        assert isinstance(websocket, _Connection)  # noqa: S101  (tells the type checker what was asked for)
+            websocket = await open_websocket(
+                self._clients.receive_uri, open_seconds=self._call_seconds, silence_seconds=self._silence_seconds
+            )
         self._connection = websocket
         try:
             _log.info("connected to signal-cli-rest-api")
@@ -482,15 +433,3 @@ class RestApi(SignalBridge):
         if self.webhook is not None:
             await self.webhook.aclose()
         await self._clients.sessions.close()
-
-
-async def _frames(websocket: ClientConnection) -> AsyncIterator[str]:
-    """The frames until the bridge closes in good order. Pings see to it that the wait for one is bounded."""
-    while True:
-        try:
-            raw = await websocket.recv(decode=False)
-        except ConnectionClosedOK:
-            return
-        except WebSocketException as error:
-            raise Disconnected(f"the websocket broke: {type(error).__name__}") from error
-        yield raw.decode("utf-8", "replace")

@@ -22,6 +22,7 @@ import json
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -39,6 +40,26 @@ MAX_WAITING = 8
 MAX_CONNECTIONS = 32
 READ_SECONDS = 10.0
 """How long a connection may take to show the secret, and then a post to be read."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PostWaits:
+    """How long the webhook is given."""
+
+    next_seconds: float = 0.2
+    """For the next post at the end: what is on its way from signal-cli comes at once."""
+    stop_seconds: float = 2.0
+    """For all posts at the end: a bridge that is not in manual receive mode goes on for ever."""
+    forgotten_seconds: float = 30.0
+    """For the first post, while frames come over the websocket alone: then the webhook counts as forgotten."""
+
+
+POST_WAITS = PostWaits()
+
+UNPOSTED = (
+    "messages come over the websocket, but nothing to the webhook: start signal-cli-rest-api with"
+    " RECEIVE_WEBHOOK_URL=http://aldis:SECRET@HOST:PORT/, the secret being SIGNAL__WEBHOOK_SECRET"
+)
 
 
 class Post:
@@ -203,7 +224,7 @@ class Webhook:
 
     def _knows_secret(self, request: web.Request) -> bool:
         shown = _password_in(request.headers.get("Authorization", "")), request.path.rpartition("/")[2]
-        return any(_is_same(one, self._secret) for one in shown)
+        return any(hmac.compare_digest(one.encode("utf-8", "replace"), self._secret) for one in shown)
 
 
 def _password_in(authorization: str) -> str:
@@ -213,10 +234,6 @@ def _password_in(authorization: str) -> str:
         return base64.b64decode(encoded).decode().partition(":")[2] if scheme.lower() == "basic" else ""
     except ValueError:
         return ""
-
-
-def _is_same(shown: str, secret: bytes) -> bool:
-    return hmac.compare_digest(shown.encode("utf-8", "replace"), secret)
 
 
 class _Refused(asyncio.Protocol):

@@ -10,7 +10,8 @@ from bot.clock import SetClock
 from bot.loops.intake.loop import Intake
 from bot.metrics import Counts
 from bot.policy.access import EVERYBODY, AccessList
-from bot.transports.rest_api.transport import POST_WAITS, UNPOSTED, PostWaits, RestApi
+from bot.transports.rest_api.transport import RestApi
+from bot.transports.rest_api.webhook import POST_WAITS, UNPOSTED, PostWaits
 from store import Store
 from tests.bot.transports.bridges import OWN_ACCOUNT, PATIENT, SECRET
 from tests.servers.base import free_port

@@ -16,7 +16,7 @@ from bot.events import ChatId, Envelope, Incoming
 from bot.events import load_value as envelope_of
 from bot.transports.base import Transport
 from bot.transports.envelope.frames import FrameReader
-from bot.transports.rest_api.transport import MAX_FRAME_BYTES
+from bot.transports.rest_api.websocket import MAX_FRAME_BYTES
 from bot.transports.signal_cli.transport import SignalCli
 from store import ConversationId, InboxItem, Repositories, Store, open_store
 from tests.bot.transports import bridges

@@ -24,7 +24,8 @@ from bot.transports.base import Linking
 from bot.transports.envelope.accounts import choice_of
 from bot.transports.rest_api.clients import MAX_ANSWER_BYTES
 from bot.transports.rest_api.linking import RestApiLinking
-from bot.transports.rest_api.transport import PostWaits, RestApi
+from bot.transports.rest_api.transport import RestApi
+from bot.transports.rest_api.webhook import PostWaits
 from tests.bot.transports.bridges import (
     NUMBERLESS,
     OWN_ACCOUNT,
