@@ -6,8 +6,9 @@
     {"name": "get_weather", "arguments": {...}}                            bare, at the beginning or the end
 
 Servers turn these into calls where they know the form, and hand them on as words where they do not. What stands in
-code, or only repeats what somebody else has said, is text. Left to others: the notation that a model is told of
-(`bot.providers.prompted.markers`), who may call at all (`written`).
+code, or only repeats what somebody else has said, is text. Left to others: the forms of single models
+(`bot.providers.notations`), the notation that a model is told of (`bot.providers.prompted.markers`), who may call at
+all (`written`).
 
 Source: the chat templates of these models, and issue threads of Ollama, vLLM and llama.cpp, 2026-11-22.
 """
@@ -15,9 +16,23 @@ Source: the chat templates of these models, and issue threads of Ollama, vLLM an
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import cast
 
+from bot.providers import notations
 from bot.providers.prompted.markers import Piece, WrittenCall, squeeze
+
+TOOL_NAMES: Mapping[str, str] = {
+    "calculator": "calculate",
+    "calc": "calculate",
+    "weather": "get_weather",
+    "get_current_weather": "get_weather",
+    "search": "web_search",
+    "search_web": "web_search",
+    "get_time": "current_time",
+    "get_current_time": "current_time",
+}
+"""Names of tools as the founding documents and other assistants have them."""
 
 MAX_BLOCKS = 32
 """Of one completion; what looks like a further one is text."""
@@ -30,6 +45,7 @@ _OPENING = re.compile(
 _OPENINGS = (
     *(f"<{tag}>" for tag in _TAGS.split("|")),
     "<function=", "<invoke name=", "<|python_tag|>", "<|tool_call|>", "<|tool_calls_begin|>", "[TOOL_CALLS]",
+    *notations.SIGNS,
 )  # fmt: skip
 _LEFT_BEHIND = re.compile(rf"\s*</(?:{_TAGS}|function|invoke|parameter)>")
 """A closing tag that closes nothing any more."""
@@ -78,8 +94,8 @@ def visible_words(text: str) -> str:
     """The words of a completion that is still being written, without what is a call or may become one."""
     if not may_hold(text) and not text.lstrip().startswith("`"):
         return text
-    ends = [opening.start() for opening in _openings(text)][:1]
-    ends += [begun.start() for begun in _MAY_BECOME_BARE.finditer(text)][:1]
+    ends = [opening.start() for opening in islice(_openings(text), 1)]
+    ends += [begun.start() for begun in islice(_MAY_BECOME_BARE.finditer(text), 1)]
     if (begun := begun_with(text, _OPENINGS)) is not None:
         ends.append(begun)
     ends += [begun.start() for begun in _BEGUN_FUNCTION.finditer(text)][:1]
@@ -100,6 +116,8 @@ def is_code(text: str, at: int) -> bool:
     before = text[:at]
     if before.endswith("`") and not before.endswith("```"):
         return True
+    if "```" not in before:
+        return False
     fences = [fence.start() for fence in _FENCE.finditer(before)]
     return len(fences) % 2 == 1 and bool(before[: fences[-1]].strip())
 
@@ -111,8 +129,10 @@ def _openings(text: str) -> Iterator[re.Match[str]]:
 def _tagged(text: str, names: Collection[str], given: str) -> list[Piece]:
     found: list[Piece] = []
     at = count = 0
-    for opening in _openings(text):
-        if opening.start() < at or count == MAX_BLOCKS:
+    for opening in _OPENING.finditer(text):
+        if count >= MAX_BLOCKS:
+            break
+        if opening.start() < at or is_code(text, opening.start()):
             continue
         inner, end = _block(text, opening)
         if inner.strip() and squeeze(inner) in given:

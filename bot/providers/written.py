@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from bot.messages import AssistantMessage, AssistantPart, CallId, Document, Message, Text, ToolMessage, UserMessage
-from bot.providers import foreign_calls, streams, wire
+from bot.providers import foreign_calls, notations, streams, wire
 from bot.providers.base import Request
 from bot.providers.prompted import markers
 
@@ -27,10 +27,12 @@ _THOUGHTS = (
     ("<reasoning>", "</reasoning>"),
     ("[THINK]", "[/THINK]"),
     ("◁think▷", "◁/think▷"),
+    ("<seed:think>", "</seed:think>"),
+    ("<|channel>thought", "<channel|>"),
 )
 """How thoughts begin and end.
 
-Source: the chat templates of DeepSeek-R1, Qwen3, Magistral and Kimi-VL, 2026-11-22.
+Source: the chat templates of DeepSeek-R1, Qwen3, Magistral, Kimi-VL, Seed-OSS and Gemma 4, 2026-11-24.
 """
 _BEGINS = tuple(begin for begin, _ in _THOUGHTS)
 _BEGUN = re.compile(r"^[ \t]*(?:" + "|".join(map(re.escape, _BEGINS)) + ")", re.MULTILINE)
@@ -42,10 +44,13 @@ class Reader:
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        self._names = frozenset(offer.name for offer in request.tools)
+        names = {offer.name for offer in request.tools}
+        self._names = frozenset(names | {name for name, meant in foreign_calls.TOOL_NAMES.items() if meant in names})
 
     def visible(self, text: str) -> str:
         """What people may see of a completion that is still being written: no thoughts, no calls."""
+        text = notations.in_one_form(text, foreign_calls.is_code)
+        text = text[: notations.readable_end(text)]
         begun = foreign_calls.begun_with(text, _BEGINS)
         if begun is not None and not text[text.rfind("\n") + 1 : begun].strip():
             text = text[:begun].rstrip()
@@ -80,7 +85,7 @@ class Reader:
         return wire.wire_answer([*parts, *calls], answered.stop, answered.usage, was_cut_in_call=was_cut)
 
     def _pieces(self, text: str) -> list[markers.Piece]:
-        spoken = without_thoughts(text)
+        spoken = without_thoughts(notations.in_one_form(text, foreign_calls.is_code))
         if not foreign_calls.may_hold(spoken):
             return [spoken]
         found: list[markers.Piece] = []

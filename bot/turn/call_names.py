@@ -14,19 +14,8 @@ from dataclasses import replace
 from typing import cast
 
 from bot.messages import ToolCall
+from bot.providers.foreign_calls import TOOL_NAMES
 from tools import ToolSpec
-
-TOOL_NAMES: Mapping[str, str] = {
-    "calculator": "calculate",
-    "calc": "calculate",
-    "weather": "get_weather",
-    "get_current_weather": "get_weather",
-    "search": "web_search",
-    "search_web": "web_search",
-    "get_time": "current_time",
-    "get_current_time": "current_time",
-}
-"""Names of tools as the founding documents and other assistants have them."""
 
 ARGUMENT_NAMES: Mapping[str, str] = {
     "location": "place",
@@ -42,6 +31,7 @@ ARGUMENT_NAMES: Mapping[str, str] = {
     "search_query": "query",
     "tz": "timezone",
 }
+_BEFORE = re.compile(r"\A(?:functions|default_api)[.:]")
 _OPERATIONS: Mapping[str, str] = {
     "add": "+", "plus": "+", "sum": "+", "subtract": "-", "minus": "-", "multiply": "*", "times": "*", "divide": "/",
     "power": "^", "pow": "^", "modulo": "%", "mod": "%", "+": "+", "-": "-", "*": "*", "/": "/", "^": "^", "**": "^",
@@ -52,8 +42,12 @@ _MAX_WORDS = 400
 
 
 def tool_name(name: str, known: Mapping[str, object]) -> str:
-    """The name of the tool that is meant, where there is one."""
-    meant = TOOL_NAMES.get(name, name)
+    """The name of the tool that is meant, where there is one.
+
+    gpt-oss may write its template's words behind a name, or what all tools stand in before it; so does Gemini.
+    """
+    bare = _BEFORE.sub("", name.partition("<|")[0])
+    meant = TOOL_NAMES.get(bare, bare)
     return name if name in known or meant not in known else meant
 
 

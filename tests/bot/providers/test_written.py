@@ -27,6 +27,8 @@ INVOKED = (
     '<function_calls><invoke name="get_weather"><parameter name="place">Oslo</parameter></invoke></function_calls>'
 )
 
+THOUGHT = "<|channel|>analysis<|message|>They greet me.<|end|>"
+
 FORMS = [
     f"<tool_call>\n{OSLO}\n</tool_call>",
     f"<tool_call>{OSLO}",
@@ -44,6 +46,21 @@ FORMS = [
     f"{OSLO}\nThe weather in Oslo is fine.",
     '{"type": "function", "function": {"name": "get_weather", "arguments": "{\\"place\\": \\"Oslo\\"}"}}',
     '<<get_weather: {"place": "Oslo"}>>',
+    '<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"place": "Oslo"}<|call|>',
+    ("<|channel|>analysis<|message|>a b<|end|><|start|>assistant to=functions.get_weather<|channel|>commentary json"
+     '<|message|>{"place": "Oslo"}<|call|>'),
+    ("<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
+     '{"place": "Oslo"}<|tool_call_end|><|tool_calls_section_end|>'),
+    ("<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n```json\n"
+     '{"place": "Oslo"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>'),
+    '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"place": "Oslo"}<｜tool▁call▁end｜>',
+    ('<｜DSML｜function_calls>\n<｜DSML｜invoke name="get_weather">\n<｜DSML｜parameter name="place" string="true">Oslo'
+     "</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>"),
+    "<tool_call>get_weather\n<arg_key>place</arg_key>\n<arg_value>Oslo</arg_value>\n</tool_call>",
+    '[TOOL_CALLS]get_weather[ARGS]{"place": "Oslo"}',
+    '[TOOL_CALLS]get_weather[CALL_ID]a1b2c3d4e[ARGS]{"place": "Oslo"}',
+    '<|tool_call>call:get_weather{place:<|"|>Oslo<|"|>}<tool_call|>',
+    '<|channel>thought\na b\n<channel|><|tool_call>call:get_weather{place:<|"|>Oslo<|"|>}<tool_call|>',
 ]  # fmt: skip
 
 
@@ -99,6 +116,11 @@ async def test_a_call_in_words_is_a_call(vendor: Vendor, form: str) -> None:
         ("<think>a <think>b</think> c</think>Hello!", "Hello!"),
         ("[THINK]hm[/THINK]Hello!", "Hello!"),
         ("Hello!\n<think>Was that right?", "Hello!"),
+        ("<seed:think>hm</seed:think>Hello!", "Hello!"),
+        ("<|channel>thought\nhm\n<channel|>Hello!", "Hello!"),
+        (f"{THOUGHT}<|start|>assistant<|channel|>final<|message|>Hello!<|return|>", "Hello!"),
+        (f"{THOUGHT}<|channel|>final<|message|>Hello!", "Hello!"),
+        ("analysisThey greet me.assistantfinalHello!", "Hello!"),
     ],
 )
 async def test_thoughts_are_for_nobody(vendor: Vendor, said: str, kept: str) -> None:
@@ -137,6 +159,9 @@ async def test_nothing_of_it_shows_however_it_comes(form: str) -> None:
         "int main()\n{\n  cout << x;\n}",
         "1 < 2 and [a] and {b}",
         "Write `<tool_call>` there.",
+        "Write `<|channel|>analysis<|message|>` there.",
+        "The template:\n```\n<|tool_call_begin|>f:0<|tool_call_argument_begin|>{}<|tool_call_end|>\n```",
+        "analysis comes first, then synthesis",
         "x <- c(1, 2) # <",
     ],
 )
@@ -162,6 +187,22 @@ async def test_where_none_may_be_called_none_is(form: str) -> None:
     assert read.message is None or "Oslo" not in read.message.text or "is fine" in read.message.text
 
 
+@pytest.mark.parametrize(
+    ("form", "arguments", "malformed"),
+    [
+        ("<<weather: Oslo>>", {}, "Oslo"),
+        ('<<get_current_weather: {"place": "Oslo"}>>', {"place": "Oslo"}, None),
+        ('{"name": "weather", "arguments": {"place": "Oslo"}}', {"place": "Oslo"}, None),
+    ],
+)
+async def test_a_name_that_others_have_for_a_tool_is_one(
+    form: str, arguments: dict[str, object], malformed: str | None
+) -> None:
+    """In words, too; whoever carries the call out knows which tool is meant."""
+    [call] = _read(form).message.calls  # type: ignore[union-attr]
+    assert (call.arguments, call.malformed) == (arguments, malformed)
+
+
 async def test_without_tools_nobody_reads_a_call() -> None:
     """Where tools are switched off, too."""
     read = _read(f"I look.\n{FORMS[0]}", replace(QUESTION, tools=()))
@@ -177,7 +218,21 @@ async def test_a_call_that_cannot_be_read_is_malformed(written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["<" * 100_000, "<tool_call>" * 9_000, "{\n" * 50_000, "<think>" * 15_000, "[[" * 50_000]
+    "text",
+    [
+        "<" * 100_000,
+        "<tool_call>" * 9_000,
+        "{\n" * 50_000,
+        "<think>" * 15_000,
+        "[[" * 50_000,
+        "<|channel|>final<|message|>" * 4_000,
+        "<|tool_call_begin|>f" * 5_000,
+        "[TOOL_CALLS]f[ARGS]" * 5_000,
+        "<｜tool▁call▁begin｜>f" * 5_000,
+        "<|tool_call>call:f{" * 5_000,
+        "<arg_key>a</arg_key><arg_value>" * 4_000,
+        "analysisA" + "assistant" * 10_000,
+    ],
 )
 async def test_long_hostile_texts_take_little_time(text: str) -> None:
     """Whatever they are made of: the time limit of the suite is the measure."""

@@ -43,6 +43,9 @@ async def tools() -> Any:
         ("calculator", {"a": 2, "b": 3, "operation": "add"}, "calculate", {"expression": "(2) + (3)"}),
         ("calculator", {"a": "1+1", "b": -3, "operation": "*"}, "calculate", {"expression": "(1+1) * (-3)"}),
         ("calculate", {"a": 2, "b": 3, "operation": "exec"}, "calculate", {"a": 2, "b": 3, "operation": "exec"}),
+        ("functions.get_weather", {"place": "Oslo"}, "get_weather", {"place": "Oslo"}),
+        ("default_api:weather", {"place": "Oslo"}, "get_weather", {"place": "Oslo"}),
+        ("calculate<|channel|>commentary", {"expression": "1+1"}, "calculate", {"expression": "1+1"}),
         ("nothing_like_it", {"location": "Oslo"}, "nothing_like_it", {"location": "Oslo"}),
     ],
 )
