@@ -3,7 +3,7 @@
     {"choices": [{"delta": ..., "finish_reason": null}]} ..., the same with a reason, {"choices": [], "usage": ...}
 
 Compatible servers differ in how they cut calls into pieces: some send each whole, some number all of them 0, some
-repeat the id with every piece, and some never tell the usage.
+repeat the id or the name with every piece, some have no ids (Gemini's first), and some never tell the usage.
 Left to others: the stream (`bot.providers.streams`), what the answer says (`chat`).
 
 Source: platform.openai.com (chat completions, streaming), and issue threads of vLLM and llama.cpp, 2026-11-22.
@@ -11,6 +11,7 @@ Source: platform.openai.com (chat completions, streaming), and issue threads of 
 
 from dataclasses import dataclass, field
 
+from bot.messages import CallId
 from bot.providers import streams, wire
 
 Json = dict[str, object]
@@ -58,6 +59,13 @@ class _Asked:
     name: str = ""
     written: list[str] = field(default_factory=list[str])
     extra: Json | None = None
+
+    def is_over(self, next_id: str | None) -> bool:
+        """Whether a piece with a name and this id begins the next call: where none bear ids, once this one is whole."""
+        if next_id:
+            return next_id != self.id
+        written = "".join(self.written)
+        return bool(written) and wire.tool_call(CallId(""), "", written).malformed is None
 
     def body(self) -> Json:
         function = {"name": self.name, "arguments": "".join(self.written)}
@@ -133,10 +141,9 @@ class PartialChat:
         last |= {name: value for name, value in piece.items() if value is not None} | grown
 
     def _asked(self, piece: _Call) -> _Asked:
-        """The call that a piece belongs to: the one of its number, unless it bears the id and name of another."""
+        """The call that a piece belongs to: the one of its number, unless it is another, which bears a name."""
         same = [call for call in self._calls if call.index == piece.index][-1:]
-        is_another = bool(same and piece.id and piece.function.name and piece.id != same[0].id)
-        if not same or is_another:
+        if not same or (piece.function.name and same[0].is_over(piece.id)):
             if len(self._calls) == _MAX_CALLS:
                 raise ValueError("the calls do not end")
             same = [_Asked(index=piece.index, id=piece.id)]

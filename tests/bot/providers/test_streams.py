@@ -267,6 +267,18 @@ async def test_how_servers_cut_calls(chunks: list[dict[str, Any]]) -> None:
     ]
 
 
+@pytest.mark.parametrize("more", [{}, {"index": 0}, {"index": 0, "id": ""}])
+async def test_calls_without_ids_are_told_apart(more: dict[str, Any]) -> None:
+    """By their names, once the one before is whole; a name that comes with every piece begins nothing."""
+    gathered = chat_stream.PartialChat()
+    for chunk in [_call("a", '{"x"', **more), _call("a", ": 1}", **more), _call("a", '{"x": 2}', **more), END]:
+        gathered.take(chunk)
+    asked = openai_chat.read(gathered.body(), QUESTION)
+    assert asked.message is not None
+    assert [dict(one.arguments) for one in asked.message.calls] == [{"x": 1}, {"x": 2}]
+    assert len({one.id for one in asked.message.calls}) == 2
+
+
 @pytest.mark.parametrize("how", ["cut", "garbage", "end", "error"])
 async def test_what_a_broken_stream_has_cost_is_known(anthropic: Vendor, how: Break) -> None:
     """The prompt is paid for as soon as the service has counted it; the error says so, for the ledger."""
