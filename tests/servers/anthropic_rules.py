@@ -49,6 +49,8 @@ _SOURCES = {
 }  # fmt: skip
 """What may be shown, and how its bytes begin."""
 _THOUGHTS = ("thinking", "redacted_thinking")
+_UNMARKED = {kind: {"cache_control"} if kind in _THOUGHTS else set[str]() for kind in _BLOCK_KEYS}
+"""Thoughts cannot be marked for the cache. Source: platform.claude.com, "Prompt caching", 2026-11-24."""
 _NEWEST = re.compile(r"claude-((fable|mythos)-5-[1-9]|(opus|sonnet|haiku)-5-5)")
 _UNFORCED = re.compile(r"claude-((fable|mythos)-5|(opus|sonnet)-5-5)")
 _ALWAYS_THINKING = re.compile(r"claude-(opus|sonnet)-5-5")
@@ -136,9 +138,13 @@ def _check_breakpoints(body: dict[str, Any]) -> None:
     for message in body["messages"]:
         if isinstance(message.get("content"), list):
             marked.extend(message["content"])
-    found = sum(1 for item in marked if item.get("cache_control"))
-    if found > 4:
-        raise Mistake(f"A maximum of 4 blocks with cache_control may be provided. Found {found}.")
+    lives = [item["cache_control"].get("ttl", "5m") for item in [*marked[1:], body] if item.get("cache_control")]
+    if len(lives) > 4:
+        raise Mistake(f"A maximum of 4 blocks with cache_control may be provided. Found {len(lives)}.")
+    if not set(lives) <= {"5m", "1h"}:
+        raise Mistake("cache_control.ephemeral.ttl: Input should be '5m' or '1h'")
+    if "5m" in lives and "1h" in lives[lives.index("5m") :]:
+        raise Mistake("messages: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.")
 
 
 def _check_messages(body: dict[str, Any]) -> None:
@@ -194,7 +200,7 @@ def _check_block(where: str, block: Block) -> None:
     kind = block.get("type")
     if kind not in _BLOCK_KEYS:
         raise Mistake(f"{where}: Input tag '{kind}' found using 'type' does not match any of the expected tags")
-    _check_keys(f"{where}.{kind}.", block, {"type", "cache_control"} | _BLOCK_KEYS[kind])
+    _check_keys(f"{where}.{kind}.", block, {"type"} | ({"cache_control"} - _UNMARKED[kind]) | _BLOCK_KEYS[kind])
     if kind == "text" and not block.get("text"):
         raise Mistake("messages: text content blocks must be non-empty")
     if kind == "text" and not block["text"].strip():

@@ -115,6 +115,7 @@ def _block(number: int, *blocks: Json) -> Change:
 
 
 MARK = {"cache_control": {"type": "ephemeral"}}
+HOUR = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
 
 ANTHROPIC_MISTAKES: list[tuple[Change, str]] = [
     (lambda body: body.pop("max_tokens"), "max_tokens: Field required"),
@@ -140,6 +141,9 @@ ANTHROPIC_MISTAKES: list[tuple[Change, str]] = [
     (_set(tools=[TOOL, TOOL]), "tools: Tool names must be unique."),
     (_set(tools=[TOOL | MARK, TOOL | MARK | {"name": "g"}], system=[_text("a") | MARK] * 3), "A maximum of 4 blocks"),
     (_block(0, *[_text("a") | MARK] * 5), "A maximum of 4 blocks with cache_control may be provided. Found 5."),
+    (_block(0, _text("a") | MARK, _text("b") | HOUR), "a ttl='1h' cache_control block must not come after a ttl='5m'"),
+    (_set(tools=[TOOL | MARK], system=[_text("a") | HOUR]), "a ttl='1h' cache_control block must not come after"),
+    (_block(0, _text("a") | {"cache_control": {"type": "ephemeral", "ttl": "2h"}}), "Input should be '5m' or '1h'"),
     (_messages(), "messages: at least one message is required"),
     (_messages(("assistant", "Hi"), ("user", "Hi")), 'messages: first message must use the "user" role'),
     (_messages(("system", "Hi"), ("user", "Hi")), 'Unexpected role "system"'),
