@@ -282,14 +282,16 @@ class RefusedRequest:
 
 
 _WINDOW = re.compile(
-    r"(?:maximum context length (?:is|of)|context (?:size|length|window) (?:is|of|\()|tokens >|n_ctx\D{1,4})"
+    r"(?:maximum context length (?:is|of)|context (?:size|length|window) (?:is|of|\()|tokens >|n_ctx\D{1,4}"
+    r"|context limit: \d+ \+ \d+ >)"
     r"\s*\(?([0-9][0-9,_]{2,9})",
     re.IGNORECASE,
 )
 """How services tell how much their window holds.
 
 Source: issue threads, 2026-11-22: OpenAI and vLLM ("maximum context length is 8192 tokens"), Anthropic ("tokens >
-200000 maximum"), llama.cpp ("the available context size (8192 tokens)").
+200000 maximum", "exceed context limit: 188240 + 21333 > 200000"), llama.cpp ("the available context size (8192
+tokens)").
 """
 _MIN_WINDOW_TOKENS = 512
 

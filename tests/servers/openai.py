@@ -41,6 +41,8 @@ class OpenAIServer(ModelServer):
     """Whose words it has for that."""
     writes_calls: bool = False
     """Whether its model writes the calls of the script into its words, as one that was told of tools in its prompt."""
+    knows_system: bool = True
+    """Whether the template of its model knows a system message."""
     carries: rules.Carried | None = None
     """Whose server it is as to what has to come back with a call; None: nothing is given that would."""
     carried: list[Any] = field(default_factory=list[Any])
@@ -93,6 +95,8 @@ class OpenAIServer(ModelServer):
             rules.check_responses(body, reasoning_follows=self.reasoning_follows)
         else:
             rules.check_chat(body, refuses=self.refuses, is_local=self.local, sees=self.sees, carries=self.carries)
+            if not self.knows_system and body["messages"][0]["role"] == "system":
+                raise Mistake("System role not supported", kind="BadRequestError", code=400)
             rules.check_carried(self.carries, body["messages"], self.carried)
             if body.get("tools") and not self.takes_tools:
                 raise rules.tools_refused(self.tool_refusal, body["model"])

@@ -55,6 +55,7 @@ _STOPS: Mapping[str | None, Stop] = {
 
 _PHRASES: wire.Phrases = {
     "prompt is too long": ContextTooLong,
+    "exceed context limit": ContextTooLong,
     "request_too_large": ContextTooLong,
     "credit balance is too low": BadKey,
     "api usage limits": BadKey,

@@ -56,7 +56,18 @@ signatures) and issue threads about each, 2026-11-24.
 UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 """What Gemini takes for the signature of a call that it did not make itself. Source: as above."""
 
-_STOPS: Mapping[str | None, Stop] = {"length": Stop.LENGTH, "content_filter": Stop.REFUSAL}
+_STOPS: Mapping[str | None, Stop] = {
+    "length": Stop.LENGTH,
+    "model_length": Stop.LENGTH,
+    "content_filter": Stop.REFUSAL,
+    "sensitive": Stop.REFUSAL,
+}
+_BROKEN = frozenset({"error", "network_error", "insufficient_system_resource"})
+"""Reasons for an end that is none.
+
+Source, for these and the stops that are not OpenAI's: openrouter.ai/docs (errors), docs.mistral.ai, docs.z.ai and
+api-docs.deepseek.com (chat completions), 2026-11-24.
+"""
 
 
 class _Function(wire.Wire):
@@ -149,8 +160,9 @@ def stream_options(habits: Habits) -> Json:
 
 
 def _messages(request: Request, habits: Habits) -> list[Json]:
-    ready: list[Json] = [{"role": "system", "content": request.whole_system}] if request.whole_system else []
-    asked: list[Content] = []
+    system = request.whole_system
+    ready: list[Json] = [{"role": "system", "content": system}] if system and habits.takes_system else []
+    asked: list[Content] = [system] if system and not habits.takes_system else []
     for message in request.messages:
         if isinstance(message, UserMessage):  # many templates want user and assistant in turn
             asked.append(_content(message, habits.takes))
@@ -233,10 +245,12 @@ def read(data: bytes, request: Request) -> wire.WireAnswer:
     """What the answer says.
 
     Raises:
-        ValueError: it does not have the shape of a chat completion.
+        ValueError: it does not have the shape of a chat completion, or broke off.
     """
     answer = wire.parse(_Answer, data)
     choice = answer.choices[0]
+    if choice.finish_reason in _BROKEN:
+        raise ValueError("the answer broke off")
     stop = Stop.REFUSAL if choice.message.refusal else _STOPS.get(choice.finish_reason, Stop.END)
     return wire.wire_answer(_parts(choice.message, request), stop, (answer.usage or Counted()).usage)
 

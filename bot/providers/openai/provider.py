@@ -20,7 +20,7 @@ import openai
 from aiohttp import ClientError
 from httpx2 import TransportError
 
-from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
 from bot.providers import bounds, capabilities, media, streams, wire, written
 from bot.providers.base import Completion, OnText, Request
 from bot.providers.lessons import ModelLessons
@@ -55,6 +55,8 @@ _PHRASES: wire.Phrases = {
     "exceed_context_size": ContextTooLong,
     "exceeds the available context size": ContextTooLong,
     "prompt is too long": ContextTooLong,
+    "request too large for": ContextTooLong,  # more than a minute's tokens: it will not fit later, either
+    "tool_use_failed": Unavailable,  # Groq could not read the call that its model wrote; the next may be one
     # Refusals of the request itself that an operator or a developer can act on.
     "use /v1/responses": Rejected,
     "did not have response messages": Rejected,

@@ -57,6 +57,8 @@ Source: issue threads, 2026-11-24: DeepSeek ("Missing `reasoning_content` field 
 reasoning_content is missing in assistant tool call message"), Gemini, also behind OpenRouter ("Function call is missing
 a thought_signature").
 """
+_NO_SYSTEM = re.compile(r"system role (?:is )?not supported|unexpected role[^\w]+system", re.IGNORECASE)
+"""What templates say that know no system message: Gemma 2's, Mistral's first. Source: issue threads, 2026-11-24."""
 _CARRIED = re.compile(r"reasoning_content|reasoning_details|extra_content")
 
 
@@ -88,6 +90,8 @@ class Habits:
     """Whether it is asked by the Responses API, in place of chat completions."""
     marks_cache: bool = False
     """Whether its cache is told where it is to keep what."""
+    takes_system: bool = True
+    """Whether its model's template knows a system message; where not, its words stand before the first question."""
     carries: bool = True
     """Whether it takes back what it gave beside words and calls."""
     fills: str = ""
@@ -133,6 +137,7 @@ class Habits:
             ),
             (self.takes_effort and is_unknown and _is_about(refusal, "reasoning_effort"), {"takes_effort": False}),
             (most is not None, {"max_output_tokens": most}),
+            (self.takes_system and _NO_SYSTEM.search(refusal.words) is not None, {"takes_system": False}),
             (self.counts_streams and _is_about(refusal, "stream_options"), {"counts_streams": False}),
             (self.marks_cache and "prompt_cache" in f"{refusal.param} {refusal.words}", {"marks_cache": False}),
         )

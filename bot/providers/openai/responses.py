@@ -41,6 +41,7 @@ OF_THE_ACCOUNT: Mapping[str, type[ProviderError]] = {
     "insufficient_quota": BadKey,
     "billing_hard_limit_reached": BadKey,
     "account_deactivated": BadKey,
+    "data_residency_mismatch": BadKey,
     "invalid_api_key": BadKey,
 }
 """Codes that only the operator can do something about, whichever API says them."""
@@ -55,7 +56,7 @@ _FAILURES: Mapping[str | None, type[ProviderError]] = {
     "context_length_exceeded": ContextTooLong,
     **OF_THE_ACCOUNT,
 }
-_OF_THE_REQUEST = re.compile(r"invalid_|unsupported_|empty_|failed_to_download|(?:\w+_)?image_")
+_OF_THE_REQUEST = re.compile(r"invalid_|unsupported_|empty_|failed_to_download|(?:\w+_)?image_|\w+_policy")
 """Codes that blame what was asked. Source: `ResponseError` of the package openai 3.54.0, 2026-11-22."""
 
 

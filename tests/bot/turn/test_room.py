@@ -94,6 +94,7 @@ def test_a_shortened_answer_is_still_an_answer() -> None:
         ("This model's maximum context length is 8192 tokens. However, you requested 9000", 8192),
         ("prompt is too long: 215000 tokens > 200000 maximum", 200_000),
         ("the request exceeds the available context size (9216 tokens), try increasing it", 9216),
+        ("input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length", 200_000),
         ("Input is too long.", None),
         ("maximum context length is 3 tokens", None),
     ],

@@ -193,6 +193,8 @@ async def test_a_full_window(vendor: Vendor) -> None:
     ("status", "error", "kind"),
     [
         (400, error_body("invalid_request_error", "prompt is too long: 200 tokens > 100 maximum"), ContextTooLong),
+        (400, error_body("invalid_request_error", "input length and `max_tokens` exceed context limit: 9 + 9 > 10"),
+         ContextTooLong),
         (413, error_body("request_too_large", "Request exceeds the maximum size"), ContextTooLong),
         (400, error_body("invalid_request_error", "Your credit balance is too low to access the API."), BadKey),
         (400, error_body("invalid_request_error", "You have reached your specified API usage limits."), BadKey),

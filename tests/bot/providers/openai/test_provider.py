@@ -264,6 +264,9 @@ async def test_arguments_that_are_no_string(chat: Vendor) -> None:
         (400, error_body("Too long.", kind="exceed_context_size_error"), ContextTooLong),
         (500, error_body("the request exceeds the available context size"), ContextTooLong),
         (404, error_body("The model `x` does not exist", code="model_not_found"), NoSuchModel),
+        (429, error_body("Request too large for gpt-4.1 in organization org-x on tokens per min (TPM): Limit 30000, "
+                         "Requested 30500.", kind="tokens", code="rate_limit_exceeded"), ContextTooLong),
+        (400, error_body("Failed to call a function. Please adjust your prompt.", code="tool_use_failed"), Unavailable),
         (400, {"error": {"message": 7, "type": {}, "code": 400}}, Rejected),
         (422, {"detail": [{"loc": ["body"], "msg": "Input should be a string"}]}, Rejected),
         (500, {"error": "flat"}, Unavailable),
@@ -381,11 +384,43 @@ async def test_reasoning_that_led_to_nothing_is_dropped(responses: Vendor) -> No
 
 
 @pytest.mark.parametrize(
+    ("reason", "stop"),
+    [("model_length", Stop.LENGTH), ("sensitive", Stop.REFUSAL), ("eos", Stop.END), (None, Stop.END)],
+)
+async def test_reasons_that_are_not_openais(chat: Vendor, reason: str | None, stop: Stop) -> None:
+    """Compatible services have some of their own."""
+    message = {"role": "assistant", "content": "It is"}
+    chat.server.script.append(answer_json({"choices": [{"message": message, "finish_reason": reason}]}))
+    assert (await chat.provider.complete(QUESTION)).stop is stop
+
+
+@pytest.mark.parametrize("reason", ["error", "network_error", "insufficient_system_resource"])
+async def test_an_answer_that_broke_off_within_is_none(chat: Vendor, reason: str) -> None:
+    """Half of one is not told as if it were whole: the request may be repeated."""
+    message = {"role": "assistant", "content": "It is"}
+    chat.server.script.append(answer_json({"choices": [{"message": message, "finish_reason": reason}]}))
+    with pytest.raises(Unavailable):
+        await chat.provider.complete(QUESTION)
+
+
+async def test_a_template_without_a_system_message() -> None:
+    """Its words stand before the first question then, after one refusal."""
+    server = OpenAIServer(local=True, knows_system=False)
+    await _asked(server, model="gemma2:9b", times=2)
+    assert len(server.refused) == 1
+    first, *_ = server.requests[-1].json()["messages"]
+    assert first == {"role": "user", "content": "You are Aldis.\n\nWhat is the weather in Oslo?"}
+
+
+@pytest.mark.parametrize(
     ("error", "kind"),
     [
         ({"code": "server_error", "message": "Oops."}, Unavailable),
         ({"code": "rate_limit_exceeded", "message": "Slow."}, Overloaded),
         ({"code": "invalid_prompt", "message": "my sister's words"}, Rejected),
+        ({"code": "bio_policy", "message": "No."}, Rejected),
+        ({"code": "misalignment_policy_violation", "message": "No."}, Rejected),
+        ({"code": "data_residency_mismatch", "message": "No."}, BadKey),
         (None, Unavailable),
     ],
 )
