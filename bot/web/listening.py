@@ -8,10 +8,19 @@ MAX_CONNECTIONS = 64
 """Open at a time, signed in or not: a browser has six of them, and each page with live parts holds one or two."""
 KEEPALIVE_SECONDS = 15.0
 """How long a connection may be open without a whole request: also one that sends its headers a byte at a time."""
+UNREAD_SECONDS = 15.0
+"""How long somebody may leave an answer unread: who asks again and again and reads nothing would keep the place."""
+_MIN_READ_BYTES = 16_384
+"""So much of a long one has to be read in that time."""
 
 
 async def listen(
-    runner: web.AppRunner, host: str, port: int, *, max_connections: int = MAX_CONNECTIONS
+    runner: web.AppRunner,
+    host: str,
+    port: int,
+    *,
+    max_connections: int = MAX_CONNECTIONS,
+    unread_seconds: float = UNREAD_SECONDS,
 ) -> asyncio.Server:
     """Answers on the address, but for connections beyond so many; the runner is set up, with `KEEPALIVE_SECONDS`.
 
@@ -22,9 +31,59 @@ async def listen(
     assert server is not None  # noqa: S101  (it is set up)
 
     def connection() -> asyncio.Protocol:
-        return server() if len(server.connections) < max_connections else _Refusal()
+        is_full = len(server.connections) >= max_connections
+        return _Refusal() if is_full else _Connection(server(), unread_seconds)
 
     return await asyncio.get_running_loop().create_server(connection, host, port, reuse_address=True)
+
+
+class _Connection(asyncio.Protocol):
+    """A connection of aiohttp's, which is cut when what was answered is not read."""
+
+    def __init__(self, inner: asyncio.Protocol, unread_seconds: float) -> None:
+        self._inner = inner
+        self._unread_seconds = unread_seconds
+        self._transport: asyncio.Transport | None = None
+        self._look: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.Transport):
+            self._transport = transport
+        self._inner.connection_made(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_looking()
+        self._inner.connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self._inner.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        return self._inner.eof_received()
+
+    def pause_writing(self) -> None:
+        self._inner.pause_writing()
+        self._look_later()
+
+    def resume_writing(self) -> None:
+        self._stop_looking()
+        self._inner.resume_writing()
+
+    def _look_later(self) -> None:
+        if self._transport is not None:
+            unread_bytes = self._transport.get_write_buffer_size()
+            later = asyncio.get_running_loop().call_later
+            self._look = later(self._unread_seconds, self._cut_unless_read, self._transport, unread_bytes)
+
+    def _cut_unless_read(self, transport: asyncio.Transport, unread_bytes: int) -> None:
+        if transport.get_write_buffer_size() > unread_bytes - _MIN_READ_BYTES:
+            transport.abort()
+        else:
+            self._look_later()
+
+    def _stop_looking(self) -> None:
+        if self._look is not None:
+            self._look.cancel()
 
 
 class _Refusal(asyncio.Protocol):
