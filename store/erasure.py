@@ -107,21 +107,34 @@ class Forgetting(Repository):
         )
 
     def undo_planned(self, origin: str, *, now: datetime) -> None:
-        """The reminder that this call or message planned goes, with the turns in which it was asked: its words are in
-        them.
+        """What this call or message had Aldis say later goes: the reminder that it planned, with the turns in which
+        that was told or asked, for its words are in them; and what else is said for it and has not gone out.
         """
         runs = self.rows(
             "SELECT inbox.id, inbox.turn_id FROM reminders JOIN inbox ON author = person AND device = reminders.id "
             "AND kind = 'reminder' WHERE origin = ?",
             (origin,),
         )
-        self._turns([turn for _, turn in runs if turn is not None], now)
+        said = [turn for (turn,) in self.rows("SELECT id FROM turns WHERE origin = ?", (origin,))]
+        self._turns([*said, *(turn for _, turn in runs if turn is not None)], now)
         self.execute(
             "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL "
             "WHERE id IN (SELECT value FROM json_each(?)) AND state IN ('waiting', 'claimed')",
             (json.dumps([item for item, _ in runs]),),
         )
         self.execute("DELETE FROM reminders WHERE origin = ?", (origin,))
+
+    def running_for(self, origin: str | None, turn: TurnId | None) -> tuple[TurnId, ...]:
+        """The planned questions being answered that this message, or a call in the turn that answered it, has planned:
+        what `undo_planned` and `undo` are about to take the words of.
+        """
+        rows = self.rows(
+            "SELECT turns.id FROM reminders JOIN inbox ON author = person AND device = reminders.id "
+            "AND kind = 'reminder' JOIN turns ON turns.id = inbox.turn_id "
+            "WHERE (reminders.origin = ?1 OR reminders.turn_id = ?2) AND turns.state = 'running'",
+            (origin, turn),
+        )
+        return tuple(TurnId(running) for (running,) in rows)
 
     def turns_before(self, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
         """Turns with words that ended before then, oldest first; a batch of them, none when there are no more."""
@@ -251,7 +264,9 @@ class Forgetting(Repository):
         )
         self.notify("inbox")
         self._forget_facts(turns)
-        for table in ("reminders", "predictions", "grants"):
+        for (origin,) in self.rows("SELECT origin FROM reminders WHERE person = ?", (handle,)):
+            self.undo_planned(origin, now=now)
+        for table in ("predictions", "grants"):
             self.execute(f"DELETE FROM {table} WHERE person = ?", (handle,))  # noqa: S608  (our own names)
         return self._turns(turns, now)
 

@@ -134,13 +134,16 @@ class Inbox(Repository):
         now: datetime,
         expires_at: datetime | None = None,
         replaces: TurnId | None = None,
+        origin: str | None = None,
     ) -> TurnId:
-        """Begins a turn of the conversation."""
+        """A new turn of the conversation, running. `origin` names the call or the message for which it says something
+        of its own accord; None: it answers one.
+        """
         return TurnId(
             self.value(
-                "INSERT INTO turns (conversation_id, state, started_at, expires_at, replaces) "
-                "VALUES (?, 'running', ?, ?, ?) RETURNING id",
-                (conversation, millis(now), millis_if(expires_at), replaces),
+                "INSERT INTO turns (conversation_id, state, started_at, expires_at, replaces, origin) "
+                "VALUES (?, 'running', ?, ?, ?, ?) RETURNING id",
+                (conversation, millis(now), millis_if(expires_at), replaces, origin),
             )
         )
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from bot.clock import Clock
 from bot.commands import names, phrases
-from bot.events import File, Incoming
+from bot.events import File, Incoming, PersonId, SentId
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.detect import detect_language
 from bot.i18n.language import Language, speaking
@@ -162,6 +162,9 @@ class CommandGroup:
         own = (entry for entry in vars(type(self)).values() if isinstance(entry, CommandEntry))
         return tuple(replace(entry, run=MethodType(entry.run, self)) for entry in own)
 
+    def take_back(self, author: PersonId, sent_at: SentId) -> None:
+        """A message was deleted or edited: what is in memory of a command in it goes; by default there is nothing."""
+
 
 class CommandContext:
     """What commands work with: the store, the clock, and the way to answer."""
@@ -243,6 +246,7 @@ class Commands(CommandGroup):
 
     def __init__(self, context: CommandContext, groups: Sequence[CommandGroup]) -> None:
         self._context = context
+        self._groups = groups
         self._entries = {entry.name: entry for group in (self, *groups) for entry in group.entries}
 
     async def run(self, call: Call) -> bool:
@@ -259,6 +263,11 @@ class Commands(CommandGroup):
         else:
             await self._context.settle(call)
         return call.command.is_addressed or isinstance(found, CommandEntry)
+
+    def take_back(self, author: PersonId, sent_at: SentId) -> None:
+        """As of a group, for all of them."""
+        for group in self._groups:
+            group.take_back(author, sent_at)
 
     def _found(self, call: Call, word: str, *, is_addressed: bool) -> CommandEntry | tuple[str, ...]:
         """The command that is meant; where that is not sure, those that may be.

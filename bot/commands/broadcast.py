@@ -4,7 +4,8 @@
                                                              '-- ten minutes, or a restart: nothing is sent
 
 What waits for the second word lives in memory, as the text and the chats that were counted: nothing of it is on the
-disk before it is certain, and no more is sent than was told. It goes to people and groups who have written before and
+disk before it is certain, and no more is sent than was told. Who deletes the message with the text takes it back, as
+far as it has not gone out. It goes to people and groups who have written before and
 may still write; the store keeps no addresses, so they come from the bridge: its contacts and groups.
 """
 
@@ -16,14 +17,15 @@ from datetime import datetime, timedelta
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.errors import Disconnected
-from bot.events import ChatId, PersonId, Reply
+from bot.events import ChatId, PersonId, Reply, SentId
 from bot.formatting.split import one_message
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.policy.access import EVERYBODY, AccessList
 from bot.transports.base import Contact, Transport
 from bot.turn import outgoing
-from store import Repositories
+from bot.turn.journal import origin_of
+from store import InboxId, Repositories
 
 _GOOD_FOR = timedelta(minutes=10)
 _BRIDGE_SECONDS = 5.0
@@ -34,6 +36,9 @@ class _Planned:
     text: str
     chats: tuple[ChatId, ...]
     at: datetime
+    item: InboxId
+    """Of the message with the text: while that waits to be sent, deleting the message takes it back."""
+    sent_at: SentId
 
 
 class Audience:
@@ -130,7 +135,13 @@ class BroadcastCommands(CommandGroup):
         chats = await self._context.store.read(plan)
         in_groups = sum(chat.is_group for chat in chats)
         if chats:
-            self._planned[call.message.author] = _Planned(text=text, chats=chats, at=self._context.clock.now())
+            self._planned[call.message.author] = _Planned(
+                text=text,
+                chats=chats,
+                at=self._context.clock.now(),
+                item=call.urgent_item.item.id,
+                sent_at=call.message.sent_at,
+            )
             await self._context.reply(
                 call, phrases.BROADCAST_ASKS, people=len(chats) - in_groups, groups=in_groups, text=text
             )
@@ -145,21 +156,27 @@ class BroadcastCommands(CommandGroup):
             return
 
         def send(repos: Repositories) -> str:
-            sent = [self._put(repos, chat, planned.text, now) for chat in planned.chats]
+            sent = [self._put(repos, chat, planned, now) for chat in planned.chats]
             return say(phrases.BROADCAST_DONE, count=sum(sent))
 
         await self._context.answer(call, send)
         # Only now: a transaction that failed is tried again, and finds it.
-        del self._planned[call.message.author]
+        self._planned.pop(call.message.author, None)
 
-    def _put(self, repos: Repositories, chat: ChatId, text: str, now: datetime) -> bool:
+    def take_back(self, author: PersonId, sent_at: SentId) -> None:
+        """A broadcast is not sent any more whose words are gone from the chat."""
+        planned = self._planned.get(author)
+        if planned is not None and planned.sent_at == sent_at:
+            del self._planned[author]
+
+    def _put(self, repos: Repositories, chat: ChatId, planned: _Planned, now: datetime) -> bool:
         """The message into the outbox of one conversation; whether that is still there."""
         conversation = repos.chats.at(chat)
         if conversation is None:
             return False
-        turn = repos.inbox.begin_turn(conversation, now=now)
+        turn = repos.inbox.begin_turn(conversation, now=now, origin=origin_of(planned.item))
         repos.journal.close(turn, "ignored", now=now)
-        content, _ = one_message(text, cut_mark=say(common_phrases.CUT_PARTS))
+        content, _ = one_message(planned.text, cut_mark=say(common_phrases.CUT_PARTS))
         if content is None:
             return False
         outgoing.add_message(repos, conversation, turn, Reply(chat=chat, content=content), now)

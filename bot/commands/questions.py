@@ -8,6 +8,7 @@ They are about the caller's own last question: in a group nobody repeats or take
     /new   -----------------------> nothing that was begun before is read again
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from bot import messages
@@ -51,16 +52,17 @@ class QuestionCommands(CommandGroup):
     async def _retry(self, call: Call) -> None:
         """Answers the person's last question again, also one that failed; the newest answer is edited."""
 
-        def retry(repos: Repositories) -> None:
-            refusal = self._asked_again(repos, call)
-            if refusal is not None:
+        def retry(repos: Repositories) -> tuple[TurnId, ...]:
+            refusal = self._refusal(repos, call)
+            if isinstance(refusal, str):
                 self._context.say(repos, call, call.conversation, refusal)
+                return ()
+            return self._asked_again(repos, call, *refusal)
 
-        await self._context.store.transaction(retry)
-        self._context.turns.forget(call.conversation)
+        self._end(call, await self._context.store.transaction(retry))
 
-    def _asked_again(self, repos: Repositories, call: Call) -> str | None:
-        """The command becomes the question; None then, else what the person hears instead."""
+    def _refusal(self, repos: Repositories, call: Call) -> str | tuple[LastQuestion, UserMessage]:
+        """Why nothing is asked again; or what is."""
         if self._context.settings(repos, call).is_paused:
             return say(turn_phrases.IS_PAUSED)  # and the former answer stays
         last = self._last(repos, call)
@@ -71,10 +73,16 @@ class QuestionCommands(CommandGroup):
         question = _question(repos, call, last.turn)
         if question is None:
             return say(phrases.NOTHING_TO_REPEAT)
+        return last, question
+
+    def _asked_again(
+        self, repos: Repositories, call: Call, last: LastQuestion, question: UserMessage
+    ) -> tuple[TurnId, ...]:
+        """The command becomes the question; gives the turns to be stopped."""
         item = call.urgent_item.item.id
         expires_at = min((at for at in (last.expires_at, call.urgent_item.item.expires_at) if at), default=None)
         replaces = last.turn if repos.inbox.is_newest(last.turn) else None
-        self._forget(repos, call, last.turn)
+        planned = self._forget(repos, call, last.turn)
         repos.chats.shorten(item, expires_at)
         again = repos.inbox.begin_turn(
             call.conversation, now=self._context.clock.now(), expires_at=expires_at, replaces=replaces
@@ -82,22 +90,19 @@ class QuestionCommands(CommandGroup):
         step = journal.dump_step(Asked(question=question))
         repos.journal.add(call.conversation, again, 0, step)
         repos.inbox.as_question(item, again)
-        return None
+        return planned
 
     @command("/undo", phrases.ABOUT_UNDO, exact_only=True)
     async def _undo(self, call: Call) -> None:
         """Takes the person's last question and its answer back, here and in the chat."""
-        undone = await self._context.store.transaction(lambda repos: self._undone(repos, call))
-        self._context.turns.forget(call.conversation)
-        if undone is not None:
-            call.running.halt_turn(undone)
+        self._end(call, await self._context.store.transaction(lambda repos: self._undone(repos, call)))
 
-    def _undone(self, repos: Repositories, call: Call) -> TurnId | None:
-        """The last question goes, and the person is told which; gives its turn."""
+    def _undone(self, repos: Repositories, call: Call) -> tuple[TurnId, ...]:
+        """The last question goes, and the person is told which; gives the turns to be stopped."""
         last = self._last(repos, call)
         if last is None:
             self._context.say(repos, call, call.conversation, phrases.NOTHING_TO_UNDO)
-            return None
+            return ()
         question = _question(repos, call, last.turn)
         replaced = repos.journal.replaces(last.turn)
         answer = repos.outbox.of_turn(last.turn)
@@ -105,13 +110,13 @@ class QuestionCommands(CommandGroup):
             answer = repos.outbox.of_turn(replaced)  # asked again, and that answer is still to take its place
         if last.state == "running":
             self._context.turns.end(repos, call.conversation, last.turn, call.message)
-        self._forget(repos, call, last.turn)
+        planned = self._forget(repos, call, last.turn)
         sent = [sent for _, sent in answer]
         outgoing.add_removals(repos, call.conversation, last.turn, call.message.chat, sent, self._context.clock.now())
         with speaking(self._context.turns.language(repos, call.conversation)):
             reply = say(common_phrases.STOPPED) if question is None else phrases.undone(_shown(question))
             self._context.say(repos, call, call.conversation, reply)
-        return last.turn
+        return (last.turn, *planned)
 
     @command("/transcript", phrases.ABOUT_TRANSCRIPT)
     async def _transcript(self, call: Call) -> None:
@@ -135,12 +140,22 @@ class QuestionCommands(CommandGroup):
         after = TurnId(self._context.settings(repos, call).starts_after)
         return repos.chats.last_asked(call.conversation, call.message.author, after=after)
 
-    def _forget(self, repos: Repositories, call: Call, turn: TurnId) -> None:
-        """A turn goes with all that it had Aldis keep, and what it said of itself while it ran."""
+    def _end(self, call: Call, turns: Collection[TurnId]) -> None:
+        """The words of these turns are gone: stop those that run, and read the history again."""
+        self._context.turns.forget(call.conversation)
+        for turn in turns:
+            call.running.halt_turn(turn)
+
+    def _forget(self, repos: Repositories, call: Call, turn: TurnId) -> tuple[TurnId, ...]:
+        """A turn goes with all that it had Aldis keep and say, and what it said of itself while it ran; gives the turns
+        to be stopped.
+        """
         now = self._context.clock.now()
-        repos.forgetting.undo(turn, now=now)
+        person, chat = call.message.author, call.message.chat
+        planned = self._context.turns.undo(repos, call.conversation, None, turn, person=person, chat=chat)
         repos.forgetting.turn(turn, now=now)
-        outgoing.clear(repos, turn, call.message.chat, now)
+        outgoing.clear(repos, turn, chat, now)
+        return planned
 
 
 def _question(repos: Repositories, call: Call, turn: TurnId) -> UserMessage | None:

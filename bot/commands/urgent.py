@@ -157,8 +157,10 @@ class UrgentItems:
         match route(event, name=self._authority.name, answers_always=settings.answers_always):
             case Withdrawal(deletion=deletion):
                 self._group_context.take_back(deletion.chat, deletion.author, deletion.target)
+                self._commands.take_back(deletion.author, deletion.target)
                 _halt(running, await self._revisions.withdraw(urgent_item, deletion))
             case Correction() as correction:
+                self._commands.take_back(correction.edit.message.author, correction.edit.target)
                 self._correct_talk(correction)
                 _halt(running, await self._revisions.correct(urgent_item, correction))
             case Command() as command:
@@ -232,8 +234,8 @@ def _conversation_of(urgent_item: UrgentItem) -> ConversationId:
     return urgent_item.conversation
 
 
-def _halt(running: RunningTurns, turn: TurnId | None) -> None:
-    if turn is not None:
+def _halt(running: RunningTurns, turns: Collection[TurnId]) -> None:
+    for turn in turns:
         running.halt_turn(turn)
 
 

@@ -20,13 +20,13 @@ from bot.i18n.catalogues import say
 from bot.i18n.language import speaking
 from bot.policy.routing import Correction
 from bot.turn import chats, journal, outgoing, phrases, prompt, provenance
-from bot.turn.journal import Asked, origin_of
+from bot.turn.journal import Asked
 from bot.turn.turns import Turns
 from store import ConversationId, InboxItem, KnownMessage, Repositories, Store, TurnId, UrgentItem
 
 
 class Revisions:
-    """What is taken back, changed or over. Each method gives the turn that has to be stopped, or None."""
+    """What is taken back, changed or over. Each method gives the turns that have to be stopped."""
 
     def __init__(self, store: Store, clock: Clock, turns: Turns, *, deletes_answers: bool) -> None:
         self._store = store
@@ -34,10 +34,10 @@ class Revisions:
         self._turns = turns
         self._deletes_answers = deletes_answers
 
-    async def withdraw(self, urgent_item: UrgentItem, deletion: Deleted) -> TurnId | None:
+    async def withdraw(self, urgent_item: UrgentItem, deletion: Deleted) -> tuple[TurnId, ...]:
         """A message was deleted for everybody: it goes, and what was made of it."""
 
-        def transact(repos: Repositories) -> TurnId | None:
+        def transact(repos: Repositories) -> tuple[TurnId, ...]:
             repos.inbox.settle(urgent_item.item.id)
             known = repos.inbox.find(urgent_item.conversation, deletion.author, deletion.target)
             names = {deletion.target} if known is None else known.names
@@ -45,22 +45,22 @@ class Revisions:
                 repos, urgent_item.conversation, self._clock.now(), lambda set_: set_.without(deletion.author, names)
             )
             if known is None:
-                return None
-            self._undo(repos, known)
-            return self._withdrawn(repos, urgent_item.conversation, deletion, known)
+                return ()
+            planned = self._undo(repos, urgent_item.conversation, known, deletion.author, deletion.chat)
+            return (*planned, *self._withdrawn(repos, urgent_item.conversation, deletion, known))
 
         return await self._carried_through(urgent_item.conversation, transact)
 
-    async def correct(self, urgent_item: UrgentItem, correction: Correction) -> TurnId | None:
+    async def correct(self, urgent_item: UrgentItem, correction: Correction) -> tuple[TurnId, ...]:
         """A message was edited: what becomes of it depends on how far it had come."""
         edit = correction.edit
 
-        def transact(repos: Repositories) -> TurnId | None:
+        def transact(repos: Repositories) -> tuple[TurnId, ...]:
             known = repos.inbox.find(urgent_item.conversation, edit.message.author, edit.target)
             if known is None:
                 # Forgotten, or from before Aldis was there: nobody can say what it was about.
                 repos.inbox.settle(urgent_item.item.id)
-                return None
+                return ()
             return self._corrected(repos, urgent_item, correction, known)
 
         return await self._carried_through(urgent_item.conversation, transact)
@@ -101,8 +101,8 @@ class Revisions:
         return count
 
     async def _carried_through(
-        self, conversation: ConversationId, work: Callable[[Repositories], TurnId | None]
-    ) -> TurnId | None:
+        self, conversation: ConversationId, work: Callable[[Repositories], tuple[TurnId, ...]]
+    ) -> tuple[TurnId, ...]:
         try:
             return await self._store.erase(work)
         finally:
@@ -110,7 +110,7 @@ class Revisions:
 
     def _withdrawn(
         self, repos: Repositories, conversation: ConversationId, deletion: Deleted, known: KnownMessage
-    ) -> TurnId | None:
+    ) -> tuple[TurnId, ...]:
         if known.is_open:
             repos.inbox.settle(known.item)
             return self._given_up(repos, conversation, known, deletion.author, deletion.chat)
@@ -121,39 +121,40 @@ class Revisions:
             if self._deletes_answers:
                 sent = [sent for _, sent in answer]
                 outgoing.add_removals(repos, conversation, known.turn, deletion.chat, sent, self._clock.now())
-        return None
+        return ()
 
     def _corrected(
         self, repos: Repositories, urgent_item: UrgentItem, correction: Correction, known: KnownMessage
-    ) -> TurnId | None:
+    ) -> tuple[TurnId, ...]:
+        message = correction.edit.message
         if known.is_open:
-            self._undo(repos, known)
-            return self._asked_instead(repos, urgent_item, known, correction.edit.message)
+            planned = self._undo(repos, urgent_item.conversation, known, message.author, message.chat)
+            return (*planned, *self._asked_instead(repos, urgent_item, known, message))
         if known.turn is None or known.turn_state == "ignored":
             # Talk among others: by its new words it may be meant for Aldis after all.
             repos.inbox.revise(urgent_item.item.id, known.root, None)
-            repos.forgetting.undo_planned(origin_of(known.item), now=self._clock.now())
+            planned = self._undo(repos, urgent_item.conversation, known, message.author, message.chat)
+            if known.turn is not None:  # what a command was answered, and has not gone out, may repeat its former words
+                repos.forgetting.turn(known.turn, now=self._clock.now())
             if correction.is_addressed:
                 repos.inbox.as_question(urgent_item.item.id, None)
             else:
                 repos.inbox.settle(urgent_item.item.id)
-        elif repos.inbox.is_newest(known.turn):
-            self._asked_again(repos, urgent_item, correction.edit, known, known.turn)
-        else:
-            repos.inbox.revise(urgent_item.item.id, known.root, known.turn)
-            repos.inbox.settle(urgent_item.item.id)
-            asked = messages.load_question(repos.history.question(urgent_item.conversation, known.turn))
-            if asked is not None:
-                other = provenance.correct_labels(
-                    prompt.correct_question(asked, known.names, correction.edit.message), correction.edit.message
-                )
-                repos.history.correct(urgent_item.conversation, known.turn, messages.dump_messages((other,)))
-                repos.summaries.drop(known.turn)
-        return None
+            return planned
+        if repos.inbox.is_newest(known.turn):
+            return self._asked_again(repos, urgent_item, correction.edit, known, known.turn)
+        repos.inbox.revise(urgent_item.item.id, known.root, known.turn)
+        repos.inbox.settle(urgent_item.item.id)
+        asked = messages.load_question(repos.history.question(urgent_item.conversation, known.turn))
+        if asked is not None:
+            other = provenance.correct_labels(prompt.correct_question(asked, known.names, message), message)
+            repos.history.correct(urgent_item.conversation, known.turn, messages.dump_messages((other,)))
+            repos.summaries.drop(known.turn)
+        return ()
 
     def _asked_instead(
         self, repos: Repositories, urgent_item: UrgentItem, known: KnownMessage, message: Incoming
-    ) -> TurnId | None:
+    ) -> tuple[TurnId, ...]:
         """The edit takes the place of a message that is not answered yet."""
         repos.inbox.settle(known.item)
         repos.inbox.revise(urgent_item.item.id, known.root, None)
@@ -165,10 +166,10 @@ class Revisions:
 
     def _asked_again(
         self, repos: Repositories, urgent_item: UrgentItem, edit: Edited, known: KnownMessage, turn: TurnId
-    ) -> None:
+    ) -> tuple[TurnId, ...]:
         """The newest question is asked again in its new words; the answer will take the place of the old one."""
         asked = messages.load_question(repos.history.question(urgent_item.conversation, turn))
-        self._undo(repos, known)
+        planned = self._undo(repos, urgent_item.conversation, known, edit.message.author, edit.message.chat)
         repos.forgetting.turn(turn, now=self._clock.now())
         outgoing.clear(repos, turn, edit.message.chat, self._clock.now())
         again = self._begun(repos, urgent_item.conversation, urgent_item.item, turn)
@@ -177,13 +178,12 @@ class Revisions:
             repos.journal.add(urgent_item.conversation, again, 0, journal.dump_step(step))
         repos.inbox.revise(urgent_item.item.id, known.root, again)
         repos.inbox.as_question(urgent_item.item.id, again)
+        return planned
 
-    def _undo(self, repos: Repositories, known: KnownMessage) -> None:
-        """What a message had Aldis keep beyond its answer goes: it is taken back, or asked again."""
-        now = self._clock.now()
-        repos.forgetting.undo_planned(origin_of(known.item), now=now)
-        if known.turn is not None:
-            repos.forgetting.undo(known.turn, now=now)
+    def _undo(
+        self, repos: Repositories, conversation: ConversationId, known: KnownMessage, author: PersonId, chat: ChatId
+    ) -> tuple[TurnId, ...]:
+        return self._turns.undo(repos, conversation, known.item, known.turn, person=author, chat=chat)
 
     def _begun(self, repos: Repositories, conversation: ConversationId, item: InboxItem, replaces: TurnId) -> TurnId:
         return repos.inbox.begin_turn(
@@ -192,15 +192,15 @@ class Revisions:
 
     def _given_up(
         self, repos: Repositories, conversation: ConversationId, known: KnownMessage, author: PersonId, chat: ChatId
-    ) -> TurnId | None:
+    ) -> tuple[TurnId, ...]:
         """The turn of an open message is over; what it cost is written down, its other messages wait for another."""
         if known.turn is None:
-            return None
+            return ()
         self._turns.charge_so_far(repos, conversation, known.turn, person=author, chat=chat)
         repos.inbox.release(known.turn)
         repos.journal.close(known.turn, "ignored", now=self._clock.now())
         outgoing.clear(repos, known.turn, chat, self._clock.now())
-        return known.turn
+        return (known.turn,)
 
     def _put_notice(
         self, repos: Repositories, conversation: ConversationId, turn: TurnId, unsent: tuple[bytes, ...], now: datetime

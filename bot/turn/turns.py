@@ -41,6 +41,7 @@ from bot.turn.surroundings import read_surroundings, with_kept_quote
 from store import (
     Claim,
     ConversationId,
+    InboxId,
     LedgerEntry,
     Repositories,
     Store,
@@ -337,7 +338,7 @@ class Turns:
         now = self._clock.now()
         if not chats.settings_of(repos, turn.conversation, now).told_paused:
             chats.change(repos, turn.conversation, now, lambda settings: replace(settings, told_paused=True))
-            self.tell(repos, turn.conversation, turn.incoming[-1], why)
+            self.tell(repos, turn.conversation, turn.incoming[-1], why, turn=turn.id)
 
     async def greet(self, turn: Turn, words: str) -> None:
         """Greet whoever asks first in their own chat, before they are answered; once, also after a crash."""
@@ -354,7 +355,7 @@ class Turns:
 
         await self._store.transaction(transact)
 
-    async def may_not_ask(self, claim: Claim, message: Incoming, askers: Askers) -> None:
+    async def may_not_ask(self, claim: Claim, item: InboxId, message: Incoming, askers: Askers) -> None:
         """Tell the first who may not ask in a group so; once, until that is set again."""
         why = phrases.ASKERS_ADMINS if askers == "admins" else phrases.ASKERS_LIST
 
@@ -362,7 +363,7 @@ class Turns:
             now = self._clock.now()
             if not chats.settings_of(repos, claim.conversation, now).told_askers:
                 chats.change(repos, claim.conversation, now, lambda settings: replace(settings, told_askers=True))
-                self.tell(repos, claim.conversation, message, why)
+                self.tell(repos, claim.conversation, message, why, origin=steps.origin_of(item))
 
         await self._store.transaction(tell)
 
@@ -385,15 +386,17 @@ class Turns:
         files: tuple[File, ...] = (),
         expires_at: datetime | None = None,
         turn: TurnId | None = None,
+        origin: str | None = None,
     ) -> TurnId:
         """Put what Aldis itself has to say into the outbox, within a transaction; in a group it quotes the message.
 
         The files go with its last part. `expires_at` is when all of it disappears also if it is not sent by then; None:
-        it waits. `turn` is the one that says it, which is returned; None: one of its own.
+        it waits. `turn` is the one that says it, which is returned; None: one of its own, that goes with what `origin`
+        names.
         """
         now = self._clock.now()
         if turn is None:
-            turn = repos.inbox.begin_turn(conversation, now=now, expires_at=expires_at)
+            turn = repos.inbox.begin_turn(conversation, now=now, expires_at=expires_at, origin=origin)
             repos.journal.close(turn, "ignored", now=now)
         with speaking(self.language(repos, conversation)):
             replies = outgoing.replies_to(text if isinstance(text, str) else say(text), (message,), ok=True)
@@ -428,6 +431,33 @@ class Turns:
         done = map(steps.load_step, repos.journal.steps(conversation, turn))
         spent = without_words(ledger_entries(steps.failed_outcome(done, "")))
         self.charge(repos, conversation, turn, spent, person=person, chat=chat)
+
+    def undo(
+        self,
+        repos: Repositories,
+        conversation: ConversationId,
+        item: InboxId | None,
+        turn: TurnId | None,
+        *,
+        person: PersonId,
+        chat: ChatId,
+    ) -> tuple[TurnId, ...]:
+        """Within a transaction, what this message and the turn that answered it (None: no such) had Aldis keep and say
+        beyond the answer goes: the message is taken back, or asked again.
+
+        Gives the planned questions that were being answered: each has to be stopped; what it cost is written down.
+        """
+        origin, now = None if item is None else steps.origin_of(item), self._clock.now()
+        running = repos.forgetting.running_for(origin, turn)
+        for planned in running:
+            self.charge_so_far(repos, conversation, planned, person=person, chat=chat)
+        if origin is not None:
+            repos.forgetting.undo_planned(origin, now=now)
+        if turn is not None:
+            repos.forgetting.undo(turn, now=now)
+        for planned in running:
+            outgoing.clear(repos, planned, chat, now)
+        return running
 
     def forget(self, conversation: ConversationId | None = None) -> None:
         """The history of a conversation (None: of all) was changed in the store: read it again."""

@@ -267,7 +267,9 @@ class Reminders:
     def _tell(self, repos: Repositories, reminder: Reminder, place: _Place, told: str | Sentence) -> None:
         """Say it in the chat; in a group it quotes the message that wished for it, which notifies its person."""
         message = Incoming(author=place.person, name=None, chat=place.chat, sent_at=place.sent_at, text="⏰")
-        self._turns.tell(repos, reminder.conversation, message, told, expires_at=reminder.expires_at)
+        self._turns.tell(
+            repos, reminder.conversation, message, told, expires_at=reminder.expires_at, origin=reminder.origin
+        )
 
     def _asking(self, reminder: Reminder, place: _Place, prompt: str, scheduled: ScheduledPrompt) -> Arrival:
         """The prompt as a message of its person: each time of a reminder is one message, however often it is put."""

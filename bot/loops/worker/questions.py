@@ -111,7 +111,7 @@ class Questions:
         for one in opened:
             item, envelope, found = one.item, one.envelope, one.route
             message = self._message(found, item)
-            if message is not None and not await self._may_ask(claim, envelope, message):
+            if message is not None and not await self._may_ask(claim, one, message):
                 continue
             if message is not None:
                 excuse, is_marked = self._excuse(item, envelope, now), envelope.kind is Kind.MESSAGE
@@ -119,10 +119,11 @@ class Questions:
                 asked.append(AskedMessage(message=message, excuse=excuse, is_marked=is_marked, is_bare=is_bare))
         return asked
 
-    async def _may_ask(self, claim: Claim, envelope: Envelope, message: Incoming) -> bool:
+    async def _may_ask(self, claim: Claim, opened: OpenedItem, message: Incoming) -> bool:
         """Whether the author may ask in this group, as it is set there; the first who may not is told so."""
         if not message.chat.is_group:
             return True
+        envelope = opened.envelope
         askers, account = (await self._turns.settings(claim.conversation)).askers, envelope.account
         if may_ask(envelope, self._authority.allowed, askers):
             return True
@@ -133,7 +134,7 @@ class Questions:
             return True
         self._unanswered.note("not_asker")
         self._reactions.take_off((message,))  # it may have been marked while it waited
-        await self._turns.may_not_ask(claim, message, askers)
+        await self._turns.may_not_ask(claim, opened.item.id, message, askers)
         return False
 
     def _message(self, found: Route, item: InboxItem) -> Incoming | None:

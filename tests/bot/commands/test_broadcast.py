@@ -1,8 +1,13 @@
 """One message to everybody: only to those who wrote before and may still write, only after a second word, only once."""
 
+from collections.abc import Callable
+
+import pytest
+
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.commands.broadcast import Audience
+from bot.errors import Disconnected
 from bot.events import PersonId
 from bot.i18n.catalogues import say
 from bot.policy.access import AccessList
@@ -10,7 +15,7 @@ from bot.transports.base import Contact, Group
 from store import Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import Port, app_harness
-from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, Person, message
+from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, Frame, Person, delete, edit, message
 
 ADMINS = frozenset({BOB.uuid})
 NEWS = "Tomorrow I am down for an hour."
@@ -113,3 +118,24 @@ async def test_nobody_is_told_where_the_account_is_a_persons_own(store: Store, c
         assert len(contacts) == 4
         assert not await store.read(lambda repos: [one for one in contacts if audience.may_write(repos, one)])
         assert [may_write for _, _, may_write in await audience.groups() or ()] == [False, False]
+
+
+@pytest.mark.parametrize("takes_back", [delete, lambda sent, author: edit("/help", sent, author=author)])
+async def test_a_broadcast_whose_words_are_taken_back_is_not_sent(
+    store: Store, clock: SetClock, takes_back: Callable[..., Frame]
+) -> None:
+    """Before the second word, and after it as far as it has not gone out."""
+    async with app_harness(store, clock, access=LISTED) as port:
+        await everybody(port, ALICE)
+        sent = await port.process(message(f"/broadcast {NEWS}", author=BOB))
+        await port.process(takes_back(sent, author=BOB))
+        assert await told(port, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST.text)
+        sent = await port.process(message(f"/broadcast {NEWS}", author=BOB))
+        port.transport.sends = [Disconnected("refused")] * 3
+        await port.deliver(message("/broadcast yes", author=BOB))
+        await port.until(lambda: not port.transport.sends)
+        await port.deliver(takes_back(sent, author=BOB))
+        await port.quiet_but(1)  # what the admin is told of it
+        clock.move(600)
+        await port.quiet()
+        assert NEWS not in [reply.content.text for reply in port.transport.sent]

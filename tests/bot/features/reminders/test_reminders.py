@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
+from bot.errors import Disconnected
 from bot.features.reminders import phrases
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import MOST, Reminders
@@ -474,3 +475,82 @@ async def test_so_does_one_that_waits_to_be_asked(store: Store, clock: SetClock)
         port.thinker.gates["slow"].set()
         await port.quiet()
         assert len(port.thinker.asked) == 1
+
+
+# What waits to be sent
+
+
+async def held(port: Port) -> None:
+    """What is due now comes into the outbox and stays there: the bridge is away, and the clock stands still."""
+    port.transport.sends = [Disconnected("refused")]
+    await port.reminder_scheduler.attend_all()
+    await port.until(lambda: not port.transport.sends)
+
+
+@pytest.mark.parametrize("by_model", [False, True])
+@pytest.mark.parametrize("is_edited", [False, True])
+async def test_a_reminder_that_waits_to_be_sent_goes_with_its_message(
+    store: Store, clock: SetClock, path: Path, by_model: bool, is_edited: bool
+) -> None:
+    """It has come, and its message is gone before the bridge takes it: nobody reads words that were taken back."""
+    async with app_harness(store, clock, ported=(Remind,)) as port:
+        if by_model:
+            port.thinker.script = [remind(text="secret tulips", delay_seconds=60), says("Done.")]
+        sent = await port.process(message("remind me" if by_model else "/remind in 1 min secret tulips"))
+        clock.move(60)
+        await held(port)
+        await port.process(edit("of nothing", sent) if is_edited else delete(sent))
+        clock.move(HOUR)
+        await port.quiet()
+        assert "⏰ secret tulips" not in texts(port)
+    assert b"tulips" not in on_disk(path)
+
+
+async def test_another_one_s_deletion_keeps_what_waits(store: Store, clock: SetClock) -> None:
+    """Only what the message that is gone asked for goes with it."""
+    async with app_harness(store, clock) as port:
+        await port.process(message("/remind in 1 min tea"))
+        other = await port.process(message("/remind in 2h coffee"))
+        clock.move(60)
+        await held(port)
+        await port.deliver(delete(other))
+        await port.quiet_but(1)
+        clock.move(HOUR)
+        await port.quiet()
+        assert texts(port, 2) == ["⏰ tea"]
+
+
+async def test_whoever_forgets_everything_is_not_reminded_in_a_group_either(store: Store, clock: SetClock) -> None:
+    """What waits for the group's chat to be sent is the person's own words, too."""
+    async with app_harness(store, clock) as port:
+        await told(port, "/remind in 1 min secret tulips", group=GROUP)
+        clock.move(60)
+        await held(port)
+        await port.process(message("/forget everything"))
+        clock.move(HOUR)
+        await port.quiet()
+        assert not [text for text in texts(port) if "⏰" in text]
+
+
+@pytest.mark.parametrize("takes_back", ["delete", "undo"])
+async def test_a_planned_question_stops_with_its_message_and_is_paid(
+    store: Store, clock: SetClock, takes_back: str
+) -> None:
+    """While it is being answered: the tools that it would have used are not run, and what it cost is written down."""
+    async with app_harness(store, clock, ported=(Remind,)) as port:
+        port.thinker.script = [remind(prompt="slow tulips", text="tulips", delay_seconds=60), says("Done.")]
+        planned = await port.process(message("each day the tulips"))
+        port.thinker.gates["slow"] = asyncio.Event()
+        port.thinker.script = [remind(action="list")]
+        before = len(port.thinker.asked)
+        clock.move(60)
+        await port.reminder_scheduler.attend_all()
+        await port.asked(before + 1)
+        port.thinker.gates["slow"].set()
+        port.thinker.gates["slow"] = asyncio.Event()
+        await port.asked(before + 2)
+        paid = "SELECT count(*) FROM ledger WHERE kind = 'model' AND outcome = 'ok'"
+        known = await port.count(paid)
+        await port.process(delete(planned) if takes_back == "delete" else message("/undo"))
+        assert await port.count(paid) == known + 1
+        assert not [text for text in texts(port) if "slow" in text]
