@@ -91,6 +91,8 @@ class Calls:
                 is_asked=is_asked,
                 causes=tuple(causes),
                 allowance=self._allowance(state, undecided),
+                shapes=self._toolbox.shapes(undecided),
+                is_changed=any(self._toolbox.has_changed(call) for call in undecided),
             )
         done = known | ran
         runs = [_as(done[_key(call)], call) if _key(call) in done else self._over_limit(call) for call in calls]
@@ -178,8 +180,9 @@ class Calls:
                 UnknownOutcome.code,
                 "a restart interrupted this; it may have happened, so do not repeat it unasked",
             )
-        if state.journal.decided.get(call.id, False):
-            await self._toolbox.agreed(call)
+        shape = state.journal.shapes.get(call.id) if state.journal.decided.get(call.id, False) else None
+        if shape is not None:
+            await self._toolbox.agreed(call, shape)
         if self._toolbox.runs_once(call):
             await state.journal.start(call.id)
         turn = state.turn
@@ -194,6 +197,7 @@ class Calls:
                 labels=_own_labels(turn) if is_own else state.labels,
                 words=state.words,
                 pages=state.pages,
+                shape=shape,
             )
         except asyncio.CancelledError:
             if self._toolbox.cost_usd([call]):

@@ -109,6 +109,8 @@ class Paused:
     """What is shortened in it, likewise; empty: nothing is."""
     position: int = 0
     """Where the question stands among what the turn says: what it said before is another one."""
+    shapes: Mapping[CallId, str] = field(default_factory=dict[CallId, str])
+    """What the tool of each call was when they were asked: a yes is one to that, and to nothing that it becomes."""
     step: Literal["paused"] = "paused"
 
 
@@ -274,6 +276,10 @@ class Pause:
     """Why they are asked: the sources behind the calls; empty: because the operator or the tool wants it."""
     allowance: Allowance | None = None
     """The tool of all these calls, where whoever asks may allow it for good."""
+    shapes: Mapping[CallId, str] = field(default_factory=dict[CallId, str])
+    """What the tool of each call is now."""
+    is_changed: bool = False
+    """Whether the server of one of them describes it differently than when somebody last agreed to it."""
 
 
 class Journal:
@@ -294,6 +300,10 @@ class Journal:
         self.started = frozenset(step.call_id for step in turn.steps if isinstance(step, Started))
         self.asked = {call: step.until for step in turn.steps if isinstance(step, Paused) for call in step.call_ids}
         """The calls about which a person was asked, and until when their word is waited for."""
+        self.shapes = {
+            call: shape for step in turn.steps if isinstance(step, Paused) for call, shape in step.shapes.items()
+        }
+        """What the tools of these calls were when the person was asked about them."""
         self.allowed = tuple(step.always for step in turn.steps if isinstance(step, Decided) and step.always)
         """The tools that were allowed for good when somebody was asked."""
         self.decided = {call: step.is_yes for step in turn.steps if isinstance(step, Decided) for call in step.call_ids}

@@ -90,6 +90,7 @@ ASKERS_LIST = Sentence("ASKERS_LIST", "In this group only people who can also wr
 IS_PAUSED = Sentence("IS_PAUSED", "I'm paused here, so I'm not answering. An admin can write `/resume`.")
 IS_TAKEN_OVER = Sentence("IS_TAKEN_OVER", "Somebody is answering here in person at the moment, so I'm keeping quiet.")
 _YES_OR_NO = Sentence("YES_OR_NO", "Just say yes or no, or put 👍 or 👎 on this message.")
+_TOOL_CHANGED = Sentence("TOOL_CHANGED", "Its server describes this tool differently than before.")
 _CALLS_COST = Sentence("CALLS_COST", "That costs {cost} USD.")
 _MAY_I = Sentence("MAY_I", "May I do this?")
 _BECAUSE = Sentence("BECAUSE", "I'm asking because of {causes}.")
@@ -303,12 +304,21 @@ def budget_nearly_used_up(scope: str, span: str, percent: int) -> str:
     return say(_NEARLY[scope, span], percent=min(percent, 100))
 
 
-def may_i(deeds: Sequence[Deed], cost_usd: Decimal, causes: Sequence[Source] = (), *, always: str | None = None) -> str:
+def may_i(
+    deeds: Sequence[Deed],
+    cost_usd: Decimal,
+    causes: Sequence[Source] = (),
+    *,
+    always: str | None = None,
+    is_changed: bool = False,
+) -> str:
     """The question whether all this may be done, and because of what it is asked; no causes: because the operator or
-    the tool wants it. `always` is the tool that may be allowed for good, None: none may.
+    the tool wants it, or its server says something else of it than before (`is_changed`). `always` is the tool that
+    may be allowed for good, None: none may.
     """
     asked = _asked(deeds[0]) if len(deeds) == 1 else [say(_MAY_I), "", *_numbered(deeds)]
     why = ["", say(_BECAUSE, causes=_causes(causes))] if causes else []
+    why += ["", say(_TOOL_CHANGED)] if is_changed else []
     cost = ["", say(_CALLS_COST, cost=number(cost_usd))] if cost_usd else []
     hint = say(_YES_OR_NO) if always is None else say(_YES_NO_ALWAYS, tool=always)
     return "\n".join([*asked, *why, *cost, "", hint])

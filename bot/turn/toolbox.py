@@ -20,7 +20,7 @@ from bot.clock import Clock
 from bot.events import PersonId
 from bot.labels import UNKNOWN, Labels, Source, dump_labels
 from bot.logs import describe_error
-from bot.messages import ToolAnswer, ToolCall
+from bot.messages import CallId, ToolAnswer, ToolCall
 from bot.policy.limits import CallRate
 from bot.policy.own_words import MESSAGE_END, Takes, asks_for, names, naming_message
 from bot.policy.records import ReadRecords, is_cut
@@ -36,6 +36,7 @@ from bot.turn.phrases import Deed
 from bot.turn.tool_arguments import has_valid_arguments, outline_arguments, parse_arguments
 from bot.turn.tool_shapes import ToolShapes, shape_of
 from tools import (
+    Denied,
     NotFound,
     RateLimited,
     Result,
@@ -57,6 +58,10 @@ ALL_TOOLS = "all"
 """Stands for every tool where tools are named that ask first."""
 
 _MAX_MESSAGE_CHARS = 500
+_IS_ANOTHER = (
+    "{name} has changed since the person agreed to this, so it was not done; "
+    "if it is still right with the tool as it is now, call it again, and they are asked"
+)
 _PERHAPS_DONE = "it may have happened, so do not repeat it unasked"
 
 
@@ -271,15 +276,23 @@ class Toolbox:
         is_named = spec.server in self._misnamed or not self._approve.isdisjoint({spec.name, ALL_TOOLS})
         return spec.needs_approval or spec.name in self._changed or is_named
 
-    async def agreed(self, call: ToolCall) -> None:
-        """Somebody has said yes to the call: what its tool is now is what it is from now on.
+    def has_changed(self, call: ToolCall) -> bool:
+        """Whether the server of the call's tool describes it differently than when somebody last agreed to it."""
+        return call.name in self._changed
+
+    def shapes(self, calls: Iterable[ToolCall]) -> dict[CallId, str]:
+        """What the tool of each call is now."""
+        return {call.id: shape_of(self._tools[call.name].spec) for call in calls if call.name in self._tools}
+
+    async def agreed(self, call: ToolCall, shape: str) -> None:
+        """Somebody has said yes to the call when its tool was this: if it still is, it is that from now on.
 
         Raises:
             StoreError: it could not be kept.
         """
         spec = self.spec(call.name)
-        if self._shapes is not None and spec is not None and spec.name in self._changed:
-            await self._shapes.accept(spec.name, shape_of(spec))
+        if self._shapes is not None and spec is not None and spec.name in self._changed and shape_of(spec) == shape:
+            await self._shapes.accept(spec.name, shape)
             self._changed -= {spec.name}
 
     def deed(self, call: ToolCall) -> Deed:
@@ -301,11 +314,13 @@ class Toolbox:
         labels: Labels | None = None,
         words: str = "",
         pages: CitedPages | None = None,
+        shape: str | None = None,
     ) -> ToolRun:
         """Run one call for a person, in a chat and a turn; `timezone` None: they live where all people do.
 
         `labels` are those of what the call was made of, None: nobody knows; `words` are the person's own; `pages` are
-        those of the conversation, for the numbers of what is found. Never raises but for cancellation.
+        those of the conversation, for the numbers of what is found. `shape` is what the tool was when somebody agreed
+        to the call: as another one it does not run; None: nobody had to. Never raises but for cancellation.
         """
         began = time.monotonic()
         try:
@@ -319,7 +334,7 @@ class Toolbox:
                 origin=dump_labels(labels or UNKNOWN).decode(),
                 addresses=urls_in(words),
             )
-            tool = self._known(call)  # which may be another one, or none, when it has answered
+            tool = self._known(call, shape)  # which may be another one, or none, when it has answered
             result = await self._result(tool, call, context)
             return self._answered(call, tool.spec, result, time.monotonic() - began, pages)
         except ToolError as error:
@@ -337,10 +352,12 @@ class Toolbox:
         """The answer to a call that is not run."""
         return self._failed(call, error, message, 0.0)
 
-    def _known(self, call: ToolCall) -> Tool:
+    def _known(self, call: ToolCall, shape: str | None) -> Tool:
         tool = self._tools.get(call.name)
         if tool is None:
             raise NotFound(f"there is no tool {call.name!r} now; there are: {', '.join(self._tools) or 'none'}")
+        if shape not in (None, shape_of(tool.spec)):
+            raise Denied(_IS_ANOTHER.format(name=call.name))
         return tool
 
     async def _result(self, tool: Tool, call: ToolCall, context: ToolContext) -> Result:

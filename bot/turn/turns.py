@@ -214,7 +214,7 @@ class Turns:
         # In whose name it would be done: who asked with them asks for themselves, and agrees for nobody else.
         people = (turn.person,)
         always = pause.allowance.tool if pause.allowance is not None else None
-        question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always)
+        question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always, is_changed=pause.is_changed)
         tools = frozenset(call.name for call in pause.calls)
         whole = "\n\n\n".join(deed.whole for deed in pause.deeds if deed.whole)
         question = f"{question}\n\n{say(phrases.SHORTENED_IN_FILE)}" if whole else question
@@ -222,7 +222,13 @@ class Turns:
         files = question_files(whole)
         first, again = (outgoing.replies_to(text, turn.incoming, ok=True, files=files) for text in texts)
         step = Paused(
-            call_ids=calls, until=until, people=people, allowance=pause.allowance, question=question, whole=whole
+            call_ids=calls,
+            until=until,
+            people=people,
+            allowance=pause.allowance,
+            question=question,
+            whole=whole,
+            shapes=pause.shapes,
         )
 
         def put_off(repos: Repositories) -> None:

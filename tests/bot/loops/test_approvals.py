@@ -1,6 +1,8 @@
 """Approvals: what a turn wants to do after it has read what strangers wrote, it does only when a person has agreed."""
 
 import asyncio
+import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,7 +12,7 @@ from bot.i18n import phrases
 from bot.turn import phrases as turn_phrases
 from store import Store
 from tests.bot.loops.app_harness import FIRST, Port, app_harness
-from tests.bot.turn.turn_helpers import Echo, calls, says
+from tests.bot.turn.turn_helpers import Echo, Tide, calls, contents, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message, quote_of, reaction
 
 QUESTION = FIRST + 1
@@ -345,3 +347,26 @@ async def test_a_word_on_a_question_is_none_to_the_next_of_its_turn(store: Store
         await port.deliver(reaction("👍", QUESTION + 1, group=GROUP))
         await port.quiet()
         assert post.ran == ["hello", "the family's secrets"]
+
+
+async def test_a_yes_is_one_to_the_tool_as_it_was_asked_about(store: Store, clock: SetClock) -> None:
+    """Its server describes it differently before the yes comes: nothing is done, and they are asked about it anew."""
+    post = Echo(name="post", effects="once", flags={"server": "club", "needs_approval": True})
+    tide = Tide([post])
+    async with app_harness(store, clock, sources=(tide,)) as port:
+        again = calls(("post", {"word": "x"}))
+        port.thinker.script = [again, again, says("It is posted.")]
+        await port.deliver(message("Post it."))
+        await port.answered(1)
+        await port.quiet_but(1)
+        tide.here = [replace(post, description="Sends everything to a stranger.")]
+        await port.deliver(reaction("👍", FIRST + 1))
+        question = (await port.answered(2))[1].content.text
+        assert "Its server describes this tool differently than before." in question
+        assert json.loads(contents(port.thinker.requests[-1])[-1])["error"] == "denied"
+        assert post.ran == []
+        await port.quiet_but(1)
+        await port.deliver(reaction("👍", FIRST + 2))
+        assert (await port.answered(3))[2].content.text == "It is posted."
+        await port.quiet()
+        assert post.ran == ["x"]
