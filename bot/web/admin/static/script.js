@@ -1,6 +1,19 @@
 "use strict";
 // The parts that change by themselves: each is sent whole, as HTML of our own templates, whenever it has changed.
 
+// Only what differs is replaced: so nothing is taken from under a finger, and a screen reader says no more than what is new.
+function update(old, now) {
+  if (old.isEqualNode(now)) return;
+  if (old.nodeType !== Node.ELEMENT_NODE || old.tagName !== now.tagName || old.childNodes.length !== now.childNodes.length) {
+    old.replaceWith(now);
+    return;
+  }
+  for (const { name } of [...old.attributes]) if (!now.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+  for (const { name, value } of now.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const children = [...now.childNodes];
+  [...old.childNodes].forEach((child, at) => update(child, children[at]));
+}
+
 function isTypedIn(part) {
   const focused = document.activeElement;
   return part.contains(focused) && ["INPUT", "SELECT", "TEXTAREA"].includes(focused.tagName);
@@ -8,17 +21,15 @@ function isTypedIn(part) {
 
 for (const part of document.querySelectorAll("[data-live]")) {
   const source = new EventSource("/live/" + part.dataset.live);
-  let shown = part.innerHTML;
   source.onopen = () => { document.getElementById("offline").hidden = true; };
   source.onmessage = (event) => {
-    const html = JSON.parse(event.data);
-    if (html !== shown && !isTypedIn(part)) {
-      const focused = part.contains(document.activeElement) ? document.activeElement.id : "";
-      const open = new Set([...part.querySelectorAll("details[open]")].map((one) => one.id));
-      part.innerHTML = shown = html;
-      for (const one of part.querySelectorAll("details")) one.open = open.has(one.id);
-      if (focused) document.getElementById(focused)?.focus();
-    }
+    if (isTypedIn(part)) return;
+    const now = part.cloneNode(false);
+    now.innerHTML = JSON.parse(event.data);
+    const focused = part.contains(document.activeElement) ? document.activeElement.id : "";
+    if (part.childNodes.length === now.childNodes.length) update(part, now);
+    else part.replaceChildren(...now.childNodes);
+    if (focused) document.getElementById(focused)?.focus();
   };
   source.onerror = () => { document.getElementById("offline").hidden = false; };
   addEventListener("pagehide", () => source.close());
