@@ -91,7 +91,7 @@ async def _second(visit: Visit, folder: Path) -> None:
     await visit.signal.deliver(message("hello", author=BOB))
     await expect(visit.page.get_by_role("button", name="This is me")).to_have_count(2)
     await _taken(visit, folder / "you-phone.png", phone=True)
-    await visit.push("This is me")
+    await visit.page.get_by_role("button", name="This is me: Alice").click()
     await expect(visit.page.get_by_text("it answers you now").first).to_be_visible()
     await visit.go("/")
     await expect(visit.page.get_by_text("Messages to be answered")).to_be_visible()

@@ -20,7 +20,7 @@ from typing import Literal
 import segno
 from aiohttp import web
 
-from bot.errors import ConfigError, Disconnected, LinkRefused
+from bot.errors import CallRefused, ConfigError, Disconnected, LinkRefused
 from bot.events import Account
 from bot.logs import describe_error
 from bot.settings import Settings
@@ -272,7 +272,12 @@ class AccountRoom:
         self._context.write_down(request, "account.code_wanted")
         with refusing(_ACCOUNT):
             async with self._linking() as (_, linking):
-                await linking.register(number, captcha=captcha, by_call=form.get("how") == "call")
+                try:
+                    await linking.register(number, captcha=captcha, by_call=form.get("how") == "call")
+                except CallRefused as error:
+                    if "captcha" not in str(error).lower():
+                        raise
+                    raise NotDone(_ACCOUNT, "CAPTCHA_FIRST", words=str(error)) from error
         self._registering = number
         return self._context.done(request, _ACCOUNT, "CODE_SENT", number=number)
 
@@ -284,7 +289,10 @@ class AccountRoom:
         self._context.write_down(request, "account.verified")
         with refusing(_ACCOUNT):
             async with self._linking() as (_, linking):
-                await linking.verify(self._registering, code, pin=form.get("pin", "").strip() or None)
+                try:
+                    await linking.verify(self._registering, code, pin=form.get("pin", "").strip() or None)
+                except CallRefused as error:
+                    raise NotDone(_ACCOUNT, "VERIFY_REFUSED", words=str(error)) from error
         self._registering = ""
         return self._context.done(request, _ACCOUNT, "REGISTERED")
 

@@ -2,16 +2,18 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 
 from aiohttp import web
 
 from bot.errors import CallRefused, ConfigError, Disconnected
+from bot.settings import SETTINGS_FILE_NAME
 from bot.web.admin.audit import Audit
-from bot.web.admin.guard import SESSION
+from bot.web.admin.guard import FORM, SESSION
 from bot.web.admin.pages import PageTemplates, words
-from bot.web.admin.sessions import BrowserSession, Remark
+from bot.web.admin.sessions import BrowserSession, Draft, Remark
 from bot.web.admin.world import RunningParts, World
 from store import StoreError
 
@@ -22,6 +24,12 @@ _LIVE_FOR_SECONDS = 900.0
 _MAX_LIVE = 16
 _BEGIN_SECONDS = 15.0
 """How long a page waits for Aldis to begin again; an end takes ten at most."""
+_KEPT = re.compile(
+    r"about|address|argument-\d+|days|how|list|name|number|person|url|username|\w+_usd",
+    re.ASCII,
+)
+"""The fields that a form is shown with again; no secret is ever in one of them."""
+_MAX_KEPT_CHARS = 1000
 
 Fragment = Callable[[], Awaitable[tuple[str, dict[str, object]]]]
 """The template of a part of a page that changes by itself, and what is filled in."""
@@ -54,7 +62,8 @@ def refusing(path: str) -> Generator[None]:
     try:
         yield
     except (CallRefused, ConfigError, Disconnected, StoreError) as error:
-        raise NotDone(path, "REFUSED", words=str(error)) from error
+        # A value that is refused stands nowhere yet.
+        raise NotDone(path, "REFUSED", words=str(error).replace(f" (it is set in {SETTINGS_FILE_NAME})", "")) from error
 
 
 class AdminContext:
@@ -75,7 +84,26 @@ class AdminContext:
         """A whole page. As long as there is no admin, those who write meanwhile are offered the role."""
         if SESSION in request and not self.world.settings.access.admins:
             self.world.callers.listen()
-        return self._pages.response(request, template, status=status, world=self.world, steps=self._steps(), **values)
+        draft = self._draft(request)
+        return self._pages.response(
+            request, template, status=status, world=self.world, steps=self._steps(), draft=draft, **values
+        )
+
+    @staticmethod
+    def _draft(request: web.Request) -> Mapping[str, str]:
+        """What was typed into a form of this page that was refused; given once."""
+        session = request.get(SESSION)
+        if session is None or session.draft is None or session.draft.path != request.path:
+            return {}
+        draft, session.draft = session.draft, None
+        return draft.fields
+
+    @staticmethod
+    def keep_draft(request: web.Request, path: str) -> None:
+        """Have the page at `path` show once more what was typed into its form."""
+        typed = request.get(FORM, {}).items()
+        fields = {name: value.strip()[:_MAX_KEPT_CHARS] for name, value in typed if _KEPT.fullmatch(name)}
+        request[SESSION].draft = Draft(path, fields)
 
     def _steps(self) -> tuple[tuple[str, str, bool], ...]:
         """The steps of set-up: the path, the name of its words, and whether it is done."""
@@ -106,7 +134,8 @@ class AdminContext:
         return self.world.running
 
     def wrong(self, request: web.Request, path: str, sentence: str) -> web.Response:
-        """Back to a page, which says what was wrong."""
+        """Back to a page, which says what was wrong, and has what was typed."""
+        self.keep_draft(request, path)
         request[SESSION].remarks.append(Remark("wrong", sentence))
         return go_to(path)
 

@@ -83,6 +83,7 @@ class ModelRoom:
             "model",
             vendor=vendor,
             model=settings.llm.model_of(vendor).partition("/")[2],
+            server=settings.llm.openai.base_url if vendor == "openai" else None,
             offers=_offers(looked, settings, vendor),
             findings=looked.findings if looked else (),
             found=found,
@@ -116,7 +117,8 @@ class ModelRoom:
                 looked = await list_models(vendor, trial, deps)
         if wrong := [finding for finding in looked.findings if finding.level == "problem"]:
             self._context.write_down(request, "model.refused", vendor)
-            return self._context.wrong(request, _MODEL, _in_words(wrong[0]))
+            # Without its advice, which names variables: whoever sees this has just typed the value.
+            raise NotDone(_MODEL, "MODEL_REFUSED", words=_sentence(wrong[0].what))
         return await self._context.save(request, _MODEL, changes, "MODEL_TAKEN")
 
     async def _choose(self, request: web.Request) -> web.Response:
@@ -161,4 +163,10 @@ def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName
 
 
 def _in_words(finding: Finding) -> str:
-    return f"{finding.what}. {finding.advice[:1].upper()}{finding.advice[1:]}" if finding.advice else f"{finding.what}."
+    advice = f" {finding.advice[:1].upper()}{finding.advice[1:]}" if finding.advice else ""
+    return f"{_sentence(finding.what)}.{advice}"
+
+
+def _sentence(what: str) -> str:
+    """What was found, without the topic that the doctor puts before it."""
+    return what.removeprefix("models: ")

@@ -179,6 +179,9 @@ PAGE_BRIDGE_NONE = Sentence(
     "Nothing answers at {url}. Aldis needs signal-cli or signal-cli-rest-api; with Docker it comes along "
     "and takes up to half a minute to start.",
 )
+PAGE_BRIDGE_CAME = Sentence("PAGE_BRIDGE_CAME", "The bridge answers now: go on")
+PAGE_LOOK_AGAIN = Sentence("PAGE_LOOK_AGAIN", "Look again")
+PAGE_RELOAD = Sentence("PAGE_RELOAD", "Without JavaScript this page does not change by itself.")
 PAGE_BRIDGE_FOUND = Sentence("PAGE_BRIDGE_FOUND", "One answers at {url}.")
 PAGE_BRIDGE_OTHER = Sentence("PAGE_BRIDGE_OTHER", "It is somewhere else")
 PAGE_ACCOUNT_CHOOSE = Sentence("PAGE_ACCOUNT_CHOOSE", "Which account?")
@@ -209,6 +212,15 @@ PAGE_NUMBER_HINT = Sentence("PAGE_NUMBER_HINT", "With the code of the country, s
 PAGE_NUMBER_WRONG = Sentence("PAGE_NUMBER_WRONG", "That is no phone number with the code of its country.")
 PAGE_CODE_SENT = Sentence("PAGE_CODE_SENT", "Signal sends a code to {number}. Type it in here.")
 PAGE_CODE_MISSING = Sentence("PAGE_CODE_MISSING", "There is no code to check yet: have one sent first.")
+PAGE_CAPTCHA_FIRST = Sentence(
+    "PAGE_CAPTCHA_FIRST",
+    "Signal wants a captcha that was solved just now: open the page that stands below, and paste the link of “Open "
+    "Signal”. The bridge says: {words}",
+)
+PAGE_VERIFY_REFUSED = Sentence(
+    "PAGE_VERIFY_REFUSED",
+    "Signal did not take this code. Check it and the PIN, or have another one sent. The bridge says: {words}",
+)
 PAGE_VERIFY = Sentence("PAGE_VERIFY", "Check the code")
 PAGE_VERIFY_CODE_HINT = Sentence("PAGE_VERIFY_CODE_HINT", "The six digits of the SMS or call.")
 PAGE_PIN = Sentence("PAGE_PIN", "PIN")
@@ -236,6 +248,7 @@ PAGE_MODEL_TEST_WHY = Sentence(
     "PAGE_MODEL_TEST_WHY",
     "A real question of a few words shows that it answers, and what that costs: a fraction of a cent.",
 )
+PAGE_MODEL_REFUSED = Sentence("PAGE_MODEL_REFUSED", "Nothing was saved: {words}.")
 PAGE_MODEL_ANSWERS = Sentence("PAGE_MODEL_ANSWERS", "It answers: {words}")
 PAGE_KEY = Sentence("PAGE_KEY", "A key")
 PAGE_KEY_WHY = Sentence(
@@ -262,7 +275,7 @@ PAGE_WITHOUT_WHY = Sentence(
     "You can take this step later; until then Aldis does what it can by itself.",
 )
 PAGE_WITHOUT_DO = Sentence("PAGE_WITHOUT_DO", "Go on without")
-PAGE_ADMIN = Sentence("PAGE_ADMIN", "Who may say what happens")
+PAGE_ADMIN = Sentence("PAGE_ADMIN", "The admin")
 PAGE_ADMIN_THERE = Sentence("PAGE_ADMIN_THERE", "Admin")
 PAGE_ADMIN_NEXT = Sentence("PAGE_ADMIN_NEXT", "Write to Aldis: it answers you now.")
 PAGE_ADMIN_OTHERS = Sentence("PAGE_ADMIN_OTHERS", "Let others in")
@@ -414,6 +427,7 @@ PAGE_RETENTION_HINT = Sentence("PAGE_RETENTION_HINT", "Empty: until somebody say
 PAGE_LEVEL_OK = Sentence("PAGE_LEVEL_OK", "well")
 PAGE_LEVEL_WARNING = Sentence("PAGE_LEVEL_WARNING", "look")
 PAGE_LEVEL_PROBLEM = Sentence("PAGE_LEVEL_PROBLEM", "problem")
+PAGE_FINDINGS_OK = Sentence("PAGE_FINDINGS_OK", "Well: {count}")
 PAGE_ALL_DONE = Sentence("PAGE_ALL_DONE", "Aldis is set up")
 PAGE_ALL_DONE_WHY = Sentence("PAGE_ALL_DONE_WHY", "Write to it in Signal: ask something, or say /help.")
 PAGE_NOT_ALL_DONE = Sentence("PAGE_NOT_ALL_DONE", "Not finished yet. These steps are left:")

@@ -28,12 +28,11 @@ from bot.transports.profiles import (
 )
 from bot.web.admin.account import bridge_of, qr_svg
 from bot.web.admin.context import AdminContext, NotDone, refusing
-from bot.web.admin.guard import SESSION, form_of, upload_of
+from bot.web.admin.guard import form_of, upload_of
 from bot.web.admin.world import RunningParts
 
 _PAGE = "/setup/profile"
 _ANSWER_SECONDS = 10.0
-_MAX_DRAFT_CHARS = 1000
 _SHOWN_TYPES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
 """What browsers show of what may have been set elsewhere."""
 
@@ -57,8 +56,6 @@ class ProfileRoom:
 
     async def _show(self, request: web.Request) -> web.Response:
         profile, running = None, self._context.world.running
-        session = request[SESSION]
-        draft, session.draft = session.draft, {}
         if running is not None:
             try:
                 async with asyncio.timeout(_ANSWER_SECONDS), self._client(running) as client:
@@ -71,7 +68,6 @@ class ProfileRoom:
             profile=profile,
             is_running=running is not None,
             listed=self._listed(profile),
-            draft=draft,
             max_name=MAX_NAME_BYTES,
             max_about=MAX_ABOUT_BYTES,
         )
@@ -120,7 +116,6 @@ class ProfileRoom:
     async def _change(self, request: web.Request) -> web.Response:
         form = form_of(request)
         name, about = " ".join(form.get("name", "").split()), form.get("about", "").strip()
-        request[SESSION].draft = {"name": name[:_MAX_DRAFT_CHARS], "about": about[:_MAX_DRAFT_CHARS]}
         running = self._context.running(_PAGE)
         if not name or not is_line(name, max_bytes=MAX_NAME_BYTES):
             raise NotDone(_PAGE, "PROFILE_NAME_WRONG")
@@ -141,12 +136,10 @@ class ProfileRoom:
         with refusing(_PAGE):
             async with self._client(running) as client:
                 await client.change(change)
-        request[SESSION].draft = {}
         return self._context.done(request, _PAGE, "PROFILE_SAVED")
 
     async def _take(self, request: web.Request) -> web.Response:
         running, wanted = self._context.running(_PAGE), form_of(request).get("username", "").strip().removeprefix("@")
-        request[SESSION].draft = {"username": wanted[:_MAX_DRAFT_CHARS]}
         if not USERNAME.fullmatch(wanted):
             raise NotDone(_PAGE, "USERNAME_WRONG")
         self._context.write_down(request, "username.taken")
@@ -156,7 +149,6 @@ class ProfileRoom:
                     username = await client.take_username(wanted)
                 except UsernameRefused as error:
                     raise NotDone(_PAGE, "USERNAME_TAKEN", name=wanted) from error
-        request[SESSION].draft = {}
         await self._context.world.remember_username(username)
         return self._context.done(request, _PAGE, "USERNAME_SET", name=username.name)
 

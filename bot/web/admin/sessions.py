@@ -11,7 +11,7 @@ import hmac
 import math
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -40,6 +40,14 @@ class Remark:
     words: str
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What was typed into the form of a page, so that nobody types it twice; keys and codes are never in it."""
+
+    path: str
+    fields: Mapping[str, str]
+
+
 @dataclass(kw_only=True, slots=True)
 class BrowserSession:
     """Somebody who is signed in."""
@@ -59,8 +67,8 @@ class BrowserSession:
     """The secret of a second factor that is being set up on it."""
     answer: object = field(default=None, repr=False)
     """What its last trial call gave, until a page has shown it."""
-    draft: dict[str, str] = field(default_factory=dict[str, str], repr=False)
-    """What was typed into a form that was refused, until the form has been shown with it."""
+    draft: Draft | None = field(default=None, repr=False)
+    """What was typed into a form that was refused, until its page has been shown with it."""
     remarks: list[Remark] = field(default_factory=list[Remark])
 
 

@@ -94,6 +94,7 @@ class TrialRoom:
             run = await running.toolbox.run(call, TERMINAL_PERSON, labels=Labels(), words=own_words)
             await self._charge(running, run)
         request[SESSION].answer = _answer(run)
+        self._context.keep_draft(request, back)
         return go_to(f"{back}#answer")
 
     async def _found(self, request: web.Request) -> tuple[RunningParts, ToolSpec]:
