@@ -92,6 +92,25 @@ async def test_what_is_wrong_changes_nothing(path: str, form: dict[str, str], wo
         assert dict(visitor.site.world.file.read()) == {}
 
 
+async def test_a_refused_form_has_what_was_typed_once_and_no_secret(tmp_path: Path) -> None:
+    """The page that refuses shows it, escaped, and no other page; a value that is refused is not said to be set."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        typed = {"url": 'ftp://somewhere/"<b>', "key": "sk-secret"}
+        answer = await visitor.post("/setup/model/server", typed)
+        assert "somewhere" not in (await visitor.get("/people")).text
+        page = (await visitor.get(answer.headers["Location"])).text
+        assert 'value="ftp://somewhere/&#34;&lt;b&gt;"' in page
+        assert '<details id="other-server" open>' in page
+        assert "sk-secret" not in page
+        assert "somewhere" not in (await visitor.get("/setup/model")).text
+        await visitor.post("/people/budgets", {"all_day_usd": "much", "person_day_usd": "2"})
+        page = (await visitor.get("/people")).text
+        assert page.count('value="much"') == page.count('value="2"') == 1
+        assert "it is set in" not in page
+        assert "<title>It was refused: BUDGET__ALL_DAY_USD" in page
+
+
 async def test_settings_that_only_a_start_refuses_are_taken_back(tmp_path: Path) -> None:
     """The file has what it had before."""
     async with visited(tmp_path) as visitor:
