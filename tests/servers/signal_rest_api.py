@@ -3,12 +3,14 @@
 It loses what the real one loses: frames that arrive while nobody is connected, every third of a `burst` unless a
 webhook holds it up, and what the webhook does not take at its first and only try. One reader serves everything that
 comes from signal-cli: while a post to the webhook is not answered, no call that signal-cli has to answer is
-(`RECEIVE_WEBHOOK_URL`). Every failure of signal-cli is a 400 with some text. It takes requests with fields that it does
-not know, as the real one does; they stand in `unknown_fields`, for they are mistakes of ours.
+(`RECEIVE_WEBHOOK_URL`). Every failure of signal-cli is a 400 with some text, and of the list of identities a 500. It
+takes requests with fields that it does not know, as the real one does; they stand in `unknown_fields`, for they are
+mistakes of ours.
 
 Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client.go`, `src/client/jsonrpc2.go`,
 `src/client/attachment.go` and `src/utils/textstyleparser.go`, commit a08db23; the same built and run, in front of a
-scripted signal-cli (2026-11-22). `manual`: pull request 835 of that project, commit e98c03e (not merged by then).
+scripted signal-cli (2026-11-22) and of signal-cli 0.13.14 (2026-11-24). `manual`: pull request 835 of that project,
+commit e98c03e (not merged by then).
 """
 
 import asyncio
@@ -283,7 +285,9 @@ class SignalRestApi(SignalServer):
                 self._check_account(number)
                 return web.json_response(self._groups(expanded=seen.query.get("expand") == "true"))
             case "GET", "v1", "identities", number:
-                self._check_account(number)
+                if not self.has_account(number):
+                    # The one list whose refusal by signal-cli is told as the server's own failure.
+                    return web.json_response({"error": "Specified account does not exist"}, status=500)
                 return web.json_response(self._identities())
             case "PUT", "v1", "identities", number, "trust", recipient:
                 self._check_account(number)
