@@ -23,6 +23,7 @@ from tests.bot.turn.test_edits import on_disk
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.conftest import NOON
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, GROUP, delete, edit, message
+from tests.waiting import eventually_found
 from tools.reminders import Remind
 
 HOUR = 3600
@@ -487,6 +488,17 @@ async def held(port: Port) -> None:
     await port.until(lambda: not port.transport.sends)
 
 
+async def back(port: Port, clock: SetClock) -> None:
+    """All that has come in is carried out; then the bridge is there again, and what waits goes out."""
+
+    async def is_carried_out() -> bool:
+        return await port.count("SELECT count(*) FROM inbox WHERE state IN ('waiting', 'claimed')") == 0
+
+    await eventually_found(is_carried_out)
+    clock.move(HOUR)
+    await port.quiet()
+
+
 @pytest.mark.parametrize("by_model", [False, True])
 @pytest.mark.parametrize("is_edited", [False, True])
 async def test_a_reminder_that_waits_to_be_sent_goes_with_its_message(
@@ -499,9 +511,8 @@ async def test_a_reminder_that_waits_to_be_sent_goes_with_its_message(
         sent = await port.process(message("remind me" if by_model else "/remind in 1 min secret tulips"))
         clock.move(60)
         await held(port)
-        await port.process(edit("of nothing", sent) if is_edited else delete(sent))
-        clock.move(HOUR)
-        await port.quiet()
+        await port.deliver(edit("of nothing", sent) if is_edited else delete(sent))
+        await back(port, clock)
         assert "⏰ secret tulips" not in texts(port)
     assert b"tulips" not in on_disk(path)
 
@@ -514,9 +525,7 @@ async def test_another_one_s_deletion_keeps_what_waits(store: Store, clock: SetC
         clock.move(60)
         await held(port)
         await port.deliver(delete(other))
-        await port.quiet_but(1)
-        clock.move(HOUR)
-        await port.quiet()
+        await back(port, clock)
         assert texts(port, 2) == ["⏰ tea"]
 
 
@@ -526,9 +535,8 @@ async def test_whoever_forgets_everything_is_not_reminded_in_a_group_either(stor
         await told(port, "/remind in 1 min secret tulips", group=GROUP)
         clock.move(60)
         await held(port)
-        await port.process(message("/forget everything"))
-        clock.move(HOUR)
-        await port.quiet()
+        await port.deliver(message("/forget everything"))
+        await back(port, clock)
         assert not [text for text in texts(port) if "⏰" in text]
 
 
