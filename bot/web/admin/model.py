@@ -118,7 +118,7 @@ class ModelRoom:
         if wrong := [finding for finding in looked.findings if finding.level == "problem"]:
             self._context.write_down(request, "model.refused", vendor)
             # Without its advice, which names variables: whoever sees this has just typed the value.
-            raise NotDone(_MODEL, "MODEL_REFUSED", words=_sentence(wrong[0].what))
+            raise NotDone(_MODEL, "MODEL_REFUSED", words=_sentence(wrong[0].what).rstrip("."))
         return await self._context.save(request, _MODEL, changes, "MODEL_TAKEN")
 
     async def _choose(self, request: web.Request) -> web.Response:
