@@ -7,7 +7,7 @@ a completion is the same either way. Left to others: each vendor's pieces (`bot.
 """
 
 import asyncio
-from collections.abc import AsyncIterable, Iterable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping
 from typing import Protocol
 
 from bot.providers.base import OnText
@@ -47,6 +47,14 @@ class Listener:
     def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text
         self._said = ""
+        self.has_heard = False
+        """Whether any piece has come: then the service has begun to count."""
+
+    async def hear(self, pieces: AsyncIterable[object]) -> AsyncIterator[object]:
+        """The pieces, noticed as they come."""
+        async for piece in pieces:
+            self.has_heard = True
+            yield piece
 
     def __call__(self, text: str) -> None:
         """There are more words."""

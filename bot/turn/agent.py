@@ -239,10 +239,22 @@ class Agent:
         request, began = self._request(state), time.monotonic()
         try:
             async with waiting():
-                return await self._provider.complete(request, self._answers.listener(state))
+                completion = await self._provider.complete(request, self._answers.listener(state))
         except asyncio.CancelledError:
             self._break_off(state, request, time.monotonic() - began)
             raise
+        except ProviderError as error:
+            error.attempts = self._with_costs(state, request, _attempts(error))
+            raise
+        attempts = completion.attempts
+        return replace(completion, attempts=self._with_costs(state, request, attempts)) if attempts else completion
+
+    def _with_costs(self, state: TurnState, request: Request, attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
+        """The tries that failed, with what a stream that broke may have cost."""
+        if self._budget is None:
+            return tuple(attempts)
+        asked, most = self._tokens(state) - self._output_tokens(state), request.max_output_tokens
+        return tuple(self._budget.with_cost(one, input_tokens=asked, max_output_tokens=most) for one in attempts)
 
     def _break_off(self, state: TurnState, request: Request, seconds: float) -> None:
         """The answer is not waited for any more; what it has cost by now counts."""

@@ -134,6 +134,18 @@ class Budget:
             cost_usd=found.price.cost(usage),
         )
 
+    def with_cost(self, attempt: Attempt, *, input_tokens: int, max_output_tokens: int) -> Attempt:
+        """A try that failed, with what it may have cost where nobody has told: as of an answer that was broken off."""
+        if attempt.cost_usd is not None:
+            return attempt
+        found = self.broken_off(
+            f"{attempt.provider}/{attempt.model}",
+            input_tokens=input_tokens,
+            seconds=attempt.latency_seconds,
+            max_output_tokens=max_output_tokens,
+        )
+        return attempt if found is None else replace(attempt, cost_usd=found.cost_usd)
+
     def nearly_used_up(self, turn: Turn) -> NearlyUsedUp | None:
         """The limit of which the answer of the turn has to tell that it is nearly used up; None where there is none.
 

@@ -116,13 +116,13 @@ class GivenAddresses:
 
     def __init__(self, words: str) -> None:
         self._words = words
-        self._spelled: dict[str, str | None] = {}
+        self._spellings: dict[str, str | None] = {}
 
-    def spelled(self, address: str) -> str | None:
+    def spelling(self, address: str) -> str | None:
         """The address as it was given; None: it was not."""
-        if address not in self._spelled:
-            self._spelled[address] = self._find(address)
-        return self._spelled[address]
+        if address not in self._spellings:
+            self._spellings[address] = self._find(address)
+        return self._spellings[address]
 
     def _find(self, address: str) -> str | None:
         if stands_in(self._words, address, begins=_BEGINS, goes_on=_GOES_ON_AS_ADDRESS):
@@ -209,7 +209,7 @@ def _link(link: re.Match[str], given: GivenAddresses) -> str:
     found = _ADDRESS.match(link[2])
     if found is None or not _is_address(found, in_code=False):
         return link[0]
-    kept = given.spelled(link[2])
+    kept = given.spelling(link[2])
     return link[1] if kept is None else link[0].replace(link[2], kept)
 
 
@@ -220,7 +220,7 @@ def _shown(found: re.Match[str], given: GivenAddresses, *, in_code: bool) -> str
     behind = found[0][len(address) :]
     before = address[: len(address) - len(_BEFORE_NAME.sub("", address))]
     for spelled, rest in ((found[0], ""), (address, behind)):
-        kept = given.spelled(spelled[len(before) :])
+        kept = given.spelling(spelled[len(before) :])
         if kept is not None:
             return before + kept + rest
     return (inert_host(address) if found["whole"] else _inert(address)) + behind

@@ -157,10 +157,19 @@ class OpenAI:
         """The model's answer.
 
         Raises:
-            ProviderError: one of its kinds, see `bot.errors`.
+            ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is None where a stream had begun, which tells
+                what it used at its end alone.
         """
-        started = time.monotonic()
         listener = None if on_text is None else streams.Listener(on_text)
+        try:
+            return await self._completed(request, listener)
+        except ProviderError as error:
+            if listener is not None and listener.has_heard:
+                error.cost_usd = None
+            raise
+
+    async def _completed(self, request: Request, listener: streams.Listener | None) -> Completion:
+        started = time.monotonic()
         try:
             async with asyncio.timeout(request.timeout_seconds):
                 answer = await self._ask(request, listener)
@@ -187,7 +196,7 @@ class OpenAI:
         """Close the connections."""
         await self._client.close()
 
-    async def _ask(self, request: Request, on_text: OnText | None) -> wire.WireAnswer:
+    async def _ask(self, request: Request, listener: streams.Listener | None) -> wire.WireAnswer:
         """The answer; where the server wants to be asked in another way, the one to that."""
         if not self._model:
             self._model = await self._first_listed()
@@ -197,7 +206,7 @@ class OpenAI:
         while True:
             tried.add(habits)
             try:
-                return await self._answered(request, habits, on_text)
+                return await self._answered(request, habits, listener)
             except openai.APIStatusError as error:
                 learned = habits.after(_refusal(error), request)
                 if learned is None or learned in tried or isinstance(self._refused(error), _NOT_THE_WAY):
@@ -224,7 +233,7 @@ class OpenAI:
             known = with_lessons(self._first_habits, cast("dict[str, Any]", habits))
             self._habits = replace(known, takes=known.takes | self._surely_takes)
 
-    async def _answered(self, request: Request, habits: Habits, on_text: OnText | None) -> wire.WireAnswer:
+    async def _answered(self, request: Request, habits: Habits, listener: streams.Listener | None) -> wire.WireAnswer:
         most = min(request.max_output_tokens, habits.max_output_tokens or request.max_output_tokens)
         request = replace(request, max_output_tokens=most)
         effort = self._effort if habits.takes_effort else None
@@ -235,27 +244,27 @@ class OpenAI:
                 request, model=model, effort=effort, reasons=reasons, takes=habits.takes, marks=habits.marks_cache
             )
             gathering = written.PartialText(responses_stream.PartialResponse(), reader)
-            data = await self._data(openai_responses.PATH, body, gathering, on_text)
+            data = await self._data(openai_responses.PATH, body, gathering, listener)
             return reader.read(openai_responses.read(data, request, model=model))
         asked = prompted.in_words(request) if habits.tool_mode == "prompt" else request
         body = chat.body(asked, model=model, effort=effort, official=self._official, habits=habits)
-        body |= {} if on_text is None else chat.stream_options(habits)
+        body |= {} if listener is None else chat.stream_options(habits)
         gathering = written.PartialText(chat_stream.PartialChat(), reader)
-        return reader.read(chat.read(await self._data(chat.PATH, body, gathering, on_text), asked))
+        return reader.read(chat.read(await self._data(chat.PATH, body, gathering, listener), asked))
 
     async def _data(
-        self, path: str, body: dict[str, object], gathering: streams.Gathering, on_text: OnText | None
+        self, path: str, body: dict[str, object], gathering: streams.Gathering, listener: streams.Listener | None
     ) -> bytes:
-        """The answer's body; with `on_text` it comes in pieces."""
+        """The answer's body; with `listener` it comes in pieces."""
         # The whole address, because the SDK takes 0.1 ms to put a path behind its base address, with every request.
         url = f"{self._base_url}{path}"
-        if on_text is None:
+        if listener is None:
             return await self._client.post(url, content=wire.encode_json(body), cast_to=bytes)
         data, kind = wire.encode_json(body | {"stream": True}), openai.AsyncStream[object]
         async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
             if streams.is_whole(stream.response.headers):
                 return await stream.response.aread()
-            return await streams.read_stream(stream, gathering, on_text)
+            return await streams.read_stream(listener.hear(stream), gathering, listener)
 
     async def _first_listed(self) -> str:
         """The first model of the server's list that can hold a conversation, as far as its name tells."""

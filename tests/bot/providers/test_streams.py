@@ -53,6 +53,12 @@ def anthropic(open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
     yield from _begun(open_vendors["anthropic"])
 
 
+@pytest.fixture(params=[name for name in NAMES if name != "anthropic"])
+def openai(request: pytest.FixtureRequest, open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
+    """Each way of OpenAI, and of the servers that speak as it does."""
+    yield from _begun(open_vendors[request.param])
+
+
 @pytest.fixture
 def chat(open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
     yield from _begun(open_vendors["chat"])
@@ -287,6 +293,15 @@ async def test_what_a_broken_stream_has_cost_is_known(anthropic: Vendor, how: Br
     with pytest.raises(ProviderError) as raised:
         await anthropic.provider.complete(QUESTION)
     assert raised.value.cost_usd == Decimal("0.10") / 100 + Decimal("0.50") / 1_000_000
+
+
+@pytest.mark.parametrize("how", ["cut", "garbage", "end", "error"])
+async def test_what_a_broken_stream_has_cost_may_be_unknown(openai: Vendor, how: Break) -> None:
+    """Where the service counts at the end alone, what it was asked has cost something all the same."""
+    openai.server.scripted(broken(say(WORDS), how, events=6))
+    with pytest.raises(ProviderError) as raised:
+        await openai.provider.complete(QUESTION)
+    assert raised.value.cost_usd is None
 
 
 async def test_what_was_never_counted_has_cost_nothing(vendor: Vendor) -> None:

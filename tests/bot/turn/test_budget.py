@@ -14,13 +14,14 @@ from bot.clock import SetClock
 from bot.errors import ContextTooLong, ProviderError
 from bot.events import PersonId
 from bot.policy.budgets import NearlyUsedUp, UsedUp
-from bot.providers.base import Completion, OnText, Request, Stop, Usage
+from bot.providers.base import Attempt, Completion, OnText, Request, Stop, Usage
 from bot.providers.prices import Price, PricedModel
 from bot.settings import BudgetSettings
 from bot.turn import phrases
 from bot.turn.agent import Agent, Limits
 from bot.turn.budget import Budget
 from bot.turn.journal import Outcome, Turn
+from bot.turn.ledger_entries import ledger_entries
 from bot.turn.turns import Turns
 from store import Store, StoreError, open_store
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says, toolbox
@@ -46,13 +47,14 @@ class Purse(Desk):
 
     limits: BudgetSettings = field(default_factory=BudgetSettings)
     timezone: str = "UTC"
+    priced: Callable[[str | None], PricedModel | None] = lambda _: None
 
     def started_anew(self) -> Turns:
         return Turns(self.store, self.clock, max_turns=20, timezone=self.timezone)
 
     @cached_property
     def budget(self) -> Budget:
-        return Budget(self.store, self.clock, self.limits, timezone=self.timezone)
+        return Budget(self.store, self.clock, self.limits, timezone=self.timezone, priced=self.priced)
 
     @property
     def agent(self) -> Agent:
@@ -219,6 +221,25 @@ async def test_a_model_that_is_broken_off_costs_what_it_may_have_cost(store: Sto
         assert lost is not None
         assert (lost.provider, lost.model, lost.cost_usd) == ("p", "m", Decimal(cost))
     assert budget.broken_off("other/one", input_tokens=1000, seconds=1.0, max_output_tokens=1000) is None
+
+
+async def test_a_stream_that_broke_costs_what_it_may_have_cost(store: Store, clock: SetClock) -> None:
+    """Of a try that failed in the middle nobody tells the cost; the ledger has an estimate where the price is known."""
+    tries = tuple(
+        Attempt(provider="p", model=model, error="Unavailable", latency_seconds=1.0, cost_usd=None)
+        for model in ("known", "other")
+    )
+    known = PricedModel(provider="p", name="known", price=Price(input=Decimal(2), output=Decimal(10)))
+    there = purse(store, clock, replace(says("Hi."), attempts=tries))
+    there.priced = lambda model: known if model == "p/known" else None
+    told = await there.told()
+    [completion] = told.completions
+    [estimated, unknown] = [one.cost_usd for one in completion.attempts]
+    assert estimated is not None
+    # What is written in a second costs 0.0008 USD, and the question something besides.
+    assert estimated > Decimal("0.0008")
+    assert unknown is None
+    assert [row.cost_usd for row in ledger_entries(told)][:2] == [estimated, None]
 
 
 @pytest.mark.parametrize(
