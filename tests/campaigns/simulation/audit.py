@@ -373,8 +373,10 @@ def _nothing_misdirected(audit: _Audit) -> None:
 
 def _order_kept(audit: _Audit) -> None:
     rank = {said.number: place for place, said in enumerate(audit.taken)}
-    # What had to be agreed to is answered after the word for it, and others may be answered meanwhile.
-    agreed_to = {number for said in audit.copies if said.role == "question" for number in said.answers}
+    # What had to be agreed to is answered after the word for it, and others may be answered meanwhile; so is what was
+    # asked in vain, for the bridge could not deliver the question.
+    questions = (attempt.said for attempt in audit.record.attempts if attempt.said.role == "question")
+    agreed_to = {number for said in questions for number in said.answers}
     for chat in audit.scenario.chats:
         firsts = {said.answers: said for said in reversed(audit.seen_in(chat.number)) if said.role == "question"}
         seen = [
