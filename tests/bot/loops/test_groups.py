@@ -8,12 +8,14 @@ import pytest
 
 from bot.clock import SetClock
 from bot.commands import phrases as command_phrases
+from bot.errors import Disconnected
 from bot.events import MentionRange, PersonId
 from bot.policy.access import AccessList
 from bot.providers.base import Request
 from bot.turn import phrases
 from store import ConversationId, Store
 from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.turn.test_edits import on_disk
 from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import (
     ALDIS,
@@ -324,6 +326,30 @@ async def heard_by(port: Port, text: str, author: Person) -> list[str]:
     await port.deliver(message(text, author=author, group=GROUP))
     await port.quiet()
     return [reply.content.text for reply in port.transport.sent[before:]]
+
+
+@pytest.mark.parametrize("set_to", ["/who admins", "/pause"])
+async def test_a_notice_that_waits_to_be_sent_goes_with_what_it_quotes(
+    store: Store, clock: SetClock, path: Path, set_to: str
+) -> None:
+    """The bridge is away, and the question is taken back before the notice could go out."""
+    listed = AccessList(persons=frozenset({ALICE.uuid}), groups=frozenset({GROUP}), admins=frozenset({BOB.uuid}))
+    async with app_harness(store, clock, access=listed) as port:
+        await heard_by(port, set_to, BOB)
+        before = len(port.transport.sent)
+        port.transport.sends = [Disconnected("refused")]
+        asked = await port.deliver(message("Aldis, secret tulips?", author=CAROL, group=GROUP))
+        await port.until(lambda: not port.transport.sends)
+        await port.deliver(delete(asked, author=CAROL, group=GROUP))
+
+        async def is_carried_out() -> bool:
+            return await port.count("SELECT count(*) FROM inbox WHERE state IN ('waiting', 'claimed')") == 0
+
+        await eventually_found(is_carried_out)
+        clock.move(3600)
+        await port.quiet()
+        assert port.transport.sent[before:] == []
+    assert b"tulips" not in on_disk(path)
 
 
 async def test_who_may_ask_is_set_for_each_group(store: Store, clock: SetClock) -> None:
