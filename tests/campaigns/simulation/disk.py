@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 REALM = "signal"
 _NAME = "aldis.db"
+_UNSTEADY_MS = 1000
+"""By how much less two looks at the clocks may differ without the clock's having been set."""
 _MEMORY = Path("/dev/shm")
 _OF_A_PROCESS = ("-shm", "-lock")
 """Ends of the names of files that mean nothing once their process is gone."""
@@ -188,15 +190,23 @@ class Disk:
     def open_sends(self, address: str) -> int:
         """How many sends to groups or to this address are begun, and nobody knows their names.
 
-        A status that was in doubt, and is over, is one of them, and so is a reaction, which the store soon forgets.
+        A status that was in doubt, and is over, is one of them, and so is a reaction, which the store soon forgets; and
+        so is what was begun before the clock was set, for as long after its item's end as the clock was set by: within
+        that time the names of before come once more.
         """
         assert self._store is not None
         handle = self._store._repos.conversations.chat_handle(address)
         counts = self.rows(
             "SELECT count(*) FROM outbox JOIN conversations ON conversations.id = conversation_id "
             "WHERE (state IN ('sending', 'unknown') OR state = 'dead' AND position < 0) AND (in_group OR handle = ?1) "
-            "UNION ALL SELECT count(*) FROM reactions WHERE name IS NULL AND (in_group OR chat = ?1)",
-            (handle,),
+            "UNION ALL SELECT count(*) FROM reactions WHERE name IS NULL AND (in_group OR chat = ?1) "
+            "UNION ALL SELECT count(*) FROM attempts JOIN outbox ON outbox.id = outbox_id "
+            "JOIN conversations ON conversations.id = conversation_id, "
+            "(SELECT begun_at AS newest_at, ahead_ms AS newest_ahead_ms FROM attempts ORDER BY id DESC LIMIT 1) "
+            "WHERE attempts.sent_at IS NULL AND state = 'sent' AND (in_group OR handle = ?1) "
+            "AND abs(ahead_ms - newest_ahead_ms) > ?2 "
+            "AND max(settled_at, coalesce(open_until, 0)) + abs(ahead_ms - newest_ahead_ms) > newest_at",
+            (handle, _UNSTEADY_MS),
         )
         return sum(count for (count,) in counts)
 
