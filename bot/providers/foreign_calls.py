@@ -4,17 +4,23 @@
     <function=get_weather><parameter=place>Oslo</parameter></function>     Qwen3-Coder, Llama
     [TOOL_CALLS][{"name": ...}]    <|python_tag|>{"name": ..., "parameters": ...}    Mistral, Llama
     {"name": "get_weather", "arguments": {...}}                            bare, at the beginning or the end
+    [get_weather(place="Oslo"), current_time()]                            Llama, as the whole text
+    ```tool_code                                                           Gemma, as the whole text
+    print(get_weather(place="Oslo"))
+    ```
 
 Servers turn these into calls where they know the form, and hand them on as words where they do not. What stands in
 code, or only repeats what somebody else has said, is text. Left to others: the forms of single models
 (`bot.providers.notations`), the notation that a model is told of (`bot.providers.prompted.markers`), who may call at
 all (`written`).
 
-Source: the chat templates of these models, and issue threads of Ollama, vLLM and llama.cpp, 2026-11-22.
+Source: the chat templates and model cards of these models, and issue threads of Ollama, vLLM and llama.cpp, 2026-11-24.
 """
 
+import ast
 import json
 import re
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import cast
@@ -44,7 +50,8 @@ _OPENING = re.compile(
 )
 _OPENINGS = (
     *(f"<{tag}>" for tag in _TAGS.split("|")),
-    "<function=", "<invoke name=", "<|python_tag|>", "<|tool_call|>", "<|tool_calls_begin|>", "[TOOL_CALLS]",
+    "<function=", "<invoke name=", "<|python_tag|>", "<|python_start|>", "<|tool_call|>", "<|tool_calls_begin|>",
+    "[TOOL_CALLS]",
     *notations.SIGNS,
 )  # fmt: skip
 _LEFT_BEHIND = re.compile(rf"\s*</(?:{_TAGS}|function|invoke|parameter)>")
@@ -56,6 +63,13 @@ _MAY_BECOME_BARE = re.compile(
     r"(?:\A\s*```\w*\s*|^[ \t]*)(?:\[\s*)?\{\s*(?:\Z|\"(?:[a-z_]{0,8}\Z|(?:name|type|function|id|tool)\"))",
     re.MULTILINE,
 )
+_PYTHON = re.compile(
+    r"\A\s*(?:<\|python_start\|>)?(?:(?P<list>\[.*\])|```tool_code\s(?P<code>.*?)\s*```)(?:<\|python_end\|>)?\s*\Z",
+    re.DOTALL,
+)
+_MAY_BECOME_PYTHON = re.compile(r"\A\s*(?:\[\s*(?:\Z|[A-Za-z_][\w.]{0,100}(?:\Z|\())|<\|python_start|```tool_code\b)")
+_MAX_PYTHON_CHARS = 8000
+"""Of a text that is read as Python: what is longer is none of a model's calls."""
 _ONLY_FENCE = re.compile(r"\s*`{1,3}\w*\s*\Z")
 _BEGUN_FUNCTION = re.compile(r"<function=[\w.-]{0,100}\Z")
 _XML_FUNCTION = re.compile(
@@ -69,14 +83,14 @@ _XML_PARAMETER = re.compile(
 _NAMED = re.compile(r"\"name\"\s*:\s*\"([\w.-]{1,100})\"")
 _BETWEEN = re.compile(r"[\s,;]*")
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
-_CHARACTERS = tuple("<[{")
+_SIGNS = ("<", "[", "{", "```tool_code")
 
 _DECODER = json.JSONDecoder(strict=False)
 
 
 def may_hold(text: str) -> bool:
     """Whether a text may hold a call at all: quickly told of most."""
-    return any(character in text for character in _CHARACTERS)
+    return any(sign in text for sign in _SIGNS)
 
 
 def pieces(text: str, *, names: Collection[str], given: str) -> list[Piece]:
@@ -86,8 +100,7 @@ def pieces(text: str, *, names: Collection[str], given: str) -> list[Piece]:
     """
     if not may_hold(text):
         return [text]
-    bare = _bare(text, names, given)
-    return bare if bare is not None else _tagged(text, names, given)
+    return _bare(text, names, given) or _python(text, names, given) or _tagged(text, names, given)
 
 
 def visible_words(text: str) -> str:
@@ -96,6 +109,7 @@ def visible_words(text: str) -> str:
         return text
     ends = [opening.start() for opening in islice(_openings(text), 1)]
     ends += [begun.start() for begun in islice(_MAY_BECOME_BARE.finditer(text), 1)]
+    ends += [0] if _MAY_BECOME_PYTHON.match(text) else []
     if (begun := begun_with(text, _OPENINGS)) is not None:
         ends.append(begun)
     ends += [begun.start() for begun in _BEGUN_FUNCTION.finditer(text)][:1]
@@ -212,6 +226,54 @@ def _bare(text: str, names: Collection[str], given: str) -> list[Piece] | None:
         words = inner[: line.start()].rstrip()
         return [words, *known] if words else [*known]
     return None
+
+
+def _python(text: str, names: Collection[str], given: str) -> list[Piece] | None:
+    """The calls of a text that is nothing but calls of known tools in Python, with names and plain values; None: it is
+    something else.
+    """
+    found = _PYTHON.match(text) if len(text) <= _MAX_PYTHON_CHARS and any(name in text for name in names) else None
+    written = (found["list"] or found["code"]) if found else ""
+    if not written or squeeze(written) in given:
+        return None
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            lines = ast.parse(written).body
+        calls = [_of_python(value, names) for line in lines for value in _expressions(line)]
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return None
+    return [*calls[:MAX_BLOCKS]] or None
+
+
+def _expressions(line: ast.stmt) -> list[ast.expr]:
+    """What a line of Python calls: each item of a list, and what is only printed.
+
+    Raises:
+        TypeError: it is more than an expression.
+    """
+    if not isinstance(line, ast.Expr):
+        raise TypeError(line)
+    value = line.value
+    if isinstance(value, ast.List):
+        return value.elts
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "print" and len(value.args) == 1:
+        return value.args
+    return [value]
+
+
+def _of_python(value: ast.expr, names: Collection[str]) -> WrittenCall:
+    """A call in Python.
+
+    Raises:
+        ValueError, TypeError: it is none of a known tool with names and plain values.
+    """
+    if not isinstance(value, ast.Call) or value.args:
+        raise ValueError(value)
+    name = ast.unparse(value.func).removeprefix("default_api.")
+    if name not in names:
+        raise ValueError(name)
+    arguments = {word.arg or "": ast.literal_eval(word.value) for word in value.keywords}
+    return WrittenCall(name=name, arguments=json.dumps(arguments))
 
 
 def _values(text: str, at: int) -> tuple[list[object], int]:

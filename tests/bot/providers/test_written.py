@@ -61,6 +61,10 @@ FORMS = [
     '[TOOL_CALLS]get_weather[CALL_ID]a1b2c3d4e[ARGS]{"place": "Oslo"}',
     '<|tool_call>call:get_weather{place:<|"|>Oslo<|"|>}<tool_call|>',
     '<|channel>thought\na b\n<channel|><|tool_call>call:get_weather{place:<|"|>Oslo<|"|>}<tool_call|>',
+    '[get_weather(place="Oslo")]',
+    '<|python_start|>[get_weather(place="Oslo")]<|python_end|>',
+    '```tool_code\nget_weather(place="Oslo")\n```',
+    '```tool_code\nprint(default_api.get_weather(place="Oslo"))\n```',
 ]  # fmt: skip
 
 
@@ -163,6 +167,15 @@ async def test_nothing_of_it_shows_however_it_comes(form: str) -> None:
         "The template:\n```\n<|tool_call_begin|>f:0<|tool_call_argument_begin|>{}<|tool_call_end|>\n```",
         "analysis comes first, then synthesis",
         "x <- c(1, 2) # <",
+        "[get_weather(place=city)]",
+        '[get_weather("Oslo")]',
+        '[get_weather(place="Oslo"), print("Oslo")]',
+        '[open(place="Oslo"), get_weather(place="Oslo")]',
+        "[get_weather(place={1, 2})]",
+        'Say [get_weather(place="Oslo")] for that.',
+        '```python\nprint(get_weather(place="Oslo"))\n```',
+        "[Oslo](https://oslo.example), for get_weather",
+        "```tool_code\nget_weather\n```",
     ],
 )
 async def test_code_and_data_stay_text(text: str) -> None:
@@ -232,6 +245,11 @@ async def test_a_call_that_cannot_be_read_is_malformed(written: str) -> None:
         "<|tool_call>call:f{" * 5_000,
         "<arg_key>a</arg_key><arg_value>" * 4_000,
         "analysisA" + "assistant" * 10_000,
+        "[get_weather(place=" + "(" * 3_900 + ")" * 3_900 + ")]",
+        "[get_weather(place=" + "-" * 7_900 + "1)]",
+        "[get_weather(place=" + "1+" * 3_900 + "1)]",
+        "[get_weather(place='\\d')" + ".a" * 3_900 + "]",
+        "[get_weather(place=" + "9" * 7_900 + ")]",
     ],
 )
 async def test_long_hostile_texts_take_little_time(text: str) -> None:
