@@ -309,7 +309,8 @@ class Agent:
 
 def _is_asked_again(state: TurnState, completion: Completion) -> bool:
     """Whether a completion is worth another: one that was cut off before it said anything is asked for with more room,
-    and one without words where words are due, as words with what there is. Each once in a turn.
+    one without words where words are due, as words with what there is, and one that is empty just once more, as small
+    models often have something to say then. Each once in a turn.
     """
     message, stop = completion.message, completion.stop
     is_mute = message is None or not message.text.strip()
@@ -320,6 +321,9 @@ def _is_asked_again(state: TurnState, completion: Completion) -> bool:
     has_found = stop is not Stop.REFUSAL and is_mute and any(run.answer.ok for run in state.runs)
     if (wants_more or (has_found and stop is not Stop.TOOLS)) and not state.is_pressed:
         state.is_pressed = True
+        return True
+    if stop is Stop.END and is_mute and not (state.runs or state.was_mute):
+        state.was_mute = True
         return True
     return False
 

@@ -52,6 +52,8 @@ class TurnState:
     """Completions in whose place others were asked for: paid, and otherwise forgotten."""
     has_more_room: bool = False
     """Whether it was asked again with a longer answer allowed, after one was cut off before it said anything."""
+    was_mute: bool = False
+    """Whether it was asked again after an answer without a word or a call."""
     is_pressed: bool = False
     """Whether it was told to answer with what it has."""
     runs: list[ToolRun] = field(default_factory=list[ToolRun])

@@ -267,6 +267,19 @@ async def test_odd_ends_have_an_outcome(store: Store, clock: SetClock, last: Com
     assert phrases.CUT_OFF.text not in str(outcome.messages)
 
 
+async def test_an_empty_answer_is_asked_for_once_more(store: Store, clock: SetClock) -> None:
+    """As small models often have something to say then; both are paid, and of the empty one nothing is kept."""
+    there = desk(
+        store, clock, completion(), says("Here I am."), completion(), calls(("echo", {"word": "a"})), says("A.")
+    )
+    there.tools = (Echo(),)
+    first = await there.kept("first")
+    assert (first.text, first.ok, len(first.completions)) == ("Here I am.", True, 2)
+    assert there.provider.requests[1] == there.provider.requests[0]
+    assert is_sendable(first.messages)
+    assert ((await there.kept("second")).text, len(there.provider.requests)) == ("A.", 5)
+
+
 async def test_a_context_too_long_is_cut_until_it_fits(store: Store, clock: SetClock) -> None:
     """Half of the turns, a quarter, none; when nothing is left to leave out it is told, with the way out."""
     there = desk(store, clock, *(says(f"answer {number}") for number in range(8)))
