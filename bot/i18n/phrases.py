@@ -51,6 +51,7 @@ INVITATION = Sentence(
 KEPT_FACT = Sentence("KEPT_FACT", "I remember: {fact}")
 REMINDER = Sentence("REMINDER", "⏰ {text}")
 REMINDER_SET = Sentence("REMINDER_SET", "I'll remind you on {when}: {text}\n\n`/remind cancel {number}` cancels it.")
+REMINDER_CANCELLED = Sentence("REMINDER_CANCELLED", "Cancelled: {text}")
 NO_REMINDERS = Sentence("NO_REMINDERS", "You have no reminders here.")
 
 EXAMPLES: Mapping[str, Sentence] = {

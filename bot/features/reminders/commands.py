@@ -91,7 +91,7 @@ class ReminderCommands(CommandGroup):
         cancelled = self._reminders.cancel_within(repos, call.message.author, call.conversation, number)
         if cancelled is None:
             return say(phrases.NO_SUCH_REMINDER)
-        return say(phrases.REMINDER_CANCELLED, text=_words(cancelled))
+        return say(common_phrases.REMINDER_CANCELLED, text=_words(cancelled))
 
     @command(
         "/timezone [NAME]",

@@ -29,7 +29,6 @@ REMINDER_ZONE = Sentence("REMINDER_ZONE", "(I assumed your time zone is {zone}; 
 REMINDER_LINE = Sentence("REMINDER_LINE", "- {number}: {when}: {text}")
 REMINDER_LINE_AGAIN = Sentence("REMINDER_LINE_AGAIN", "- {number}: {when}, {repeats}: {text}")
 REMINDER_NO_WORDS = Sentence("REMINDER_NO_WORDS", "(its text has disappeared)")
-REMINDER_CANCELLED = Sentence("REMINDER_CANCELLED", "Cancelled: {text}")
 NO_SUCH_REMINDER = Sentence(
     "NO_SUCH_REMINDER",
     "You have no reminder with that number here; `/remind` alone shows them all.",

@@ -252,6 +252,9 @@ def _reminders(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
     if "reminders" in data:
         planned = [_Reminder.model_validate(one) for one in data["reminders"]]
         return "\n".join(f"- {one}" for one in planned) or say(common_phrases.NO_REMINDERS)
+    if "cancelled" in data:
+        cancelled = _Reminder.model_validate(data["cancelled"])
+        return say(common_phrases.REMINDER_CANCELLED, text=cancelled.text or cancelled.due)
     planned = _Reminder.model_validate(data)
     return say(common_phrases.REMINDER_SET, when=planned.due, text=planned.text, number=planned.number)
 

@@ -150,6 +150,8 @@ def _asked(clause: str, now: datetime | None = None) -> Sequence[OfflineIntent]:
 def _reminder(clause: str, english: str, now: datetime | None) -> Sequence[OfflineIntent]:
     if _REMINDERS.fullmatch(english):
         return [OfflineIntent(tool="remind", arguments={"action": "list"})]
+    if cancel := _CANCEL.fullmatch(english):
+        return [OfflineIntent(tool="remind", arguments={"action": "cancel", "number": int(cancel[1])})]
     match = _REMIND.fullmatch(english)
     if match is None:
         return ()
@@ -248,7 +250,13 @@ _REMIND = _pattern(
 )
 _NO_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 """Where nobody said what day it is, a delay can be counted all the same."""
-_REMINDERS = _pattern(r"(?:what are |show |list )?(?:all )?(?:my |the )?reminders(?: do i have)?")
+_REMINDERS = _pattern(
+    r"(?:(?:what are|which are|show(?: me)?|list|what|which|do i have) )?(?:all |any )?(?:(?:of )?my |the )?reminders"
+    r"(?: (?:do i have|are there|have i got))?"
+)
+_CANCEL = _pattern(
+    r"(?:please )?(?:cancel|delete|remove) (?:the |my )?reminder (?:number |no\.? ?|nr\.? ?|#)?(\d{1,9})"
+)
 _REMEMBER = _pattern(r"remember,? (?:that )?(?:i(?:'m| am) )?(.+)")
 _NOTHING_ASKED = _pattern(
     r"(?:thank|thanks|merci|gracias|danke|vielen dank|guten |good |bonjour|buen|hallo|hello|hola|salut"

@@ -45,7 +45,13 @@ _TIMER = (
 )
 _REMINDERS = (
     r"(?:(?:zeig(?:e|st)?(?: mir)?|welche|was sind|montre(?:-moi)?|quels sont|muéstrame|cuáles son) )?"
-    r"(?:alle )?(?:meine erinnerungen|mes rappels|mis recordatorios)"
+    r"(?:alle )?(?:meine erinnerungen|(?:tous )?mes rappels|(?:todos )?mis recordatorios)"
+    r"|(?:welche erinnerungen (?:habe ich|gibt es)|habe ich erinnerungen|quels rappels (?:ai-je|est-ce que j'ai|j'ai)"
+    r"|(?:j'ai|ai-je) (?:quels|des) rappels|(?:qué recordatorios )?tengo(?: recordatorios)?)"
+)
+_CANCEL = (
+    rf"{_PLEASE}(?:(?:lösche?|streiche?)(?: bitte)? (?:die )?erinnerung|(?:annule|supprime|efface) (?:le )?rappel"
+    r"|(?:cancela|borra|elimina|anula) (?:el )?recordatorio) (?:nr\. ?|nummer |numéro |número |n° ?)?(?P<text>\d+)"
 )
 _CLOCK = (
     r"(?:wie spät ist es|wie ?viel uhr ist es|quelle heure est-il|il est quelle heure|qué hora es)"
@@ -176,6 +182,7 @@ _FORMS: Sequence[tuple[re.Pattern[str], _Made]] = tuple(
         (r"(?:retiens|souviens-toi) (?:que |qu')(?P<text>.+)", r"remember that \g<text>"),
         (r"recuerda que (?P<text>.+)", r"remember that \g<text>"),
         (_REMINDERS, "my reminders"),
+        (_CANCEL, r"cancel reminder \g<text>"),
         (_CLOCK, _time),
         (_DATE, "what date is it"),
         (_WEATHER, _weather),

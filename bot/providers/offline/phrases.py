@@ -24,8 +24,12 @@ _OFFLINE_HOW_TO = Sentence(
 )
 OFFLINE_PRIVACY = Sentence(
     "OFFLINE_PRIVACY",
-    "`/forget` deletes what was said in this chat, `/forget everything` all that you ever asked, and "
+    "`/forget` deletes what was said in this chat, `/forget everything` deletes everything you ever asked, and "
     "`/export` shows what I keep.",
+)
+OFFLINE_MEMORY = Sentence(
+    "OFFLINE_MEMORY",
+    "`/memory` shows what I remember about you; `/memory forget 2` forgets the second of it.",
 )
 OFFLINE_NO_TOOLS = Sentence("OFFLINE_NO_TOOLS", "Right now all my tools are switched off, so even those don't work.")
 OFFLINE_WHICH_PLACE = Sentence("OFFLINE_WHICH_PLACE", "For which place? Ask for “weather in Paris tomorrow”, say.")

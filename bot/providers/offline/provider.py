@@ -33,7 +33,8 @@ _MAX_SHOWN = 80
 
 _GREETING = re.compile(
     r"\W*(?:hi|hello|hey|hallo|hola|salut|bonjour|bonsoir|moin|servus|guten (?:tag|morgen|abend)"
-    r"|good (?:morning|afternoon|evening|day)|buenos días|buenas (?:tardes|noches))\b",
+    r"|good (?:morning|afternoon|evening|day|night)|gute nacht|bonne nuit|buenos días|buenas (?:tardes|noches)"
+    r"|how are you|how's it going|wie geht(?:'s| es dir)|(?:comment )?ça va|c[oó]mo est[aá]s|qué tal)\b",
     re.IGNORECASE,
 )
 _THANKS = re.compile(
@@ -49,10 +50,11 @@ _NOD = re.compile(
 """What needs no answer but a sign that it was seen: "ok", a thumb."""
 _ABILITIES = re.compile(
     r"\W*(?:(?:so )?what (?:all )?can you do|what do you do|what are you(?: able to do| capable of)?|who are you"
-    r"|what(?:'s| is) your name"
+    r"|what(?:'s| is) your name|are you (?:an? )?(?:human|person|bot|robot|ai|machine|real)"
     r"|how do you work|what can i (?:ask|do|say)|what (?:works|is possible)|help(?: me)?"
     r"|was (?:alles )?kannst du(?: alles)?|was machst du|was kann ich (?:dich )?(?:fragen|tun|machen)|was geht"
-    r"|(?:wer|was) bist du|wie heißt du|wie funktionierst du|hilfe?|hilf mir"
+    r"|bist du (?:ein |eine )?(?:mensch|bot|roboter|ki|maschine)|(?:es-tu|tu es) (?:un )?(?:humain|bot|robot)"
+    r"|eres (?:un )?(?:humano|bot|robot)|(?:wer|was) bist du|wie heißt du|wie funktionierst du|hilfe?|hilf mir"
     r"|(?:que|qu'est-ce que tu) (?:sais|peux)(?:[- ]tu)?(?: faire)?|tu (?:sais|peux) faire quoi|qui es[- ]tu"
     r"|comment (?:tu t'appelles|t'appelles[- ]tu)|c[oó]mo te llamas"
     r"|(?:que|qu'est-ce que je) puis[- ]je faire|aide(?:[- ]moi)?|à l'aide"
@@ -68,6 +70,12 @@ _PRIVACY = re.compile(
     r"|\b(?:effac|supprim|oubli)\w*.{0,40}\b(?:données|messages?|tout|historique)\b"
     r"|\bvie privée\b|\bque gardes[- ]tu"
     r"|\b(?:borr|elimin|olvid)\w*.{0,40}\b(?:datos|mensajes|todo|historial)\b|\bprivacidad\b|\bqué guardas",
+    re.IGNORECASE,
+)
+_MEMORY = re.compile(
+    r"what (?:do you|can you) (?:remember|know about me)|forget (?:that|this)\b|was (?:weißt du (?:über|von) mich?\b"
+    r"|merkst du dir|hast du dir gemerkt)|vergiss (?:das|dass)\b|que (?:sais|retiens)[- ]tu (?:de|sur) moi\b"
+    r"|oublie (?:que\b|qu'|ça|cela)|qué (?:recuerdas|sabes) de mí\b|olvida (?:que|eso|esto)\b",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[?!.;\n]+\s*|,? (?:and|und|et|y) ")
@@ -176,6 +184,8 @@ def _about(words: str, usable: AbstractSet[str]) -> Sequence[str]:
         about.append(phrases.offline_introduction(usable, says_hello=False))
     if _PRIVACY.search(plain):
         about.append(say(phrases.OFFLINE_PRIVACY))
+    if _MEMORY.search(plain):
+        about.append(say(phrases.OFFLINE_MEMORY))
     return about
 
 
@@ -183,6 +193,7 @@ def _is_about(clause: str) -> bool:
     return (
         _ABILITIES.fullmatch(clause) is not None
         or _PRIVACY.search(clause) is not None
+        or _MEMORY.search(clause) is not None
         or _THANKS.fullmatch(clause) is not None
         or _NOD.fullmatch(clause) is not None
     )

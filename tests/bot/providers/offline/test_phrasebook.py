@@ -223,10 +223,33 @@ def test_a_time_that_is_over_is_handed_on_as_it_was_said(words: str) -> None:
     assert intent.arguments == {"action": "set", "text": words, "local_datetime": "2026-11-20T07:00"}
 
 
-def test_what_is_planned_can_be_listed() -> None:
-    """In each language."""
-    expected = (OfflineIntent(tool="remind", arguments={"action": "list"}),)
-    assert [intents(words) for words in ("show my reminders", "meine Erinnerungen", "mes rappels")] == [expected] * 3
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("show my reminders", "What reminders do I have?", "list all my reminders", "Do I have any reminders?"),
+        *("meine Erinnerungen", "Welche Erinnerungen habe ich?", "zeig mir alle meine Erinnerungen"),
+        *("mes rappels", "Quels rappels ai-je ?", "montre-moi tous mes rappels", "j'ai des rappels ?"),
+        *("mis recordatorios", "¿Qué recordatorios tengo?", "muéstrame mis recordatorios", "¿tengo recordatorios?"),
+    ],
+)
+def test_what_is_planned_can_be_listed(words: str) -> None:
+    """In each language; nobody's plans are searched for on the web."""
+    assert intents(words) == (OfflineIntent(tool="remind", arguments={"action": "list"}),)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("Cancel reminder 2", "please delete my reminder number 2", "remove the reminder #2"),
+        *("Lösche Erinnerung 2", "Streich bitte die Erinnerung Nummer 2"),
+        *("annule le rappel 2", "supprime le rappel n° 2", "Cancela el recordatorio número 2", "borra recordatorio 2"),
+    ],
+)
+async def test_what_is_planned_can_be_cancelled(words: str) -> None:
+    """By the number that the list shows, with what it was about."""
+    assert intents(words) == (OfflineIntent(tool="remind", arguments={"action": "cancel", "number": 2}),)
+    told = {"cancelled": {"number": 2, "when": "Monday 2026-11-23 08:00 Europe/Madrid", "text": "water the plants"}}
+    assert (await answer(words, found(told), tools=("remind",))).endswith("water the plants")
 
 
 async def test_what_was_not_understood_is_named() -> None:

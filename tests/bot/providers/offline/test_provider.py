@@ -559,14 +559,32 @@ async def test_what_it_can_do_and_how_data_are_deleted_is_answered_truly(languag
         assert say(phrases.OFFLINE_WAY_OUT) in lost
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("What do you remember about me?", "forget that I like tea", "Was hast du dir gemerkt?", "Vergiss das"),
+        *("Que sais-tu de moi ?", "oublie que j'aime le thé", "¿Qué sabes de mí?", "olvida que me gusta el té"),
+    ],
+)
+async def test_whoever_asks_for_what_is_remembered_hears_where_it_stands(text: str) -> None:
+    """And how it is forgotten."""
+    assert "`/memory forget 2`" in await words_for(asking(text))
+
+
 @pytest.mark.parametrize("text", ["ok", "Alles klar!", "d'accord", "vale", "👍", "😀😀"])
 async def test_a_nod_is_answered_by_one(text: str) -> None:
     """Not by everything that could be asked."""
     assert await words_for(asking(text)) == "👍"
 
 
-@pytest.mark.parametrize("text", ["Wie heißt du?", "what's your name?", "Comment tu t'appelles ?", "¿Cómo te llamas?"])
-async def test_whoever_asks_for_its_name_hears_what_it_is(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Wie heißt du?", "what's your name?", "Comment tu t'appelles ?", "¿Cómo te llamas?"),
+        *("How are you?", "Wie geht's?", "ça va ?", "¿Qué tal?", "Are you a human?", "Bist du ein Roboter?"),
+    ],
+)
+async def test_whoever_asks_for_its_name_or_its_health_hears_what_it_is(text: str) -> None:
     """It has understood them."""
     assert "17*23" in await words_for(asking(text))
 
