@@ -25,7 +25,7 @@ _ENOUGH = 10
 
 _Domain = Annotated[str, StringConstraints(pattern=r"^\w[\w-]*$", max_length=30)]
 """Its length is no part of the pattern: a letter of any language so many times takes 0.8 MB in each model."""
-_ACROSS, _UP = "Said to be so likely (%)", "Came true (%)"
+_ACROSS, _UP = "Predicted (%)", "Came true (%)"
 _COUNTED = f"{_UP}; at each dot the number of cases"
 _MIN_JOINED = 10
 """Of fewer cases a line would claim a course that there is not."""
