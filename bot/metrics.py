@@ -52,7 +52,7 @@ COUNTS: Mapping[str, str] = {
     "numbers_changed": "Messages of listed numbers that belong to another account than before.",
     "receipts_too_many": "Delivery receipts beyond what is looked at.",
     "reminders_came": "Reminders that came due.",
-    "reminders_dropped": "Reminders of people who may not write any more.",
+    "reminders_dropped": "Reminders of people who may not write any more, or have left the group.",
     "replies_sent": "Messages, edits and deletions that went out.",
     "safety_numbers_accepted": "New safety numbers that were trusted by the settings.",
     "safety_numbers_trusted": "New safety numbers that an admin trusted.",

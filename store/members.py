@@ -1,4 +1,5 @@
-"""Who is in a group, as the bridge last told: so that a receipt proves only what its author could receive.
+"""Who is in a group, as the bridge last told: so that a receipt proves only what its author could receive, and what
+somebody planned in a group does not come there once they have left.
 
 Persons are kept as handles: whoever has the file alone learns of nobody. Whoever has left is remembered for a while,
 for they received what went out before.
@@ -7,6 +8,7 @@ for they received what went out before.
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
+from store.records import ConversationId
 from store.repository import Repository, millis, moment_if
 
 MAX_MEMBERS = 5000
@@ -15,6 +17,8 @@ MAX_MEMBERS = 5000
 
 _PATIENCE = timedelta(seconds=5)
 """How long a send may be under way before its group is asked about: nearly all are answered sooner."""
+_AHEAD = timedelta(minutes=1)
+"""How long before something planned is due in a group it is asked who is in it: time for a bridge that answers late."""
 
 
 class Members(Repository):
@@ -47,11 +51,45 @@ class Members(Repository):
         )
         return True
 
+    def want(self, conversation: ConversationId) -> None:
+        """Something is planned in this group: it has to be known who is in it when that is due."""
+        self.execute(
+            "INSERT INTO rosters (conversation_id, listed_at) VALUES (?, 0) ON CONFLICT DO NOTHING", (conversation,)
+        )
+        self.notify("members")
+
+    def has_left(self, group: str, person: str, *, since: datetime) -> bool:
+        """Whether the last list of the group leaves out this person, who was in it then; addresses as for `keep`.
+
+        False as well where no list came since: who is in the group is not known then.
+        """
+        return self.exists(
+            "SELECT 1 FROM rosters JOIN conversations ON conversations.id = conversation_id "
+            "WHERE handle = ?1 AND listed_at > ?2 AND NOT EXISTS (SELECT 1 FROM members "
+            "WHERE members.conversation_id = rosters.conversation_id AND person = ?3 AND left_at IS NULL)",
+            (self.chat_handle(group), millis(since), self.chat_handle(person)),
+        )
+
     def wanted_at(self) -> datetime | None:
         """When the bridge should be asked who is in its groups; None: nothing depends on it by now.
 
-        Something does where a receipt is kept that may mean a send to a group of which no list came since.
+        Something does where a receipt is kept that may mean a send to a group of which no list came since, and where
+        something planned is about to be due.
         """
+        wanted = [at for at in (self._wanted_by_receipts(), self._wanted_by_reminders()) if at is not None]
+        return min(wanted, default=None)
+
+    def _wanted_by_reminders(self) -> datetime | None:
+        return moment_if(
+            self.value(
+                "SELECT min(due_at) - ?1 FROM reminders JOIN rosters USING (conversation_id) "
+                "JOIN conversations ON conversations.id = conversation_id "
+                "WHERE settled_at IS NULL AND realm = ?2 AND listed_at < due_at - ?1",
+                (_AHEAD // timedelta(milliseconds=1), self.realm),
+            )
+        )
+
+    def _wanted_by_receipts(self) -> datetime | None:
         return moment_if(
             self.value(
                 "SELECT min(begun_at + CASE WHEN state = 'sending' THEN ?1 ELSE 0 END) "
@@ -66,7 +104,7 @@ class Members(Repository):
 
     def listed_at(self) -> datetime | None:
         """When the bridge last told who is in its groups; None: it never did."""
-        return moment_if(self.value("SELECT max(listed_at) FROM rosters"))
+        return moment_if(self.value("SELECT max(listed_at) FROM rosters WHERE listed_at > 0"))
 
     def prune(self, *, before: datetime) -> None:
         """Deletes members who had left a group before then."""

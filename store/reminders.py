@@ -139,6 +139,7 @@ class Reminders(Repository):
     def again(self, reminder: int, due_at: datetime) -> None:
         """Sets its next time: it has come once."""
         self.execute("UPDATE reminders SET due_at = ? WHERE id = ?", (millis(due_at), reminder))
+        self.notify("members")
 
     def set_clock(self, seconds: float) -> None:
         """The machine's clock was set ahead by so much (back where negative), and that counts.

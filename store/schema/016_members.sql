@@ -3,7 +3,7 @@
 
 CREATE TABLE rosters (
     conversation_id INTEGER PRIMARY KEY REFERENCES conversations (id) ON DELETE CASCADE,  -- a group's
-    listed_at INTEGER NOT NULL              -- when the bridge was last asked who is in it, and told
+    listed_at INTEGER NOT NULL              -- when the bridge was last asked who is in it, and told; 0: it is to be asked
 ) STRICT;
 
 CREATE TABLE members (

@@ -1,6 +1,7 @@
 """The scheduler of reminders: lets come what is due, and sleeps until the next time or until something is planned.
 
-    due --may its person still write there?--yes--> it comes (`bot.features.reminders.service`)
+    due --may its person still write there?--yes--> still in that group? --yes, or not known--> it comes
+                                            |                            '-no--> over; they are told directly
                                             '-no--> it is dropped without a word
 
 A reminder belongs to a calendar, so it goes by the machine's clock; but one that was set ahead by mistake, and soon
@@ -86,8 +87,18 @@ class ReminderScheduler:
         try:
             person, chat = self._reminders.chat_of(reminder)
             if self._is_welcome(repos, person, chat):
-                self._reminders.come(repos, reminder)
-                self._counts.add("reminders_came")
+                if not self._reminders.has_left(repos, reminder):
+                    self._reminders.come(repos, reminder)
+                    self._counts.add("reminders_came")
+                    return
+                may_hear = self._is_welcome(repos, person, ChatId.direct(person))
+                is_told = self._reminders.part(repos, reminder, tells=may_hear)
+                _log.info(
+                    "reminder %d is over: its person has left the group, and %s",
+                    reminder.id,
+                    "is told directly" if is_told else "does not write directly",
+                )
+                self._counts.add("reminders_dropped")
                 return
         except ValueError as error:
             _log.error("reminder %d cannot be read and is given up: %s", reminder.id, describe_error(error))

@@ -2,7 +2,8 @@
 
     wish --> plan (when is that?) --> [reminders] --due--> told in the chat -----------------.--again--> [reminders]
                                                      |---> a prompt: asked, as for its person -'-over---> settled
-                                                     '---> words have disappeared: only that there was something
+                                                     |---> words have disappeared: only that there was something
+                                                     '---> in a group that its person has left: over, they are told
 
 Coming, and what it comes again, are one transaction: it comes once, whatever dies. What was due while Aldis was away
 comes late, says so, and a repeating one comes once for all the times that it missed. Its words live as long as the
@@ -10,7 +11,7 @@ message that they came from.
 """
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from pydantic import TypeAdapter
@@ -66,6 +67,8 @@ class _Place:
     chat: ChatId
     sent_at: SentId
     plan: Plan
+    planned_at: datetime | None = None
+    """When they were surely there. None: it is not known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -190,7 +193,9 @@ class Reminders:
         plan, due_at = schedules.first_plan(wish, now=self._clock.wall(), zone=self.zone(repos, asker.person))
         if repos.reminders.count(asker.person) >= MOST:
             raise UnfitWish("many", f"The person has {MOST} reminders already; one must be cancelled first.")
-        place = _Place(person=asker.person, chat=asker.chat, sent_at=asker.sent_at, plan=plan)
+        place = _Place(
+            person=asker.person, chat=asker.chat, sent_at=asker.sent_at, plan=plan, planned_at=self._clock.now()
+        )
         put = repos.reminders.put(
             asker.conversation,
             asker.person,
@@ -202,6 +207,8 @@ class Reminders:
             expires_at=asker.expires_at,
             is_delay=wish.delay_seconds is not None and wish.repeat is None,
         )
+        if asker.chat.is_group:
+            repos.members.want(asker.conversation)
         return self._shown(repos, asker.person, put)
 
     def all(self, repos: Repositories, person: PersonId, conversation: ConversationId) -> tuple[PlannedReminder, ...]:
@@ -253,6 +260,36 @@ class Reminders:
             repos.reminders.settle(reminder.id, now=now)
         else:
             repos.reminders.again(reminder.id, next_at)
+
+    def has_left(self, repos: Repositories, reminder: Reminder) -> bool:
+        """Whether it belongs into a group that its person is no longer in, as far as the bridge tells.
+
+        Raises:
+            ValueError: as `chat_of`.
+        """
+        place = _places.validate_json(reminder.plan)
+        since = place.planned_at or datetime.fromtimestamp(0, UTC)
+        return place.chat.is_group and repos.members.has_left(place.chat, ChatId.direct(place.person), since=since)
+
+    def part(self, repos: Repositories, reminder: Reminder, *, tells: bool) -> bool:
+        """It is over, for its person has left the group; gives whether they are told so where they write directly.
+
+        Raises:
+            ValueError: as `chat_of`.
+        """
+        place = _places.validate_json(reminder.plan)
+        direct = ChatId.direct(place.person)
+        conversation = repos.chats.at(direct) if tells and reminder.words is not None else None
+        if conversation is not None and reminder.words is not None:
+            words = _words.validate_json(reminder.words)
+            text = words.text if words.prompt is None else words.prompt
+            text = inert(text) if may_carry_out(words.scheduled.labels) else text
+            with speaking(self._turns.language(repos, conversation)):
+                told = say(phrases.REMINDER_LEFT_GROUP, text=text)
+            message = Incoming(author=place.person, name=None, chat=direct, sent_at=place.sent_at, text="⏰")
+            self._turns.tell(repos, conversation, message, told, expires_at=reminder.expires_at, origin=reminder.origin)
+        repos.reminders.settle(reminder.id, now=self._clock.now())
+        return conversation is not None
 
     def _remind(self, repos: Repositories, reminder: Reminder, place: _Place, words: _Words) -> None:
         text = inert(words.text) if may_carry_out(words.scheduled.labels) else words.text

@@ -101,3 +101,37 @@ async def test_a_list_that_leaves_people_out_counts_for_nothing(store: Store, cl
     transport.known_groups = (group("G", "alice"),)
     await Membership(transport, store, clock).look()
     assert await is_sent(store)
+
+
+async def test_what_is_planned_in_a_group_is_a_reason_to_ask_shortly_before(store: Store, clock: SetClock) -> None:
+    """Once, within the minute before it is due, so that whoever has left since is known; not for direct chats."""
+    transport = Asked(known_groups=(group("G", "alice"),))
+
+    async def plan(chat: str, *, minutes: int) -> None:
+        conversation = await store.conversation(chat, now=NOON)
+
+        def put(repos: Repositories) -> None:
+            due_at = clock.now() + timedelta(minutes=minutes)
+            repos.reminders.put(conversation, "alice", f"{chat} {minutes}", plan=b"", words=b"", due_at=due_at)
+            if chat.startswith("group:"):
+                repos.members.want(conversation)
+
+        await store.transaction(put)
+
+    async def wanted_in() -> float | None:
+        at = await store.read(lambda repos: repos.members.wanted_at())
+        return None if at is None else (at - clock.now()).total_seconds()
+
+    await plan("direct:alice", minutes=1)
+    assert await wanted_in() is None
+    await plan("group:G", minutes=10)
+    assert await wanted_in() == 9 * 60
+    clock.move(9 * 60 + 1)
+    async with running(transport, store, clock):
+        await eventually(lambda: transport.looks == 1)
+        await eventually_found(lambda: is_known(store))
+    assert await wanted_in() is None
+
+
+async def is_known(store: Store) -> bool:
+    return await store.read(lambda repos: repos.members.listed_at()) is not None

@@ -34,7 +34,10 @@ STORIES = (
         title="Reminders",
         words="By the model or by `/remind`, once or again and again, by the clock of the person's own time zone. A"
         " reminder that is due while Aldis is down comes at the next start, and says that it is late. A text that"
-        " begins with `ask:` is asked then, and answered.",
+        " begins with `ask:` is asked then, and answered. What somebody planned in a group does not come there once"
+        " they have left it or were removed: shortly before it is due the bridge is asked who is in the group. It is"
+        " over then, also where it repeats, and whoever may write directly is told so there, with its words. As long"
+        " as the bridge does not tell who is in the group, it comes.",
         play=_reminders,
     ),
     Story(

@@ -9,12 +9,15 @@ import pytest
 
 from bot.clock import SetClock
 from bot.errors import Disconnected
+from bot.events import PersonId
 from bot.features.reminders import phrases
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import MOST, Reminders
 from bot.i18n import phrases as common_phrases
+from bot.loops.membership import Membership
 from bot.metrics import Counts
 from bot.policy.access import AccessList
+from bot.transports.base import Group
 from bot.turn.turns import Turns
 from store import Store, open_store
 from tests.bot.commands.test_commands import plain, told
@@ -22,7 +25,7 @@ from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.test_edits import on_disk
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.conftest import NOON
-from tests.servers.envelopes import ACCOUNT, ALICE, BOB, GROUP, delete, edit, message
+from tests.servers.envelopes import ACCOUNT, ALICE, BOB, GROUP, Person, delete, edit, message
 from tests.waiting import eventually_found
 from tools.reminders import Remind
 
@@ -332,6 +335,68 @@ async def test_nobody_is_reminded_who_may_no_longer_write(store: Store, clock: S
         assert len(port.transport.sent) == 2
         assert port.thinker.asked == []
         assert await port.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL OR settled_at IS NULL") == 0
+
+
+async def in_group(port: Port, *people: Person) -> None:
+    """The bridge tells who is in the group, a minute after whatever was said before."""
+    port.clock.move(60)
+    group = Group(id=GROUP, name="", members=frozenset(PersonId(person.uuid) for person in people), is_complete=True)
+    port.transport.known_groups = (group,)
+    await Membership(port.transport, port.store, port.clock).look()
+
+
+async def test_what_somebody_planned_in_a_group_that_they_left_does_not_come_there(
+    store: Store, clock: SetClock
+) -> None:
+    """Neither said nor asked in their name; they are told directly, once, and it does not come again either."""
+    async with app_harness(store, clock) as port:
+        await told(port, "hello")
+        await in_group(port, ALICE, BOB)
+        await told(port, "/remind every day at 13:00 tea", group=GROUP)
+        await told(port, "/remind 13:00 ask: news?", group=GROUP)
+        await told(port, "/remind 13:00 bobs", group=GROUP, author=BOB)
+        await in_group(port, BOB)
+        before, asked = len(port.transport.sent), len(port.thinker.asked)
+        clock.move(HOUR - 120)
+        await come(port)
+        assert sorted((reply.chat, reply.content.text) for reply in port.transport.sent[before:]) == [
+            (f"direct:{ALICE.uuid}", phrases.REMINDER_LEFT_GROUP.text.format(text="news?")),
+            (f"direct:{ALICE.uuid}", phrases.REMINDER_LEFT_GROUP.text.format(text="tea")),
+            (f"group:{GROUP}", "⏰ bobs"),
+        ]
+        clock.move(24 * HOUR)
+        await come(port)
+        assert len(port.transport.sent) == before + 3
+        assert len(port.thinker.asked) == asked
+        assert await port.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
+
+
+async def test_who_may_not_write_directly_is_not_told_there(store: Store, clock: SetClock) -> None:
+    """Whom only the group let in: nothing comes anywhere, also where they wrote directly once."""
+    async with app_harness(store, clock) as port:
+        await told(port, "hello")
+        await told(port, "/remind in 1h tea", group=GROUP)
+        await in_group(port, BOB)
+        before = len(port.transport.sent)
+        clock.move(HOUR)
+        await reminder_scheduler(store, clock, AccessList(persons=frozenset(), groups=frozenset({GROUP}))).attend_all()
+        await port.quiet()
+        assert len(port.transport.sent) == before
+        assert await port.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
+
+
+@pytest.mark.parametrize("lists", ["none", "before they came"])
+async def test_as_long_as_the_bridge_does_not_tell_it_comes(store: Store, clock: SetClock, lists: str) -> None:
+    """No list of the group, or one from before they wrote there: they may have come since."""
+    async with app_harness(store, clock) as port:
+        if lists != "none":
+            await told(port, "/usage", group=GROUP, author=BOB)
+            await in_group(port, BOB)
+            clock.move(1)
+        await told(port, "/remind in 1h tea", group=GROUP)
+        clock.move(HOUR)
+        await come(port)
+        assert texts(port)[-1] == "⏰ tea"
 
 
 # What has to go
