@@ -54,6 +54,21 @@ REMINDER_SET = Sentence("REMINDER_SET", "I'll remind you on {when}: {text}\n\n`/
 REMINDER_CANCELLED = Sentence("REMINDER_CANCELLED", "Cancelled: {text}")
 NO_REMINDERS = Sentence("NO_REMINDERS", "You have no reminders here.")
 
+TOOL_FAILURES: Mapping[str, Sentence] = {
+    "timeout": Sentence("TOOL_FAILED_TIMEOUT", "It took too long; please try again later."),
+    "invalid_arguments": Sentence(
+        "TOOL_FAILED_ARGUMENTS", "That can't be done as it was asked; please put it another way."
+    ),
+    "rate_limited": Sentence("TOOL_FAILED_BUSY", "That's enough for the moment; please try again later."),
+    "not_found": Sentence("TOOL_FAILED_NOT_FOUND", "There's nothing by that name; check the spelling, please."),
+    "disabled": Sentence("TOOL_FAILED_DISABLED", "It is switched off here."),
+    "denied": Sentence("TOOL_FAILED_DENIED", "That isn't allowed here."),
+    "unavailable": Sentence("TOOL_FAILED_UNAVAILABLE", "The service can't be reached at the moment."),
+    "too_large": Sentence("TOOL_FAILED_TOO_LARGE", "That's too much at once."),
+    "unknown_outcome": Sentence("TOOL_FAILED_UNKNOWN", "Whether it was done after all, I can't tell."),
+}
+"""Why a tool failed, by the word that it gives for it; what it says besides is for models, in English."""
+
 EXAMPLES: Mapping[str, Sentence] = {
     "get_weather": Sentence("TRY_WEATHER", "Will it rain in Paris tomorrow?"),
     "remind": Sentence("TRY_REMIND", "Remind me in 10 minutes to turn off the oven"),
@@ -79,3 +94,9 @@ def greeting(name: str, tools: Sequence[str]) -> str:
     shown = [quotation(say(example)) for tool, example in EXAMPLES.items() if tool in tools][:_MAX_EXAMPLES]
     tries = [say(_GREETING_TRY, examples=join_list(shown, "or"))] if shown else []
     return "\n".join([say(_GREETING, name=name), *tries, say(GREETING_MORE)])
+
+
+def tool_failure(error: str) -> str:
+    """Why a tool failed, for people; empty where a newer one gives a word that nobody knows."""
+    reason = TOOL_FAILURES.get(error)
+    return say(reason) if reason else ""

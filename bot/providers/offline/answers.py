@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.language import current_language
 from bot.i18n.locale import decimal_point, long_day, measure, moment, number
 from bot.messages import ToolAnswer
 from bot.providers.offline import phrases
@@ -49,7 +48,6 @@ class _Content(_Shape):
     ok: bool
     untrusted_data: Mapping[str, Any] = {}
     error: str = ""
-    message: str = ""
 
 
 class _Sum(_Shape):
@@ -284,18 +282,14 @@ _FAILURES: Mapping[str, tuple[Sentence, str]] = {
 }
 
 
+_REASONS: Mapping[tuple[str, str], Sentence] = {("remind", "invalid_arguments"): phrases.OFFLINE_UNFIT_TIME}
+"""Where there is more to say to people than why tools fail."""
+
+
 def _failure(name: str, content: _Content, arguments: Mapping[str, object]) -> str:
-    """What failed, and why: in English by the tool's own words, which are in no other language."""
+    """What failed, and why, in sentences for people: the tool's own words are for models."""
     sentence, argument = _FAILURES.get(name, (phrases.OFFLINE_FAILED, ""))
     value = arguments.get(argument)
     lead = say(sentence, value=value) if value else say(phrases.OFFLINE_FAILED, value=name)
-    return f"{lead} {_reason(name, content)}".strip()
-
-
-def _reason(name: str, content: _Content) -> str:
-    if current_language() == "en":
-        return content.message
-    if name == "remind" and content.error == "invalid_arguments":
-        return say(phrases.OFFLINE_UNFIT_TIME)
-    reason = phrases.OFFLINE_REASONS.get(content.error)
-    return say(reason) if reason else ""
+    own = _REASONS.get((name, content.error))
+    return f"{lead} {say(own) if own else common_phrases.tool_failure(content.error)}".strip()

@@ -106,18 +106,6 @@ OFFLINE_FAILED = Sentence("OFFLINE_FAILED", "`{value}` failed.")
 OFFLINE_NO_REMINDER = Sentence("OFFLINE_NO_REMINDER", "I couldn't set a reminder for “{value}”.")
 OFFLINE_NO_FACT = Sentence("OFFLINE_NO_FACT", "I couldn't keep “{value}” in mind.")
 OFFLINE_UNFIT_TIME = Sentence("OFFLINE_UNFIT_TIME", "The time has to lie ahead, within the next five years.")
-_OFFLINE_REASON_DENIED = Sentence("OFFLINE_REASON_DENIED", "That isn't allowed here.")
-OFFLINE_REASONS: Mapping[str, Sentence] = {
-    "timeout": Sentence("OFFLINE_REASON_TIMEOUT", "It took too long; please try again later."),
-    "rate_limited": Sentence("OFFLINE_REASON_BUSY", "That's enough for the moment; please try again later."),
-    "unavailable": Sentence("OFFLINE_REASON_UNAVAILABLE", "The service can't be reached at the moment."),
-    "not_found": Sentence("OFFLINE_REASON_NOT_FOUND", "There's nothing by that name; check the spelling, please."),
-    "denied": _OFFLINE_REASON_DENIED,
-    "disabled": _OFFLINE_REASON_DENIED,
-    "too_large": Sentence("OFFLINE_REASON_TOO_LARGE", "That's too much at once."),
-    "unknown_outcome": Sentence("OFFLINE_REASON_UNKNOWN", "Whether it was done after all, I can't tell."),
-}
-"""Why a tool failed, by the word that it gives for it; what it says besides is for models, in English."""
 _OFFLINE_TOPIC = Sentence("OFFLINE_TOPIC", "{topic}: {example}")
 OFFLINE_TOPICS: Mapping[str, Sentence] = {
     "calculate": Sentence("TOPIC_CALCULATE", "arithmetic"),

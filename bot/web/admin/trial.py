@@ -15,6 +15,7 @@ from typing import Any, Literal
 from aiohttp import web
 
 from bot.events import TERMINAL_PERSON
+from bot.i18n.phrases import tool_failure
 from bot.labels import Labels
 from bot.messages import CallId, ToolCall
 from bot.policy.budgets import periods
@@ -51,6 +52,8 @@ class TrialAnswer:
 
     tool: str
     is_ok: bool
+    why: str
+    """Why it failed, for people; empty where it did not. `text` is what a model is told."""
     text: str
     seconds: Decimal
     cost_usd: Decimal
@@ -211,6 +214,7 @@ def _answer(run: ToolRun) -> TrialAnswer:
     return TrialAnswer(
         tool=run.answer.name,
         is_ok=run.answer.ok,
+        why="" if run.answer.ok else tool_failure(run.outcome),
         text=text[:_MAX_SHOWN_CHARS],
         seconds=Decimal(f"{run.latency_seconds:.1f}"),
         cost_usd=run.cost_usd,

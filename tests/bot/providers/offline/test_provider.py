@@ -30,6 +30,7 @@ from bot.providers.offline.intents import MAX_INTENTS, intents, people_words
 from bot.providers.offline.provider import Offline
 from tests.invariants import is_sendable
 from tests.tools.conftest import USER_AGENT
+from tools import ToolError, errors
 from tools.base import Tool, ToolContext
 from tools.calculator.tool import Calculator
 from tools.clock import CurrentTime, CurrentTimeArguments
@@ -37,6 +38,9 @@ from tools.conversion.options import ConvertOptions
 from tools.conversion.tool import Convert
 from tools.http import Http
 
+KINDS_OF_FAILURE = sorted(
+    {kind.code for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, ToolError)}
+)
 CONVERT = Convert(ConvertOptions(), Http(USER_AGENT))
 TOOLS = ("calculate", "convert", "get_weather", "current_time", "web_search")
 CALCULATED = {"expression": "17*23", "result": "391"}
@@ -114,6 +118,9 @@ def followed_by(request: Request, *messages: Message) -> Request:
 
 def found(data: Mapping[str, Any]) -> str:
     return json.dumps({"ok": True, "untrusted_data": data})
+
+
+NOTHING = "There's nothing by that name; check the spelling, please."
 
 
 def failed(message: str, error: str = "not_found") -> str:
@@ -417,23 +424,34 @@ async def test_a_search_without_results() -> None:
 @pytest.mark.parametrize(
     ("sentence", "words"),
     [
-        ("2/0", "I can't calculate `2/0`. No."),
-        ("3 miles in kg", "I can't convert miles. No."),
-        ("weather in Nowhere", "I have no weather for Nowhere. No."),
-        ("what time is it in Nowhere", "I can't tell the time in Nowhere. No."),
-        ("what time is it", "`current_time` failed. No."),
-        ("search for x", "The search for “x” failed. No."),
+        ("2/0", "I can't calculate `2/0`."),
+        ("3 miles in kg", "I can't convert miles."),
+        ("weather in Nowhere", "I have no weather for Nowhere."),
+        ("what time is it in Nowhere", "I can't tell the time in Nowhere."),
+        ("what time is it", "`current_time` failed."),
+        ("search for x", "The search for “x” failed."),
     ],
 )
 async def test_failures_in_words(sentence: str, words: str) -> None:
-    """A tool's failure is told with what was asked for and the tool's own reason."""
-    assert await answer(sentence, failed("No.")) == words
+    """A tool's failure is told with what was asked for, and why; what it says to models is not."""
+    assert await answer(sentence, failed("No.")) == f"{words} {NOTHING}"
+
+
+@pytest.mark.parametrize("error", KINDS_OF_FAILURE)
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_why_is_told_in_the_language_of_whoever_asks(error: str, language: Language) -> None:
+    """Whatever kind of failure it is, and nothing of what the tool says to models; in a sentence of that language."""
+    with speaking(language):
+        text = await answer("2*3", failed("calculate was called too often", error))
+        assert text.endswith(f" {say(common_phrases.TOOL_FAILURES[error])}")
+    assert "called" not in text
+    assert language == "en" or common_phrases.TOOL_FAILURES[error].text not in text
 
 
 async def test_one_failure_beside_one_result() -> None:
     """What worked is said although something else did not."""
     text = await answer("2*3 and weather in Nowhere", found({"expression": "2*3", "result": 6}), failed("Not known."))
-    assert text == "`2*3` = **6**\n\nI have no weather for Nowhere. Not known."
+    assert text == f"`2*3` = **6**\n\nI have no weather for Nowhere. {NOTHING}"
 
 
 @pytest.mark.parametrize("content", ["garbage", "[]", '{"ok": true}', '{"ok": true, "untrusted_data": 5}'])

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from bot.app import doctor_deps
 from bot.doctor.tools import inventory
+from bot.i18n.language import speaking
 from bot.messages import CallId, ToolAnswer
 from bot.turn.journal import ToolRun
 from bot.web.admin.trial import _answer, _arguments, fields_of, may_be_tried
@@ -115,4 +116,15 @@ def test_an_answer_is_cut() -> None:
     answer = ToolAnswer(call_id=CallId("1"), name="look", content=content, ok=True)
     run = ToolRun(answer=answer, arguments={}, outcome="ok", latency_seconds=0.1, cost_usd=Decimal(0), tool="look")
     shown = _answer(run)
-    assert (len(shown.text), shown.is_cut, shown.is_ok) == (20_000, True, True)
+    assert (len(shown.text), shown.is_cut, shown.is_ok, shown.why) == (20_000, True, True, "")
+
+
+def test_why_it_failed_is_said_for_people() -> None:
+    """In the language of the page, above what a model is told."""
+    content = '{"ok":false,"error":"rate_limited","message":"look was called too often"}'
+    answer = ToolAnswer(call_id=CallId("1"), name="look", content=content, ok=False)
+    run = ToolRun(
+        answer=answer, arguments={}, outcome="rate_limited", latency_seconds=0.1, cost_usd=Decimal(0), tool="look"
+    )
+    with speaking("de"):
+        assert _answer(run).why == "Für den Moment reicht es; versuch es später noch einmal."
