@@ -373,15 +373,19 @@ class Outbox(Repository):
         )
         self._attempts.put_off(seconds)
 
-    def pull_in(self, *, until: datetime) -> int:
-        """At start: nothing that waits is due later than then; gives how many items were.
+    def pull_in(self, *, now: datetime, until: datetime, longest: datetime) -> int:
+        """At start: nothing that waits is due later than `until`; gives how many items were.
 
-        How long what is in doubt waits is left to `doubt_all`.
+        What was tried before now waits until `longest` at most: so long Signal may have asked for. What was tried later
+        than now shows that the clock was set back, and its time means nothing. How long what is in doubt waits is left
+        to `doubt_all`.
         """
         return self.execute(
-            "UPDATE outbox SET due_at = ?1 WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
-            "AND due_at > ?1 AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
-            (millis(until), self.realm),
+            "UPDATE outbox SET due_at = CASE WHEN attempted_at <= ?1 THEN ?3 ELSE ?2 END "
+            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
+            "AND due_at > CASE WHEN attempted_at <= ?1 THEN ?3 ELSE ?2 END "
+            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?4)",
+            (millis(now), millis(until), millis(longest), self.realm),
         ).rowcount
 
     def give_up(self, item: OutboxId, *, now: datetime, doubted_until: datetime | None = None) -> None:

@@ -32,7 +32,15 @@ from bot.clock import Clock, is_set_within
 from bot.events import PersonId, Removal, Reply, SentId, UnreadableEvent
 from bot.i18n.language import Language
 from bot.loops.sender.delivery import Delivery
-from bot.loops.sender.outcomes import LONGEST_PAUSE_SECONDS, MAX_RESENDS, STATUS_GRACE, Outcome, Outcomes, WentOut
+from bot.loops.sender.outcomes import (
+    LONGEST_PAUSE_SECONDS,
+    LONGEST_WAIT_SECONDS,
+    MAX_RESENDS,
+    STATUS_GRACE,
+    Outcome,
+    Outcomes,
+    WentOut,
+)
 from bot.metrics import Counts
 from bot.transports.base import Transport
 from bot.turn.outgoing import add_message
@@ -116,10 +124,11 @@ class Sender:
     async def recover(self) -> None:
         """At start: what a crash left under way is unknown."""
         now, grace = self._clock.now(), self._grace
-        longest = max(grace, timedelta(seconds=LONGEST_PAUSE_SECONDS))
+        until = now + max(grace, timedelta(seconds=LONGEST_PAUSE_SECONDS))
+        longest = max(until, now + timedelta(seconds=LONGEST_WAIT_SECONDS))
 
         def transact(repos: Repositories) -> tuple[int, int]:
-            pulled = repos.outbox.pull_in(until=now + longest)
+            pulled = repos.outbox.pull_in(now=now, until=until, longest=longest)
             if pulled:
                 _log.warning("%d messages waited for a time that is too far ahead; they do not any more", pulled)
             count = repos.outbox.doubt_all(now=now, grace=grace, status_grace=STATUS_GRACE)

@@ -318,7 +318,11 @@ async def test_what_an_older_aldis_has_put_off_too_far_is_pulled_in(store: Store
     """Its clock was a day ahead, and right when it stopped."""
     async with app_harness(store, clock) as port:
         await refused(port)
-    await store.transaction(lambda repos: repos.outbox.execute("UPDATE outbox SET due_at = due_at + 86400000"))
+    await store.transaction(
+        lambda repos: repos.outbox.execute(
+            "UPDATE outbox SET due_at = due_at + 86400000, attempted_at = attempted_at + 86400000"
+        )
+    )
     async with app_harness(store, clock) as port:
         await port.sender.recover()
         await passes(port, 301)

@@ -183,6 +183,24 @@ async def test_what_was_not_sent_is_sent_later(
     assert [reply.content.text for reply in transport.sent] == ["one", "two"]
 
 
+async def test_how_long_signal_asks_to_wait_outlasts_a_restart(store: Store, clock: SetClock) -> None:
+    """Not a second less, and no longer."""
+    transport = FakeTransport(sends=[NotSent("Signal limits the rate", retry_after_seconds=3600.0)])
+    await say(store, "one")
+    async with running(sender_of(transport, store, clock)):
+        await transport.until(lambda: not transport.sends)
+        await come_to(store, "waiting")
+    clock.move(600)
+    sender = sender_of(transport, store, clock)
+    await sender.recover()
+    due_at = await store.read(lambda repos: repos.outbox.next_due_at())
+    assert due_at is not None
+    assert (due_at - clock.now()).total_seconds() == 3000
+    clock.move(3000)
+    async with running(sender):
+        await come_to(store, "sent")
+
+
 @pytest.mark.parametrize("error", [SendUnknown("silence"), ValueError("a bug")], ids=["unknown", "bug"])
 async def test_an_unknown_send_waits_for_its_proof(store: Store, clock: SetClock, error: Exception) -> None:
     """It is not repeated within the grace period; after it, it is, and the ledger says so."""
