@@ -113,7 +113,7 @@ def _losses(settings: Settings, bridge: Bridge) -> Iterator[Finding]:
         )
     if bridge == "signal_cli" and not is_socket(settings.signal.url):
         yield warning(
-            "bridge: over HTTP signal-cli loses what comes in the first seconds after Aldis has stopped",
+            "bridge: over HTTP signal-cli may lose the first message after Aldis has stopped",
             "start its daemon with --socket or --tcp and --receive-mode=manual, and name that in SIGNAL__URL",
         )
 

@@ -7,12 +7,14 @@ And it loses what the real one loses. It fetches one message at a time, and has 
     Signal's server --fetched, acknowledged--> in hand --handed on--> whoever listens at that moment, or nobody: `lost`
 
     --socket, --tcp    lines of JSON; a listener's end of file unsubscribes at once (`_Connection`)
-    --http             server-sent events; a listener that is gone is noticed at the second write after it went, and
-                       what is written to it until then is lost (`_EventStream`)
+    --http             server-sent events; a listener that is gone is noticed at the first write that fails, which is
+                       the first after a reset and the second after a mere close, or at a keep-alive; what is written
+                       to it until then is lost (`_EventStream`)
 
 All three are open side by side; `way` says which of them `url` names.
 
-Source: signal-cli 0.14.6, `org.asamk.signal.http`, `org.asamk.signal.jsonrpc` and `ManagerImpl`, read on 2026-11-22.
+Source: signal-cli 0.14.6, `org.asamk.signal.http`, `org.asamk.signal.jsonrpc` and `ManagerImpl`, read on 2026-11-22;
+resets and closes behind signal-cli 0.13.14, seen on 2026-11-24.
 """
 
 import asyncio
@@ -20,6 +22,7 @@ import base64
 import json
 import re
 import shutil
+import socket
 import tempfile
 from abc import ABC, abstractmethod
 from collections import deque
@@ -134,13 +137,18 @@ class _Arrival:
 
 @dataclass(eq=False, kw_only=True)
 class _EventStream(_Listener):
-    """A listener to server-sent events. The kernel takes one write to a connection whose other end is gone."""
+    """A listener to server-sent events.
+
+    What becomes of a write to one that is gone, the kernel itself decides: signal-cli does not read, so it does not see
+    that the other end has closed. aiohttp does, and would write no more.
+    """
 
     request: web.Request
     response: web.StreamResponse = field(
         default_factory=lambda: web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     )
-    was_reset: bool = False
+    wire: socket.socket
+    """The connection, kept open until signal-cli closes it."""
     is_in_line: bool = False
     """Whether the last bytes were no whole lines."""
 
@@ -163,14 +171,14 @@ class _EventStream(_Listener):
     async def write(self, data: bytes) -> bool:
         """Write bytes, after the headers where they are not out yet."""
         self.is_in_line = not data.endswith(b"\n")
-        if self.is_gone:
-            self.was_reset, was_reset = True, self.was_reset
-            return not was_reset
         try:
+            if self.is_gone:
+                self.wire.send(data)
+                return True
             if not self.response.prepared:
                 await self.response.prepare(self.request)
             await self.response.write(data)
-        except ConnectionError:
+        except OSError:
             return False
         return True
 
@@ -279,6 +287,11 @@ class SignalCli(SignalServer):
     def handed_on(self) -> int:
         """How many frames were fetched and handed on so far."""
         return self._written
+
+    @property
+    def is_listened_to(self) -> bool:
+        """Whether it hands on to anybody, be it somebody who is gone and whom it has not missed yet."""
+        return bool(self._listeners)
 
     @property
     def is_handing_on(self) -> bool:
@@ -443,7 +456,8 @@ class SignalCli(SignalServer):
         account = request.query.get("account")
         if account is not None and not self.has_account(account):
             return web.Response(status=400, text="Unknown account")
-        stream = _EventStream(request=request)
+        assert request.transport is not None
+        stream = _EventStream(request=request, wire=request.transport.get_extra_info("socket").dup())
         if self._is_since(0, 14, 4):
             await stream.response.prepare(request)
         await self._listen(stream, stream)
@@ -454,6 +468,7 @@ class SignalCli(SignalServer):
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
             await self._dismiss([stream])
+            stream.wire.close()
         return stream.response
 
     async def _watch(self, stream: _EventStream) -> None:

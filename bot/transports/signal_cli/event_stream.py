@@ -1,7 +1,12 @@
 """What signal-cli receives, over the HTTP interface of its daemon: server-sent events.
 
-For those who have only `--http`. A listener that has gone is noticed by signal-cli only when it writes to it, so what
-comes in the seconds after Aldis has stopped or died is lost; over a socket (`subscription`) it is not.
+For those who have only `--http`. signal-cli cannot be asked to stop fetching here; that a listener has gone it notices
+only when it fails to write to it: a message, which is lost then, or a keep-alive, which is nobody's loss.
+
+    stop --reads on--> just before the next keep-alive, or after six seconds --reset--> the next write fails
+
+So at most one message is lost after that, and what signal-cli has in hand when it unsubscribes Aldis. Over a socket
+(`subscription`) nothing is. A connection that is closed without a reset takes one write more: a message more.
 Left to others: what frames mean (`bot.transports.envelope.frames`), when to listen again (intake), calls (`rpc`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.http.HttpServerHandler` (2026-11-22).
@@ -23,6 +28,14 @@ from bot.transports.signal_cli.sse import EventParser
 
 _log = logging.getLogger(__name__)
 
+KEEP_ALIVE_SECONDS = 15.0
+"""What lies between two keep-alives, from the opening of the stream on; messages between them change nothing."""
+END_SECONDS = 6.0
+"""How long an orderly end may wait for one."""
+_BEFORE_SECONDS = 0.2
+"""So long before the keep-alive the connection is reset: a busy machine must not come too late, and what is fetched
+meanwhile is lost."""
+
 HEADERS_SECONDS = 30.0
 """How long the headers may take: before 0.14.4 they come with the first event or keep-alive, which is after 15 s."""
 
@@ -30,23 +43,36 @@ HEADERS_SECONDS = 30.0
 class EventStream:
     """The messages of an account from the HTTP interface at `url`.
 
-    `silence_seconds` is for a stream on which not even keep-alives (one in 15 s) come.
+    `silence_seconds` is for a stream on which not even keep-alives (one in `keep_alive_seconds`) come.
     """
 
     def __init__(
-        self, url: str, account: str, *, connect_seconds: float, headers_seconds: float, silence_seconds: float
+        self,
+        url: str,
+        account: str,
+        *,
+        connect_seconds: float,
+        headers_seconds: float,
+        silence_seconds: float,
+        keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
     ) -> None:
         self.is_open = False
         self.heard_at: float | None = None
         """See `Transport.heard_at`."""
-        self._http = http_client(url, connect_seconds)
+        self._http = http_client(url, connect_seconds, resets=True)
         self.account = account
         self._headers_seconds = headers_seconds
         self._silence_seconds = silence_seconds
+        self._keep_alive_seconds = keep_alive_seconds
+        self._kept_alive_at = 0.0
+        """When the last keep-alive came or, before the first, the stream was asked for, on `time.monotonic`'s clock."""
         self._stopping = asyncio.Event()
+        self._end_by = 0.0
+        """When `frames` ends at the latest, on the same clock, once it is to stop."""
 
     def stop(self) -> None:
-        """End `frames`: signal-cli cannot be asked to stop fetching here."""
+        """End `frames` at a good moment: see `KEEP_ALIVE_SECONDS`; what comes until then is handed on."""
+        self._end_by = time.monotonic() + END_SECONDS
         self._stopping.set()
 
     async def frames(self) -> AsyncGenerator[list[str | None]]:
@@ -62,6 +88,8 @@ class EventStream:
             while chunk := await self._chunk(incoming):
                 frames: list[str | None] = [*parser.feed(chunk)]
                 frames += [None] * parser.taken_too_long()
+                if parser.taken_comments():
+                    self._kept_alive_at = time.monotonic()
                 if frames:
                     yield frames
 
@@ -83,6 +111,7 @@ class EventStream:
         # Compressed, a keep-alive would wait in the compressor of a proxy.
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         request = self._http.build_request("GET", "/api/v1/events", params={"account": self.account}, headers=headers)
+        self._kept_alive_at = time.monotonic()
         with _as_disconnected():
             async with asyncio.timeout(self._headers_seconds):
                 response = await self._http.send(request, stream=True)
@@ -96,13 +125,15 @@ class EventStream:
             await response.aclose()
 
     async def _chunk(self, incoming: AsyncIterator[bytes]) -> bytes | None:
-        """What comes next; None at the end, and when it is to stop."""
+        """What comes next; None at the end, also at the one that it was asked for."""
         reading = asyncio.create_task(_next(incoming))
         stopping = asyncio.create_task(self._stopping.wait())
         try:
             with _as_disconnected():
                 async with asyncio.timeout(self._silence_seconds):
                     await asyncio.wait((reading, stopping), return_when=asyncio.FIRST_COMPLETED)
+                if stopping.done():
+                    await asyncio.wait((reading,), timeout=self._seconds_to_the_end())
                 if not reading.done():
                     return None
                 chunk = reading.result()
@@ -112,6 +143,12 @@ class EventStream:
             await asyncio.wait((reading, stopping))
         self.heard_at = time.monotonic()
         return chunk
+
+    def _seconds_to_the_end(self) -> float:
+        """How long to read on, now that it is to stop."""
+        now = time.monotonic()
+        good = self._kept_alive_at + self._keep_alive_seconds - _BEFORE_SECONDS
+        return max(0, (min(good, self._end_by) if good > now else self._end_by) - now)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -11,6 +11,8 @@ Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc
 import asyncio
 import json
 import logging
+import socket
+import struct
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -32,6 +34,8 @@ CONNECT_SECONDS = 5.0
 
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """Of an answer that is no file: the list of all groups with all their members is the longest."""
+
+_RESET = (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 _TOO_LONG = "signal-cli's answer is longer than it may be"
 
@@ -134,8 +138,11 @@ class Rpc:
         await self._way.aclose()
 
 
-def http_client(url: str, connect_seconds: float) -> httpx.AsyncClient:
+def http_client(url: str, connect_seconds: float, *, resets: bool = False) -> httpx.AsyncClient:
     """A client for the daemon's HTTP interface that keeps no connection.
+
+    `resets`: every connection ends by a reset, whatever ends it, so that the other side fails at its next write and
+    not only at the one after that.
 
     Raises:
         ConfigError: the address is none.
@@ -146,8 +153,10 @@ def http_client(url: str, connect_seconds: float) -> httpx.AsyncClient:
     timeout = httpx.Timeout(None, connect=connect_seconds)
     # Loading the certificates takes a tenth of a second, and a plain http address needs none.
     verify = url.startswith("https:")
+    options = [_RESET] if resets else []
     try:
-        return httpx.AsyncClient(base_url=url, verify=verify, trust_env=False, limits=limits, timeout=timeout)
+        transport = httpx.AsyncHTTPTransport(verify=verify, trust_env=False, limits=limits, socket_options=options)
+        return httpx.AsyncClient(base_url=url, transport=transport, trust_env=False, timeout=timeout)
     except httpx.InvalidURL as error:
         raise ConfigError("SIGNAL__URL is no address; it looks like http://signal-cli:8080") from error
 

@@ -25,6 +25,12 @@ class EventParser:
         self._size_bytes = 0
         self._after_cr = False
         self._too_long = 0
+        self._comments = 0
+
+    def taken_comments(self) -> int:
+        """How many comments have come since this was asked last: signal-cli's keep-alives are such."""
+        count, self._comments = self._comments, 0
+        return count
 
     def taken_too_long(self) -> int:
         """How many events were passed over because they were too long, since this was asked last."""
@@ -63,6 +69,7 @@ class EventParser:
         if self._size_bytes > self._max_event_bytes:
             return
         field, _, value = line.partition(b":")
+        self._comments += not field
         if field == b"data":
             self._data.append(value.removeprefix(b" "))
         else:

@@ -39,7 +39,7 @@ from bot.transports.envelope.files import Folder, check_size, data_uri
 from bot.transports.envelope.json import as_object, whole_in
 from bot.transports.envelope.send_errors import NO_CHALLENGE
 from bot.transports.signal_bridge import SignalBridge
-from bot.transports.signal_cli.event_stream import HEADERS_SECONDS, EventStream
+from bot.transports.signal_cli.event_stream import HEADERS_SECONDS, KEEP_ALIVE_SECONDS, EventStream
 from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import CONNECT_SECONDS, Rpc
 from bot.transports.signal_cli.send_results import RpcError, challenge_in, outcome, parse_sent_id
@@ -71,9 +71,9 @@ class SignalCli(SignalBridge):
     """A `Transport` over the daemon at `url` for an account.
 
     `attachments` is the folder in which the daemon keeps the files that came, where Aldis may delete there. The
-    deadlines are in seconds: `silence` for a stream on which not even keep-alives (one in 15 s) come, `headers` for
-    opening an HTTP stream, `send` for a message or a file, `call` for the rest; `hold` is how long an orderly end holds
-    signal-cli up. For `name` and `notes_of` see `SignalBridge`.
+    deadlines are in seconds: `silence` for a stream on which not even keep-alives come, `headers` for opening an HTTP
+    stream, `send` for a message or a file, `call` for the rest; `hold` is how long an orderly end holds signal-cli up,
+    `keep_alive` what lies between two keep-alives of an HTTP stream. For `name` and `notes_of` see `SignalBridge`.
     """
 
     keeps_messages = True
@@ -94,6 +94,7 @@ class SignalCli(SignalBridge):
         connect_seconds: float = CONNECT_SECONDS,
         headers_seconds: float = HEADERS_SECONDS,
         hold_seconds: float = HOLD_SECONDS,
+        keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
     ) -> None:
         super().__init__(account, name=name, notes_of=notes_of, is_exclusive=is_socket(url))
         self.problem = None
@@ -122,6 +123,7 @@ class SignalCli(SignalBridge):
                 connect_seconds=connect_seconds,
                 headers_seconds=headers_seconds,
                 silence_seconds=silence_seconds,
+                keep_alive_seconds=keep_alive_seconds,
             )
         )
 

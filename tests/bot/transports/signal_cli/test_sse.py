@@ -69,3 +69,10 @@ def test_keep_alives_do_not_add_up() -> None:
     """A quiet week of keep-alives is no event that is too long."""
     parser = EventParser(max_event_bytes=20)
     assert events(*[b":\n"] * 100, b"data:a\n\n", parser=parser) == ["a"]
+
+
+def test_comments_are_counted() -> None:
+    """signal-cli's keep-alives are comments; what stands in an event, or is too long, is none."""
+    parser = EventParser(max_event_bytes=20)
+    assert events(b":\n:", b"\ndata::\n\n: x\n", b"data:" + b"x" * 30 + b"\n:\n\n", parser=parser) == [":"]
+    assert (parser.taken_comments(), parser.taken_comments()) == (3, 0)

@@ -69,19 +69,6 @@ async def test_what_comes_while_nobody_is_subscribed_stays_with_signal(bridge: B
     assert server.lost == []
 
 
-async def test_over_http_the_first_message_after_a_listener_is_lost() -> None:
-    """The double must be as bad as the real one, or nobody would see what the socket is good for."""
-    async with signal_cli_bridge("http") as bridge:
-        server = daemon(bridge)
-        server.keep_alive_seconds = 15
-        await server.deliver(message("one"))
-        await received(bridge.transport(), 1)
-        await server.disconnected()
-        await server.deliver(message("two"), message("three"))
-        await server.delivered()
-        assert server.waiting == 0
-
-
 @pytest.mark.parametrize("count", [0, 1, 300])
 async def test_an_orderly_end_loses_nothing(bridge: Bridge, count: int) -> None:
     """What signal-cli has fetched is handed out, in order, before the stream ends; the rest stays with Signal."""
@@ -387,20 +374,3 @@ async def test_lines_are_put_together_from_any_pieces() -> None:
         data = text.encode()
         found = [line for start in range(0, len(data), size) for line in parser.feed(data[start : start + size])]
         assert found == ["🪴 one", "", "two\r", None, "three"]
-
-
-# Over HTTP
-
-
-@pytest.mark.parametrize(("version", "seconds"), [("0.14.3", 0.3), ("0.14.4", 5)])
-async def test_headers_that_come_late_are_waited_for(version: str, seconds: float) -> None:
-    """Before 0.14.4 the headers of an event stream came with the first keep-alive: 15 seconds, where nobody writes."""
-    server = signal_cli.SignalCli(way="http", version=version, keep_alive_seconds=seconds)
-    async with server:
-        transport = transport_to(server.url, call_seconds=0.1)
-        ending = asyncio.create_task(to_the_end(transport.envelopes()))
-        await server.connected()
-        await eventually(lambda: transport.is_open)
-        transport.stop_receiving()
-        assert await ending == []
-        await transport.aclose()
