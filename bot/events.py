@@ -243,7 +243,7 @@ class Reacted:
     target_author: PersonId | None
     target: SentId
     removed: bool
-    is_on_mine: bool = True
+    is_on_mine: bool
     """Whether the message may be Aldis's own: phones choose the times of messages, so others may have the same."""
 
 

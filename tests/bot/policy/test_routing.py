@@ -41,8 +41,18 @@ def asked(message: Incoming, name: str = "Aldis") -> bool:
     ("event", "reason"),
     [
         (None, "unreadable"),
-        (Reacted(author=ANNA, chat=DIRECT, emoji="❤️", target_author=None, target=SENT, removed=False), "reacted"),
-        (Reacted(author=ANNA, chat=DIRECT, emoji="👍", target_author=None, target=SENT, removed=True), "reacted"),
+        (
+            Reacted(
+                author=ANNA, chat=DIRECT, emoji="❤️", target_author=None, target=SENT, removed=False, is_on_mine=True
+            ),
+            "reacted",
+        ),
+        (
+            Reacted(
+                author=ANNA, chat=DIRECT, emoji="👍", target_author=None, target=SENT, removed=True, is_on_mine=True
+            ),
+            "reacted",
+        ),
         (TimerChanged(author=ANNA, chat=DIRECT, expires_in_seconds=60), "timerchanged"),
         (Receipt(author=ANNA, what="read", targets=(SENT,)), "receipt"),
         (Undecryptable(author=None, reason="InvalidMessage"), "undecryptable"),
@@ -79,7 +89,9 @@ def test_what_is_said_among_others_is_talk(message: Incoming) -> None:
 @pytest.mark.parametrize("sign", ["❌", "✖️", "✖", "🛑", "⛔"])
 def test_a_cross_wants_an_answer_to_be_stopped(sign: str) -> None:
     """Whose message it is on is told; one that was taken off again, and another sign, mean nothing."""
-    reacted = Reacted(author=ANNA, chat=DIRECT, emoji=sign, target_author=ANNA, target=SENT, removed=False)
+    reacted = Reacted(
+        author=ANNA, chat=DIRECT, emoji=sign, target_author=ANNA, target=SENT, removed=False, is_on_mine=True
+    )
     assert route(reacted, name="Aldis") == Halt(chat=DIRECT, author=ANNA, target_author=ANNA, target=SENT)
     assert route(replace(reacted, removed=True), name="Aldis") == Ignore(reason="reacted")
     assert route(replace(reacted, emoji="🎉"), name="Aldis") == Ignore(reason="reacted")
@@ -143,8 +155,18 @@ def test_a_command_may_be_about_somebody_who_is_mentioned() -> None:
 @pytest.mark.parametrize(("sign", "is_yes"), [("👍", True), ("👍🏿", True), ("👎", False), ("👎🏻", False)])
 def test_a_thumb_is_a_verdict(sign: str, is_yes: bool) -> None:
     """In every colour; whether anybody asked is not known here."""
-    reacted = Reacted(author=ANNA, chat=DIRECT, emoji=sign, target_author=None, target=SENT, removed=False)
+    reacted = Reacted(
+        author=ANNA, chat=DIRECT, emoji=sign, target_author=None, target=SENT, removed=False, is_on_mine=True
+    )
     assert route(reacted, name="Aldis") == Verdict(author=ANNA, target=SENT, is_yes=is_yes, instead=None)
+    assert route(replace(reacted, is_on_mine=False), name="Aldis") == Ignore(reason="reacted")
+
+
+def test_whose_message_a_reaction_is_on_is_never_assumed() -> None:
+    """A yes must not come of something that nobody has told."""
+    given = {"author": ANNA, "chat": DIRECT, "emoji": "👍", "target_author": None, "target": SENT, "removed": False}
+    with pytest.raises(TypeError, match="is_on_mine"):
+        Reacted(**given)
 
 
 YES = (

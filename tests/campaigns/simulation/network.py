@@ -400,7 +400,9 @@ class Line:
         if envelope.kind is Kind.REACTION:
             word = said.reaction or Word(target=1, is_yes=True)
             emoji, target = "👍" if word.is_yes else "👎", SentId(word.target)
-            return Reacted(author=author, chat=chat, emoji=emoji, target_author=None, target=target, removed=False)
+            return Reacted(
+                author=author, chat=chat, emoji=emoji, target_author=None, target=target, removed=False, is_on_mine=True
+            )
         return Incoming(
             author=author,
             name=author,

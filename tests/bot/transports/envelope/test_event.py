@@ -71,7 +71,13 @@ def said(text: str, *, chat: ChatId = DIRECT, **more: Any) -> Incoming:
 PICTURE = Attachment(id="8841230055511.jpg", content_type="image/jpeg", name="tomatoes.jpg", size_bytes=58112)
 VOICE = Attachment(id="Qm90YW5pYw1.aac", content_type="audio/aac", name=None, size_bytes=20480, is_voice_note=True)
 HEART = Reacted(
-    author=ALICE_ID, chat=DIRECT, emoji="❤️", target_author=ALDIS_ID, target=SentId(1789999980000), removed=False
+    author=ALICE_ID,
+    chat=DIRECT,
+    emoji="❤️",
+    target_author=ALDIS_ID,
+    target=SentId(1789999980000),
+    removed=False,
+    is_on_mine=True,
 )
 
 ROSE = (
