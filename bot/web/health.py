@@ -1,19 +1,24 @@
 """The operator's pages: `GET /healthz` tells as JSON whether Aldis works, `GET /metrics` gives figures to Prometheus.
 
 `/healthz` answers 200 while Aldis works and 503 while it does not, with the reasons. Both are for machines that watch
-over Aldis (docker's health check, say); they listen on loopback unless set otherwise.
+over Aldis (docker's health check, say); they listen on loopback unless set otherwise. Who comes under a name that a
+stranger may have made lead here is turned away: a page in the operator's browser could read them (DNS rebinding).
 
     served --wait_for--> what it waits for --showing--> the Aldis that runs --> it is stopping
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import datetime
+from ipaddress import ip_address
 from typing import Any, get_args
+from urllib.parse import urlsplit
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from bot.clock import Clock
 from bot.doctor.findings import Finding, as_json, problem
@@ -41,6 +46,11 @@ _UNSENT = "an answer has been due to be sent for too long"
 _CORRECT = f"correct them, then restart it: {command_line('restart')}"
 _BUDGETS = "Which part of the budgets of everybody together is used up, where there is one."
 _UNREMINDED = "a reminder has been due for too long"
+
+
+_PRIVATE_NAMES = (".internal", ".local", ".localhost", ".home.arpa", ".lan")
+"""Ends of names that nobody can have in the public DNS. Source: RFC 6761, 6762 and 8375, ICANN's resolution of July
+2024 on `.internal`; `.lan`, which many routers give, is nobody's top-level domain (2026-11)."""
 
 
 class HealthPage:
@@ -267,7 +277,15 @@ async def serve(pages: HealthPages, host: str, port: int) -> AsyncGenerator[None
     if port == 0:
         yield
         return
-    app = web.Application()
+    names = {host.lower(), socket.gethostname().lower()}
+
+    @web.middleware
+    async def where(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if not is_local_name(request.headers.get("Host"), names):
+            raise web.HTTPMisdirectedRequest(text="Not a name of this server.\n")
+        return await handler(request)
+
+    app = web.Application(middlewares=[where])
     app.router.add_get("/healthz", pages.answer)
     app.router.add_get("/metrics", pages.metrics)
     runner = web.AppRunner(
@@ -286,6 +304,23 @@ async def serve(pages: HealthPages, host: str, port: int) -> AsyncGenerator[None
             listener.close()
     finally:
         await runner.cleanup()
+
+
+def is_local_name(header: str | None, names: Collection[str]) -> bool:
+    """Whether no stranger can have made this stand in the header `Host`: an address, a name without a dot (as of a
+    container), one of a private network, or one of our own `names`. None passes, too: every browser names a host.
+    """
+    if header is None:
+        return True
+    try:
+        name = (urlsplit(f"//{header}").hostname or "").removesuffix(".")
+    except ValueError:
+        return False
+    if not name or "." not in name or name in names or name.endswith(_PRIVATE_NAMES):
+        return bool(name)
+    with suppress(ValueError):
+        return bool(ip_address(name))
+    return False
 
 
 def _running(*, is_ready: bool) -> tuple[Gauge, ...]:

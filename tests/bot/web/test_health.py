@@ -79,6 +79,45 @@ async def arrive(store: Store) -> None:
     await store.transaction(lambda repos: repos.inbox.put(arrival))
 
 
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:8787", 200),
+        ("10.0.0.7", 200),
+        ("[::1]:8787", 200),
+        ("[fd00::7]:8787", 200),
+        ("localhost:8787", 200),
+        ("aldis:8787", 200),
+        ("host.docker.internal:8787", 200),
+        ("aldis.monitoring.svc.cluster.local", 200),
+        ("Aldis.Home.Arpa.:8787", 200),
+        (socket.gethostname(), 200),
+        ("evil.example:8787", 421),
+        ("127.0.0.1.evil.example", 421),
+        ("local.evil.example.", 421),
+        ("[::1", 421),
+        ("", 421),
+    ],
+)
+async def test_a_name_of_a_stranger_that_leads_here_shows_nothing(host: str, status: int) -> None:
+    """A page in the operator's browser could read it otherwise; machines come by addresses and private names."""
+    async with asking_of(HealthPages()) as http:
+        for path, shown in (("/healthz", 503), ("/metrics", 200)):  # it is only starting
+            async with http.get(path, headers={"Host": host}) as answer:
+                assert answer.status == (shown if status == 200 else 421)
+                assert (await answer.text() == "Not a name of this server.\n") == (status == 421)
+
+
+async def test_who_names_no_host_is_answered() -> None:
+    """A health check in the old way of HTTP: no browser does that."""
+    port = free_port()
+    async with serve(HealthPages(), LOOPBACK, port), asyncio.timeout(DEADLINE_SECONDS):
+        reader, writer = await asyncio.open_connection(LOOPBACK, port)
+        writer.write(b"GET /metrics HTTP/1.0\r\n\r\n")
+        assert (await reader.readline()).split()[1] == b"200"
+        writer.close()
+
+
 async def test_what_the_page_says_of_messages_that_wait(store: Store, clock: SetClock) -> None:
     """Counted at once, a problem after a quarter of an hour; no word of them and no name."""
     counts = Counts()
