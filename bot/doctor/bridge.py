@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.clock import Clock
@@ -69,8 +70,16 @@ def _advice(error: Disconnected | ConfigError, url: str, *, is_contained: bool) 
     if is_contained and is_loopback(url):
         return advice_on_address(url, "SIGNAL__URL", is_contained=True)
     if url.startswith("unix:"):
+        # Not taken away by --fix: a daemon that is just starting refuses for a moment, too.
+        if _is_refused(error) and Path(path := urlsplit(url).path).is_socket():
+            return f"{path} is left over from a signal-cli that was killed: remove it, then start signal-cli"
         return f"start the bridge, and let user {os.geteuid()} write to its socket: SIGNAL__URL is {shown}"
     return f"start the bridge, or say where it is: SIGNAL__URL is {shown}"
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Whether nobody listens at the socket, for all that has come of it."""
+    return error is not None and (isinstance(error, ConnectionRefusedError) or _is_refused(error.__cause__))
 
 
 async def _described(bridge: Bridge, url: str, clock: Clock) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import socket
 import sqlite3
 from collections.abc import AsyncGenerator
 from contextlib import closing
@@ -330,6 +331,17 @@ async def test_no_bridge(practice: Practice) -> None:
     assert about(found, "nothing answers at SIGNAL__URL").level == "problem"
     assert about(found, ALICE.uuid, "could not be looked up").level == "warning"
     assert about(found, "models: anthropic", "takes the key").level == "ok"
+
+
+async def test_the_socket_of_a_killed_signal_cli_is_named(practice: Practice, tmp_path: Path) -> None:
+    """It keeps the next one from starting; where there is none, nothing is said of it."""
+    path = tmp_path / "socket"
+    practice.given = {"SIGNAL__URL": f"unix://{path}"}
+    assert "remove" not in about(await practice.examine(), "nothing answers at SIGNAL__URL").advice
+    with socket.socket(socket.AF_UNIX) as killed:
+        killed.bind(str(path))
+    found = about(await practice.examine(), "nothing answers at SIGNAL__URL")
+    assert found.advice == f"{path} is left over from a signal-cli that was killed: remove it, then start signal-cli"
 
 
 async def test_something_else_answers(practice: Practice) -> None:
