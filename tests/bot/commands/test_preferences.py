@@ -278,7 +278,7 @@ async def test_a_chosen_language_stays_whatever_is_written(store: Store, clock: 
 async def test_failures_are_told_in_the_language_of_the_question(store: Store, clock: SetClock) -> None:
     """Each question's own: a group may speak several."""
     async with app_harness(store, clock) as port:
-        port.thinker.script += [says(""), says("")]
+        port.thinker.script += [says("")] * 4
         asked = "Aldis, wie wird das Wetter morgen in Berlin?"
         assert await told(port, asked, group=GROUP) == "Dazu fällt mir nichts ein. Bitte formulier es anders."
         await port.quiet()
