@@ -17,6 +17,7 @@ from bot.features.safety_numbers.watcher import IdentityWatch
 from bot.features.summaries.worker import SummaryWorker
 from bot.loops.checkups import Checkups
 from bot.loops.intake.loop import Intake
+from bot.loops.invitations import Invitations
 from bot.loops.maintenance import Maintenance
 from bot.loops.membership import Membership
 from bot.loops.sender.loop import Sender
@@ -48,6 +49,7 @@ class Aldis:
     intake: Intake
     sender: Sender
     membership: Membership
+    invitations: Invitations
     maintenance: Maintenance
     reminder_scheduler: ReminderScheduler
     summary_worker: SummaryWorker
@@ -73,6 +75,7 @@ class Aldis:
                 ("watchdog", self.watchdog.run),
                 ("identities", self.identities.run),
                 ("checkups", self.checkups.run),
+                ("invitations", self.invitations.run),
             )
             watching = [asyncio.create_task(run(), name=name) for name, run in loops]
             try:

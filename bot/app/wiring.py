@@ -21,7 +21,7 @@ from bot.commands.urgent import Authority, UrgentItems
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.troubles import ModelTroubles
-from bot.events import PersonId
+from bot.events import ChatId, PersonId
 from bot.features.evidence.judge import ReportJudge
 from bot.features.feeds.poller import FeedPoller
 from bot.features.feeds.service import Feeds
@@ -36,6 +36,7 @@ from bot.features.summaries.worker import SummaryWorker
 from bot.i18n import phrases
 from bot.loops.checkups import Checkups
 from bot.loops.intake.loop import Intake
+from bot.loops.invitations import Invitations
 from bot.loops.maintenance import Maintenance
 from bot.loops.membership import Membership
 from bot.loops.sender.loop import Sender
@@ -174,7 +175,8 @@ class Parts:
         identities = identities_of(
             settings, self._transport, self._store, self._clock, lambda: intake.access, counts=self._counts
         )
-        intake = self._intake(watchdog, identities.notice)
+        invitations = Invitations(self._transport, self._allowed)
+        intake = self._intake(watchdog, identities.notice, invitations.notice)
         watchdog.on_answer = intake.wake
         summary_worker = self._summary_worker(provider, budget)
         toolbox = equipment.toolbox(
@@ -201,6 +203,7 @@ class Parts:
             intake=intake,
             sender=self._sender(identities.notice),
             membership=Membership(self._transport, self._store, self._clock),
+            invitations=invitations,
             maintenance=Maintenance(
                 self._store,
                 self._clock,
@@ -378,7 +381,12 @@ class Parts:
             account=self._transport.account,
         )
 
-    def _intake(self, watchdog: Watchdog, on_untrusted: Callable[[PersonId], None]) -> Intake:
+    def _intake(
+        self,
+        watchdog: Watchdog,
+        on_untrusted: Callable[[PersonId], None],
+        on_group_change: Callable[[ChatId], None],
+    ) -> Intake:
         return Intake(
             self._transport,
             self._store,
@@ -391,6 +399,7 @@ class Parts:
             else None,
             on_confirmation=watchdog.on_confirmation,
             on_untrusted=on_untrusted,
+            on_group_change=on_group_change,
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
-from bot.commands.broadcast import Audience
+from bot.commands.broadcast import Audience, KnownGroup
 from bot.events import PersonId
 from bot.i18n.catalogues import say
 from bot.policy import budgets
@@ -83,14 +83,12 @@ class AdminCommands(CommandGroup):
 
     @command("/groups", phrases.ABOUT_GROUPS, for_admins=True, directly_only=True, section="admins")
     async def _groups(self, call: Call) -> None:
-        """Shows the groups that Aldis is in, with their ids for `ACCESS__GROUPS`."""
+        """Shows the groups that Aldis is in or invited to, with their ids for `ACCESS__GROUPS`."""
         groups = await self._audience.groups()
         if groups is None:
-            reply = phrases.BRIDGE_SILENT
-        else:
-            lines = [f"- {'✓' if may_write else '✗'} {name}: `{group}`" for group, name, may_write in groups]
-            reply = "\n".join(lines) or phrases.NO_GROUPS
-        await self._context.answer(call, lambda _: reply)
+            await self._context.reply(call, phrases.BRIDGE_SILENT)
+            return
+        await self._context.answer(call, lambda _: "\n".join(map(_group_line, groups)) or phrases.NO_GROUPS)
 
     @command("/budget [LABEL]", phrases.ABOUT_BUDGET, for_admins=True, directly_only=True, section="admins")
     async def _budget(self, call: Call) -> None:
@@ -128,3 +126,9 @@ class AdminCommands(CommandGroup):
             amount = phrases.budget_amount(total.spending.cost_usd, limit)
             lines.append(phrases.budget_line(label, is_day=is_day, amount=amount))
         return lines
+
+
+def _group_line(group: KnownGroup) -> str:
+    """A group with its id, and whether people may write there; of one that Aldis is not in yet, what it would take."""
+    line = f"- {'✓' if group.may_write else '✗'} {group.name}: `{group.id}`"
+    return f"{line} {say(phrases.GROUP_INVITATION)}" if group.is_invitation else line

@@ -11,7 +11,7 @@ may still write; the store keeps no addresses, so they come from the bridge: its
 
 import asyncio
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.commands import phrases
@@ -22,7 +22,7 @@ from bot.formatting.split import one_message
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.policy.access import EVERYBODY, AccessList
-from bot.transports.base import Contact, Transport
+from bot.transports.base import Contact, Group, Transport
 from bot.turn import outgoing
 from bot.turn.journal import origin_of
 from store import InboxId, Repositories
@@ -41,6 +41,18 @@ class _Planned:
     sent_at: SentId
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownGroup:
+    """A group that Aldis is in, or is invited to."""
+
+    id: str
+    name: str
+    may_write: bool
+    """Whether its members may write there."""
+    is_invitation: bool = False
+    """Whether Aldis is not in it yet."""
+
+
 class Audience:
     """The people and groups that there are, as the bridge knows them."""
 
@@ -56,16 +68,19 @@ class Audience:
         except (Disconnected, TimeoutError):
             return None
 
-    async def groups(self) -> tuple[tuple[str, str, bool], ...] | None:
-        """The id of each group, its name, and whether people may write in it; None as for `contacts`."""
+    async def groups(self) -> tuple[KnownGroup, ...] | None:
+        """The groups that Aldis is in, then those that it is invited to; None as for `contacts`."""
         try:
             async with asyncio.timeout(_BRIDGE_SECONDS):
-                found = await self._transport.groups()
+                joined, invited = await self._transport.groups(), await self._transport.invitations()
         except (Disconnected, TimeoutError):
             return None
+        return (*map(self._known, joined), *(replace(self._known(group), is_invitation=True) for group in invited))
+
+    def _known(self, group: Group) -> KnownGroup:
         allowed = self._allowed()
-        listed = frozenset[str]() if allowed.note_to_self else allowed.groups
-        return tuple((group.id, group.name, group.id in listed or EVERYBODY in listed) for group in found)
+        may_write = not (allowed.note_to_self or allowed.groups.isdisjoint({group.id, EVERYBODY}))
+        return KnownGroup(id=group.id, name=group.name, may_write=may_write)
 
     def may_write(self, repos: Repositories, contact: Contact) -> bool:
         """Whether this person may write directly, now."""
@@ -128,7 +143,7 @@ class BroadcastCommands(CommandGroup):
 
         def plan(repos: Repositories) -> tuple[ChatId, ...]:
             people = [ChatId.direct(one.person) for one in contacts if self._audience.may_write(repos, one)]
-            places = [*people, *(ChatId.group(group) for group, _, may in groups if may)]
+            places = [*people, *(ChatId.group(one.id) for one in groups if one.may_write and not one.is_invitation)]
             known = (place for place in places if repos.chats.at(place) is not None)
             return tuple(chat for chat in known if chat != call.message.chat)
 

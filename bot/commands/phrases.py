@@ -55,6 +55,7 @@ PAUSED = Sentence(
 )
 RESUMED = Sentence("RESUMED", "Resumed.")
 NO_GROUPS = Sentence("NO_GROUPS", "I'm not in any group.")
+GROUP_INVITATION = Sentence("GROUP_INVITATION", "(an invitation: I accept it once `ACCESS__GROUPS` has this id)")
 BRIDGE_SILENT = Sentence(
     "BRIDGE_SILENT",
     "The bridge to Signal isn't answering, so I can't check that right now. Please try again in a minute.",

@@ -53,6 +53,8 @@ def _group(entry: str, signal: BridgeState | None, *, is_asked: bool) -> Finding
     if signal is None:
         return warning(f"ACCESS__GROUPS: {entry} could not be looked up")
     group = next((group for group in signal.groups if group.id == entry), None)
+    if group is None and any(invited.id == entry for invited in signal.invitations):
+        return ok(f"ACCESS__GROUPS: the account is invited to {entry}; Aldis joins it while it runs")
     if group is None:
         known = ", ".join(f"{group.id} ({group.name})" for group in signal.groups) or "none"
         what = f"ACCESS__GROUPS: the account is in no group {entry}; it is in: {known}"

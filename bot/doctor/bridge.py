@@ -34,6 +34,8 @@ class BridgeState:
 
     contacts: tuple[Contact, ...]
     groups: tuple[Group, ...]
+    invitations: tuple[Group, ...] = ()
+    """The groups that the account is invited to."""
 
 
 async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[BridgeState | None, list[Finding]]:
@@ -177,7 +179,11 @@ def _no_account(choice: Choice, wanted: str | None) -> Finding:
 
 async def _asked(transport: Transport) -> tuple[BridgeState | None, list[Finding]]:
     try:
-        signal = BridgeState(contacts=await transport.contacts(), groups=await transport.groups())
+        signal = BridgeState(
+            contacts=await transport.contacts(),
+            groups=await transport.groups(),
+            invitations=await transport.invitations(),
+        )
     except (Disconnected, ConfigError) as error:
         return None, [problem(f"account: its contacts and groups are not told: {error}", "look into the bridge's log")]
     return signal, []

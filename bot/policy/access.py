@@ -105,6 +105,17 @@ def may_ask(envelope: Envelope, allowed: AccessList, askers: Askers, *, is_appro
     return may_write(replace(envelope, chat=ChatId.direct(envelope.author)), allowed, is_approved=is_approved)
 
 
+def accepts(invitation: Group, allowed: AccessList) -> bool:
+    """Whether Aldis joins a group that it is invited to: one that is listed; and where every group is, one in which
+    somebody is who is listed by their uuid, for anybody can make a group.
+    """
+    if allowed.note_to_self:
+        return False
+    if invitation.id in allowed.groups:
+        return True
+    return EVERYBODY in allowed.groups and not invitation.members.isdisjoint(allowed.persons | allowed.admins)
+
+
 def members_of(groups: Iterable[Group], allowed: AccessList) -> frozenset[PersonId]:
     """Everybody who is in a group that is listed by its id, up to a bound."""
     people = (person for group in groups if group.id in allowed.groups for person in group.members)

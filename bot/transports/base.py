@@ -60,7 +60,7 @@ Progress = ModelAnswered | ModelFailed | ToolStarted | ToolEnded
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Group:
-    """A group that the account is in."""
+    """A group that the account is in, or is invited to."""
 
     id: str
     """Base64, exact case: what stands behind `group:` in a `ChatId`."""
@@ -300,6 +300,23 @@ class Transport(Protocol):
         """The groups that the account is in.
 
         Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def invitations(self) -> tuple[Group, ...]:
+        """The groups that the account is invited to and has not joined; until it does, nothing of them arrives.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def join(self, group: str) -> None:
+        """Accept the invitation to the group of this id; its members see that.
+
+        Raises:
+            CallRefused: the bridge refuses it, as where the invitation was withdrawn.
             Disconnected: the bridge cannot be asked.
         """
         ...

@@ -87,6 +87,14 @@ class PlainTransport:
         """None."""
         return ()
 
+    async def invitations(self) -> tuple[Group, ...]:
+        """None."""
+        return ()
+
+    async def join(self, group: str) -> None:  # noqa: ARG002
+        """There is none."""
+        raise CallRefused("there are no groups here")
+
     async def contacts(self) -> tuple[Contact, ...]:
         """None."""
         return ()

@@ -677,6 +677,7 @@ class SignalCli(SignalServer):
             "listStickerPacks": self._list_sticker_packs,
             "listContacts": self._list_contacts,
             "listGroups": self._list_groups,
+            "updateGroup": self._update_group,
             "listIdentities": self._list_identities,
             "trust": self._trust,
             "submitRateLimitChallenge": self._submit_challenge,
@@ -843,25 +844,33 @@ class SignalCli(SignalServer):
 
     async def _list_groups(self, parameters: Parameters) -> Any:
         parameters.only("groupId")
-        listed = [self._listed(group, self.members(group), is_member=True) for group in self.groups]
-        return [*listed, *(self._listed(group, [], is_member=False) for group in self.former_groups)]
+        return [
+            {
+                "id": group.id,
+                "name": group.name,
+                "description": "",
+                "isMember": group.is_member,
+                "isBlocked": False,
+                "messageExpirationTime": 0,
+                "members": group.members,
+                "pendingMembers": group.invited,
+                **{name: [] for name in ("requestingMembers", "admins", "banned")},
+                "permissionAddMember": "EVERY_MEMBER",
+                "permissionEditDetails": "EVERY_MEMBER",
+                "permissionSendMessage": "EVERY_MEMBER",
+                "groupInviteLink": None,
+            }
+            for group in self.listed_groups()
+        ]
 
-    def _listed(self, group: str, members: list[Frame], *, is_member: bool) -> Frame:
-        lists = ("pendingMembers", "requestingMembers", "admins", "banned")
-        return {
-            "id": group,
-            "name": self.group_name(group),
-            "description": "",
-            "isMember": is_member,
-            "isBlocked": False,
-            "messageExpirationTime": 0,
-            "members": members,
-            **{name: [] for name in lists},
-            "permissionAddMember": "EVERY_MEMBER",
-            "permissionEditDetails": "EVERY_MEMBER",
-            "permissionSendMessage": "EVERY_MEMBER",
-            "groupInviteLink": None,
-        }
+    async def _update_group(self, parameters: Parameters) -> Any:
+        """Accept an invitation; of a group that it is in, nothing is changed, and nothing is sent."""
+        parameters.only("groupId")
+        try:
+            has_joined = self.accept(parameters.one("groupId", str) or "")
+        except NotTaken as error:
+            raise RpcError(error.code, str(error)) from error
+        return {"timestamp": timestamp(), "results": []} if has_joined else {}
 
     async def _send_typing(self, parameters: Parameters) -> Any:
         parameters.only("recipient", "groupId", "stop")

@@ -19,7 +19,7 @@ import binascii
 import json
 import re
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -284,6 +284,9 @@ class SignalRestApi(SignalServer):
             case "GET", "v1", "groups", number:
                 self._check_account(number)
                 return web.json_response(self._groups(expanded=seen.query.get("expand") == "true"))
+            case "POST", "v1", "groups", number, group, "join":
+                self._check_account(number)
+                return self._join(group)
             case "GET", "v1", "identities", number:
                 if not self.has_account(number):
                     # The one list whose refusal by signal-cli is told as the server's own failure.
@@ -407,24 +410,33 @@ class SignalRestApi(SignalServer):
         return web.Response(body=self.profile.picture, content_type="image/png")
 
     def _groups(self, *, expanded: bool) -> list[Frame]:
-        listed = [(group, self.members(group), True) for group in self.groups]
-        listed += [(group, [], False) for group in self.former_groups]
+        def people(listed: list[Frame]) -> Sequence[object]:
+            return listed if expanded and self.expands else [one["number"] or one["uuid"] for one in listed]
+
         return [
             {
-                "id": f"group.{base64.b64encode(group.encode()).decode()}",
-                "internal_id": group,
-                "name": self.group_name(group),
+                "id": f"group.{base64.b64encode(group.id.encode()).decode()}",
+                "internal_id": group.id,
+                "name": group.name,
                 "description": "",
-                "members": members
-                if expanded and self.expands
-                else [member["number"] or member["uuid"] for member in members],
-                "member": is_member,
+                "members": people(group.members),
+                "member": group.is_member,
                 "blocked": False,
                 "invite_link": "",
-                **{name: [] for name in ("pending_invites", "pending_requests", "admins")},
+                "pending_invites": people(group.invited),
+                **{name: [] for name in ("pending_requests", "admins")},
             }
-            for group, members, is_member in listed
+            for group in self.listed_groups()
         ]
+
+    def _join(self, path: str) -> web.StreamResponse:
+        """Accept an invitation (`Api.JoinGroup` at commit a08db23, read); it asks signal-cli for an `updateGroup`."""
+        try:
+            group = base64.b64decode(path.removeprefix("group."), validate=True).decode()
+        except ValueError as error:
+            raise BadRequest("Invalid group id") from error
+        self._taken(lambda: self.accept(group))
+        return web.Response(status=204)
 
     def _identities(self) -> list[Frame]:
         return [
@@ -465,7 +477,7 @@ class SignalRestApi(SignalServer):
         self._taken(lambda: self.check_group(group))
         return group
 
-    def _taken(self, check: Callable[[], None]) -> None:
+    def _taken(self, check: Callable[[], object]) -> None:
         try:
             check()
         except NotTaken as error:

@@ -16,7 +16,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar, cast
 from urllib.parse import unquote_plus
@@ -271,6 +271,21 @@ def _without_content(frame: Frame) -> Frame:
     return {**frame, "envelope": bare, "exception": exception}
 
 
+@dataclass(frozen=True)
+class ListedGroup:
+    """A group as both bridges know it; people as `_listed` has them."""
+
+    id: str
+    name: str
+    is_member: bool = False
+    members: list[Frame] = field(default_factory=list[Frame])
+    invited: list[Frame] = field(default_factory=list[Frame])
+
+
+def _listed(people: Iterable[Person]) -> list[Frame]:
+    return [{"number": person.number, "uuid": person.uuid} for person in people]
+
+
 @dataclass
 class SignalServer(Server, ABC):
     """A bridge with one account; `async with` starts and stops it. `deliver` is the way in, `sent` the way out."""
@@ -280,6 +295,13 @@ class SignalServer(Server, ABC):
     """The groups the account is in, by id: their other members."""
     former_groups: tuple[str, ...] = ()
     """The groups that it has left: still listed, as such."""
+    invitations: dict[str, tuple[Person, ...]] = field(default_factory=dict[str, tuple[Person, ...]])
+    """The groups that it is invited to, by id: their members. They are listed, it can send nothing there, and nothing
+    that is written there comes.
+
+    Source: signal-cli 0.13.14, `ListGroupsCommand`, `SendHelper.getGroupForSending`, `GroupHelper.updateGroupV2`, read
+    (2026-11-24).
+    """
     people: tuple[Person, ...] = (ALICE, BOB, CAROL, MALLORY)
     own: Person | None = ALDIS
     """What the account knows of itself; None: nothing."""
@@ -638,6 +660,23 @@ class SignalServer(Server, ABC):
         self.newcomers.add(person.uuid)
         await self.deliver(group_change(revision, group=group))
 
+    async def invite(self, group: str, *, revision: int = 1, by: Person = ALICE) -> None:
+        """Somebody adds the account to a group without knowing its profile, and tells it so."""
+        self.invitations[group] = (by,)
+        await self.deliver(group_change(revision, author=by, group=group))
+
+    def accept(self, group: str) -> bool:
+        """Join a group that the account is invited to; gives whether there was an invitation.
+
+        Raises:
+            NotTaken: it is neither in the group nor invited.
+        """
+        if group not in self.invitations:
+            self.check_group(group)
+            return False
+        self.groups[group] = self.invitations.pop(group)
+        return True
+
     async def show_typing(self, chat: str, *, started: bool) -> None:
         """People see that the account writes, or does not any more; none of them is a newcomer after that."""
         kind, _, name = chat.partition(":")
@@ -704,8 +743,17 @@ class SignalServer(Server, ABC):
 
     def members(self, group: str) -> list[Frame]:
         """Everybody in a group, the account itself included, as both bridges list them."""
-        people = (*self.groups[group], *([self.own] if self.own else []))
-        return [{"number": person.number, "uuid": person.uuid} for person in people]
+        return _listed((*self.groups[group], *([self.own] if self.own else [])))
+
+    def listed_groups(self) -> Iterator[ListedGroup]:
+        """All groups that both bridges list."""
+        for group in self.groups:
+            yield ListedGroup(group, self.group_name(group), is_member=True, members=self.members(group))
+        for group, people in self.invitations.items():
+            invited = _listed((self.own,) if self.own else ())
+            yield ListedGroup(group, self.group_name(group), members=_listed(people), invited=invited)
+        for group in self.former_groups:
+            yield ListedGroup(group, self.group_name(group))
 
     def group_name(self, group: str) -> str:
         """What the group is called."""
@@ -744,7 +792,7 @@ class SignalServer(Server, ABC):
         Raises:
             NotTaken: it is.
         """
-        if group in self.former_groups:
+        if group in self.former_groups or group in self.invitations:
             raise NotTaken(-1, f"User is not a member in group: {self.group_name(group)} ({group})")
         if group not in self.groups:
             raise NotTaken(-1, f"Group not found: {group}")

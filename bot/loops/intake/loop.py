@@ -71,11 +71,14 @@ class Intake:
         members_seconds: float = MEMBERS_SECONDS,
         on_confirmation: Callable[[int], None] | None = None,
         on_untrusted: Callable[[PersonId], None] | None = None,
+        on_group_change: Callable[[ChatId], None] | None = None,
     ) -> None:
         """`on_confirmation` is told each time of a message of ours that a device confirms.
 
         `on_untrusted` is told who has written with a new key: nobody can read it before that is trusted.
+        `on_group_change` is told which group somebody has changed: who is in it, for one.
         """
+        self._on_group_change = on_group_change
         self._on_untrusted = on_untrusted
         self._transport = transport
         self._clock = clock
@@ -217,6 +220,8 @@ class Intake:
             await self._gate(envelope, batch)
         else:
             self._inbox.pass_over(envelope, "other_kind")
+            if self._on_group_change and envelope.chat and envelope.group_revision is not None:
+                self._on_group_change(envelope.chat)
 
     async def aclose(self) -> None:
         """Give up the read receipts and codes under way."""

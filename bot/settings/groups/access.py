@@ -13,7 +13,8 @@ class AccessSettings(SettingsGroup):
     allowed: Annotated[tuple[PersonOrAll, ...], CommaList] = ()
     """Who is answered: a comma list of phone numbers and uuids, or * for everybody."""
     groups: Annotated[tuple[GroupOrAll, ...], CommaList] = ()
-    """In which groups: a comma list of group ids in their exact case, or * for every group."""
+    """In which groups: a comma list of group ids in their exact case, or * for every group. An invitation to one of
+    them is accepted; with *, if somebody is in it who is named by uuid."""
     admins: Annotated[tuple[Person, ...], CommaList] = ()
     """Who may give the operator's commands: a comma list of phone numbers and uuids."""
     group_members_may_write: bool = False

@@ -38,15 +38,19 @@ def groups_in(answer: object, *, id_field: str) -> tuple[Group, ...]:
     Raises:
         Disconnected: as `entries`.
     """
+    return tuple(_group(entry, id_field) for entry in entries(answer) if text_in(entry, id_field) and _is_member(entry))
+
+
+def invitations_in(answer: object, *, id_field: str, account: Account) -> tuple[Group, ...]:
+    """The groups of a list that the account is invited to and not in; `id_field` as for `groups_in`.
+
+    Raises:
+        Disconnected: as `entries`.
+    """
     return tuple(
-        Group(
-            id=text_in(entry, id_field),
-            name=name_of(text_in(entry, "name")) or "",
-            members=_members(entry),
-            is_complete=len(_members(entry)) == len(items_in(entry, "members")) > 0,
-        )
+        _group(entry, id_field)
         for entry in entries(answer)
-        if text_in(entry, id_field) and entry.get("isMember") is not False and entry.get("member") is not False
+        if text_in(entry, id_field) and not _is_member(entry) and _is_invited(entry, account)
     )
 
 
@@ -145,6 +149,26 @@ def device_named(answer: object, name: str) -> int | None:
     named = [whole_in(entry, "id") for entry in entries(answer) if text_in(entry, "name") == name]
     further = [device for device in named if device not in {None, _PHONE}]
     return further[0] if len(further) == 1 else None
+
+
+def _group(entry: Json, id_field: str) -> Group:
+    members = _members(entry)
+    return Group(
+        id=text_in(entry, id_field),
+        name=name_of(text_in(entry, "name")) or "",
+        members=members,
+        is_complete=len(members) == len(items_in(entry, "members")) > 0,
+    )
+
+
+def _is_member(entry: Json) -> bool:
+    return entry.get("isMember") is not False and entry.get("member") is not False
+
+
+def _is_invited(entry: Json, account: Account) -> bool:
+    """Whether the account is among those who are invited; signal-cli-rest-api has another word for them."""
+    invited = (*items_in(entry, "pendingMembers"), *items_in(entry, "pending_invites"))
+    return any(_is_own(as_object(one), account) for one in invited)
 
 
 def _members(entry: Json) -> frozenset[PersonId]:

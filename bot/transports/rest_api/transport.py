@@ -27,7 +27,7 @@ from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal,
 from bot.invocation import command_line
 from bot.transports.base import Contact, Group, Identity
 from bot.transports.bridge_versions import Release
-from bot.transports.envelope.directory import accounts_in, contacts_in, groups_in, identities_in
+from bot.transports.envelope.directory import accounts_in, contacts_in, groups_in, identities_in, invitations_in
 from bot.transports.envelope.files import check_size
 from bot.transports.envelope.json import as_object, text_in
 from bot.transports.envelope.send_errors import NO_CHALLENGE
@@ -397,6 +397,15 @@ class RestApi(SignalBridge):
     async def groups(self) -> tuple[Group, ...]:
         """The groups that the account is in; see `Transport.groups`."""
         return groups_in(await self._told(f"/v1/groups/{self._name}?expand=true"), id_field="internal_id")
+
+    async def invitations(self) -> tuple[Group, ...]:
+        """The groups that the account is invited to; see `Transport.invitations`."""
+        listed = await self._told(f"/v1/groups/{self._name}?expand=true")
+        return invitations_in(listed, id_field="internal_id", account=self._account)
+
+    async def join(self, group: str) -> None:
+        """Accept an invitation; see `Transport.join`."""
+        await self._do("post", f"/v1/groups/{self._name}/{recipient_of(ChatId.group(group))}/join", {})
 
     async def contacts(self) -> tuple[Contact, ...]:
         """The people whom the account knows; see `Transport.contacts`."""

@@ -34,6 +34,7 @@ from bot.transports.envelope.directory import (
     entries,
     groups_in,
     identities_in,
+    invitations_in,
 )
 from bot.transports.envelope.files import Folder, check_size, data_uri
 from bot.transports.envelope.json import as_object, whole_in
@@ -289,6 +290,17 @@ class SignalCli(SignalBridge):
     async def groups(self) -> tuple[Group, ...]:
         """The groups that the account is in; see `Transport.groups`."""
         return groups_in(await self._ask("listGroups", {}), id_field="id")
+
+    async def invitations(self) -> tuple[Group, ...]:
+        """The groups that the account is invited to; see `Transport.invitations`."""
+        return invitations_in(await self._ask("listGroups", {}), id_field="id", account=self._account)
+
+    async def join(self, group: str) -> None:
+        """Accept an invitation: to change a group without a change does that; see `Transport.join`.
+
+        Source: signal-cli 0.13.14 and 0.14.6, `GroupHelper.updateGroupV2`, read.
+        """
+        await self._do("updateGroup", {"groupId": group})
 
     async def contacts(self) -> tuple[Contact, ...]:
         """The people whom the account knows; see `Transport.contacts`."""

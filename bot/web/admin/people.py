@@ -178,7 +178,7 @@ class PeopleRoom:
     async def _set_groups(self, request: web.Request) -> web.Response:
         chosen = [name.removeprefix("group:") for name in form_of(request) if name.startswith("group:")]
         running = self._context.world.running
-        known = {group for group, _, _ in (await running.audience.groups() or ())} if running else set[str]()
+        known = {group.id for group in (await running.audience.groups() or ())} if running else set[str]()
         if not known:
             return go_to(_PEOPLE)
         kept = [group for group in self._context.world.settings.access.groups if group not in known]

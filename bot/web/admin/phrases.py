@@ -335,6 +335,7 @@ PAGE_GROUPS_WHY = Sentence(
     "PAGE_GROUPS_WHY",
     "In a group that is ticked, its members may ask Aldis. Invite its account to a group, and the group appears here.",
 )
+PAGE_GROUP_INVITATION = Sentence("PAGE_GROUP_INVITATION", "an invitation; ticked, it is accepted")
 PAGE_GROUPS_NONE = Sentence("PAGE_GROUPS_NONE", "The account is in no group.")
 PAGE_BUDGETS = Sentence("PAGE_BUDGETS", "Budgets")
 PAGE_BUDGETS_WHY = Sentence(

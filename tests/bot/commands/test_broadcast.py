@@ -117,7 +117,7 @@ async def test_nobody_is_told_where_the_account_is_a_persons_own(store: Store, c
         contacts = await audience.contacts() or ()
         assert len(contacts) == 4
         assert not await store.read(lambda repos: [one for one in contacts if audience.may_write(repos, one)])
-        assert [may_write for _, _, may_write in await audience.groups() or ()] == [False, False]
+        assert [group.may_write for group in await audience.groups() or ()] == [False, False]
 
 
 @pytest.mark.parametrize("takes_back", [delete, lambda sent, author: edit("/help", sent, author=author)])

@@ -107,6 +107,9 @@ async def test_groups_are_shown_as_the_settings_want_them(store: Store, clock: S
             Group(id="b3RoZXI=", name="Others", members=frozenset()),
         )
         assert await told(port, "/groups", author=BOB) == f"• ✓ Garden club: {GROUP}\n• ✗ Others: b3RoZXI="
+        port.transport.known_invitations = [Group(id="bmV3", name="New", members=frozenset())]
+        shown = await told(port, "/groups", author=BOB)
+        assert shown.endswith(f"\n• ✗ New: bmV3 {plain(phrases.GROUP_INVITATION.text)}")
         assert await told(port, "/groups", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY.text
         assert await told(port, "/groups") == plain(phrases.unknown_command("groups"))
 

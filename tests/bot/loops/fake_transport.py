@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field, replace
 
-from bot.errors import NotUploaded, Unfetchable
+from bot.errors import CallRefused, NotUploaded, Unfetchable
 from bot.events import (
     Attachment,
     ChatId,
@@ -92,6 +92,10 @@ class FakeTransport:
     linked: bool | Exception = True
     """What the bridge says of the account, or how asking it fails."""
     known_groups: tuple[Group, ...] = ()
+    known_invitations: list[Group] = field(default_factory=list[Group])
+    invitations_asked: int = 0
+    closed_groups: frozenset[str] = frozenset()
+    """Those whose invitation was withdrawn, although the bridge still lists it."""
     known_contacts: tuple[Contact, ...] = ()
     directory_fails: Exception | None = None
     """How asking for groups, contacts and identities fails."""
@@ -176,6 +180,21 @@ class FakeTransport:
         if self.directory_fails is not None:
             raise self.directory_fails
         return self.known_groups
+
+    async def invitations(self) -> tuple[Group, ...]:
+        self.invitations_asked += 1
+        await self._note()
+        if self.directory_fails is not None:
+            raise self.directory_fails
+        return tuple(self.known_invitations)
+
+    async def join(self, group: str) -> None:
+        [invited] = [one for one in self.known_invitations if one.id == group]
+        if group in self.closed_groups:
+            raise CallRefused("User is not a member in group")
+        self.known_invitations.remove(invited)
+        self.known_groups += (invited,)
+        await self._note()
 
     async def contacts(self) -> tuple[Contact, ...]:
         if self.directory_fails is not None:

@@ -986,6 +986,27 @@ async def test_the_groups_that_the_account_is_in(bridge: Bridge) -> None:
     )
 
 
+async def test_a_group_is_joined_that_the_account_is_invited_to(bridge: Bridge) -> None:
+    """Before that it is none of its groups, and nothing can be sent there; to accept twice changes nothing."""
+    invited = "SW52aXRlZA=="
+    bridge.server.invitations[invited] = (ALICE,)
+    bridge.server.former_groups = ("TGVmdA==",)
+    transport = bridge.transport()
+    found = Group(id=invited, name="Group SW52", members=frozenset({PersonId(ALICE.uuid)}))
+    assert await transport.invitations() == (found,)
+    assert invited not in {group.id for group in await transport.groups()}
+    with pytest.raises(Undeliverable):
+        await transport.send(reply(chat=f"group:{invited}"))
+    await transport.join(invited)
+    await transport.join(invited)
+    assert await transport.invitations() == ()
+    assert {ALICE.uuid, ALDIS.uuid} in [group.members for group in await transport.groups()]
+    assert await transport.send(reply(chat=f"group:{invited}"))
+    for other in ("TGVmdA==", "bm93aGVyZQ=="):
+        with pytest.raises(CallRefused):
+            await transport.join(other)
+
+
 async def test_the_people_whom_the_account_knows(bridge: Bridge) -> None:
     """With number, uuid and the name they chose, the account itself left out; who has no uuid cannot be named."""
     bridge.server.people = (ALICE, CAROL, replace(BOB, uuid=""), replace(MALLORY, name=MALLORY.number))
@@ -1000,9 +1021,11 @@ async def test_the_people_whom_the_account_knows(bridge: Bridge) -> None:
 async def test_lists_that_cannot_be_had(bridge: Bridge, fault: Any) -> None:
     """The bridge is to be asked again; nobody is taken for absent."""
     transport = bridge.transport(call_seconds=0.3)
-    bridge.server.faults += [fault, fault]
+    bridge.server.faults += [fault, fault, fault]
     with pytest.raises(Disconnected):
         await transport.groups()
+    with pytest.raises(Disconnected):
+        await transport.invitations()
     with pytest.raises(Disconnected):
         await transport.contacts()
 

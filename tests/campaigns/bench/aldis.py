@@ -109,6 +109,12 @@ class Pier:
     async def groups(self) -> tuple[Group, ...]:
         return ()
 
+    async def invitations(self) -> tuple[()]:
+        return ()
+
+    async def join(self, group: str) -> None:
+        raise AssertionError("nobody invites here")
+
     async def contacts(self) -> tuple[Contact, ...]:
         return ()
 

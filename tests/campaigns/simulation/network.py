@@ -468,6 +468,12 @@ class Line:
             if chat.is_group
         )
 
+    async def invitations(self) -> tuple[()]:
+        return ()
+
+    async def join(self, group: str) -> None:
+        raise AssertionError("nobody invites here")
+
     async def contacts(self) -> tuple[()]:
         return ()
 

@@ -1,0 +1,67 @@
+"""Invitations: joins the groups that Aldis is invited to and in which people may write by the operator's list.
+
+    start, or a group that is listed was changed, or ten minutes are over --> the bridge is asked for invitations
+                                                                               '-> those that are listed are accepted
+
+Whoever adds an account to a group without knowing its profile only invites it, and nothing of that group arrives before
+the invitation is accepted. Left to others: which groups are listed (`bot.policy.access`).
+"""
+
+import asyncio
+import logging
+
+from bot.clock import is_set_within
+from bot.errors import CallRefused, ConfigError, TransportError
+from bot.events import ChatId
+from bot.logs import describe_error
+from bot.policy.access import EVERYBODY, AccessList, accepts
+from bot.transports.base import Transport
+
+_log = logging.getLogger(__name__)
+
+_AGAIN_SECONDS = 600.0
+"""Between two looks when no change of a group is seen: the message that tells of one may have been lost."""
+_PAUSE_SECONDS = 5.0
+"""Between two looks, however many changes there are."""
+_MAX_AT_ONCE = 20
+
+
+class Invitations:
+    """The loop that accepts invitations to the groups that are listed."""
+
+    def __init__(self, transport: Transport, allowed: AccessList, *, pause_seconds: float = _PAUSE_SECONDS) -> None:
+        self._transport = transport
+        self._allowed = allowed
+        self._pause_seconds = pause_seconds
+        self._changed = asyncio.Event()
+
+    def notice(self, chat: ChatId) -> None:
+        """A group was changed; perhaps Aldis was invited to it."""
+        if not self._allowed.groups.isdisjoint({chat.id, EVERYBODY}):
+            self._changed.set()
+
+    async def run(self) -> None:
+        """Look again and again, as long as there are groups to be in; else it ends at once."""
+        while self._allowed.groups and not self._allowed.note_to_self:
+            self._changed.clear()
+            try:
+                await self.look()
+            except Exception as error:  # noqa: BLE001  (without it Aldis is not in that group, and nothing else fails)
+                words = str(error) if isinstance(error, TransportError | ConfigError) else describe_error(error)
+                _log.warning("invitations to groups are not known for now: %s", words)
+            await asyncio.sleep(self._pause_seconds)
+            await is_set_within(self._changed, _AGAIN_SECONDS)
+
+    async def look(self) -> None:
+        """Accept what is to be accepted by now.
+
+        Raises:
+            TransportError, ConfigError: the bridge does not tell.
+        """
+        wanted = [one.id for one in await self._transport.invitations() if accepts(one, self._allowed)]
+        for group in wanted[:_MAX_AT_ONCE]:
+            try:
+                await self._transport.join(group)
+                _log.info("an invitation to a group of ACCESS__GROUPS is accepted")
+            except CallRefused as error:
+                _log.warning("an invitation to a group of ACCESS__GROUPS could not be accepted: %s", error)
