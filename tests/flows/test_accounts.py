@@ -12,7 +12,7 @@ from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, GROUP, MENTION_SIGN, message, note, reaction
 from tests.servers.script import say
-from tests.servers.signal_cli import SignalCli
+from tests.servers.signal_cli import SignalCli, Way
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import DEVICE, SignalServer
 
@@ -123,3 +123,27 @@ async def test_it_stays_the_same_account(world: World, *, is_known: bool) -> Non
         ended = await process.terminate()
     assert ended.status == 0, ended.stderr
     assert [sent.text for sent in signal.sent] == ["In April.", "In May."]
+
+
+@pytest.mark.parametrize("way", ["unix", "tcp", "http"])
+async def test_an_old_signal_cli_knows_the_account_by_its_number_alone(tmp_path: Path, way: Way) -> None:
+    """The operator may name it by its uuid all the same: what is asked directly and in a group is answered."""
+    signal = SignalCli(way=way, version="0.13.14", tells_ids=False)
+    async with signal, AnthropicServer() as model:
+        model.scripted(say("In April."), say("In May."))
+        world = World(signal, model, tmp_path)
+        mention = {"uuid": ALDIS.uuid, "number": ACCOUNT, "name": "Aldis", "start": 0, "length": 1}
+        settings = world.settings | {"SIGNAL__ACCOUNT": ALDIS.uuid}
+        async with started("run", settings=settings, folder=world.folder) as process:
+            await signal.connected()
+            await signal.deliver(message("When do I sow beans?"))
+            await signal.sent_count(1)
+            await signal.deliver(message(f"{MENTION_SIGN} and peas?", group=GROUP, mentions=[mention]))
+            await signal.sent_count(2)
+            await signal.read_count(1)
+            ended = await process.terminate()
+    assert ended.status == 0, ended.stderr
+    assert [(sent.chat, sent.text) for sent in signal.sent] == [
+        (ALICE.chat, "In April."),
+        (f"group:{GROUP}", "In May."),
+    ]

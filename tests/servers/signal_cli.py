@@ -303,6 +303,15 @@ class SignalCli(SignalServer):
         """Whether it waits for a listener who does not read."""
         return any(connection.is_held_up for connection in self._connections.values() if connection.subscriptions)
 
+    def has_account(self, name: str | None) -> bool:
+        """Whether a call may name its account so: by the number, and since 0.14.6 by the uuid as well.
+
+        Source: signal-cli 0.13.14 and 0.14.6, `MultiAccountManagerImpl.getManager` and
+        `SignalJsonRpcCommandHandler.getManagerFromParams`, read (2026-11-24).
+        """
+        is_number = name is not None and name.startswith("+")
+        return self.is_account(name) and (is_number or self._is_since(0, 14, 6))
+
     async def deliver_data(self, text: str) -> None:
         """Let any text arrive where a frame should be: kept until somebody listens."""
         await self._arrive(_Arrival(text))
@@ -803,7 +812,7 @@ class SignalCli(SignalServer):
 
     async def _get_avatar(self, parameters: Parameters) -> Any:
         parameters.only("profile")
-        is_own = self.has_account(parameters.one("profile", str))
+        is_own = self.is_account(parameters.one("profile", str))
         if not is_own or self.profile.picture is None:
             raise RpcError(-1, "Could not find avatar")
         return {"data": base64.b64encode(self.profile.picture).decode()}

@@ -405,7 +405,7 @@ class SignalRestApi(SignalServer):
 
     def _picture(self, number: str, uuid: str) -> web.StreamResponse:
         self._check_account(number)
-        if not self.has_account(uuid) or self.profile.picture is None:
+        if not self.is_account(uuid) or self.profile.picture is None:
             raise BadRequest("No avatar found.")
         return web.Response(body=self.profile.picture, content_type="image/png")
 

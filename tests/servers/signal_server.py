@@ -385,7 +385,11 @@ class SignalServer(Server, ABC):
     """What came from people whose key is not trusted, until it is."""
 
     def has_account(self, name: str | None) -> bool:
-        """Whether a call may name its account so: by the number, and since 0.14.6 by the uuid."""
+        """Whether a call may name its account so."""
+        return self.is_account(name)
+
+    def is_account(self, name: str | None) -> bool:
+        """Whether somebody's number or uuid is the account's."""
         own = self.own.uuid if self.own else None
         return name in self.accounts or (name is not None and name == own and any(map(self._is_own, self.accounts)))
 
