@@ -367,6 +367,8 @@ async def test_a_new_safety_number_in_a_group_and_a_policy_that_accepts_it(both:
             await server.sent_count(2)
             await server.change_key(ALICE)
             await world.ask("three", ALICE)
+            await eventually(lambda: server.key(ALICE).level == "TRUSTED_UNVERIFIED")
+            await server.pass_minute()
             await eventually(lambda: world.heard(ALICE.chat) == ["three"])
         assert world.heard(f"group:{GROUP}") == ["one", "two"]
         assert await world.left() == ALL_WELL

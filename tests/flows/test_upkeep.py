@@ -154,7 +154,9 @@ async def test_a_captcha_is_solved_on_the_command_line(world: World) -> None:
 
 
 async def test_a_new_safety_number_is_trusted_on_the_command_line(world: World) -> None:
-    """Beside a running Aldis and without one; the health page says who it is, and what is held goes out once."""
+    """Beside a running Aldis; the health page says who it is. What they asked meanwhile signal-cli hands on within a
+    minute, and it is answered once.
+    """
     signal = world.signal
     async with world.running():
         await signal.deliver(message("My cat is called Tabby."))
@@ -177,9 +179,13 @@ async def test_a_new_safety_number_is_trusted_on_the_command_line(world: World) 
         assert (nobody.status, "nobody of this label" in nobody.stderr) == (2, True)
         right = await world.verb("trust", label, "--verified", *key.safety_number.split())
         assert right.status == 0, right.stderr
-        await signal.sent_count(2)
         assert signal.key(ALICE).level == "TRUSTED_VERIFIED"
         assert (await world.verb("health")).status == 0
+        assert len(signal.sent) == 1
+        await signal.pass_minute()
+        await signal.sent_count(2)
+        await signal.pass_minute()
+    assert [sent.chat for sent in signal.sent] == [ALICE.chat, ALICE.chat]
 
 
 async def test_what_is_held_survives_a_kill_and_is_trusted_while_nothing_runs(world: World) -> None:

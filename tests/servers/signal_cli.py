@@ -407,7 +407,7 @@ class SignalCli(SignalServer):
         while True:
             await self._rest()
             async with self._changed:
-                await self._changed.wait_for(lambda: self._waiting and self._is_fetching)
+                await self._changed.wait_for(lambda: self._waiting and self.is_receiving)
                 self._in_hand = arrival = self._waiting.popleft()
             if self.handling_seconds:
                 await asyncio.sleep(self.handling_seconds)
@@ -423,7 +423,7 @@ class SignalCli(SignalServer):
         """What passes before the next is fetched."""
 
     @property
-    def _is_fetching(self) -> bool:
+    def is_receiving(self) -> bool:
         return self.receive_mode == "on-start" or any(listener.end is None for listener in self._listeners)
 
     async def _hand_on(self, arrival: _Arrival) -> None:
@@ -440,6 +440,8 @@ class SignalCli(SignalServer):
     async def _listen(self, listener: _Listener, connection: object) -> None:
         """Hand on to this one from now on; a connection is one stream, whatever it has subscribed to."""
         is_first = not any(_connection_of(other) is connection for other in self._listeners)
+        if not self.is_receiving:
+            await self.retry()
         async with self._changed:
             self._listeners.append(listener)
             self._changed.notify_all()
@@ -839,10 +841,8 @@ class SignalCli(SignalServer):
         all_known, number = parameters.flag("trustAllKnownKeys"), parameters.one("verifiedSafetyNumber", str)
         if all_known and number is not None:
             raise RpcError(-32602, "these exclude each other")
-        try:
-            await self.trust(parameters.one("recipient", str) or "", all_known=all_known, safety_number=number)
-        except NotTaken as error:
-            raise RpcError(error.code, str(error)) from error
+        recipient = parameters.one("recipient", str) or ""
+        self._taken(lambda: self.trust(recipient, all_known=all_known, safety_number=number))
         return {}
 
     async def _submit_challenge(self, parameters: Parameters) -> Any:

@@ -456,10 +456,7 @@ class SignalRestApi(SignalServer):
         all_known, number = body.get("trust_all_known_keys", False), body.get("verified_safety_number")
         if all_known == (number is not None):
             raise BadRequest("Couldn't process request - please either provide a safety number or trust all known keys")
-        try:
-            await self.trust(recipient, all_known=all_known, safety_number=number)
-        except NotTaken as error:
-            raise BadRequest(str(error)) from error
+        self._taken(lambda: self.trust(recipient, all_known=all_known, safety_number=number))
         return web.Response(status=204)
 
     def _chat(self, recipient: str) -> str:

@@ -383,6 +383,8 @@ class SignalServer(Server, ABC):
     _keys: dict[str, Key] = field(default_factory=dict[str, Key])
     _withheld: list[tuple[str, Frame]] = field(default_factory=list[tuple[str, Frame]])
     """What came from people whose key is not trusted, until it is."""
+    _is_to_retry: bool = False
+    """Whether it looks for what it keeps as soon as it has handed on another frame, or a minute has passed."""
 
     def has_account(self, name: str | None) -> bool:
         """Whether a call may name its account so."""
@@ -428,14 +430,33 @@ class SignalServer(Server, ABC):
             if isinstance(author, str) and author in self._keys and self._keys[author].level == UNTRUSTED:
                 self._withheld.append((author, frame))
                 await self.deliver_data(json.dumps(_without_content(frame), ensure_ascii=False))
-                continue
-            self._take_timer(frame)
-            match frame.get("envelope"):  # the bridge writes other frames, too
-                case {"sourceUuid": author, "timestamp": sent_at}:
-                    self._arrived.add((author or "", sent_at))
-                case _:
-                    pass
-            await self.deliver_data(json.dumps(frame, ensure_ascii=False))
+            else:
+                await self._deliver_content(frame)
+            await self.pass_minute()
+
+    async def _deliver_content(self, frame: Frame) -> None:
+        self._take_timer(frame)
+        match frame.get("envelope"):  # the bridge writes other frames, too
+            case {"sourceUuid": author, "timestamp": sent_at}:
+                self._arrived.add((author or "", sent_at))
+            case _:
+                pass
+        await self.deliver_data(json.dumps(frame, ensure_ascii=False))
+
+    async def pass_minute(self) -> None:
+        """A minute passes in which nothing arrives from Signal: what was kept comes, if its author is trusted now."""
+        if self._is_to_retry:
+            await self.retry()
+
+    async def retry(self) -> None:
+        """Hand on what was kept and can be decrypted by now, as signal-cli does when it begins to receive, too."""
+        self._is_to_retry = False
+        kept, self._withheld = self._withheld, []
+        for author, frame in kept:
+            if self._keys[author].level == UNTRUSTED:
+                self._withheld.append((author, frame))
+            else:
+                await self._deliver_content(frame)
 
     def _take_timer(self, frame: Frame) -> None:
         match frame.get("envelope"):
@@ -599,11 +620,12 @@ class SignalServer(Server, ABC):
         await self.note([], None)
         return self._keys[person.uuid]
 
-    async def trust(self, recipient: str, *, all_known: bool, safety_number: str | None) -> None:
-        """Trust somebody's newest key; what they wrote meanwhile arrives, here at once.
+    def trust(self, recipient: str, *, all_known: bool, safety_number: str | None) -> None:
+        """Trust somebody's newest key. What they wrote meanwhile comes behind the next frame from Signal, or after a
+        minute without any: see `pass_minute`.
 
-        The real one looks for it with the next frame, or after a minute without any, and hands it on behind that frame.
-        Source: signal-cli 0.13.14, ReceiveHelper (`needsToRetryFailedMessages`), played 2026-11-24.
+        Source: signal-cli 0.13.14, `ManagerImpl.trustIdentity`, `ReceiveHelper.receiveMessagesInternal`, played
+        2026-11-24.
 
         Raises:
             NotTaken: nobody is known by that name, or the safety number is another one, or none.
@@ -621,12 +643,12 @@ class SignalServer(Server, ABC):
             what = "number is correct" if all_known else "number and the fingerprint/safety number are correct"
             raise NotTaken(-1, f"Failed to set the trust for this number, make sure the {what}.")
         keys[0].level = "TRUSTED_UNVERIFIED" if all_known else "TRUSTED_VERIFIED"
-        person = keys[0].person.uuid
-        if keys[0] is not self._keys[person]:
-            return  # it does not know of the newest key yet
-        kept = [frame for author, frame in self._withheld if author == person]
-        self._withheld = [(author, frame) for author, frame in self._withheld if author != person]
-        await self.deliver(*kept)
+        self._is_to_retry = self.is_receiving
+
+    @property
+    def is_receiving(self) -> bool:
+        """Whether the bridge fetches from Signal: only then it remembers to look for what it keeps."""
+        return True
 
     def solve(self, challenge: str, captcha: str) -> None:
         """Take the solution of a captcha.

@@ -618,8 +618,9 @@ async def test_a_new_key_is_told_and_trusted(bridge: Bridge) -> None:
     assert await transport.send(reply())
 
 
-async def test_what_somebody_with_a_new_key_writes_comes_when_it_is_trusted(bridge: Bridge) -> None:
-    """Until then there is only word that something came from them."""
+@pytest.mark.parametrize("is_quiet", [True, False], ids=["after a minute", "behind the next"])
+async def test_what_somebody_with_a_new_key_writes_comes_when_it_is_trusted(bridge: Bridge, *, is_quiet: bool) -> None:
+    """Until then there is only word that something came from them; and the bridge takes its time even then."""
     server, transport = bridge.server, bridge.transport()
     await server.change_key(ALICE)
     async with Listening(transport) as listening:
@@ -633,9 +634,14 @@ async def test_what_somebody_with_a_new_key_writes_comes_when_it_is_trusted(brid
         await transport.receipt(envelope)
         assert server.read == []
         await transport.trust(PersonId(ALICE.uuid))
-        event = transport.event(await following)
-        assert isinstance(event, Incoming)
-        assert event.text == "my new phone"
+        if is_quiet:
+            await server.pass_minute()
+        else:
+            await server.deliver(message("meanwhile", author=BOB))
+        come = [await following] if is_quiet else [await following, await listening.next()]
+        events = [transport.event(envelope) for envelope in come]
+        texts = [event.text for event in events if isinstance(event, Incoming)]
+        assert texts == [*([] if is_quiet else ["meanwhile"]), "my new phone"]
 
 
 async def test_whom_a_send_to_a_group_missed_is_told(bridge: Bridge) -> None:
