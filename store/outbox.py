@@ -435,15 +435,15 @@ class Outbox(Repository):
         )
         self.notify("outbox")
 
-    def give_up_held(self, *, before: datetime, now: datetime) -> int:
-        """Gives up what is held and belongs to a turn from before then; returns how many items that were."""
-        return self.execute(
+    def give_up_held(self, *, before: datetime, now: datetime) -> tuple[ConversationId, ...]:
+        """Gives up what is held and belongs to a turn from before then; returns the conversation of each item."""
+        return self.column(
             "UPDATE outbox SET state = 'dead', reply = NULL, settled_at = ?1 "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
             "AND conversation_id IN (SELECT conversation_id FROM holds) "
-            "AND turn_id IN (SELECT id FROM turns WHERE started_at < ?2)",
+            "AND turn_id IN (SELECT id FROM turns WHERE started_at < ?2) RETURNING conversation_id",
             (millis(now), millis(before)),
-        ).rowcount
+        )
 
     def prune(self, *, before: datetime) -> int:
         """Deletes items settled before then and older receipts, a batch of each; returns how many."""

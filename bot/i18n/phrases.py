@@ -15,6 +15,10 @@ _MAX_EXAMPLES = 3
 
 CUT_PARTS = Sentence("CUT_PARTS", "… (cut: the answer was too long for a chat; ask for the rest)")
 FILES_NOT_SENT = Sentence("FILES_NOT_SENT", "(There was a file to go with this, but Signal wouldn't take it.)")
+MESSAGE_NOT_SENT = Sentence(
+    "MESSAGE_NOT_SENT",
+    "A message of mine may not have arrived here. If you miss an answer, please ask again.",
+)
 TOOK_TOO_LONG = Sentence(
     "TOOK_TOO_LONG",
     "That was taking too long, so I stopped. Please try again, or ask for a smaller step.",

@@ -17,7 +17,7 @@ import pytest
 from bot import app, events, settings
 from bot.clock import MachineClock
 from bot.events import ChatId, File, Reply, Styled
-from bot.i18n.phrases import FILES_NOT_SENT
+from bot.i18n.phrases import FILES_NOT_SENT, MESSAGE_NOT_SENT
 from bot.loops.watchdog import CAPTCHA, Watchdog
 from bot.metrics import Counts
 from bot.transports.base import Transport
@@ -299,8 +299,11 @@ async def test_a_recipient_who_cannot_be_reached(both: Both, caplog: pytest.LogC
                 await eventually(lambda: not server.plans)
             for author in (ALICE, BOB, CAROL):
                 await world.ask("two", author)
-            await server.sent_count(3)
-        assert [world.heard(author.chat) for author in (ALICE, BOB, CAROL)] == [["two"]] * 3
+            await server.sent_count(6)
+        # Of a refused one people hear at once, where nothing reaches them behind the next answer.
+        notice = MESSAGE_NOT_SENT.text.split()[-1]
+        heard = [world.heard(author.chat) for author in (ALICE, BOB, CAROL)]
+        assert heard == [["two", notice], ["two", notice], [notice, "two"]]
         assert await world.left() == Left(inbox=0, outbox=0, dead=3, resent=0)
 
     await both(story)

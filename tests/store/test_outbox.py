@@ -706,8 +706,8 @@ async def test_what_is_held_for_too_long_is_dead(store: Store) -> None:
     for chat in ("direct:a", "direct:b"):
         await say(store, chat, b"one")
     await hold(store, "direct:a")
-    count = await store.transaction(lambda repos: repos.outbox.give_up_held(before=NOON, now=NOON))
-    assert (count, await states(store)) == (1, [("dead", None), ("waiting", None)])
+    held = await store.transaction(lambda repos: repos.outbox.give_up_held(before=NOON, now=NOON))
+    assert (len(held), await states(store)) == (1, [("dead", None), ("waiting", None)])
     assert await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM outbox WHERE reply IS NULL")) == [
         (1,)
     ]

@@ -77,7 +77,7 @@ class Delivery:
         try:
             outgoing = events.outgoing(item.reply)
         except UnreadableEvent as error:
-            return self._outcomes.give_up(item, str(error), "unreadable")
+            return self._outcomes.give_up(item, None, str(error), "unreadable")
         self.tries.setdefault(item.id, Tries(self._gone_out))
         outcome = await self._tried(item, outgoing)
         self._count_missed()
@@ -103,7 +103,7 @@ class Delivery:
         except TransportError as error:
             return await self._failed(item, outgoing, error)
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
-            return self._outcomes.doubt(item, describe_error(error), outages=self.tries[item.id].outages)
+            return self._outcomes.doubt(item, outgoing, describe_error(error), outages=self.tries[item.id].outages)
         self._counts.add("replies_sent")
         self._gone_out += 1
         del self.tries[item.id]
@@ -152,7 +152,7 @@ class Delivery:
             case NotUploaded():
                 return await self._without_files(item, outgoing, error)
             case Undeliverable():
-                return self._outcomes.give_up(item, str(error), error.reason)
+                return self._outcomes.give_up(item, outgoing, str(error), error.reason)
             case Untrusted():
                 return self._outcomes.hold(item, error)
             case NotSent():
@@ -163,7 +163,7 @@ class Delivery:
                 is_outage = isinstance(error, NetworkFailed) and self._is_outage(item)
                 tries = self.tries[item.id]
                 tries.outages += is_outage
-                return self._outcomes.doubt(item, str(error), outages=tries.outages, is_outage=is_outage)
+                return self._outcomes.doubt(item, outgoing, str(error), outages=tries.outages, is_outage=is_outage)
 
     def _is_outage(self, item: OutboxItem) -> bool:
         """Whether nothing else has gone out since its last try."""
@@ -175,7 +175,7 @@ class Delivery:
         """Send the words alone, at once or after some tries; a long text in parts. Nothing went out so far."""
         if not isinstance(outgoing, Reply) or not (outgoing.files or is_long(outgoing.content)):
             if error.is_final:
-                return self._outcomes.give_up(item, str(error), "too_large")
+                return self._outcomes.give_up(item, outgoing, str(error), "too_large")
             return self._outcomes.postpone(item, error)
         self.tries[item.id].refused_uploads += 1
         if not error.is_final and self.tries[item.id].refused_uploads < _MAX_UPLOADS:

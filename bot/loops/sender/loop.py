@@ -8,7 +8,8 @@
                    |-not to this key--> held with its conversation until a new safety number is trusted
                    |-not its files----> the words alone, and a sentence that there should have been more
                    |-not its long text> in several messages
-                   '-never will-------> dead, the operator is told; what is refused for its form is tried once without
+                   '-never will-------> dead; the operator is told, and people once something reaches them. What is
+                                        refused for its form is tried once without
 
 An answer is begun in the commit that keeps it (`Sender._beginning`): the attempt stands on the disk before it is made,
 and nothing ever happened between the two. That it went out may wait a moment for the commit of something else

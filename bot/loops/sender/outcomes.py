@@ -20,6 +20,7 @@ from bot.i18n import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import Language, speaking
 from bot.metrics import Counts
+from bot.turn import chats
 from bot.turn.outgoing import add_message
 from store import ConversationId, OutboxItem, Repositories, SentMessage
 
@@ -33,6 +34,8 @@ MAX_RESENDS = 3
 """How often what may have gone out is sent again."""
 _MAX_OUTAGE_RESENDS = 960
 """The same while nothing goes out at all: with the usual grace period that is a day."""
+_ABOUT_THE_MESSAGE = frozenset({"refused", "too_large"})
+"""For what reasons one message does not go out where another one may."""
 _MAX_EDITS = 10
 _EDITABLE = timedelta(days=1)
 """Source: MAX_EDIT_COUNT and the sending window of Signal-Android, MessageConstraintsUtil (2026)."""
@@ -85,6 +88,7 @@ class Outcomes:
 
         def record(repos: Repositories) -> None:
             self._keep_sent(repos, item, outgoing, sent_at, edits)
+            self._tell_what_is_owed(repos, item, outgoing)
             if lost_files:
                 self._tell_of_lost_files(repos, item, outgoing)
 
@@ -179,12 +183,50 @@ class Outcomes:
 
         return record
 
-    def give_up(self, item: OutboxItem, words: str, reason: str) -> Outcome:
-        """It never will go out."""
+    def give_up(self, item: OutboxItem, outgoing: Outgoing | None, words: str, reason: str) -> Outcome:
+        """It never will go out; `outgoing` is what it holds, None where that cannot be read."""
         self._counts.add(f"undeliverable_{reason}")
         _log.error("reply %d is undeliverable: %s", item.id, words)
         now = self._clock.now()
-        return lambda repos: repos.outbox.give_up(item.id, now=now)
+
+        def record(repos: Repositories) -> None:
+            self._tell_of_unsent(repos, item, outgoing, at_once=reason in _ABOUT_THE_MESSAGE)
+            repos.outbox.give_up(item.id, now=now)
+
+        return record
+
+    def _tell_of_unsent(
+        self, repos: Repositories, item: OutboxItem, outgoing: Outgoing | None, *, at_once: bool
+    ) -> None:
+        """People are told that it may not have arrived, once for a turn: `at_once` where another message can reach
+        them, else when one did.
+        """
+        conversation = repos.outbox.conversation_of(item.id)
+        if conversation is None or item.is_status or isinstance(outgoing, Removal):
+            return
+        now = self._clock.now()
+        if outgoing is None or outgoing.is_notice or not at_once:
+            chats.change(repos, conversation, now, lambda settings: replace(settings, owes_notice=True))
+        elif chats.settings_of(repos, conversation, now).told_unsent != item.turn:
+            chats.change(repos, conversation, now, lambda settings: replace(settings, told_unsent=item.turn))
+            self._put_notice(repos, conversation, item, outgoing.chat)
+
+    def _tell_what_is_owed(self, repos: Repositories, item: OutboxItem, outgoing: Outgoing) -> None:
+        """Something went out in the chat: now people can be told of what did not."""
+        conversation = repos.outbox.conversation_of(item.id)
+        if conversation is None or item.is_status or isinstance(outgoing, Removal):
+            return
+        now = self._clock.now()
+        if chats.settings_of(repos, conversation, now).owes_notice:
+            chats.change(repos, conversation, now, lambda settings: replace(settings, owes_notice=False))
+            if not outgoing.is_notice:
+                self._put_notice(repos, conversation, item, outgoing.chat)
+
+    def _put_notice(self, repos: Repositories, conversation: ConversationId, item: OutboxItem, chat: ChatId) -> None:
+        with speaking(self._language(repos, conversation)):
+            content = Styled(text=say(phrases.MESSAGE_NOT_SENT))
+        notice = Reply(chat=chat, content=content, ok=False, is_notice=True)
+        add_message(repos, conversation, item.turn, notice, self._clock.now())
 
     def give_up_files(self, item: OutboxItem, reply: Reply) -> Outcome:
         """It has no words, and its files cannot be sent: people are told so."""
@@ -202,7 +244,9 @@ class Outcomes:
         now = self._clock.now()
         return lambda repos: repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
 
-    def doubt(self, item: OutboxItem, reason: str, *, outages: int, is_outage: bool = False) -> Outcome:
+    def doubt(
+        self, item: OutboxItem, outgoing: Outgoing, reason: str, *, outages: int, is_outage: bool = False
+    ) -> Outcome:
         """Nobody knows whether it went out; `outages`: how many of its tries failed while nothing went out at all."""
         self._counts.add("sends_unknown")
         is_over = item.doubts >= (_MAX_OUTAGE_RESENDS if is_outage else self._max_resends + outages)
@@ -215,6 +259,7 @@ class Outcomes:
             # Own time is asked within the transaction: beside it, a step of the clock may just be made to count.
             now = self._clock.now()
             if is_over:
+                self._tell_of_unsent(repos, item, outgoing, at_once=False)
                 repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
             else:
                 repos.outbox.doubt(item.id, due_at=now + grace)

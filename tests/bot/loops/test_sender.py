@@ -342,7 +342,7 @@ async def test_a_send_that_stays_unknown_is_given_up(store: Store, clock: SetClo
         async def is_given_up() -> bool:
             clock.move(90)
             store.wakeups["outbox"].set()
-            return await states(store) == ["dead", "sent"]
+            return await states(store) == ["dead", "sent", "sent"]
 
         await eventually_found(is_given_up)
     assert transport.sends == []
@@ -449,10 +449,10 @@ async def test_what_was_sent_without_a_name_is_never_sent_again(store: Store, cl
 
 async def test_the_undeliverable_is_dead_and_holds_nothing_up(store: Store, clock: SetClock) -> None:
     """It is not tried again."""
-    transport = FakeTransport(sends=[Undeliverable("unregistered")])
+    transport = FakeTransport(sends=[Undeliverable("unregistered", reason="unregistered")])
     await say(store, "one", "two")
     async with running(sender_of(transport, store, clock)):
-        await come_to(store, "dead", "sent")
+        await come_to(store, "dead", "sent", "sent")
 
 
 async def test_after_a_crash_a_send_under_way_is_unknown(store: Store, clock: SetClock) -> None:
@@ -569,12 +569,12 @@ async def test_words_that_fail_after_their_file_are_tried_again_and_told_once(st
 async def test_what_has_no_words_or_is_too_large_by_itself_is_given_up(
     store: Store, clock: SetClock, files: tuple[File, ...]
 ) -> None:
-    """A file alone leaves the sentence; words that are too large themselves leave nothing."""
+    """A file alone leaves the sentence; words that are too large themselves leave that there was a message."""
     transport = FakeTransport(sends=[NotUploaded("too large", is_final=True)])
     await say(store, "" if files else "long", files=files)
     async with running(sender_of(transport, store, clock)):
-        await come_to(store, *(("dead", "sent") if files else ("dead",)))
-    assert texts(transport) == ([phrases.FILES_NOT_SENT.text] if files else [])
+        await come_to(store, "dead", "sent")
+    assert texts(transport) == [phrases.FILES_NOT_SENT.text if files else phrases.MESSAGE_NOT_SENT.text]
 
 
 def long_reply() -> dict[str, Any]:
@@ -658,8 +658,8 @@ async def test_what_is_refused_for_its_form_is_sent_plainly(store: Store, clock:
     await say(store, "one", **adorned())
     await say(store, "two", chat="direct:bob", **adorned())
     async with running(sender_of(transport, store, clock, counts=counts)):
-        await come_to(store, "sent", "dead")
-    [sent] = transport.sent
+        await come_to(store, "sent", "dead", "sent")
+    sent, _notice = transport.sent
     assert (sent.content, sent.quote) == (Styled(text="one"), None)
     assert counts.all()["undeliverable_refused"] == 1
 
@@ -741,3 +741,61 @@ async def test_whom_a_message_to_a_group_missed_is_counted_and_not_sent_to_again
         2,
         1,
     )
+
+
+# What people are told of what does not arrive
+
+NOTICE = phrases.MESSAGE_NOT_SENT.text
+
+
+def heard(transport: FakeTransport) -> list[str]:
+    return [reply.content.text for reply in transport.sent]
+
+
+async def test_people_are_told_at_once_of_what_is_refused(store: Store, clock: SetClock) -> None:
+    """Once for an answer, however many of its parts are refused: another message may well go out."""
+    transport = FakeTransport(sends=[Undeliverable("odd", reason="refused")] * 2)
+    await say(store, "one", "two")
+    async with running(sender_of(transport, store, clock)):
+        await come_to(store, "dead", "dead", "sent")
+    assert heard(transport) == [NOTICE]
+
+
+async def test_people_are_told_when_something_arrives_again(store: Store, clock: SetClock) -> None:
+    """Whom nothing reaches is told nothing before; with the next answer, once, also after a restart."""
+    transport = FakeTransport(sends=[Undeliverable("gone", reason="unregistered")])
+    await say(store, "one")
+    async with running(sender_of(transport, store, clock)):
+        await come_to(store, "dead")
+    async with running(sender_of(transport, store, clock)):
+        await say(store, "two")
+        await come_to(store, "dead", "sent", "sent")
+        await say(store, "three")
+        await come_to(store, "dead", "sent", "sent", "sent")
+    assert heard(transport) == ["two", NOTICE, "three"]
+
+
+async def test_a_notice_that_does_not_go_out_makes_no_other(store: Store, clock: SetClock) -> None:
+    """It waits for something else to go out."""
+    transport = FakeTransport(sends=[Undeliverable("odd", reason="refused")] * 2)
+    await say(store, "one")
+    async with running(sender_of(transport, store, clock)):
+        await come_to(store, "dead", "dead")
+        await say(store, "two")
+        await come_to(store, "dead", "dead", "sent", "sent")
+    assert heard(transport) == ["two", NOTICE]
+
+
+async def test_people_are_told_of_what_nobody_knows_the_end_of(store: Store, clock: SetClock) -> None:
+    """It was tried often enough; the next that goes out is followed by the notice."""
+    transport = FakeTransport(sends=[SendUnknown("silence")])
+    await say(store, "one", "two")
+    async with running(sender_of(transport, store, clock, max_resends=0)):
+
+        async def is_over() -> bool:
+            clock.move(90)
+            store.wakeups["outbox"].set()
+            return await states(store) == ["dead", "sent", "sent"]
+
+        await eventually_found(is_over)
+    assert heard(transport) == ["two", NOTICE]

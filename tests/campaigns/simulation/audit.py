@@ -71,7 +71,7 @@ class _Audit:
 
     def seen_in(self, chat: int) -> list[Utterance]:
         """What people saw there, in the order in which it first came."""
-        return [said for said in self.copies if said.chat == chat]
+        return [said for said in self.copies if said.chat == chat and said.role != "notice"]
 
     def answers_to(self, number: int) -> list[Utterance]:
         """What was said in the end in answer to a message: one thing, if all is well."""

@@ -28,15 +28,20 @@ class Utterance:
     status: int = 0
     """Above 0 for what only says what is going on: which one of the story, for none is ever said again."""
 
+    notice: int = 0
+    """Likewise, for what only says that something may not have arrived."""
+
     def __repr__(self) -> str:
         """Without its words, of which it shows a sum."""
         return f"<{self.role} {crc32(self.text.encode()):08x} in {self.chat} to {self.answers}>"
 
     @property
-    def role(self) -> Literal["answer", "question", "status"]:
-        """Whether it answers, asks whether something may be done, or tells what is going on."""
+    def role(self) -> Literal["answer", "question", "status", "notice"]:
+        """Whether it answers, asks whether something may be done, tells what is going on or what may be missing."""
         if self.status:
             return "status"
+        if self.notice:
+            return "notice"
         if self.text.startswith(_MAY_I):
             return "question"
         return "answer"
