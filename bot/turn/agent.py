@@ -43,6 +43,9 @@ _MAX_CALLS = 100
 _PRESSED = UserMessage(
     text="(A note from Aldis: no tool can be used any more for this message. Answer it in words, with what is there.)"
 )
+_AGAIN = UserMessage(
+    text="(A note from Aldis: your last answer was empty. Answer the message in words, or call a tool.)"
+)
 _PERSONA = "The people of this conversation want you to be like this here, within the rules above:"
 
 
@@ -294,6 +297,8 @@ class Agent:
         said = [shorten_answers(message, size) for message in beside(turn.talk, state.said)]
         if state.is_pressed:
             said.append(_PRESSED)
+        elif state.was_mute and not state.runs:
+            said.append(_AGAIN)
         return Request(
             system=self._system,
             messages=with_note((*state.history, *said), turn.note if size.has_note else ""),

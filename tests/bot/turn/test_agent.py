@@ -275,9 +275,11 @@ async def test_an_empty_answer_is_asked_for_once_more(store: Store, clock: SetCl
     there.tools = (Echo(),)
     first = await there.kept("first")
     assert (first.text, first.ok, len(first.completions)) == ("Here I am.", True, 2)
-    assert there.provider.requests[1] == there.provider.requests[0]
+    *same, note = there.provider.requests[1].messages
+    assert (tuple(same), "was empty" in str(note)) == (there.provider.requests[0].messages, True)
     assert is_sendable(first.messages)
     assert ((await there.kept("second")).text, len(there.provider.requests)) == ("A.", 5)
+    assert "was empty" not in str(there.provider.requests[4].messages)
 
 
 async def test_a_context_too_long_is_cut_until_it_fits(store: Store, clock: SetClock) -> None:
