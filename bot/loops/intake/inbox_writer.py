@@ -8,6 +8,7 @@ Left to others: who may write (`recognition`), what is too much (`bot.policy.lim
 
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -24,9 +25,17 @@ from bot.transports.base import Transport
 from bot.transports.envelope.files import files_in
 from bot.turn import chats
 from bot.unanswered import Unanswered
-from store import Arrival, Confirmation, Repositories, Store
+from store import Arrival, Confirmation, Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)
+
+
+_MAX_TRIES = 5
+"""To write down what came while its conversation was being forgotten."""
+
+
+class _Forgotten(Exception):
+    """A conversation is gone that was there a moment ago."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,13 +99,7 @@ class InboxWriter:
         receipts = await self._provable(batch.receipts)
         outcomes, count = [], 0
         if batch.entries or receipts:
-            now = self._clock.now()
-            outcomes, count = await self._store.transaction(
-                lambda repos: (
-                    [self._put(repos, entry) for entry in batch.entries],
-                    repos.attempts.prove_all(receipts, now=now),
-                )
-            )
+            outcomes, count = await self._kept(batch, receipts)
         if count:
             self._counts.add("sends_proved", count)
             _log.debug("receipts proved %d sends whose outcome was not known yet", count)
@@ -115,9 +118,37 @@ class InboxWriter:
             if quota is not None and reason != "queue_full" and entry.arrival.refusal is None:
                 quota.count(entry.envelope, now)
 
+    async def _kept(self, batch: Batch, receipts: list[Confirmation]) -> tuple[list[tuple[str | None, bool]], int]:
+        """Commit a batch; gives what became of each entry, and how many sends were proved.
+
+        Raises:
+            StoreError: nothing was written.
+        """
+        for _ in range(_MAX_TRIES):
+            now = self._clock.now()
+            with suppress(_Forgotten):
+                return await self._store.transaction(
+                    lambda repos, now=now: (
+                        [self._put(repos, entry) for entry in batch.entries],
+                        repos.attempts.prove_all(receipts, now=now),
+                    )
+                )
+            for entry in batch.entries:
+                await self._store.conversation(str(entry.envelope.chat), now=now)
+        raise StoreError("a conversation is forgotten again and again")
+
     def _put(self, repos: Repositories, entry: _Entry) -> tuple[str | None, bool]:
-        """Write one down; gives why it was not, and whether its group wants everything to be answered."""
-        envelope, arrival = entry.envelope, entry.arrival
+        """Write one down; gives why it was not, and whether its group wants everything to be answered.
+
+        Raises:
+            _Forgotten: its conversation has to be begun anew first.
+        """
+        envelope = entry.envelope
+        # It may have been forgotten since it was looked up, and be another or none by now.
+        conversation = repos.chats.at(str(envelope.chat))
+        if conversation is None:
+            raise _Forgotten
+        arrival = replace(entry.arrival, conversation=conversation)
         if envelope.from_self and self._is_echo(repos, arrival, envelope):
             return "echo", False
         if entry.max_waiting is not None and repos.inbox.waiting(arrival.conversation) >= entry.max_waiting:

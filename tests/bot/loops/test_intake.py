@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ from bot.loops.intake.loop import Intake
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.unanswered import REASONS
-from store import Repositories, Store, StoreFull, TurnId
+from store import InboxId, Repositories, Store, StoreFull, TurnId
 from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.conftest import NOON
 from tests.waiting import eventually
@@ -26,13 +27,20 @@ T = TypeVar("T")
 ALLOWED = AccessList(persons=frozenset({"alice"}), groups=frozenset({"G"}))
 
 
-def intake_of(transport: FakeTransport, store: Store, clock: SetClock, counts: Counts | None = None) -> Intake:
+def intake_of(
+    transport: FakeTransport,
+    store: Store,
+    clock: SetClock,
+    counts: Counts | None = None,
+    *,
+    allowed: AccessList = ALLOWED,
+) -> Intake:
     return Intake(
         transport,
         store,
         clock,
         counts or Counts(),
-        allowed=ALLOWED,
+        allowed=allowed,
         name="Aldis",
         pause_factor=0.001,
     )
@@ -330,6 +338,23 @@ async def test_one_that_fails_takes_no_other_along(
     assert "LookupError" in caplog.text
     assert "stumble" not in caplog.text
     assert transport.opened == 1
+
+
+@pytest.mark.parametrize("asked_in", ["direct:alice", "group:0"])
+async def test_what_comes_while_its_conversation_is_forgotten_comes_in(
+    asked_in: str, store: Store, clock: SetClock
+) -> None:
+    """With all that came beside it: people who forget and write again would keep everybody else from being heard."""
+    intake = intake_of(FakeTransport(), store, clock, allowed=replace(ALLOWED, groups=frozenset(map(str, range(20)))))
+    await intake.take(envelope("old", 1), envelope("/forget everything", 2, chat=asked_in))
+    # The conversations of the others are begun while that of the first, which is looked up before, is forgotten.
+    beside = [envelope("hi", 4 + number, chat=f"group:{number}") for number in range(20)]
+    forgetting = store.forget_person(
+        "alice", direct_address="direct:alice", before=InboxId(2), now=NOON, then=lambda *_: None
+    )
+    await asyncio.gather(intake.take(envelope("new", 3), *beside), forgetting)
+    assert {one.sent_at for one in await kept(store)} == set(range(2, 24))
+    await intake.aclose()
 
 
 async def test_a_full_disk_holds_all_of_it(store: Store, clock: SetClock) -> None:
