@@ -98,7 +98,9 @@ def _score(word: str, name: str) -> float:
 
 
 def _likeness(word: str, known: str) -> float:
-    return SequenceMatcher(None, word, known, autojunk=False).ratio()
+    matcher = SequenceMatcher(None, word, known, autojunk=False)
+    # A message is far longer than any name: comparing it letter by letter would stop everybody for seconds.
+    return matcher.ratio() if matcher.real_quick_ratio() >= _CLOSE else 0.0
 
 
 def _parts(text: str) -> Sequence[str]:

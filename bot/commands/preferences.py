@@ -37,6 +37,7 @@ class Menu:
 
 
 _ON, _OFF, _REVOKE = "on", "off", "revoke"
+_MAX_DIGITS = 4
 _MAX_SHOWN = 60
 """Characters of a name that there is not."""
 _SWITCHES: Mapping[str, bool] = {
@@ -280,7 +281,8 @@ def _meant(wanted: str, models: tuple[str, ...]) -> tuple[str, ...]:
     """
     word = wanted.lower()
     if word.isdecimal():
-        return models[int(word) - 1 : int(word)] if 0 < int(word) <= len(models) else ()
+        number = int(word) if len(word) <= _MAX_DIGITS else 0
+        return models[number - 1 : number] if 0 < number <= len(models) else ()
     named = tuple(model for model in models if word in {model.lower(), model.lower().partition("/")[2]})
     return named or tuple(model for model in models if word in model.lower()) or closest(word, models)
 

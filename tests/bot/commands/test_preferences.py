@@ -115,6 +115,8 @@ async def test_the_model_is_chosen_among_those_there_are(store: Store, clock: Se
         assert await told(port, "/model scriptd") == phrases.model("scripted/model-1", ())
         assert await told(port, "/model 2") == phrases.model("other/model-2", ())
         assert await told(port, "/model model") == plain(phrases.which("model", ("scripted/model-1", "other/model-2")))
+        # More digits than Python makes a number of are no number of a model either.
+        assert await told(port, f"/model {'9' * 5000}") == plain(say(phrases.NO_SUCH_MODEL_HERE, name="9" * 60))
         for wrong in ("gpt-9", "0", "3", "99999999999999999999"):
             assert await told(port, f"/model {wrong}") == plain(say(phrases.NO_SUCH_MODEL_HERE, name=wrong))
         assert await told(port, "/model MODEL-2") == phrases.model("other/model-2", ())
