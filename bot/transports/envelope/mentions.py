@@ -75,15 +75,17 @@ def with_names(text: str, mentions: list[Mention]) -> str:
     A mention that does not point to such a sign (or points to the same one again) changes nothing.
     """
     units = text.encode("utf-16-le")
-    written, end, addressed = "", 0, False
+    written, end, addressed, is_blank = "", 0, False, True
     for mention in sorted(mentions, key=lambda mention: mention.start):
         start, stop = 2 * mention.start, 2 * (mention.start + mention.length)
         if start < end or units[start:stop].decode("utf-16-le", "replace") != MENTION_SIGN:
             continue
-        written += units[end:start].decode("utf-16-le", "replace")
-        leads = mention.is_me and not written.strip()
-        addressed = addressed or leads
-        written += "" if leads else mention.written
+        before = units[end:start].decode("utf-16-le", "replace")
+        # All of it looked at anew with each of thousands of mentions would stop everybody for a second.
+        is_blank = is_blank and not before.strip()
+        leads = mention.is_me and is_blank
+        addressed, is_blank = addressed or leads, is_blank and leads
+        written += before + ("" if leads else mention.written)
         end = stop
     written += units[end:].decode("utf-16-le", "replace")
     return written.lstrip(" \t\r\n,:") if addressed else written

@@ -1,6 +1,7 @@
 """What every kind of frame that signal-cli writes must become."""
 
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,7 @@ from bot.transports.envelope.contents import stickers_in
 from bot.transports.envelope.event import Own, event, peek_envelope
 from bot.transports.envelope.files import files_in
 from bot.transports.envelope.json import MAX_FRAME_CHARS
+from bot.transports.envelope.mentions import mention_in, with_names
 from tests.servers import envelopes
 from tests.servers.envelopes import (
     ACCOUNT,
@@ -251,6 +253,7 @@ def test_the_collected_samples_read_as_the_fixtures_do(path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "mentions", "becomes"),
     [
+        pytest.param("￼￼ go", [mention_of(ALDIS), mention_of(ALDIS, 1)], "go", id="own mention twice in front"),
         pytest.param("￼ hi", [mention_of(ALDIS)], "hi", id="own mention in front is left out"),
         pytest.param("￼, hi", [mention_of(ALDIS)], "hi", id="with its comma"),
         pytest.param("￼", [mention_of(ALDIS)], "", id="nothing but the mention"),
@@ -275,6 +278,15 @@ def test_the_collected_samples_read_as_the_fixtures_do(path: Path) -> None:
 def test_mentions_are_written_out(text: str, mentions: Any, becomes: str) -> None:
     """A model reads names where Signal has placeholders, at the right place whatever stands before them."""
     assert heard(message(text, mentions=mentions)).text == becomes
+
+
+def test_thousands_of_mentions_are_written_out_quickly() -> None:
+    """Nobody else is answered while a message is read, and a stranger's is read as well."""
+    count = 200_000
+    mentions = [mention_in(mention_of(ALDIS, 1_000_000 + place), OWN) for place in range(count)]
+    began = time.process_time()
+    assert with_names(" " * 1_000_000 + MENTION_SIGN * count + "go", mentions) == "go"
+    assert time.process_time() - began < 20
 
 
 @pytest.mark.parametrize(
