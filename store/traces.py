@@ -111,4 +111,4 @@ class Traces(Repository):
 
     def was_there(self, turn: TurnId) -> bool:
         """Whether there was ever a turn of this number, kept or not: numbers are never used twice."""
-        return turn > 0 and self.exists("SELECT 1 FROM sqlite_sequence WHERE name = 'turns' AND seq >= ?", (turn,))
+        return self.exists("SELECT 1 FROM sqlite_sequence WHERE name = 'turns' AND seq >= ?", (turn,))

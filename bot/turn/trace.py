@@ -30,6 +30,8 @@ from store import LedgerEntry, Repositories, Store, Trace, TracedMessage, Traced
 
 NEWEST = 20
 """How many turns are listed."""
+_MAX_NUMBER = 2**63 - 1
+"""Of any turn: the largest that SQLite knows."""
 
 
 async def trace_text(store: Store, turn: int | None) -> str:
@@ -46,9 +48,10 @@ async def trace_text(store: Store, turn: int | None) -> str:
 
 
 def _told(repos: Repositories, turn: TurnId) -> Iterator[str]:
-    trace = repos.traces.of(turn)
+    could_be = 0 < turn <= _MAX_NUMBER
+    trace = repos.traces.of(turn) if could_be else None
     if trace is None:
-        was_there = repos.traces.was_there(turn)
+        was_there = could_be and repos.traces.was_there(turn)
         why = (
             "nothing of it is kept any more (forgotten, disappeared or aged out)" if was_there else "there is none yet"
         )

@@ -137,7 +137,7 @@ class Control:
         return app
 
     async def _backup(self, wanted: _Backup) -> Mapping[str, Any]:
-        if not wanted.folder.is_absolute():
+        if not wanted.folder.is_absolute() or "\0" in str(wanted.folder):
             raise ConfigError(f"the folder of a backup has to be a whole path, not {wanted.folder}")
         copy = await self._store.backup(wanted.folder, now=self._clock.wall())
         return {"file": str(copy), "note": NOT_INCLUDED}

@@ -95,6 +95,9 @@ async def test_the_running_one_tells_the_way_of_a_message(running: Path) -> None
     assert await ask_running(running, "trace", {"turn": None}) == {"text": "no turn is kept"}
     with pytest.raises(StoreError, match="turn 7: there is none yet"):
         await ask_running(running, "trace", {"turn": 7})
+    for number in (2**63, -(2**63) - 1, 10**30):
+        with pytest.raises(StoreError, match=f"turn {number}: there is none yet"):
+            await ask_running(running, "trace", {"turn": number})
     with pytest.raises(StoreError, match="and nothing else"):
         await ask_running(running, "trace", {"turn": "seven"})
 
@@ -132,6 +135,8 @@ async def test_a_refusal_is_the_sentence_of_the_running_one(running: Path, tmp_p
         await ask_running(running, "backup", {"folder": str(tmp_path / "file")})
     with pytest.raises(StoreError, match="has to be a whole path, not backups"):
         await ask_running(running, "backup", {"folder": "backups"})
+    with pytest.raises(StoreError, match="has to be a whole path"):
+        await ask_running(running, "backup", {"folder": f"{tmp_path}/a\0b"})
     for body in ({}, {"folder": 7}, {"folder": "/x", "more": "y"}, None):
         with pytest.raises(StoreError, match="is asked for with"):
             await ask_running(running, "backup", body)
