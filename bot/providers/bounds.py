@@ -13,9 +13,9 @@ from typing import Final
 import httpx2
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
-"""Of a whole answer: the longest that can be asked for, in the smallest pieces, each in JSON."""
+"""Of a stream: the longest answer that can be asked for, in the smallest pieces, each in JSON."""
 MAX_EVENT_BYTES = 4 * 1024 * 1024
-"""Of one event of a stream: the last one may hold the whole answer."""
+"""Of one event of a stream, the last of which may hold the whole answer, and of an answer that comes whole."""
 MAX_EVENT_LINES = 100
 """Events have two or three."""
 
@@ -53,7 +53,8 @@ class _Bounded(httpx2.AsyncByteStream):
             size += len(chunk)
             if self._in_events:
                 event.take(chunk)
-            if size > MAX_ANSWER_BYTES or event.size > MAX_EVENT_BYTES or event.lines > MAX_EVENT_LINES:
+            most = MAX_ANSWER_BYTES if self._in_events else MAX_EVENT_BYTES
+            if size > most or event.size > MAX_EVENT_BYTES or event.lines > MAX_EVENT_LINES:
                 raise AnswerTooLarge("more than an answer may hold")
             yield chunk
 

@@ -10,10 +10,13 @@ import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping
 from typing import Protocol
 
+from bot.providers import bounds
 from bot.providers.base import OnText
 
 MAX_CHARACTERS = 2_000_000
 """Of one answer: twice what the largest output limit gives. A server that repeats itself may never end."""
+MAX_PARTS = 1_000
+"""Of one answer, be they calls or texts: with each piece all are looked through."""
 
 
 class Gathering(Protocol):
@@ -85,7 +88,10 @@ async def read_stream(pieces: AsyncIterable[object], gathering: Gathering, on_te
         if text != said and text.strip():
             said = text
             on_text(text)
-    return gathering.body()
+    body = gathering.body()
+    if len(body) > bounds.MAX_EVENT_BYTES:
+        raise ValueError("the answer is larger than one may be that comes whole")
+    return body
 
 
 def is_whole(headers: Mapping[str, str]) -> bool:

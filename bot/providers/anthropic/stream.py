@@ -57,6 +57,8 @@ class PartialMessage:
                 self._count(_block.validate_python(self._message.get("usage") or {}))
             case "content_block_start":
                 self._blocks[event.index] = dict(event.content_block or {})
+                if len(self._blocks) > streams.MAX_PARTS:
+                    raise ValueError("the blocks do not end")
             case "content_block_delta":
                 self._grow(event.index, event.delta or {})
             case "message_delta":

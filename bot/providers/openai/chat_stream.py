@@ -16,9 +16,6 @@ from bot.providers import streams, wire
 
 Json = dict[str, object]
 
-_MAX_CALLS = 1_000
-"""In one answer: with each piece all are looked through."""
-
 
 class _Function(wire.Wire):
     name: str | None = None
@@ -144,7 +141,7 @@ class PartialChat:
         """The call that a piece belongs to: the one of its number, unless it is another, which bears a name."""
         same = [call for call in self._calls if call.index == piece.index][-1:]
         if not same or (piece.function.name and same[0].is_over(piece.id)):
-            if len(self._calls) == _MAX_CALLS:
+            if len(self._calls) == streams.MAX_PARTS:
                 raise ValueError("the calls do not end")
             same = [_Asked(index=piece.index, id=piece.id)]
             self._calls += same

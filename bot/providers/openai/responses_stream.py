@@ -46,6 +46,8 @@ class PartialResponse:
         if event.type in _WORDS:
             place = (event.output_index, event.content_index)
             self._texts[place] = self._texts.get(place, "") + str(event.delta or "")
+            if len(self._texts) > streams.MAX_PARTS:
+                raise ValueError("the texts do not end")
         elif event.type in _ENDS:
             self._response = event.response
         elif event.type == "error":

@@ -3,7 +3,7 @@
 import asyncio
 import gzip
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -13,9 +13,12 @@ import pytest
 from bot.errors import Unavailable
 from bot.providers import bounds
 from bot.providers.anthropic.provider import Anthropic
+from bot.providers.anthropic.stream import PartialMessage
 from bot.providers.base import Provider
 from bot.providers.openai.chat_stream import PartialChat
 from bot.providers.openai.provider import OpenAI
+from bot.providers.openai.responses_stream import PartialResponse
+from bot.providers.streams import Gathering, read_stream
 from tests.bot.providers.vendors import QUESTION
 from tests.waiting import DEADLINE_SECONDS
 
@@ -38,7 +41,7 @@ class Endless(httpx2.AsyncByteStream):
 @pytest.mark.parametrize(
     ("kind", "piece", "most"),
     [
-        (WHOLE, b"x" * 65536, bounds.MAX_ANSWER_BYTES),
+        (WHOLE, b"x" * 65536, bounds.MAX_EVENT_BYTES),
         (STREAM, b"data: " + b"x" * 65536 + b"\n\n", bounds.MAX_ANSWER_BYTES),
         (STREAM, b"x" * 65536, bounds.MAX_EVENT_BYTES),
         (STREAM, b":\n", 2 * bounds.MAX_EVENT_LINES),
@@ -73,19 +76,42 @@ async def test_many_short_events_are_read(line_end: bytes, chunk_bytes: int) -> 
     assert b"".join([chunk async for chunk in answer.aiter_raw()]) == sent
 
 
-def test_calls_without_end_are_no_answer() -> None:
-    """With each piece all are looked through, so there are only so many."""
-    gathering = PartialChat()
-    for number in range(1000):
-        gathering.take(_piece(number))
-    gathering.take(_piece(999))  # more of the last one
-    with pytest.raises(ValueError, match="do not end"):
-        gathering.take(_piece(1000))
-
-
-def _piece(number: int) -> object:
+def _call(number: int) -> object:
     call = {"index": number, "id": f"call_{number}", "function": {"name": "a", "arguments": "{}"}}
     return {"choices": [{"delta": {"tool_calls": [call]}}]}
+
+
+def _block(number: int) -> object:
+    return {"type": "content_block_start", "index": number, "content_block": {"type": "text", "text": "a"}}
+
+
+def _text(number: int) -> object:
+    return {"type": "response.output_text.delta", "output_index": number, "delta": "a"}
+
+
+@pytest.mark.parametrize(
+    ("gathering", "piece"), [(PartialChat(), _call), (PartialMessage(), _block), (PartialResponse(), _text)]
+)
+def test_parts_without_end_are_no_answer(gathering: Gathering, piece: Callable[[int], object]) -> None:
+    """With each piece all calls, blocks or texts are looked through, so there are only so many."""
+    for number in range(1000):
+        gathering.take(piece(number))
+    gathering.take(piece(999))  # more of the last one
+    with pytest.raises(ValueError, match="do not end"):
+        gathering.take(piece(1000))
+
+
+async def test_what_a_stream_comes_to_is_no_larger_than_a_whole_answer() -> None:
+    """Also where it is no words: a call whose arguments go on and on would keep everybody waiting in the end."""
+
+    async def pieces(count: int) -> AsyncIterator[object]:
+        for _ in range(count):
+            piece = {"index": 0, "id": "call_0", "function": {"name": "a", "arguments": "x" * 100_000}}
+            yield {"choices": [{"delta": {"tool_calls": [piece]}, "finish_reason": "tool_calls"}]}
+
+    assert len(await read_stream(pieces(30), PartialChat(), print)) > 3_000_000
+    with pytest.raises(ValueError, match="larger than one may be"):
+        await read_stream(pieces(50), PartialChat(), print)
 
 
 @asynccontextmanager
