@@ -3,7 +3,7 @@
     GET /v1/models (Anthropic)               max_input_tokens, max_tokens, capabilities
     GET /v1/models (OpenAI's and all others) vLLM, SGLang: max_model_len; llama.cpp: meta.n_ctx; Groq: context_window;
                                              OpenRouter: context_length, pricing, supported_parameters, architecture
-    GET /props (llama.cpp)                   default_generation_settings.n_ctx, modalities
+    GET /props (llama.cpp)                   default_generation_settings.n_ctx, modalities, chat_template_caps
     GET /api/v0/models (LM Studio)           loaded_context_length, max_context_length, type
     POST /api/show, GET /api/ps (Ollama)     context_length of the model and of what is loaded, num_ctx, capabilities
 
@@ -53,6 +53,10 @@ class Capabilities:
     tools: bool | None = None
     pictures: bool | None = None
     documents: bool | None = None
+    system: bool | None = None
+    """Whether its template knows a system message."""
+    parallel_calls: bool | None = None
+    """Whether its template shows more than the first of several calls in one answer."""
     thinking: bool | None = None
     effort: bool | None = None
     """Whether it can be told how much to think."""
@@ -76,6 +80,7 @@ class Capabilities:
 
 
 NOTHING = Capabilities()
+_FLAGS = ("tools", "pictures", "documents", "system", "parallel_calls", "thinking", "effort")
 
 
 def told_of(lessons: ModelLessons, server: str, model: str) -> Capabilities:
@@ -86,7 +91,7 @@ def told_of(lessons: ModelLessons, server: str, model: str) -> Capabilities:
 def of_lesson(lesson: object) -> Capabilities:
     """What `as_lesson` kept; a value that it cannot have written counts as missing."""
     kept = _object(lesson)
-    flags = {name: _flag(kept.get(name)) for name in ("tools", "pictures", "documents", "thinking", "effort")}
+    flags = {name: _flag(kept.get(name)) for name in _FLAGS}
     try:
         price = Price.model_validate(kept["price"]) if "price" in kept else None
     except ValidationError:
@@ -140,11 +145,18 @@ def of_training(entry: object) -> Capabilities:
 
 
 def of_llama_cpp(props: object) -> Capabilities:
-    """By llama.cpp's `/props`."""
+    """By llama.cpp's `/props`. Tools that its template does not know are left out of the prompt without a word, and so
+    are calls behind the first where it knows one alone.
+    """
     told = _object(props)
+    knows = _object(told.get("chat_template_caps"))
+    calls = _flag(knows.get("supports_tool_calls"))
     return Capabilities(
         window_tokens=_window(_object(told.get("default_generation_settings")).get("n_ctx")),
+        tools=_flag(knows.get("supports_tools")),
         pictures=_flag(_object(told.get("modalities")).get("vision")),
+        system=_flag(knows.get("supports_system_role")),
+        parallel_calls=_flag(knows.get("supports_parallel_tool_calls")) if calls else None,
     )
 
 

@@ -59,8 +59,18 @@ async def learned(settings: Settings, lessons: ModelLessons, *, answered: bool =
     ("host", "expected"),
     [
         (ModelHost("vllm"), Capabilities(window_tokens=8192)),
-        (ModelHost("llama_cpp"), Capabilities(window_tokens=8192, pictures=False)),
-        (ModelHost("llama_cpp", sees=True), Capabilities(window_tokens=8192, pictures=True)),
+        (
+            ModelHost("llama_cpp"),
+            Capabilities(window_tokens=8192, tools=True, pictures=False, system=True, parallel_calls=True),
+        ),
+        (
+            ModelHost("llama_cpp", sees=True, knows_system=False, knows_parallel_calls=False),
+            Capabilities(window_tokens=8192, tools=True, pictures=True, system=False, parallel_calls=False),
+        ),
+        (
+            ModelHost("llama_cpp", tools=False),
+            Capabilities(window_tokens=8192, tools=False, pictures=False, system=True),
+        ),
         (ModelHost("lm_studio"), Capabilities(window_tokens=8192, pictures=False)),
         (ModelHost("lm_studio", is_loaded=False), Capabilities(window_tokens=131_072, pictures=False)),
         (ModelHost("ollama"), Capabilities(window_tokens=8192, tools=True, pictures=False, thinking=False)),

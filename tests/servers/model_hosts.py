@@ -1,7 +1,8 @@
 """What servers of models at home, and resellers, tell of a model besides its name, each in its own shape.
 
 Source, 2026-11-23: vLLM's `ModelCard` (github.com/vllm-project/vllm, entrypoints/openai); llama.cpp's tools/server
-README (`GET /props`, `GET /v1/models`) and answers of b8681 as mvysny.github.io/llama-server-endpoints shows them; LM
+README (`GET /props`, `GET /v1/models`), answers of b8681 as mvysny.github.io/llama-server-endpoints shows them, and of
+build 0c1e570, seen on 2026-11-24 (`chat_template_caps`; a template without tools has no calls either); LM
 Studio's REST API v0 (lmstudio.ai/docs; `loaded_context_length` stands there while a model is loaded); Ollama's
 `POST /api/show` and `GET /api/ps` (docs.ollama.com); openrouter.ai/docs, "List available models". OpenAI itself tells
 names alone.
@@ -27,6 +28,8 @@ class ModelHost:
     trained_tokens: int = 131_072
     """What the model was made for."""
     tools: bool = True
+    knows_system: bool = True
+    knows_parallel_calls: bool = True
     sees: bool = False
     is_loaded: bool = True
     num_ctx: int | None = None
@@ -74,6 +77,12 @@ class ModelHost:
                     "total_slots": 4,
                     "model_alias": name,
                     "modalities": {"vision": self.sees, "audio": False},
+                    "chat_template_caps": {
+                        "supports_tools": self.tools,
+                        "supports_tool_calls": self.tools,
+                        "supports_system_role": self.knows_system,
+                        "supports_parallel_tool_calls": self.tools and self.knows_parallel_calls,
+                    },
                 }
             case "lm_studio", "/api/v0/models":
                 loaded = {"loaded_context_length": self.window_tokens} if self.is_loaded else {}

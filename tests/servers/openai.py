@@ -43,6 +43,12 @@ class OpenAIServer(ModelServer):
     """Whether its model writes the calls of the script into its words, as one that was told of tools in its prompt."""
     knows_system: bool = True
     """Whether the template of its model knows a system message."""
+    knows_parallel_calls: bool = True
+    """Whether the template of its model knows several calls in one answer."""
+    knows_tools: bool = True
+    """Whether the template of its model knows tools: those that are offered are left out without a word, and an answer
+    of one is refused.
+    """
     carries: rules.Carried | None = None
     """Whose server it is as to what has to come back with a call; None: nothing is given that would."""
     carried: list[Any] = field(default_factory=list[Any])
@@ -101,7 +107,9 @@ class OpenAIServer(ModelServer):
             if body.get("tools") and not self.takes_tools:
                 raise rules.tools_refused(self.tool_refusal, body["model"])
             if self.local:
-                rules.check_template(body["messages"])
+                rules.check_template(
+                    body["messages"], knows_tools=self.knows_tools, knows_parallel_calls=self.knows_parallel_calls
+                )
         if len(seen.body) // 4 > self.window_tokens:
             raise rules.wrong(
                 f"This model's maximum context length is {self.window_tokens} tokens. However, your messages resulted "

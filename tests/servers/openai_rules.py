@@ -331,8 +331,20 @@ def _check_parts(parts: list[Json], where: str, known: dict[str, str]) -> None:
             raise wrong(f"Missing required parameter: '{where}[{number}].filename'.", where)
 
 
-def check_template(messages: list[Json]) -> None:
-    """What the chat templates of local servers want on top; ids as Mistral's, and its own service (code 3280)."""
+_ALTERNATE = "Conversation roles must alternate user/assistant/user/assistant/..."
+_NO_PARSER = "Unable to generate parser for this template. Automatic parser generation failed: \n------------\nError:"
+
+
+def check_template(messages: list[Json], *, knows_tools: bool = True, knows_parallel_calls: bool = True) -> None:
+    """What the chat templates of local servers want on top; ids as Mistral's, and its own service (code 3280). One that
+    does not know tools is as Gemma 2's, one that does not know several calls as those of Llama 3.
+
+    Source for these: llama-server of llama.cpp, build 0c1e570, with the templates that come with it; seen, 2026-11-24.
+    """
+    if not knows_parallel_calls and any(len(message.get("tool_calls") or ()) > 1 for message in messages):
+        raise wrong(f"{_NO_PARSER} Jinja Exception: This model only supports single tool-calls at once!")
+    if not knows_tools and any(message["role"] == "tool" for message in messages):
+        raise wrong(f"{_NO_PARSER} Jinja Exception: {_ALTERNATE}")
     for call in (call for message in messages for call in message.get("tool_calls") or ()):
         if not re.fullmatch(r"[a-zA-Z0-9]{9}", call["id"]):
             told = f"Tool call id was {call['id']} but must be a-z, A-Z, 0-9, with a length of 9."
@@ -342,7 +354,7 @@ def check_template(messages: list[Json]) -> None:
         raise wrong("System message must be at the beginning.")
     spoken = [role for role in roles if role in {"user", "assistant"}]
     if any(one == other == "user" for one, other in pairwise(spoken)):
-        raise wrong("Conversation roles must alternate user/assistant/user/assistant/...")
+        raise wrong(_ALTERNATE)
     if roles[-1] == "assistant":
         raise wrong("Cannot continue from an assistant message.")
 

@@ -13,7 +13,8 @@ Source: platform.openai.com (chat completions), and issue threads of vLLM, SGLan
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from pydantic import AliasChoices, Field
 
@@ -22,6 +23,7 @@ from bot.messages import (
     AssistantPart,
     CallId,
     Medium,
+    Message,
     Opaque,
     Picture,
     Text,
@@ -163,13 +165,32 @@ def _messages(request: Request, habits: Habits) -> list[Json]:
     system = request.whole_system
     ready: list[Json] = [{"role": "system", "content": system}] if system and habits.takes_system else []
     asked: list[Content] = [system] if system and not habits.takes_system else []
-    for message in request.messages:
+    messages = request.messages if habits.takes_parallel_calls else _one_by_one(request.messages)
+    for message in messages:
         if isinstance(message, UserMessage):  # many templates want user and assistant in turn
             asked.append(_content(message, habits.takes))
         elif items := _items(message, habits):
             ready += [*_asked(asked), *items]
             asked = []
     return [*ready, *_asked(asked)]
+
+
+def _one_by_one(messages: Iterable[Message]) -> Iterator[Message]:
+    """The messages with no more than one call in each, every one followed by its answer."""
+    calls: list[ToolCall] = []
+    for message in messages:
+        if isinstance(message, AssistantMessage) and len(message.calls) > 1:
+            calls = list(message.calls[1:])
+            yield replace(message, parts=tuple(part for part in message.parts if part not in calls))
+        elif isinstance(message, ToolMessage) and calls:
+            of_call = {call.id: call for call in calls}
+            for answer in message.answers:
+                if answer.call_id in of_call:
+                    yield AssistantMessage(parts=(of_call[answer.call_id],))
+                yield ToolMessage(answers=(answer,))
+            calls = []
+        else:
+            yield message
 
 
 def _asked(contents: list[Content]) -> list[Json]:

@@ -59,6 +59,13 @@ a thought_signature").
 """
 _NO_SYSTEM = re.compile(r"system role (?:is )?not supported|unexpected role[^\w]+system", re.IGNORECASE)
 """What templates say that know no system message: Gemma 2's, Mistral's first. Source: issue threads, 2026-11-24."""
+_ALTERNATE = re.compile(r"conversation roles must alternate", re.IGNORECASE)
+"""What templates say that know no answers of tools, once there is one: those of Gemma 2 and of Mistral's first."""
+_ONE_CALL = re.compile(r"only supports single tool[- ]calls? at once", re.IGNORECASE)
+"""What the templates of Llama 3 say of several calls in one answer.
+
+Source for both: llama-server of llama.cpp, build 0c1e570, with these templates; seen, 2026-11-24.
+"""
 _CARRIED = re.compile(r"reasoning_content|reasoning_details|extra_content")
 
 
@@ -92,6 +99,8 @@ class Habits:
     """Whether its cache is told where it is to keep what."""
     takes_system: bool = True
     """Whether its model's template knows a system message; where not, its words stand before the first question."""
+    takes_parallel_calls: bool = True
+    """Whether its model's template knows several calls in one answer; where not, they stand one behind the other."""
     carries: bool = True
     """Whether it takes back what it gave beside words and calls."""
     fills: str = ""
@@ -103,7 +112,7 @@ class Habits:
             return replace(self, speaks_responses=True, tool_mode="native")
         if (learned := self._after_parameter(refusal, request)) is not None:
             return learned
-        if self.tool_mode == "auto" and request.tools and _is_about_tools(refusal):
+        if self.tool_mode == "auto" and _is_about_tools(refusal, request):
             return replace(self, tool_mode="prompt")
         refused = media.refused_kinds(refusal.words, media.kinds_in(request.messages) & self.takes)
         return replace(self, takes=self.takes - refused) if refused else None
@@ -115,6 +124,10 @@ class Habits:
             habits = replace(habits, takes=habits.takes - {media.PICTURE} | surely_takes)
         if told.tools is False and habits.tool_mode == "auto":
             habits = replace(habits, tool_mode="prompt")
+        if told.system is False:
+            habits = replace(habits, takes_system=False)
+        if told.parallel_calls is False:
+            habits = replace(habits, takes_parallel_calls=False)
         return habits
 
     def since(self, before: "Habits", own: "Habits") -> "Habits":
@@ -138,6 +151,10 @@ class Habits:
             (self.takes_effort and is_unknown and _is_about(refusal, "reasoning_effort"), {"takes_effort": False}),
             (most is not None, {"max_output_tokens": most}),
             (self.takes_system and _NO_SYSTEM.search(refusal.words) is not None, {"takes_system": False}),
+            (
+                self.takes_parallel_calls and _ONE_CALL.search(refusal.words) is not None,
+                {"takes_parallel_calls": False},
+            ),
             (self.counts_streams and _is_about(refusal, "stream_options"), {"counts_streams": False}),
             (self.marks_cache and "prompt_cache" in f"{refusal.param} {refusal.words}", {"marks_cache": False}),
         )
@@ -183,9 +200,11 @@ def _is_like(habits: Habits, name: str, value: Any) -> bool:
             return type(value) is type(getattr(habits, name))
 
 
-def _is_about_tools(refusal: Refusal) -> bool:
+def _is_about_tools(refusal: Refusal, request: Request) -> bool:
+    if any(message.role == "tool" for message in request.messages) and _ALTERNATE.search(refusal.words):
+        return True
     is_unknown = refusal.code == "unsupported_parameter" and _is_about(refusal, "tools")
-    return is_unknown or _NO_TOOLS.search(refusal.words) is not None
+    return bool(request.tools) and (is_unknown or _NO_TOOLS.search(refusal.words) is not None)
 
 
 def _is_about(refusal: Refusal, parameter: str) -> bool:

@@ -44,6 +44,15 @@ async def _asked(
         return await provider.complete(QUESTION)
 
 
+async def _continued(server: OpenAIServer, *, model: str) -> None:
+    """The question is answered by calls, and these by words, twice."""
+    async with server, aclosing(_provider(server, model=model, api_key=None, api="auto")) as provider:
+        first = await provider.complete(QUESTION)
+        assert first.message is not None
+        for _ in range(2):
+            assert (await provider.complete(followed_by(QUESTION, *answered(first.message)))).stop is Stop.END
+
+
 def _provider(server: OpenAIServer, *, model: str, api_key: str | None, api: Api, effort: str | None = None) -> OpenAI:
     return OpenAI(api_key=api_key, model=model, base_url=server.base_url, api=api, effort=effort)
 
@@ -410,6 +419,33 @@ async def test_a_template_without_a_system_message() -> None:
     assert len(server.refused) == 1
     first, *_ = server.requests[-1].json()["messages"]
     assert first == {"role": "user", "content": "You are Aldis.\n\nWhat is the weather in Oslo?"}
+
+
+async def test_a_template_without_parallel_calls() -> None:
+    """Calls that stood in one answer stand one behind the other then, each followed by its own answer, after one
+    refusal; a single call is as it was.
+    """
+    server = OpenAIServer(local=True, knows_parallel_calls=False)
+    server.scripted(say("I look.") + call("get_weather", {"place": "Oslo"}) + call("current_time", {}))
+    await _continued(server, model="llama3.1:8b")
+    assert len(server.refused) == 1
+    *_, spoken, answer, second, last = server.requests[-1].json()["messages"]
+    assert [one["role"] for one in (spoken, answer, second, last)] == ["assistant", "tool"] * 2
+    assert (spoken["content"], second["content"]) == ("I look.", "")
+    for calling, told in ((spoken, answer), (second, last)):
+        [only] = calling["tool_calls"]
+        assert only["id"] == told["tool_call_id"]
+
+
+async def test_a_template_without_answers_of_tools() -> None:
+    """Tools are described in its prompt then, after one refusal; the question is answered."""
+    server = OpenAIServer(local=True, knows_tools=False)
+    server.scripted(call("get_weather", {"place": "Oslo"}))
+    await _continued(server, model="gemma2:9b")
+    assert len(server.refused) == 1
+    sent = server.requests[-1].json()
+    assert "tools" not in sent
+    assert "<<get_weather" in str(sent["messages"])
 
 
 @pytest.mark.parametrize(
