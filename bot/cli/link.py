@@ -55,7 +55,10 @@ async def _linked(given: Settings) -> str | None:
         if accounts:
             names = ", ".join(account.name or "one without a phone number" for account in accounts)
             print(f"The bridge has an account already: {names}.", file=sys.stderr)
-        return await _scanned(linking, given.signal.device_name)
+        account = await _scanned(linking, given.signal.device_name)
+        if account and not given.signal.account and any(one.name != account for one in accounts):
+            print(f"The bridge has several accounts now: set SIGNAL__ACCOUNT={account}.", file=sys.stderr)
+        return account
 
 
 async def _scanned(linking: Linking, device_name: str, *, pause_seconds: float = _PAUSE_SECONDS) -> str | None:

@@ -96,6 +96,21 @@ async def test_an_account_that_is_linked_already(tmp_path: Path) -> None:
     assert ended.stderr.splitlines()[-1].startswith(told)
 
 
+@pytest.mark.parametrize("named", [False, True])
+async def test_a_second_account(tmp_path: Path, named: bool) -> None:
+    """Aldis would not start before it is told which of them it answers for: that is said, unless it is set."""
+    settings = {"SIGNAL__ACCOUNT": ACCOUNT} if named else {}
+    async with (
+        SignalCli(accounts=["+15550100077"]) as server,
+        watched("link", settings={"SIGNAL__URL": server.url, **settings}, folder=tmp_path) as console,
+    ):
+        await console.err.until("Waiting for the phone")
+        await server.scan(ACCOUNT)
+        ended = await console.ended()
+    assert ended.status == 0
+    assert (f"several accounts now: set SIGNAL__ACCOUNT={ACCOUNT}." in ended.stderr) is not named
+
+
 async def test_giving_up(tmp_path: Path) -> None:
     """Ctrl-C while the code waits for a phone: one line, status 1, no trace of the code's address in the log."""
     async with (
