@@ -353,8 +353,10 @@ class Reply:
     """Whether its only file is a voice note."""
     ok: bool = True
     """False when the words tell of a failure instead of answering."""
-    is_notice: bool = False
-    """Whether it says that something else may not have arrived: of a notice that does not, nothing is said at once."""
+    notice_of: int | None = None
+    """The item of the outbox that led to it, where it says that something else may not have arrived: of a notice that
+    does not, nothing is said at once.
+    """
     last: bool = True
     """False for all but the last part of an answer in several parts."""
     answers: tuple[SentId, ...] = ()

@@ -205,7 +205,7 @@ class Outcomes:
         if conversation is None or item.is_status or isinstance(outgoing, Removal):
             return
         now = self._clock.now()
-        if outgoing is None or outgoing.is_notice or not at_once:
+        if outgoing is None or outgoing.notice_of is not None or not at_once:
             chats.change(repos, conversation, now, lambda settings: replace(settings, owes_notice=True))
         elif chats.settings_of(repos, conversation, now).told_unsent != item.turn:
             chats.change(repos, conversation, now, lambda settings: replace(settings, told_unsent=item.turn))
@@ -219,13 +219,13 @@ class Outcomes:
         now = self._clock.now()
         if chats.settings_of(repos, conversation, now).owes_notice:
             chats.change(repos, conversation, now, lambda settings: replace(settings, owes_notice=False))
-            if not outgoing.is_notice:
+            if outgoing.notice_of is None:
                 self._put_notice(repos, conversation, item, outgoing.chat)
 
     def _put_notice(self, repos: Repositories, conversation: ConversationId, item: OutboxItem, chat: ChatId) -> None:
         with speaking(self._language(repos, conversation)):
             content = Styled(text=say(phrases.MESSAGE_NOT_SENT))
-        notice = Reply(chat=chat, content=content, ok=False, is_notice=True)
+        notice = Reply(chat=chat, content=content, ok=False, notice_of=item.id)
         add_message(repos, conversation, item.turn, notice, self._clock.now())
 
     def give_up_files(self, item: OutboxItem, reply: Reply) -> Outcome:

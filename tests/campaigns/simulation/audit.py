@@ -70,7 +70,9 @@ class _Audit:
             self.copies[visible.said].append(visible)
 
     def seen_in(self, chat: int) -> list[Utterance]:
-        """What people saw there, in the order in which it first came."""
+        """What people saw there, in the order in which it first came; without notices, which belong to what was said
+        before and come behind what went out meanwhile.
+        """
         return [said for said in self.copies if said.chat == chat and said.role != "notice"]
 
     def answers_to(self, number: int) -> list[Utterance]:
@@ -281,14 +283,14 @@ def _sent_is_sent(audit: _Audit) -> None:
     unnamed = Counter(chats[row[0]] for row in audit.remains.outbox if row[2] == "sent" and row[3] is None)
     for chat, count in unnamed.items():
         named = {said for of, said in sent if of == chat}
-        others = [said for said in audit.seen_in(chat) if said not in named]
+        others = [said for said in audit.copies if said.chat == chat and said not in named]
         audit.findings.figures["messages proved without a name"] += count
         audit.check("what counts as sent went out, in its chat", count <= len(others), (chat, count, others))
     for chat, said in sent:
         went_out = said is not None and said.chat == chat
         audit.check("what counts as sent went out, in its chat", went_out, (chat, said))
     for chat in chats.values():
-        in_order = [said for of, said in sent if of == chat and said is not None]
+        in_order = [said for of, said in sent if of == chat and said is not None and said.role != "notice"]
         seen = [said for said in audit.seen_in(chat) if said in in_order]
         audit.check("what counts as sent went out in its order, each for itself", seen == in_order, (chat, seen))
 

@@ -140,7 +140,7 @@ class Network:
             ok=reply.ok,
             last=reply.last,
             status=self.nth("status") if reply.content.text in _STATUSES else 0,
-            notice=self.nth("notice") if reply.is_notice else 0,
+            notice=reply.notice_of or 0,
         )
         attempt = Attempt(said=said, life=life, fate=self._fate(said), began_at_seconds=_now(), edits=reply.edits)
         self.record.attempts.append(attempt)

@@ -29,7 +29,7 @@ class Utterance:
     """Above 0 for what only says what is going on: which one of the story, for none is ever said again."""
 
     notice: int = 0
-    """Likewise, for what only says that something may not have arrived."""
+    """Above 0 for what only says that something may not have arrived: by which it was brought about."""
 
     def __repr__(self) -> str:
         """Without its words, of which it shows a sum."""
