@@ -82,7 +82,9 @@ STORED_ENVELOPE = (
     + b',"server_at":null,"expires_in_seconds":0,"waited_ms":null,"is_command":false,"group_revision":null}'
 )
 STORED_REPLY = (
-    OLD_REPLY.removesuffix(b"}").replace(b'"ok":', b'"mentions":[],"files":[],"is_voice_note":false,"ok":', 1)
+    OLD_REPLY.removesuffix(b"}")
+    .replace(b'"ok":', b'"mentions":[],"files":[],"is_voice_note":false,"ok":', 1)
+    .replace(b'"last":', b'"notice_of":null,"last":', 1)
     + b',"edits":null}'
 )
 REMOVAL = Removal(chat=ChatId("direct:uuid"), target=SentId(1))
