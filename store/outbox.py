@@ -435,14 +435,37 @@ class Outbox(Repository):
         )
         self.notify("outbox")
 
-    def give_up_held(self, *, before: datetime, now: datetime) -> tuple[ConversationId, ...]:
-        """Gives up what is held and belongs to a turn from before then; returns the conversation of each item."""
-        return self.column(
-            "UPDATE outbox SET state = 'dead', reply = NULL, settled_at = ?1 "
+    def give_up_held(self, *, before: datetime, now: datetime) -> int:
+        """Gives up what is held and belongs to a turn from before then; returns how many items that were. People are
+        told once something goes out there.
+        """
+        return self.execute(
+            "UPDATE outbox SET state = 'dead', reply = NULL, settled_at = ?1, "
+            "unsent = CASE WHEN position >= 0 AND NOT removes THEN 'owed' END "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
             "AND conversation_id IN (SELECT conversation_id FROM holds) "
-            "AND turn_id IN (SELECT id FROM turns WHERE started_at < ?2) RETURNING conversation_id",
+            "AND turn_id IN (SELECT id FROM turns WHERE started_at < ?2)",
             (millis(now), millis(before)),
+        ).rowcount
+
+    def owe_notice(self, item: OutboxId) -> None:
+        """Notes that people are to be told of it, should it be dead, once something goes out there."""
+        self.execute("UPDATE outbox SET unsent = 'owed' WHERE id = ?", (item,))
+
+    def begin_notice(self, item: OutboxId, turn: TurnId) -> bool:
+        """Notes that people are told of it; returns whether they were not told of anything of its turn before."""
+        is_first = not self.exists("SELECT 1 FROM outbox WHERE turn_id = ? AND unsent = 'told'", (turn,))
+        self.execute("UPDATE outbox SET unsent = 'told' WHERE id = ?", (item,))
+        return is_first
+
+    def take_owed(self, item: OutboxId) -> bool:
+        """Returns whether people are owed a notice where this item is; from now on they are not."""
+        return bool(
+            self.execute(
+                "UPDATE outbox SET unsent = 'told' WHERE unsent = 'owed' AND state = 'dead' "
+                "AND conversation_id = (SELECT conversation_id FROM outbox WHERE id = ?)",
+                (item,),
+            ).rowcount
         )
 
     def prune(self, *, before: datetime) -> int:

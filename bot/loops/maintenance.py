@@ -10,12 +10,10 @@ Left to others: the daily work of the queues (`bot.loops.worker`, `bot.loops.sen
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import timedelta
 
 from bot.clock import Clock
 from bot.logs import describe_error
-from bot.turn import chats
 from bot.turn.edits import Revisions
 from store import Repositories, Store, StoreError
 
@@ -147,9 +145,7 @@ class Maintenance:
             repos.members.prune(before=now - _REMEMBERED)
             repos.people.prune(before=now - _REMEMBERED)
             if held := repos.outbox.give_up_held(before=now - _HELD, now=now):
-                _log.error("%d answers were held for too long, for a safety number that nobody trusted", len(held))
-                for conversation in set(held):
-                    chats.change(repos, conversation, now, lambda settings: replace(settings, owes_notice=True))
+                _log.error("%d answers were held for too long, for a safety number that nobody trusted", held)
             repos.ledger.prune(now=self._clock.settled_now())
             repos.reminders.prune(before=now - _REMEMBERED)
             repos.facts.prune(before=now - _REMEMBERED)

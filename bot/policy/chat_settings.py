@@ -57,10 +57,6 @@ class ChatSettings:
     """Whether somebody who may not ask was told so."""
     is_greeted: bool = False
     """Directly: whether the person was greeted."""
-    owes_notice: bool = False
-    """Whether something could not be sent here, of which people are told when something goes out again."""
-    told_unsent: int = 0
-    """The last turn of which people were told that something it said could not be sent."""
     starts_after: int = 0
     """A turn's id: that turn and those before it are not read again, nor is anything that was made of them."""
 

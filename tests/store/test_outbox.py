@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from store import Confirmation, ConversationId, OutboxItem, Repositories, Store, TurnId
+from store import Confirmation, ConversationId, OutboxId, OutboxItem, Repositories, Store, TurnId
 from store.repository import millis
 from tests.conftest import NOON
 from tests.store.lives import forgotten, ordered
@@ -707,10 +707,27 @@ async def test_what_is_held_for_too_long_is_dead(store: Store) -> None:
         await say(store, chat, b"one")
     await hold(store, "direct:a")
     held = await store.transaction(lambda repos: repos.outbox.give_up_held(before=NOON, now=NOON))
-    assert (len(held), await states(store)) == (1, [("dead", None), ("waiting", None)])
+    assert (held, await states(store)) == (1, [("dead", None), ("waiting", None)])
     assert await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM outbox WHERE reply IS NULL")) == [
         (1,)
     ]
+
+
+async def test_people_are_owed_a_notice_of_what_is_dead_alone(store: Store) -> None:
+    """Not of what is still in doubt; once, and nobody in another chat."""
+    for chat in ("direct:a", "direct:b"):
+        await say(store, chat, b"one")
+    item, other = (one.id for one in await begin(store))
+    await store.transaction(lambda repos: repos.outbox.owe_notice(item))
+
+    async def is_owed(where: OutboxId) -> bool:
+        return await store.transaction(lambda repos: repos.outbox.take_owed(where))
+
+    assert not await is_owed(item)
+    await store.transaction(lambda repos: repos.outbox.give_up(item, now=NOON))
+    assert not await is_owed(other)
+    assert await is_owed(item)
+    assert not await is_owed(item)
 
 
 async def test_a_hold_goes_with_its_conversation(store: Store) -> None:

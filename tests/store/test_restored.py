@@ -34,6 +34,7 @@ def as_of_before(copy: Path) -> None:
     """As an older Aldis made it, which knew of no such thing."""
     with closing(sqlite3.connect(copy)) as connection:
         for statement in (
+            *("DROP INDEX outbox_owed", "DROP INDEX outbox_told", "ALTER TABLE outbox DROP COLUMN unsent"),
             *("DROP INDEX turns_by_origin", "ALTER TABLE turns DROP COLUMN origin"),
             *(f"DROP INDEX {table}_by_conversation" for table in ("inbox", "outbox", "turns")),
             *("DROP TABLE lessons", "ALTER TABLE receipts DROP COLUMN came_at"),

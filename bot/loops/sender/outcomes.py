@@ -20,7 +20,6 @@ from bot.i18n import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import Language, speaking
 from bot.metrics import Counts
-from bot.turn import chats
 from bot.turn.outgoing import add_message
 from store import ConversationId, OutboxItem, Repositories, SentMessage
 
@@ -201,28 +200,24 @@ class Outcomes:
         """People are told that it may not have arrived, once for a turn: `at_once` where another message can reach
         them, else when one did.
         """
-        conversation = repos.outbox.conversation_of(item.id)
-        if conversation is None or item.is_status or isinstance(outgoing, Removal):
+        if item.is_status or isinstance(outgoing, Removal):
             return
-        now = self._clock.now()
         if outgoing is None or outgoing.notice_of is not None or not at_once:
-            chats.change(repos, conversation, now, lambda settings: replace(settings, owes_notice=True))
-        elif chats.settings_of(repos, conversation, now).told_unsent != item.turn:
-            chats.change(repos, conversation, now, lambda settings: replace(settings, told_unsent=item.turn))
-            self._put_notice(repos, conversation, item, outgoing.chat)
+            repos.outbox.owe_notice(item.id)
+        elif repos.outbox.begin_notice(item.id, item.turn):
+            self._put_notice(repos, item, outgoing.chat)
 
     def _tell_what_is_owed(self, repos: Repositories, item: OutboxItem, outgoing: Outgoing) -> None:
         """Something went out in the chat: now people can be told of what did not."""
-        conversation = repos.outbox.conversation_of(item.id)
-        if conversation is None or item.is_status or isinstance(outgoing, Removal):
+        if item.is_status or isinstance(outgoing, Removal):
             return
-        now = self._clock.now()
-        if chats.settings_of(repos, conversation, now).owes_notice:
-            chats.change(repos, conversation, now, lambda settings: replace(settings, owes_notice=False))
-            if outgoing.notice_of is None:
-                self._put_notice(repos, conversation, item, outgoing.chat)
+        if repos.outbox.take_owed(item.id) and outgoing.notice_of is None:
+            self._put_notice(repos, item, outgoing.chat)
 
-    def _put_notice(self, repos: Repositories, conversation: ConversationId, item: OutboxItem, chat: ChatId) -> None:
+    def _put_notice(self, repos: Repositories, item: OutboxItem, chat: ChatId) -> None:
+        conversation = repos.outbox.conversation_of(item.id)
+        if conversation is None:
+            return
         with speaking(self._language(repos, conversation)):
             content = Styled(text=say(phrases.MESSAGE_NOT_SENT))
         notice = Reply(chat=chat, content=content, ok=False, notice_of=item.id)
