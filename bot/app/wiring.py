@@ -3,7 +3,6 @@
 settings, transport, store --> turns, approvals, commands, budgets --> intake, worker, sender, ... --> Aldis
 """
 
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
@@ -75,8 +74,6 @@ from bot.web.control import Control
 from bot.web.health import HealthPage
 from store import Store
 from tools import Tool, ToolSource
-
-_log = logging.getLogger(__name__)
 
 
 class Parts:
@@ -235,9 +232,6 @@ class Parts:
                 captchas=captchas,
                 pairing=self._pairing,
                 audience=Audience(self._transport, lambda: intake.access),
-                budgets=models.budgets(settings),
-                feeds=self.feeds,
-                findings=lambda: checkups.findings,
                 toolbox=toolbox,
                 used_share=budget.used_share,
                 on_allowed=intake.admit,

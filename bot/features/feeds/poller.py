@@ -134,10 +134,10 @@ class FeedPoller:
         match reading:
             case Trouble(word=word):
                 self._note(repos, replace(feed, failures=feed.failures + 1, trouble=word), reading.pause_seconds)
-                self._count("feeds_failed", feed, word)
+                self._count_failure(feed, word)
             case Gone():
                 repos.feeds.note(replace(feed, due_at=None, failures=0, trouble="gone"))
-                self._count("feeds_failed", feed, "gone")
+                self._count_failure(feed, "gone")
             case Unchanged():
                 self._note(repos, self._read(feed, reading, now), reading.pause_seconds)
                 self._counts.add("feeds_unchanged")
@@ -189,8 +189,8 @@ class FeedPoller:
     def _prune(self, repos: Repositories) -> int:
         return repos.feeds.prune(before=self._clock.settled_now() - self._kept, most=self._news.max_entries)
 
-    def _count(self, name: str, feed: Feed, word: str) -> None:
-        self._counts.add(name)
+    def _count_failure(self, feed: Feed, word: str) -> None:
+        self._counts.add("feeds_failed")
         _log.warning("feed %d cannot be read (%s)", feed.id, word)
 
 

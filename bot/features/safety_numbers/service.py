@@ -177,8 +177,7 @@ class Identities:
 
     async def _ask(self) -> _Known:
         identities = await self._transport.identities()
-        is_held = bool(await self._store.read(lambda repos: repos.outbox.held_conversations()))
-        groups = await self._transport.groups() if is_held else ()
+        groups = await self._transport.groups() if await self.holds_anything() else ()
         untrusted = {one.person: one for one in identities if not one.is_trusted}
         contacts = await self._transport.contacts() if untrusted else ()
         return _Known(

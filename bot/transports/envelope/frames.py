@@ -4,7 +4,6 @@ Where notes to self are answered, a note that Aldis itself has sent is none to a
 sent it or by its time. Left to others: what frames mean (`envelope`), how they travel (`signal_cli`, `rest_api`).
 """
 
-import logging
 from collections import deque
 from dataclasses import replace
 
@@ -14,9 +13,6 @@ from bot.metrics import Counts
 from bot.transports.envelope.contents import Stickers
 from bot.transports.envelope.event import Own, event, peek_envelope
 from bot.unanswered import Unanswered
-
-_log = logging.getLogger(__name__)
-
 
 _MAX_REMEMBERED = 256
 

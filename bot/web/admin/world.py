@@ -4,20 +4,18 @@ World --wait_for--> what it waits for --showing--> the Aldis that runs --> it wa
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from bot.clock import Clock
 from bot.commands.broadcast import Audience
 from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding
 from bot.events import PersonId
-from bot.features.feeds.service import Feeds
 from bot.features.safety_numbers.service import Identities
 from bot.policy.callers import Callers
 from bot.policy.pairing import Pairing
-from bot.settings import BudgetSettings, Settings
+from bot.settings import Settings
 from bot.settings.file import SettingsFile
 from bot.transports.base import Transport
 from bot.transports.envelope.accounts import NO_ACCOUNT
@@ -41,9 +39,6 @@ class RunningParts:
     captchas: Captchas
     pairing: Pairing
     audience: Audience
-    budgets: BudgetSettings
-    feeds: Feeds
-    findings: Callable[[], Sequence[Finding]]
     toolbox: Toolbox
     used_share: Callable[[], Awaitable[Mapping[str, float]]]
     """Which part of the budgets of everybody together is used up."""
