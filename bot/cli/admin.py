@@ -55,13 +55,12 @@ async def serve_admin_pages(given: Settings, restart: Callable[[], Awaitable[obj
     if given.web.admin_port == 0:
         yield world
         return
-    from bot.web.admin.site import Site, serving
+    from bot.web.admin.site import Site
 
     place = PagesAddress(host=given.web.admin_host, port=given.web.admin_port, url=given.web.admin_url)
     secret_of(given)
-    audit = Audit(audit_path(given.store.path), now=lambda: datetime.now(UTC))
-    site = Site(world, place, audit)
-    async with serving(site, place, audit):
+    site = Site(world, place, Audit(audit_path(given.store.path), now=lambda: datetime.now(UTC)))
+    async with site.serving():
         if not given.access.admins:
             print(_FIRST.format(url=site.new_link(), command=command_line("admin")), file=sys.stderr, flush=True)
         yield world

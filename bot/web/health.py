@@ -22,7 +22,6 @@ from aiohttp.typedefs import Handler
 
 from bot.clock import Clock
 from bot.doctor.findings import Finding, as_json, problem
-from bot.errors import ConfigError
 from bot.invocation import command_line
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
@@ -30,7 +29,7 @@ from bot.metrics import CONTENT_TYPE, Counts, Gauge
 from bot.shutdown import Restarts
 from bot.turn.notices import Kind
 from bot.version import build
-from bot.web.listening import KEEPALIVE_SECONDS, listen
+from bot.web.listening import serving_on
 from store import Repositories, Store, StoreError, Waiting
 
 _log = logging.getLogger(__name__)
@@ -288,22 +287,9 @@ async def serve(pages: HealthPages, host: str, port: int) -> AsyncGenerator[None
     app = web.Application(middlewares=[where])
     app.router.add_get("/healthz", pages.answer)
     app.router.add_get("/metrics", pages.metrics)
-    runner = web.AppRunner(
-        app, access_log=None, handle_signals=False, shutdown_timeout=0.5, keepalive_timeout=KEEPALIVE_SECONDS
-    )
-    await runner.setup()
-    try:
-        try:
-            listener = await listen(runner, host, port)
-        except OSError as error:
-            raise ConfigError(f"WEB__PORT: {host}:{port} cannot be listened on; set another, or 0 for none") from error
+    async with serving_on(app, host, port, "WEB__PORT"):
         _log.info("health page at http://%s:%d/healthz", host, port)
-        try:
-            yield
-        finally:
-            listener.close()
-    finally:
-        await runner.cleanup()
+        yield
 
 
 def is_local_name(header: str | None, names: Collection[str]) -> bool:

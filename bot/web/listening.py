@@ -1,8 +1,12 @@
 """Listening on the network: no more connections than there is room for, and none that keeps its place for nothing."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
 from aiohttp import web
+
+from bot.errors import ConfigError
 
 MAX_CONNECTIONS = 64
 """Open at a time, signed in or not: a browser has six of them, and each page with live parts holds one or two."""
@@ -12,6 +16,38 @@ UNREAD_SECONDS = 15.0
 """How long somebody may leave an answer unread: who asks again and again and reads nothing would keep the place."""
 _MIN_READ_BYTES = 16_384
 """So much of a long one has to be read in that time."""
+
+
+@asynccontextmanager
+async def serving_on(
+    app: web.Application,
+    host: str,
+    port: int,
+    variable: str,
+    *,
+    max_connections: int = MAX_CONNECTIONS,
+    keepalive_seconds: float = KEEPALIVE_SECONDS,
+) -> AsyncGenerator[None]:
+    """Serve an application on an address, whose port this variable sets, while the block runs.
+
+    Raises:
+        ConfigError: the address cannot be listened on.
+    """
+    runner = web.AppRunner(
+        app, access_log=None, handle_signals=False, shutdown_timeout=0.5, keepalive_timeout=keepalive_seconds
+    )
+    await runner.setup()
+    try:
+        try:
+            listener = await listen(runner, host, port, max_connections=max_connections)
+        except OSError as error:
+            raise ConfigError(f"{variable}: {host}:{port} cannot be listened on; set another, or 0 for none") from error
+        try:
+            yield
+        finally:
+            listener.close()
+    finally:
+        await runner.cleanup()
 
 
 async def listen(

@@ -14,7 +14,6 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bot.doctor.pages import secret_of
-from bot.errors import ConfigError
 from bot.i18n.language import speaking
 from bot.invocation import command_line
 from bot.logs import describe_error
@@ -36,7 +35,7 @@ from bot.web.admin.upkeep import LogTail, UpkeepRoom
 from bot.web.admin.usage import UsageRoom
 from bot.web.admin.world import World
 from bot.web.control import admin_socket_path, answering
-from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS, listen
+from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS, serving_on
 
 _log = logging.getLogger(__name__)
 
@@ -100,10 +99,35 @@ class Site:
         app.router.add_post("/admin-link", self._link)
         return app
 
-    async def aclose(self) -> None:
-        """End what runs in the background."""
-        await self._account.link.stop()
-        await self._check.stop()
+    @asynccontextmanager
+    async def serving(
+        self, *, max_connections: int = MAX_CONNECTIONS, keepalive_seconds: float = KEEPALIVE_SECONDS
+    ) -> AsyncGenerator[None]:
+        """Serve the pages while the block runs; at its end, end what runs in the background.
+
+        Raises:
+            ConfigError: the address cannot be listened on, or no socket can be made beside the store.
+        """
+        store_path, place = self.world.settings.store.path, self._place
+        store_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        listening = serving_on(
+            self.app,
+            place.host,
+            place.port,
+            "WEB__ADMIN_PORT",
+            max_connections=max_connections,
+            keepalive_seconds=keepalive_seconds,
+        )
+        try:
+            async with listening, answering(self.control, admin_socket_path(store_path)):
+                opens = command_line("admin")
+                _log.info("set-up and administration at %s; `%s` prints a link that opens them", place.address, opens)
+                self._context.audit.write("pages.opened", who="-", origin="-")
+                with self.log.listening():
+                    yield
+        finally:
+            await self._account.link.stop()
+            await self._check.stop()
 
     async def _link(self, _: web.Request) -> web.Response:
         return web.json_response({"url": self.new_link()})
@@ -130,44 +154,3 @@ class Site:
         if status == web.HTTPMisdirectedRequest.status_code or SESSION not in request:
             return web.Response(text=text or f"{status}\n", status=status)
         return self._context.page(request, "refused", status=status, status_code=status, text=text)
-
-
-@asynccontextmanager
-async def serving(
-    site: Site,
-    place: PagesAddress,
-    audit: Audit,
-    *,
-    max_connections: int = MAX_CONNECTIONS,
-    keepalive_seconds: float = KEEPALIVE_SECONDS,
-) -> AsyncGenerator[None]:
-    """Serve the pages while the block runs.
-
-    Raises:
-        ConfigError: the address cannot be listened on, or no socket can be made beside the store.
-    """
-    store_path = site.world.settings.store.path
-    store_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    runner = web.AppRunner(
-        site.app, access_log=None, handle_signals=False, shutdown_timeout=0.5, keepalive_timeout=keepalive_seconds
-    )
-    await runner.setup()
-    try:
-        try:
-            listener = await listen(runner, place.host, place.port, max_connections=max_connections)
-        except OSError as error:
-            raise ConfigError(
-                f"WEB__ADMIN_PORT: {place.host}:{place.port} cannot be listened on; set another, or 0 for none"
-            ) from error
-        try:
-            async with answering(site.control, admin_socket_path(store_path)):
-                opens = command_line("admin")
-                _log.info("set-up and administration at %s; `%s` prints a link that opens them", place.address, opens)
-                audit.write("pages.opened", who="-", origin="-")
-                with site.log.listening():
-                    yield
-        finally:
-            listener.close()
-    finally:
-        await site.aclose()
-        await runner.cleanup()

@@ -15,7 +15,7 @@ from bot.settings.file import SettingsFile
 from bot.web.admin.audit import Audit, audit_path
 from bot.web.admin.guard import PagesAddress
 from bot.web.admin.sessions import CurrentFactor, SecondFactor, Sessions
-from bot.web.admin.site import Site, serving
+from bot.web.admin.site import Site
 from bot.web.admin.world import World
 from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS
 from tests.bot.web.test_health import LOOPBACK, free_port
@@ -110,6 +110,6 @@ async def visited(
         current.adopt(b"", factor)
     site = Site(World(given, doctor_deps, file=file, restart=restart), place, audit, factor=current, sessions=sessions)
     jar = aiohttp.DummyCookieJar()
-    pages = serving(site, place, audit, max_connections=max_connections, keepalive_seconds=keepalive_seconds)
+    pages = site.serving(max_connections=max_connections, keepalive_seconds=keepalive_seconds)
     async with pages, aiohttp.ClientSession(cookie_jar=jar) as http:
         yield Visitor(site, place, http, audit)
