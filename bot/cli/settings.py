@@ -94,9 +94,8 @@ def _change(file: SettingsFile, changes: Mapping[str, str | None]) -> None:
         told = str(error).replace(f" (it is set in {file.path.name})", "")
         raise ConfigError(f"{told}; nothing was changed") from None
     for name in changes:
-        origin = file.origin(name)
-        if origin in {"environment", ".env"}:
-            print(f"{name.upper()}: what {origin} says wins over the settings file", file=sys.stderr)
+        if winner := file.winner(name):
+            print(f"{name.upper()}: what {winner} says wins over the settings file", file=sys.stderr)
     print(f"{file.path} is written; a running Aldis takes it up with: {command_line('restart')}", file=sys.stderr)
 
 

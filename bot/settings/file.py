@@ -109,6 +109,15 @@ class SettingsFile:
             return "environment"
         return "settings file" if given.where == self.path.name else ".env"
 
+    def winner(self, name: str) -> Origin | None:
+        """What says of a setting something else than this file, and wins over it; None: nothing does.
+
+        Raises:
+            ConfigError: as `origin`.
+        """
+        origin = self.origin(name)
+        return origin if origin in {"environment", ".env"} else None
+
     def _text(self) -> str:
         try:
             return self.path.read_bytes().decode()

@@ -173,9 +173,8 @@ class AdminContext:
         file = self.world.file
         with refusing(back):
             for name in changes:
-                origin = await asyncio.to_thread(file.origin, name)
-                if origin in {"environment", ".env"}:
-                    raise NotDone(back, "SET_ELSEWHERE", name=name, where=origin)
+                if winner := await asyncio.to_thread(file.winner, name):
+                    raise NotDone(back, "SET_ELSEWHERE", name=name, where=winner)
             before = await asyncio.to_thread(file.read)
             await asyncio.to_thread(file.write, changes)
             run, was_running = self.world.runs, self.world.running is not None

@@ -49,7 +49,6 @@ class FactorRoom:
 
     async def _show(self, request: web.Request) -> web.Response:
         secret, world = request[SESSION].new_secret, self._context.world
-        origin = await asyncio.to_thread(world.file.origin, _SETTING)
         return self._context.page(
             request,
             "factor",
@@ -57,7 +56,7 @@ class FactorRoom:
             is_on=self._factor() is not None,
             is_published=is_published(world.settings),
             setting=_SETTING,
-            origin=origin if origin in {"environment", ".env"} else None,
+            origin=await asyncio.to_thread(world.file.winner, _SETTING),
         )
 
     async def _code(self, request: web.Request) -> web.Response:
