@@ -47,13 +47,12 @@ class Audit:
         self._now = now
 
     def write(self, what: str, *, who: str, origin: str, about: str = "") -> None:
-        """Write a deed down; that it cannot be written is in the log, and keeps nobody from mending what is broken."""
-        deed = AuditedAction(
-            at=self._now().isoformat(timespec="seconds"), who=who, origin=origin, what=what, about=about
-        )
-        line = json.dumps(asdict(deed), ensure_ascii=True) + "\n"
+        """Write an action down. A file that cannot be written is told of in the log and stops nobody from acting."""
+        at = self._now().isoformat(timespec="seconds")
+        action = AuditedAction(at=at, who=who, origin=origin, what=what, about=about)
+        line = json.dumps(asdict(action), ensure_ascii=True) + "\n"
         try:
-            self._turn_over()
+            self._rotate()
             opened = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
             try:
                 os.write(opened, line.encode())
@@ -63,22 +62,22 @@ class Audit:
             _log.error("the audit log cannot be written: %s", error.strerror)
 
     def newest(self, count: int) -> tuple[AuditedAction, ...]:
-        """The newest deeds, the newest first."""
+        """The newest actions, the newest first."""
         try:
             with self._path.open("rb") as file:
                 file.seek(max(0, self._path.stat().st_size - _MAX_READ_BYTES))
                 lines = file.read(_MAX_READ_BYTES).splitlines()
         except OSError:
             return ()
-        deeds = (_deed_in(line) for line in reversed(lines[-count:]))
-        return tuple(deed for deed in deeds if deed is not None)
+        actions = map(_action_in, reversed(lines[-count:]))
+        return tuple(action for action in actions if action is not None)
 
-    def _turn_over(self) -> None:
+    def _rotate(self) -> None:
         if self._path.exists() and self._path.stat().st_size > MAX_BYTES:
             self._path.replace(self._path.with_name(self._path.name + ".1"))
 
 
-def _deed_in(line: bytes) -> AuditedAction | None:
+def _action_in(line: bytes) -> AuditedAction | None:
     try:
         found: dict[str, Any] = json.loads(line)
         return AuditedAction(**found)

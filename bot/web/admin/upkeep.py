@@ -28,7 +28,7 @@ from tools import canonical_url
 _DONE, _UPKEEP = "/setup/done", "/upkeep"
 _NUMBER = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 _LINES = 200
-_DEEDS = 50
+_ACTIONS = 50
 
 
 class LogTail(logging.Handler):
@@ -113,7 +113,7 @@ class UpkeepRoom:
             has_key=self._key_path().is_file(),
             backups=self._backups(),
             lines=list(self._log.lines)[::-1],
-            deeds=self._context.audit.newest(_DEEDS),
+            actions=self._context.audit.newest(_ACTIONS),
         )
 
     async def _examine(self, request: web.Request) -> web.Response:
