@@ -16,12 +16,12 @@ from contextlib import AsyncExitStack, closing
 from bot.clock import Clock
 from bot.doctor.access import check_access, check_pins
 from bot.doctor.bridge import check_bridge
-from bot.doctor.cells import check_cells
 from bot.doctor.deps import Deps
 from bot.doctor.feeds import check_feeds
 from bot.doctor.findings import Finding, ok, warning
 from bot.doctor.machine import (
     check_attachments,
+    check_cells,
     check_disk,
     check_machine,
     check_ports,

@@ -1,4 +1,4 @@
-"""The machine and the store: the clock, SQLite, the database with its key, and the room that is left."""
+"""The machine and the store: the clock, SQLite, what holds cells, the database with its key, the room that is left."""
 
 import errno
 import os
@@ -15,12 +15,16 @@ from pathlib import Path
 from bot.clock import Clock
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.invocation import command_line
+from bot.media.cell import FileRefused
+from bot.media.confinement import Level
+from bot.media.sandbox import Sandbox
 from bot.settings import SETTINGS_FILE_NAME, Settings, unread_zone
 from bot.turn.notices import Notice
 from store import Store, StoreError, StoreInUse, open_store
 
 _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
 _PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
+_CELLS = "cells: files and pages of strangers are opened in processes that"
 _WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""
 
@@ -59,6 +63,26 @@ def check_sqlite(version: tuple[int, ...], *, is_contained: bool) -> Finding:
     what = f"{named}: it can damage a database that several programs have open; Aldis alone is safe"
     how = "open the database with nothing else while Aldis runs (no sqlite3, no litestream), or update SQLite"
     return ok(what) if is_contained else warning(what, how)
+
+
+async def check_cells(sandbox: Sandbox) -> Finding:
+    """Whether there can be any, and how well they hold."""
+    try:
+        return check_cell_level(await sandbox.level())
+    except FileRefused:
+        what = "cells: the process that opens files and pages of strangers does not start"
+        return problem(what, "what it said stands above; is there memory left, and room for processes?")
+
+
+def check_cell_level(level: Level) -> Finding:
+    """How well cells hold on a machine that can do so much."""
+    if level.holds:
+        return ok(f"{_CELLS} can open, reach and start nothing ({level.words})")
+    if level.landlock:
+        what = f"{_CELLS} can open no file, but make sockets and processes ({level.words})"
+        return warning(what, "use a 64-bit system on x86-64 or aarch64; in a container see what its runtime allows")
+    what = f"{_CELLS} are held by limits alone ({level.words}): one that a file takes over is Aldis's user"
+    return warning(what, "use Linux 5.13 or later on x86-64 or aarch64; in a container see what its runtime allows")
 
 
 def check_proxies(environ: Mapping[str, str]) -> list[Finding]:

@@ -17,7 +17,7 @@ from bot import settings
 from bot.app import models
 from bot.app.transports import profile_over
 from bot.clock import Clock, MachineClock, SetClock
-from bot.doctor import cells, checkup, machine
+from bot.doctor import checkup, machine
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, as_json, exit_status, format_findings, hint, ok, problem
 from bot.errors import ConfigError
@@ -245,7 +245,7 @@ async def test_a_clock_from_another_year_is_a_problem(practice: Practice) -> Non
 )
 async def test_how_well_cells_hold_is_said(landlock: int, seccomp: bool, verdict: str) -> None:
     """Which of the layers there are; that none is there is worth a word."""
-    found = cells.check_cell_level(Level(landlock=landlock, seccomp=seccomp))
+    found = machine.check_cell_level(Level(landlock=landlock, seccomp=seccomp))
     assert found.level == verdict
     assert (f"Landlock {landlock}" in found.what) == bool(landlock)
     assert ("no seccomp" in found.what) == (not seccomp)
@@ -264,7 +264,7 @@ async def test_a_database_that_somebody_has_changed_is_a_problem(practice: Pract
 async def test_cells_that_cannot_be_are_a_problem() -> None:
     """Nothing that strangers send can be opened then."""
     zygote = Zygote(["no.such.module"])
-    found = await cells.check_cells(Sandbox(zygote))
+    found = await machine.check_cells(Sandbox(zygote))
     zygote.close()
     assert (found.level, "does not start" in found.what) == ("problem", True)
 
