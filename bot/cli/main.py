@@ -163,14 +163,14 @@ def _add_running(add: _Add) -> None:
 
 
 def _add_doctor(add: _Add) -> None:
-    doctor = add("doctor", "store.examine", "look at everything that Aldis stands on, and say what to do")
+    doctor = add("doctor", "doctor.examine", "look at everything that Aldis stands on, and say what to do")
     doctor.add_argument("--model", action="store_true", help="ask each model a question, too; it costs a little")
     doctor.add_argument("-v", "--verbose", action="store_true", help="show what could be switched on besides, too")
     doctor.add_argument(
         "--fix",
         dest="mending",
         action="store_const",
-        const=_verb("store.fix"),
+        const=_verb("doctor.fix"),
         help="first mend what can be mended without harm: file rights, folders, slips in .env, what a kill left behind",
     )
 

@@ -1,5 +1,5 @@
-"""The operator's verbs for what is kept and held: `doctor`, `backup`, `restore`, `rotate-key`, `reseal`, `export`,
-`trust`, `captcha`, `trace`.
+"""The operator's verbs for what is kept and held: `backup`, `restore`, `rotate-key`, `reseal`, `export`, `trust`,
+`captcha`, `trace`.
 
 One process only has the store open. While Aldis runs, a verb asks it by its control socket; else it opens the store
 itself. A store that was restored is not started before somebody has decided what becomes of what was open in it:
@@ -17,11 +17,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from bot import app, logs, settings
+from bot import app
 from bot.clock import MachineClock
-from bot.doctor import checkup
-from bot.doctor.findings import exit_status, format_findings
-from bot.doctor.mending import mend
 from bot.doctor.servers import without_password
 from bot.errors import ConfigError
 from bot.events import ChatId, PersonId
@@ -33,7 +30,7 @@ from bot.settings import Settings
 from bot.settings.values import person_of
 from bot.turn.captchas import MAX_PASTED_CHARS
 from bot.turn.trace import trace_text
-from bot.web.control import ask_running, socket_path, trust_answer
+from bot.web.control import ask_running, trust_answer
 from store import (
     NOT_INCLUDED,
     UNDECIDED,
@@ -63,21 +60,6 @@ _DONE: dict[Decision, str] = {
     "settle": "It is closed: none of it is answered, sent or said. Reminders that repeat come at their next time.",
     "replay": "All of it is done when Aldis starts.",
 }
-
-
-def examine(given: Settings, options: argparse.Namespace) -> int:
-    """`doctor`: every finding on a line; status 1 where one is a problem."""
-    logs.set_up("ERROR", given.log.format)
-    found = asyncio.run(checkup.examine(given, app.doctor_deps(given), MachineClock(), asks_models=options.model))
-    print(format_findings(found, is_verbose=options.verbose))
-    return exit_status(found)
-
-
-def fix(options: argparse.Namespace) -> int:
-    """`doctor --fix`: mend what can be mended without harm and say so, then look at everything as `doctor` does."""
-    for line in mend(settings.settings_file_path(), socket_of=socket_path):
-        print(line)
-    return examine(settings.load_settings(), options)
 
 
 def back_up(given: Settings, options: argparse.Namespace) -> int:

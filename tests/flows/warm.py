@@ -25,6 +25,7 @@ from typing import Any
 
 import bot.cli.admin
 import bot.cli.chat
+import bot.cli.doctor
 import bot.cli.health
 import bot.cli.link
 import bot.cli.main
