@@ -191,12 +191,12 @@ def _add_tools(add: _Add) -> None:
 def _add_store(add: _Add) -> None:
     backup = add("backup", "store.back_up", "copy what is kept into a folder, also while Aldis runs")
     backup.add_argument("folder", help="where the copy goes; made when missing")
-    restore = add("restore", "store.put_back", "put a copy in the place of what is kept; stop Aldis first")
+    restore = add("restore", "store.restore_backup", "put a copy in the place of what is kept; stop Aldis first")
     restore.add_argument("file", nargs="?", help="the file of the copy that ends in .db; left out: only decide")
     _add_decision(restore)
-    add("rotate-key", "store.turn_key", "put a new master key in the place of the one in its file")
+    add("rotate-key", "store.rotate_key", "put a new master key in the place of the one in its file")
     add("reseal", "store.reseal", "strike out what somebody has changed in the database; stop Aldis first")
-    export = add("export", "store.hand_over", "print what is kept about a person, as JSON")
+    export = add("export", "store.export", "print what is kept about a person, as JSON")
     export.add_argument("person", metavar="UUID", help="the person; the doctor shows the uuids of those on the list")
 
 
@@ -217,7 +217,7 @@ def _add_setup(add: _Add) -> None:
     add("admin", "admin.show_link", "print a link that opens the pages of the running Aldis, once")
     verify = add("verify", "verify.verify", "print a quote of this machine, where Aldis runs in a TEE")
     verify.add_argument("word", metavar="WORD", help="a word that whoever checks the quote has just made up")
-    captcha = add("captcha", "store.solve", "hand in the captcha that Signal wants solved before it sends more")
+    captcha = add("captcha", "store.captcha", "hand in the captcha that Signal wants solved before it sends more")
     captcha.add_argument("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; left out, it is asked for")
 
 

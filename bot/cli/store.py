@@ -75,14 +75,14 @@ def back_up(given: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def put_back(given: Settings, options: argparse.Namespace) -> int:
+def restore_backup(given: Settings, options: argparse.Namespace) -> int:
     """`restore FILE`: a copy in the place of the store; the store that was there is kept beside it.
 
     Without FILE it is only decided about one that was restored before.
     """
     path = given.store.path
     if options.file is not None:
-        _put_back(given, options.file)
+        _restore(given, options.file)
     elif not is_undecided(path):
         raise ConfigError(f"restore: name the backup's file; {path} waits for no decision")
     if not _decided(given, options.decision):
@@ -106,7 +106,7 @@ def settle_quietly(given: Settings) -> None:
     asyncio.run(_over_store(given, lambda repos: settle(repos, now)))
 
 
-def _put_back(given: Settings, file: str) -> None:
+def _restore(given: Settings, file: str) -> None:
     path, keys = given.store.path, given.store
     former = restore(
         Path(file).absolute(),
@@ -201,7 +201,7 @@ def _ago(at: datetime, now: datetime) -> str:
     return f"{phrases.duration((now - at).total_seconds())} ago"
 
 
-def turn_key(given: Settings, _: argparse.Namespace) -> int:
+def rotate_key(given: Settings, _: argparse.Namespace) -> int:
     """`rotate-key`: a new master key in the place of the one in its file."""
 
     async def turned(store: Store) -> Mapping[str, Any]:
@@ -230,7 +230,7 @@ def reseal(given: Settings, _: argparse.Namespace) -> int:
     return 0
 
 
-def hand_over(given: Settings, options: argparse.Namespace) -> int:
+def export(given: Settings, options: argparse.Namespace) -> int:
     """`export PERSON`: what is kept about a person, as JSON."""
     person = person_of(options.person)
     if person is None or person.startswith("+"):
@@ -287,7 +287,7 @@ def trace(given: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def solve(given: Settings, options: argparse.Namespace) -> int:
+def captcha(given: Settings, options: argparse.Namespace) -> int:
     """`captcha LINK`: what Signal wants solved is handed in, and what waited goes out."""
     pasted = " ".join(options.link) or _pasted()
     if asyncio.run(ask_running(given.store.path, "captcha", {"captcha": pasted})) is None:
