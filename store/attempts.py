@@ -134,10 +134,13 @@ class Attempts(Repository):
         )
 
     def drop_last(self, item: OutboxId) -> None:
-        """The last attempt of the item surely did not go out: no receipt can mean it."""
+        """The last attempt of the item surely did not go out: no receipt can mean it. A name that a receipt gave it
+        belongs to one before it.
+        """
         self.execute(
-            "DELETE FROM attempts WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?) AND sent_at IS NULL",
-            (item,),
+            "DELETE FROM attempts WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?1 AND sent_at IS NULL) "
+            "AND (open_until = ?2 OR id = (SELECT max(id) FROM attempts WHERE outbox_id = ?1))",
+            (item, _UNANSWERED),
         )
 
     def doubt_last(self, item: OutboxId, until: datetime) -> None:
@@ -157,6 +160,10 @@ class Attempts(Repository):
             (sent_at, item),
         )
         self.execute(f"UPDATE attempts SET sent_at = ?1 WHERE id = {last}", (sent_at, item))  # noqa: S608
+        self.execute(
+            "UPDATE attempts SET open_until = NULL WHERE outbox_id = ? AND sent_at IS NULL AND open_until = ?",
+            (item, _UNANSWERED),
+        )
 
     def settle(self, item: OutboxId | int, state: str, sent_at: int | None, now: datetime) -> None:
         """The item is `sent`, under this name if one is known, or `dead`; its words go."""
@@ -248,10 +255,14 @@ class Attempts(Repository):
         )
 
     def _keep_open(self, item: int) -> None:
-        """The item is proved; where it is just being sent again, that may still go out."""
+        """The item is proved; where it is just being sent again, that may still go out.
+
+        The receipt may have given its name to the very attempt that is under way: then another one stands for it.
+        """
         self.execute(
-            "UPDATE attempts SET open_until = ?1 WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2) "
-            "AND sent_at IS NULL AND EXISTS (SELECT 1 FROM outbox WHERE id = ?2 AND state = 'sending')",
+            "UPDATE attempts SET open_until = ?1 "
+            "WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2 AND sent_at IS NULL) "
+            "AND EXISTS (SELECT 1 FROM outbox WHERE id = ?2 AND state = 'sending')",
             (_UNANSWERED, item),
         )
 

@@ -713,6 +713,38 @@ async def test_what_is_held_for_too_long_is_dead(store: Store) -> None:
     ]
 
 
+@pytest.mark.parametrize(("end", "is_proved"), [("sent", False), ("not sent", True), ("unknown", False)])
+async def test_a_copy_under_way_is_not_taken_for_what_comes_behind_it(store: Store, end: str, is_proved: bool) -> None:
+    """The first copy is confirmed while the second is on its way: what is confirmed then may be that one, until the
+    bridge says that it was not.
+    """
+    await say(store, "direct:a", b"one")
+    await say(store, "direct:a", b"two")
+    await begin(store)
+    await store.transaction(lambda repos: repos.outbox.doubt_all(now=NOON, grace=timedelta(seconds=90)))
+    again = NOON + timedelta(seconds=120)
+    [first] = await begin(store, again)
+    assert await prove(store, "direct:a", again) == 1
+    await begin(store, again)
+    copy = again + timedelta(milliseconds=5)
+    assert await prove(store, "direct:a", copy) == 0
+    later = copy + timedelta(seconds=1)
+
+    def ended(repos: Repositories) -> None:
+        match end:
+            case "sent":
+                repos.outbox.mark_sent(first.id, millis(copy), now=later)
+            case "not sent":
+                repos.outbox.postpone(first.id, due_at=later, now=later)
+            case _:
+                repos.outbox.doubt(first.id, due_at=later)
+
+        repos.attempts.reconcile(now=later)
+
+    await store.transaction(ended)
+    assert (await states(store))[1] == (("sent", millis(copy)) if is_proved else ("sending", None))
+
+
 async def test_people_are_owed_a_notice_of_what_is_dead_alone(store: Store) -> None:
     """Not of what is still in doubt; once, and nobody in another chat."""
     for chat in ("direct:a", "direct:b"):
