@@ -25,7 +25,6 @@ from bot.features.safety_numbers.commands import TrustCommands
 from bot.features.safety_numbers.service import Identities
 from bot.features.usage.commands import UsageCommands
 from bot.policy.pairing import Pairing
-from bot.providers.capabilities import Capabilities
 from bot.settings import Settings
 from bot.turn.approvals import Approvals
 from bot.version import current_version, described_build
@@ -38,7 +37,6 @@ def command_groups(
     menu: Menu,
     *,
     account: str,
-    known: Callable[[str | None], Capabilities],
     reminders: Reminders,
     memory: Memory,
     pairing: Pairing,
@@ -63,7 +61,7 @@ def command_groups(
             model=settings.llm.models_to_choose[0],
             version=current_version(),
             described_build=described_build,
-            known=known,
+            known=menu.known,
         ),
         AttestationCommands(context, Attestation(settings.attestation.socket)),
         ReminderCommands(context, reminders),

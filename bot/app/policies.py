@@ -20,6 +20,7 @@ from bot.policy.limits import Quota
 from bot.policy.pairing import Pairing
 from bot.policy.secrets import Secrets
 from bot.settings import Settings
+from bot.turn.agent import Limits as AgentLimits
 from tools import Http
 
 _log = logging.getLogger(__name__)
@@ -69,6 +70,17 @@ def worker_limits(settings: Settings) -> WorkerLimits:
         turns_at_once=settings.limits.turns_at_once,
         approval_seconds=settings.approvals.timeout,
         max_age_seconds=settings.intake.max_age,
+    )
+
+
+def agent_limits(settings: Settings) -> AgentLimits:
+    """How much one turn may ask of a model and of tools."""
+    return AgentLimits(
+        max_rounds=settings.tools.max_tool_calls,
+        max_calls_per_round=settings.tools.max_calls_per_round,
+        max_history_tokens=settings.history.max_tokens,
+        max_output_tokens=settings.llm.max_output_tokens,
+        timeout_seconds=settings.llm.timeout_seconds,
     )
 
 

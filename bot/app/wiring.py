@@ -8,7 +8,6 @@ from datetime import timedelta
 
 from bot.app import models, policies
 from bot.app import tools as equipment
-from bot.app.agent import multimodal_agent
 from bot.app.commands import command_groups
 from bot.app.metering import Meter
 from bot.app.people import admins_of, identities_of
@@ -55,19 +54,22 @@ from bot.service import Aldis
 from bot.settings import Settings
 from bot.shutdown import Restarts
 from bot.transports.base import Transport
+from bot.turn import prompt
+from bot.turn.agent import Agent
 from bot.turn.approvals import Approvals
 from bot.turn.budget import Budget
 from bot.turn.captchas import Captchas
 from bot.turn.edits import Revisions
 from bot.turn.group_context import GroupContext
 from bot.turn.journal import Turn
-from bot.turn.multimodal import MultimodalAgent
+from bot.turn.multimodal import MultimodalAgent, VoiceReplies
 from bot.turn.notices import Notice, Notices
 from bot.turn.quotas import Quotas
 from bot.turn.reactions import EMOJI, Reactions
 from bot.turn.room import ContextRoom
 from bot.turn.status import StatusMessages
 from bot.turn.tool_shapes import ToolShapes
+from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
 from bot.web.admin.world import RunningParts
 from bot.web.control import Control
@@ -157,7 +159,6 @@ class Parts:
         self._counts.allow("tool_call_seconds", "tool", (*(tool.spec.name for tool in tools), "unknown"))
         watchdog = Watchdog(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
         checkups = self._checkups(watchdog, lambda: intake.access)
-        budget = self._budget
         health = HealthPage(
             self._store,
             watchdog,
@@ -166,7 +167,7 @@ class Parts:
             level=lambda: self._sandbox.known_level,
             findings=lambda: checkups.findings,
             free_bytes=lambda: free_bytes_of(settings),
-            used_share=budget.used_share,
+            used_share=self._budget.used_share,
             restarts=self._restarts,
         )
         identities = identities_of(
@@ -175,7 +176,7 @@ class Parts:
         invitations = Invitations(self._transport, self._allowed)
         intake = self._intake(watchdog, identities.notice, invitations.notice)
         watchdog.on_answer = intake.wake
-        summary_worker = self._summary_worker(provider, budget)
+        summary_worker = self._summary_worker(provider)
         toolbox = equipment.toolbox(
             settings,
             tools,
@@ -184,19 +185,10 @@ class Parts:
             on_run=Meter(self._counts).on_run,
             shapes=ToolShapes(self._store, self._clock),
         )
-        multimodal = multimodal_agent(
-            settings,
-            provider,
-            toolbox,
-            budget,
-            room=ContextRoom(self._lessons, models.server_of(settings)),
-            attachments=AttachmentReader(self._transport, settings.media, self._sandbox, speech=self._speech),
-            speech=self._speech,
-        )
         captchas = Captchas(self._transport, self._store, self._clock, self._counts)
         return Aldis(
             settings=settings,
-            worker=self._worker(multimodal, intake, identities, summary_worker.note),
+            worker=self._worker(self._agent(provider, toolbox), intake, identities, summary_worker.note),
             intake=intake,
             sender=self._sender(identities.notice),
             membership=Membership(self._transport, self._store, self._clock),
@@ -233,7 +225,7 @@ class Parts:
                 pairing=self._pairing,
                 audience=Audience(self._transport, lambda: intake.access),
                 toolbox=toolbox,
-                used_share=budget.used_share,
+                used_share=self._budget.used_share,
                 on_allowed=intake.admit,
             ),
         )
@@ -261,6 +253,28 @@ class Parts:
         )
         self._troubles.on_change = checkups.wake
         return checkups
+
+    def _agent(self, provider: Provider, toolbox: Toolbox) -> MultimodalAgent:
+        """One that reads what comes with messages, and speaks where it is spoken to."""
+        settings, speech = self._settings, self._speech
+        agent = Agent(
+            provider,
+            toolbox,
+            system=prompt.system(settings.signal.name, settings.llm.system_prompt, settings.locale.place),
+            limits=policies.agent_limits(settings),
+            budget=self._budget,
+            secrets=policies.secrets(settings),
+            room=ContextRoom(self._lessons, models.server_of(settings)),
+            shows_sources=settings.answers.show_sources,
+        )
+        seconds = settings.worker.turn_timeout_seconds
+        return MultimodalAgent(
+            agent,
+            AttachmentReader(self._transport, settings.media, self._sandbox, speech=speech),
+            timezone=settings.locale.timezone,
+            voice=VoiceReplies(speech=speech, turn_seconds=seconds) if speech and settings.audio.speak else None,
+            budget=self._budget,
+        )
 
     def _worker(
         self, agent: MultimodalAgent, intake: Intake, identities: Identities, on_kept: Callable[[Turn], None]
@@ -331,7 +345,6 @@ class Parts:
             approvals,
             self._menu,
             account=self._transport.account,
-            known=self._known,
             reminders=self.reminders,
             memory=self.memory,
             pairing=self._pairing,
@@ -340,7 +353,7 @@ class Parts:
             identities=identities,
         )
 
-    def _summary_worker(self, provider: Provider, budget: Budget) -> SummaryWorker:
+    def _summary_worker(self, provider: Provider) -> SummaryWorker:
         history = self._settings.history
         if not (history.summaries and history.max_turns and history.max_tokens):
             return SummaryWorker(None, self._counts)
@@ -351,7 +364,7 @@ class Parts:
             provider,
             window=history,
             timeout_seconds=self._settings.llm.timeout_seconds,
-            budget=budget,
+            budget=self._budget,
         )
         return SummaryWorker(summaries, self._counts)
 
