@@ -27,7 +27,6 @@ from bot.features.usage.commands import UsageCommands
 from bot.policy.pairing import Pairing
 from bot.settings import Settings
 from bot.turn.approvals import Approvals
-from bot.version import current_version, described_build
 
 
 def command_groups(
@@ -55,14 +54,7 @@ def command_groups(
         UsageCommands(context, timezone=timezone, limits=budgets),
         QuestionCommands(context, approvals),
         PreferenceCommands(context, menu),
-        StatusCommands(
-            context,
-            account=account,
-            model=settings.llm.models_to_choose[0],
-            version=current_version(),
-            described_build=described_build,
-            known=menu.known,
-        ),
+        StatusCommands(context, account=account, model=settings.llm.models_to_choose[0], known=menu.known),
         AttestationCommands(context, Attestation(settings.attestation.socket)),
         ReminderCommands(context, reminders),
         MemoryCommands(context, memory),

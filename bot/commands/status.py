@@ -8,7 +8,8 @@ from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.i18n.catalogues import say
 from bot.policy.chat_settings import ChatSettings
-from bot.providers.capabilities import NOTHING, Capabilities
+from bot.providers.capabilities import Capabilities
+from bot.version import current_version, described_build
 from store import Repositories
 
 
@@ -16,30 +17,22 @@ class StatusCommands(CommandGroup):
     """What everybody may ask about Aldis and themselves. `account` is the number that Aldis answers for.
 
     `model` is the one that answers where none was chosen; empty where nobody can say. `known` gives what is known of a
-    model. `version` is that of Aldis; `described_build` tells admins what it was built from, which takes a moment.
+    model.
     """
 
     def __init__(
-        self,
-        context: CommandContext,
-        *,
-        account: str,
-        model: str,
-        version: str,
-        described_build: Callable[[], str],
-        known: Callable[[str | None], Capabilities] = lambda _: NOTHING,
+        self, context: CommandContext, *, account: str, model: str, known: Callable[[str | None], Capabilities]
     ) -> None:
         self._context = context
         self._account = account
         self._model = model
-        self._version = version
-        self._described_build = described_build
         self._known = known
+        self._version = current_version()
 
     @command("/status", phrases.ABOUT_STATUS, section="data")
     async def _status(self, call: Call) -> None:
         """Tells what is under way in this chat and what is set, and which model answered last where another was to."""
-        version = await asyncio.to_thread(self._described_build) if call.is_admin else self._version
+        version = await asyncio.to_thread(described_build) if call.is_admin else self._version
 
         def reply(repos: Repositories) -> str:
             here = call.conversation

@@ -1,4 +1,4 @@
-"""How the parts are made that only `bot.app` names, so that the doctor can look at them."""
+"""What `bot.app` hands to the doctor."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from tools import ToolDeps
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deps:
-    """How the parts are made that only `bot.app` names."""
+    """How the parts are made that only `bot.app` names, so that the doctor can look at them."""
 
     linking: Callable[[Bridge], Linking]
     transport: Callable[[Bridge, Account], Transport]

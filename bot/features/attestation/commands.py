@@ -30,15 +30,15 @@ class AttestationCommands(CommandGroup):
             reply = await self._reply(call.command.rest)
         await self._context.answer(call, lambda _: reply)
 
-    async def _reply(self, word: str) -> CommandReply:
+    async def _reply(self, word: str) -> str | CommandReply:
         if not self._attestation.is_possible():
             source = (await asyncio.to_thread(build))["source"]
-            return CommandReply(text=say(phrases.NOTHING_PROVED, source=source))
+            return say(phrases.NOTHING_PROVED, source=source)
         if not is_word(word):
-            return CommandReply(text=say(phrases.VERIFY_HOW))
+            return say(phrases.VERIFY_HOW)
         try:
             evidence = await self._attestation.evidence(word)
         except Disconnected as error:
             _log.warning("no quote: %s", error)
-            return CommandReply(text=say(phrases.VERIFY_FAILED))
+            return say(phrases.VERIFY_FAILED)
         return CommandReply(text=evidence.summary(), files=(evidence.file,))
