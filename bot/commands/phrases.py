@@ -10,8 +10,7 @@ from bot.i18n.phrases import duration
 from bot.turn.phrases import answers
 
 HELP = Sentence(
-    "HELP",
-    "Just write to me as you would to a person. There are commands, too; `/help remind` explains one of them.",
+    "HELP", "Just write to me as you would to a person. There are commands, too; `/help remind` explains one of them."
 )
 NOTHING_TO_STOP = Sentence("NOTHING_TO_STOP", "I'm not working on anything here.")
 UNKNOWN_CODE = Sentence(
@@ -21,8 +20,7 @@ UNKNOWN_CODE = Sentence(
 UNKNOWN_PERSON = Sentence("UNKNOWN_PERSON", "I haven't let in anybody with that label; `/people` shows whom I have.")
 NOBODY_LET_IN = Sentence("NOBODY_LET_IN", "Nobody has been let in with a code yet.")
 BEGUN_ANEW = Sentence(
-    "BEGUN_ANEW",
-    "New conversation: I won't read anything from before. It's kept until you delete it with `/forget`.",
+    "BEGUN_ANEW", "New conversation: I won't read anything from before. It's kept until you delete it with `/forget`."
 )
 NOTHING_TO_REPEAT = Sentence("NOTHING_TO_REPEAT", "There's no question of yours here to answer again.")
 STILL_ANSWERING = Sentence("STILL_ANSWERING", "I'm still working on that one. `/stop` cancels it.")
@@ -31,8 +29,7 @@ NO_TRANSCRIPT = Sentence("NO_TRANSCRIPT", "I haven't had a voice note here.")
 NO_PERSONA = Sentence("NO_PERSONA", "No persona is set here. `/persona TEXT` sets one.")
 PERSONA_OFF = Sentence("PERSONA_OFF", "Done, I'm back to my usual self.")
 NO_MODEL_CHOICE = Sentence(
-    "NO_MODEL_CHOICE",
-    "There's only one model here. Whoever runs me can offer others with `LLM__CHOICES`.",
+    "NO_MODEL_CHOICE", "There's only one model here. Whoever runs me can offer others with `LLM__CHOICES`."
 )
 NOBODY_ELSE_HERE = Sentence(
     "NOBODY_ELSE_HERE",
@@ -41,8 +38,7 @@ NOBODY_ELSE_HERE = Sentence(
 )
 NO_TOOLS = Sentence("NO_TOOLS", "I have no tools here.")
 LANGUAGE_BY_MESSAGE = Sentence(
-    "LANGUAGE_BY_MESSAGE",
-    "I'll speak whatever language you write in, as long as I know it.",
+    "LANGUAGE_BY_MESSAGE", "I'll speak whatever language you write in, as long as I know it."
 )
 ONLY_IN_GROUPS = Sentence("ONLY_IN_GROUPS", "That only works in groups.")
 ONLY_DIRECTLY = Sentence("ONLY_DIRECTLY", "I only do that in our own chat, not in a group.")
@@ -50,8 +46,7 @@ ALWAYS_ON = Sentence("ALWAYS_ON", "From now on I'll answer every message here.")
 ALWAYS_OFF = Sentence("ALWAYS_OFF", "From now on I'll only answer here when you address me.")
 ASKERS_ALL = Sentence("ASKERS_ALL", "Everybody in this group can ask me.")
 PAUSED = Sentence(
-    "PAUSED",
-    "Paused. Until `/resume` I only react to commands here; what's asked meanwhile stays unanswered.",
+    "PAUSED", "Paused. Until `/resume` I only react to commands here; what's asked meanwhile stays unanswered."
 )
 RESUMED = Sentence("RESUMED", "Resumed.")
 NO_GROUPS = Sentence("NO_GROUPS", "I'm not in any group.")
@@ -62,8 +57,7 @@ BRIDGE_SILENT = Sentence(
 )
 NOBODY_TO_TELL = Sentence("NOBODY_TO_TELL", "There's nobody to send that to.")
 UNKNOWN_LABEL = Sentence(
-    "UNKNOWN_LABEL",
-    "I don't know anybody with that label or id. People see theirs with `/whoami`.",
+    "UNKNOWN_LABEL", "I don't know anybody with that label or id. People see theirs with `/whoami`."
 )
 NO_BROADCAST = Sentence("NO_BROADCAST", "There's nothing to send; write `/broadcast TEXT` first.")
 WHO_DIRECTLY = Sentence("WHO_DIRECTLY", "This is our own chat.")
@@ -92,8 +86,7 @@ ABOUT_WHO = Sentence(
 ABOUT_PAUSE = Sentence("ABOUT_PAUSE", "pauses me in this chat: I only react to commands.")
 ABOUT_RESUME = Sentence("ABOUT_RESUME", "ends the pause.")
 ABOUT_TAKEOVER = Sentence(
-    "ABOUT_TAKEOVER",
-    "lets you answer in person for a while: I drop the answer I'm working on and keep quiet.",
+    "ABOUT_TAKEOVER", "lets you answer in person for a while: I drop the answer I'm working on and keep quiet."
 )
 ABOUT_ALLOW = Sentence("ABOUT_ALLOW", "lets in the person who was given this code.")
 ABOUT_DENY = Sentence("ABOUT_DENY", "shuts somebody out again; `/people` shows the labels.")
@@ -111,8 +104,7 @@ BROADCAST_ASKS = Sentence(
 BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chats.")
 _BUDGET_LINE = Sentence("BUDGET_LINE", "{spent} of {limit} USD")
 _FORGOT = Sentence(
-    "FORGOT",
-    "Deleted: {answers} from this conversation, along with the key. Nobody can read them again.",
+    "FORGOT", "Deleted: {answers} from this conversation, along with the key. Nobody can read them again."
 )
 _GUEST = Sentence("GUEST", "{label}: since {day}, by {by}")
 LANGUAGE_SET = Sentence("LANGUAGE_SET", "I'll speak English here from now on.")
@@ -136,8 +128,7 @@ _AMOUNT_ALL_MONTH = Sentence("AMOUNT_ALL_MONTH", "All together, this month: {amo
 _AMOUNT_PERSON_DAY = Sentence("AMOUNT_PERSON_DAY", "{label}, today: {amount}")
 _AMOUNT_PERSON_MONTH = Sentence("AMOUNT_PERSON_MONTH", "{label}, this month: {amount}")
 _BUDGET_EACH = Sentence(
-    "BUDGET_EACH",
-    "Each person: {day} a day, {month} a month. Each group: {group_day} a day, {group_month} a month.",
+    "BUDGET_EACH", "Each person: {day} a day, {month} a month. Each group: {group_day} a day, {group_month} a month."
 )
 _LIMIT = Sentence("LIMIT", "{limit} USD")
 _UNLIMITED = Sentence("UNLIMITED", "unlimited")
@@ -146,8 +137,7 @@ _STATUS_TAKEN = Sentence("STATUS_TAKEN", "An admin is answering here in person f
 _STATUS_ANSWERED = Sentence("STATUS_ANSWERED", "The last answer came from {model}.")
 _STATUS_TOOLS = Sentence("STATUS_TOOLS", "Switched off: {tools}")
 _TAKEN_OVER = Sentence(
-    "TAKEN_OVER",
-    "It's all yours for {duration}: I'm keeping quiet here. `/takeover off` brings me back.",
+    "TAKEN_OVER", "It's all yours for {duration}: I'm keeping quiet here. `/takeover off` brings me back."
 )
 _TAKEN_OVER_OF = Sentence(
     "TAKEN_OVER_OF",

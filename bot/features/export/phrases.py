@@ -10,8 +10,7 @@ from bot.turn.phrases import answers
 
 ABOUT_EXPORT = Sentence("ABOUT_EXPORT", "shows what I keep about you.")
 _KEPT_IN_FILE = Sentence(
-    "KEPT_IN_FILE",
-    "I've kept {answers}, encrypted. The page is for reading; the other file has the same for programs.",
+    "KEPT_IN_FILE", "I've kept {answers}, encrypted. The page is for reading; the other file has the same for programs."
 )
 _KEPT_PARTLY_IN_FILE = Sentence(
     "KEPT_PARTLY_IN_FILE",

@@ -8,20 +8,17 @@ NO_FEEDS = Sentence("NO_FEEDS", "I'm not reading any news feeds yet. An admin ca
 FEED_LINE = Sentence("FEED_LINE", "- {number}: {name}: read on {when} (articles kept: {count})")
 FEED_LINE_WAITING = Sentence("FEED_LINE_WAITING", "- {number}: {name}: not read yet")
 FEED_LINE_TROUBLE = Sentence(
-    "FEED_LINE_TROUBLE",
-    "- {number}: {name}: last read on {when} (articles kept: {count}). {why}",
+    "FEED_LINE_TROUBLE", "- {number}: {name}: last read on {when} (articles kept: {count}). {why}"
 )
 FEED_LINE_USELESS = Sentence("FEED_LINE_USELESS", "- {number}: {name}: never read so far. {why}")
 FEED_ADDED = Sentence("FEED_ADDED", "I'm reading {name} from now on. `/feeds` shows in a minute whether it works.")
 FEED_KNOWN = Sentence("FEED_KNOWN", "I'm already reading that feed, or as many as I can.")
 FEED_NO_ADDRESS = Sentence(
-    "FEED_NO_ADDRESS",
-    "That isn't a web address. It has to begin with https:// and mustn't contain a password.",
+    "FEED_NO_ADDRESS", "That isn't a web address. It has to begin with https:// and mustn't contain a password."
 )
 FEED_REMOVED = Sentence("FEED_REMOVED", "I've stopped reading {name} and deleted its articles.")
 FEED_IS_SET = Sentence(
-    "FEED_IS_SET",
-    "{name} is in my settings. Whoever runs me can remove it there (TOOLS__NEWS__FEEDS).",
+    "FEED_IS_SET", "{name} is in my settings. Whoever runs me can remove it there (TOOLS__NEWS__FEEDS)."
 )
 FEED_ONLY_ADMINS = Sentence("FEED_ONLY_ADMINS", "Only my admins can change which feeds I read.")
 NO_SUCH_FEED = Sentence("NO_SUCH_FEED", "There's no feed with that number; `/feeds` alone shows them all.")

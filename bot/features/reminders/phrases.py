@@ -13,40 +13,34 @@ ABOUT_REMIND = Sentence(
 ABOUT_TIMEZONE = Sentence("ABOUT_TIMEZONE", "shows which time zone I use for you, or changes it.")
 REMINDER_LATE = Sentence("REMINDER_LATE", "⏰ {text}\n\n({late} late: I was offline.)")
 REMINDER_WORDLESS = Sentence(
-    "REMINDER_WORDLESS",
-    "⏰ You wanted a reminder now. What it was about disappeared with your message.",
+    "REMINDER_WORDLESS", "⏰ You wanted a reminder now. What it was about disappeared with your message."
 )
 REMINDER_LEFT_GROUP = Sentence(
     "REMINDER_LEFT_GROUP",
     "⏰ You planned this in a group that you are no longer in, so it doesn't come there any more: {text}",
 )
 REMINDER_SET_AGAIN = Sentence(
-    "REMINDER_SET_AGAIN",
-    "I'll remind you {repeats}, next on {when}: {text}\n\n`/remind cancel {number}` cancels it.",
+    "REMINDER_SET_AGAIN", "I'll remind you {repeats}, next on {when}: {text}\n\n`/remind cancel {number}` cancels it."
 )
 REMINDER_SHIFTED = Sentence("REMINDER_SHIFTED", "(The clocks skip that hour on that day, so it comes later.)")
 REMINDER_LOSES_WORDS = Sentence(
-    "REMINDER_LOSES_WORDS",
-    "(Messages here disappear before then: I'll remind you, but won't know what about.)",
+    "REMINDER_LOSES_WORDS", "(Messages here disappear before then: I'll remind you, but won't know what about.)"
 )
 REMINDER_ZONE = Sentence("REMINDER_ZONE", "(I assumed your time zone is {zone}; `/timezone NAME` changes that.)")
 REMINDER_LINE = Sentence("REMINDER_LINE", "- {number}: {when}: {text}")
 REMINDER_LINE_AGAIN = Sentence("REMINDER_LINE_AGAIN", "- {number}: {when}, {repeats}: {text}")
 REMINDER_NO_WORDS = Sentence("REMINDER_NO_WORDS", "(its text has disappeared)")
 NO_SUCH_REMINDER = Sentence(
-    "NO_SUCH_REMINDER",
-    "You have no reminder with that number here; `/remind` alone shows them all.",
+    "NO_SUCH_REMINDER", "You have no reminder with that number here; `/remind` alone shows them all."
 )
 TOO_MANY_REMINDERS = Sentence(
-    "TOO_MANY_REMINDERS",
-    "You have as many reminders as I can keep for one person. Please cancel one first.",
+    "TOO_MANY_REMINDERS", "You have as many reminders as I can keep for one person. Please cancel one first."
 )
 TIME_IS_OVER = Sentence("TIME_IS_OVER", "That time has already passed: it's {now}.")
 TIME_TOO_FAR = Sentence("TIME_TOO_FAR", "That is more than five years away.")
 NO_SUCH_TIME = Sentence("NO_SUCH_TIME", "That time doesn't exist.")
 NO_SUCH_ZONE = Sentence(
-    "NO_SUCH_ZONE",
-    "I don't know that time zone. Name the nearest big city, like Berlin or New York.",
+    "NO_SUCH_ZONE", "I don't know that time zone. Name the nearest big city, like Berlin or New York."
 )
 TIMEZONE = Sentence("TIMEZONE", "Your time zone is {zone}: it's {now}.")
 

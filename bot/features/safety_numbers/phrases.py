@@ -9,13 +9,11 @@ ABOUT_TRUST = Sentence("ABOUT_TRUST", "shows whose safety number has changed, or
 NO_SUSPECTS = Sentence("NO_SUSPECTS", "All safety numbers are trusted.")
 NOT_SUSPECT = Sentence("NOT_SUSPECT", "Nobody with that label has a new safety number; `/trust` shows who does.")
 TRUST_CHANGED_AGAIN = Sentence(
-    "TRUST_CHANGED_AGAIN",
-    "The safety number has changed again since I told you. `/trust` shows the newest one.",
+    "TRUST_CHANGED_AGAIN", "The safety number has changed again since I told you. `/trust` shows the newest one."
 )
 TRUST_OWN = Sentence("TRUST_OWN", "That's your own safety number; somebody else has to trust it.")
 TRUST_REFUSED = Sentence(
-    "TRUST_REFUSED",
-    "The bridge to Signal refused. If you gave me the number, it isn't the one I see.",
+    "TRUST_REFUSED", "The bridge to Signal refused. If you gave me the number, it isn't the one I see."
 )
 _IDENTITY_CHANGED = Sentence(
     "IDENTITY_CHANGED",

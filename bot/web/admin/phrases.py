@@ -12,8 +12,7 @@ PAGE_LANGUAGE = Sentence("PAGE_LANGUAGE", "Language")
 PAGE_CHANGE = Sentence("PAGE_CHANGE", "Change")
 PAGE_WELCOME = Sentence("PAGE_WELCOME", "Welcome to Aldis")
 PAGE_ENTER_WHY = Sentence(
-    "PAGE_ENTER_WHY",
-    "This link opens the pages for set-up and administration, once and in this browser.",
+    "PAGE_ENTER_WHY", "This link opens the pages for set-up and administration, once and in this browser."
 )
 PAGE_ENTER = Sentence("PAGE_ENTER", "Open")
 PAGE_SIGNED_OUT = Sentence("PAGE_SIGNED_OUT", "You need a link")
@@ -68,12 +67,10 @@ PAGE_FACTOR_LOST_REQUIRED = Sentence(
 PAGE_CANCEL = Sentence("PAGE_CANCEL", "Cancel")
 PAGE_NOT_DONE = Sentence("PAGE_NOT_DONE", "That did not work")
 PAGE_NOT_DONE_WHY = Sentence(
-    "PAGE_NOT_DONE_WHY",
-    "Nothing was changed (error {status}). Go back, reload the page, and try again.",
+    "PAGE_NOT_DONE_WHY", "Nothing was changed (error {status}). Go back, reload the page, and try again."
 )
 PAGE_NOT_RUNNING = Sentence(
-    "PAGE_NOT_RUNNING",
-    "Aldis is not running yet: it has no account so far, or waits for the bridge to Signal.",
+    "PAGE_NOT_RUNNING", "Aldis is not running yet: it has no account so far, or waits for the bridge to Signal."
 )
 PAGE_REFUSED = Sentence("PAGE_REFUSED", "It was refused: {words}")
 PAGE_HEALTH = Sentence("PAGE_HEALTH", "How Aldis is")
@@ -93,8 +90,7 @@ PAGE_SAFETY_NUMBERS_WHY = Sentence(
 PAGE_SAFETY_NUMBER_UNKNOWN = Sentence("PAGE_SAFETY_NUMBER_UNKNOWN", "The bridge does not tell the new number.")
 PAGE_SAFETY_NUMBER_SINCE = Sentence("PAGE_SAFETY_NUMBER_SINCE", "since {when}")
 PAGE_SAFETY_NUMBER_COMPARED = Sentence(
-    "PAGE_SAFETY_NUMBER_COMPARED",
-    "The number on their phone, if you have compared it (optional)",
+    "PAGE_SAFETY_NUMBER_COMPARED", "The number on their phone, if you have compared it (optional)"
 )
 PAGE_TRUST = Sentence("PAGE_TRUST", "Trust this number")
 PAGE_TRUSTED = Sentence("PAGE_TRUSTED", "The new number is trusted. What was waiting is on its way.")
@@ -107,8 +103,7 @@ PAGE_CAPTCHA_WANTED = Sentence(
     "the link of “Open Signal”:",
 )
 PAGE_CAPTCHA_NOT_WANTED = Sentence(
-    "PAGE_CAPTCHA_NOT_WANTED",
-    "Signal wants none at the moment. If it does, the box for it appears here.",
+    "PAGE_CAPTCHA_NOT_WANTED", "Signal wants none at the moment. If it does, the box for it appears here."
 )
 PAGE_CAPTCHA_LABEL = Sentence("PAGE_CAPTCHA_LABEL", "Link of the solved captcha")
 PAGE_CAPTCHA_HINT = Sentence("PAGE_CAPTCHA_HINT", "It begins with signalcaptcha:// and is long.")
@@ -141,8 +136,7 @@ PAGE_SCAN_3 = Sentence("PAGE_SCAN_3", "Point the camera at the code, and confirm
 PAGE_SCAN_ALT = Sentence("PAGE_SCAN_ALT", "QR code for linking; its address stands below.")
 PAGE_SCAN_ADDRESS = Sentence("PAGE_SCAN_ADDRESS", "The address in the code")
 PAGE_SCAN_RENEWS = Sentence(
-    "PAGE_SCAN_RENEWS",
-    "Code {number}. Each is good for about a minute; the next one comes by itself.",
+    "PAGE_SCAN_RENEWS", "Code {number}. Each is good for about a minute; the next one comes by itself."
 )
 PAGE_STEPS = Sentence("PAGE_STEPS", "Steps of the set-up")
 PAGE_STEP_DONE = Sentence("PAGE_STEP_DONE", "done")
@@ -157,8 +151,7 @@ PAGE_UPKEEP = Sentence("PAGE_UPKEEP", "Upkeep")
 PAGE_SAVE = Sentence("PAGE_SAVE", "Save")
 PAGE_SAVED = Sentence("PAGE_SAVED", "Saved. Aldis begins again with it, which takes a moment.")
 PAGE_SET_ELSEWHERE = Sentence(
-    "PAGE_SET_ELSEWHERE",
-    "{name} is set in: {where}. That wins over what is set here; change it there.",
+    "PAGE_SET_ELSEWHERE", "{name} is set in: {where}. That wins over what is set here; change it there."
 )
 PAGE_USE = Sentence("PAGE_USE", "Use this")
 PAGE_ADD = Sentence("PAGE_ADD", "Add")
@@ -199,8 +192,7 @@ PAGE_REGISTER_WHY = Sentence(
 )
 PAGE_REGISTER_BEGIN = Sentence("PAGE_REGISTER_BEGIN", "Register a number")
 PAGE_REGISTER_CAPTCHA = Sentence(
-    "PAGE_REGISTER_CAPTCHA",
-    "Signal wants a captcha first. Solve it here, and copy the link of “Open Signal”:",
+    "PAGE_REGISTER_CAPTCHA", "Signal wants a captcha first. Solve it here, and copy the link of “Open Signal”:"
 )
 PAGE_REGISTER_HOW = Sentence("PAGE_REGISTER_HOW", "How the code comes")
 PAGE_REGISTER_SEND = Sentence("PAGE_REGISTER_SEND", "Send the code")
@@ -239,8 +231,7 @@ PAGE_MODEL_PRICES = Sentence(
 )
 PAGE_MODEL_CHOSEN = Sentence("PAGE_MODEL_CHOSEN", "{model} answers from now on.")
 PAGE_MODEL_TAKEN = Sentence(
-    "PAGE_MODEL_TAKEN",
-    "The server answers and the settings are saved. Aldis begins again with it.",
+    "PAGE_MODEL_TAKEN", "The server answers and the settings are saved. Aldis begins again with it."
 )
 PAGE_MODEL_NONE = Sentence("PAGE_MODEL_NONE", "For now Aldis answers without a model.")
 PAGE_MODEL_TEST = Sentence("PAGE_MODEL_TEST", "Ask it something")
@@ -252,8 +243,7 @@ PAGE_MODEL_REFUSED = Sentence("PAGE_MODEL_REFUSED", "Nothing was saved: {words}.
 PAGE_MODEL_ANSWERS = Sentence("PAGE_MODEL_ANSWERS", "It answers: {words}")
 PAGE_KEY = Sentence("PAGE_KEY", "A key")
 PAGE_KEY_WHY = Sentence(
-    "PAGE_KEY_WHY",
-    "You get one in the vendor’s console. What is asked goes to the vendor, who charges for it.",
+    "PAGE_KEY_WHY", "You get one in the vendor’s console. What is asked goes to the vendor, who charges for it."
 )
 PAGE_VENDOR = Sentence("PAGE_VENDOR", "Vendor")
 PAGE_KEY_LABEL = Sentence("PAGE_KEY_LABEL", "The key")
@@ -271,8 +261,7 @@ PAGE_SERVER_NONE = Sentence("PAGE_SERVER_NONE", "None answers at its usual addre
 PAGE_SERVER_OTHER = Sentence("PAGE_SERVER_OTHER", "It is at another address")
 PAGE_WITHOUT = Sentence("PAGE_WITHOUT", "Without a model for now")
 PAGE_WITHOUT_WHY = Sentence(
-    "PAGE_WITHOUT_WHY",
-    "You can take this step later; until then Aldis does what it can by itself.",
+    "PAGE_WITHOUT_WHY", "You can take this step later; until then Aldis does what it can by itself."
 )
 PAGE_WITHOUT_DO = Sentence("PAGE_WITHOUT_DO", "Go on without")
 PAGE_ADMIN = Sentence("PAGE_ADMIN", "The admin")
@@ -280,17 +269,14 @@ PAGE_ADMIN_THERE = Sentence("PAGE_ADMIN_THERE", "Admin")
 PAGE_ADMIN_NEXT = Sentence("PAGE_ADMIN_NEXT", "Write to Aldis: it answers you now.")
 PAGE_ADMIN_OTHERS = Sentence("PAGE_ADMIN_OTHERS", "Let others in")
 PAGE_ADMIN_MADE = Sentence(
-    "PAGE_ADMIN_MADE",
-    "That is you. Aldis answers you from now on, and what you have just written, too.",
+    "PAGE_ADMIN_MADE", "That is you. Aldis answers you from now on, and what you have just written, too."
 )
 PAGE_WRITE_NOW = Sentence("PAGE_WRITE_NOW", "Write to Aldis now")
 PAGE_WRITE_NOW_NUMBER = Sentence(
-    "PAGE_WRITE_NOW_NUMBER",
-    "Write any message to {number} in Signal, from your own phone. You appear here.",
+    "PAGE_WRITE_NOW_NUMBER", "Write any message to {number} in Signal, from your own phone. You appear here."
 )
 PAGE_WRITE_NOW_HOW = Sentence(
-    "PAGE_WRITE_NOW_HOW",
-    "Write any message to the account of Aldis in Signal, from your own phone. You appear here.",
+    "PAGE_WRITE_NOW_HOW", "Write any message to the account of Aldis in Signal, from your own phone. You appear here."
 )
 PAGE_WRITE_NOW_WORDS = Sentence(
     "PAGE_WRITE_NOW_WORDS",
@@ -309,16 +295,14 @@ PAGE_BY_CODE = Sentence("PAGE_BY_CODE", "let in by a code")
 PAGE_NOBODY = Sentence("PAGE_NOBODY", "Nobody yet.")
 PAGE_PERSON = Sentence("PAGE_PERSON", "Phone number or uuid")
 PAGE_PERSON_HINT = Sentence(
-    "PAGE_PERSON_HINT",
-    "With the code of the country. A number stands for the account that first comes with it.",
+    "PAGE_PERSON_HINT", "With the code of the country. A number stands for the account that first comes with it."
 )
 PAGE_PERSON_ADD = Sentence("PAGE_PERSON_ADD", "Add somebody")
 PAGE_PERSON_AS = Sentence("PAGE_PERSON_AS", "As")
 PAGE_PERSON_ADDED = Sentence("PAGE_PERSON_ADDED", "They may write from now on.")
 PAGE_PERSON_REMOVED = Sentence("PAGE_PERSON_REMOVED", "Removed. They are no longer answered.")
 PAGE_PERSON_WRONG = Sentence(
-    "PAGE_PERSON_WRONG",
-    "That is neither a phone number with the code of its country nor a uuid.",
+    "PAGE_PERSON_WRONG", "That is neither a phone number with the code of its country nor a uuid."
 )
 PAGE_PAIRING = Sentence("PAGE_PAIRING", "Codes for others")
 PAGE_PAIRING_WHY = Sentence(
@@ -339,8 +323,7 @@ PAGE_GROUP_INVITATION = Sentence("PAGE_GROUP_INVITATION", "an invitation; ticked
 PAGE_GROUPS_NONE = Sentence("PAGE_GROUPS_NONE", "The account is in no group.")
 PAGE_BUDGETS = Sentence("PAGE_BUDGETS", "Budgets")
 PAGE_BUDGETS_WHY = Sentence(
-    "PAGE_BUDGETS_WHY",
-    "US dollars by the ledger’s prices. An empty field limits nothing, 0 means nothing at all.",
+    "PAGE_BUDGETS_WHY", "US dollars by the ledger’s prices. An empty field limits nothing, 0 means nothing at all."
 )
 PAGE_BUDGET_PERSON_DAY = Sentence("PAGE_BUDGET_PERSON_DAY", "For one person in a day")
 PAGE_BUDGET_PERSON_MONTH = Sentence("PAGE_BUDGET_PERSON_MONTH", "For one person in a month")
@@ -350,8 +333,7 @@ PAGE_BUDGET_ALL_DAY = Sentence("PAGE_BUDGET_ALL_DAY", "For everybody in a day")
 PAGE_BUDGET_ALL_MONTH = Sentence("PAGE_BUDGET_ALL_MONTH", "For everybody in a month")
 PAGE_TOOLS_THERE = Sentence("PAGE_TOOLS_THERE", "The tools")
 PAGE_TOOLS_WHY = Sentence(
-    "PAGE_TOOLS_WHY",
-    "What the model may do besides answering: what each costs, and who outside sees what is asked.",
+    "PAGE_TOOLS_WHY", "What the model may do besides answering: what each costs, and who outside sees what is asked."
 )
 PAGE_ABOUT_CALCULATOR = Sentence("PAGE_ABOUT_CALCULATOR", "Works sums out exactly.")
 PAGE_ABOUT_WEATHER = Sentence(
@@ -361,12 +343,10 @@ PAGE_ABOUT_WEATHER = Sentence(
 PAGE_ABOUT_CLOCK = Sentence("PAGE_ABOUT_CLOCK", "Tells the time anywhere in the world.")
 PAGE_ABOUT_CONVERT = Sentence("PAGE_ABOUT_CONVERT", "Converts units and currencies.")
 PAGE_ABOUT_WEB_SEARCH = Sentence(
-    "PAGE_ABOUT_WEB_SEARCH",
-    "Searches the web, or Wikipedia where no search service is set up.",
+    "PAGE_ABOUT_WEB_SEARCH", "Searches the web, or Wikipedia where no search service is set up."
 )
 PAGE_ABOUT_VERIFY_NEWS = Sentence(
-    "PAGE_ABOUT_VERIFY_NEWS",
-    "Gathers evidence for and against a claim by several searches.",
+    "PAGE_ABOUT_VERIFY_NEWS", "Gathers evidence for and against a claim by several searches."
 )
 PAGE_ABOUT_TWITTER = Sentence("PAGE_ABOUT_TWITTER", "Searches posts on X.")
 PAGE_ABOUT_WIKIPEDIA = Sentence("PAGE_ABOUT_WIKIPEDIA", "Reads articles of Wikipedia.")
@@ -375,15 +355,13 @@ PAGE_ABOUT_NEWS = Sentence("PAGE_ABOUT_NEWS", "Searches what the news feeds of y
 PAGE_ABOUT_WEB_FETCH = Sentence("PAGE_ABOUT_WEB_FETCH", "Reads web pages and PDFs.")
 PAGE_ABOUT_IMAGES = Sentence("PAGE_ABOUT_IMAGES", "Draws pictures.")
 PAGE_ABOUT_DB_QUERY = Sentence(
-    "PAGE_ABOUT_DB_QUERY",
-    "Looks things up in your own databases, without changing anything.",
+    "PAGE_ABOUT_DB_QUERY", "Looks things up in your own databases, without changing anything."
 )
 PAGE_ABOUT_MCP = Sentence("PAGE_ABOUT_MCP", "Offers what MCP servers of your choice can do.")
 PAGE_ABOUT_REMIND = Sentence("PAGE_ABOUT_REMIND", "Reminds people of something, once or again and again.")
 PAGE_ABOUT_REMEMBER = Sentence("PAGE_ABOUT_REMEMBER", "Remembers what people want remembered about themselves.")
 PAGE_ABOUT_PREDICTIONS = Sentence(
-    "PAGE_ABOUT_PREDICTIONS",
-    "Records what people predict, and how often they were right.",
+    "PAGE_ABOUT_PREDICTIONS", "Records what people predict, and how often they were right."
 )
 PAGE_STATE_ON = Sentence("PAGE_STATE_ON", "in use")
 PAGE_STATE_OFF = Sentence("PAGE_STATE_OFF", "switched off")
@@ -407,8 +385,7 @@ PAGE_TRY_FAILED = Sentence("PAGE_TRY_FAILED", "it failed")
 PAGE_TRY_COST = Sentence("PAGE_TRY_COST", "It cost {cost} and took {seconds} s.")
 PAGE_TRY_CUT = Sentence("PAGE_TRY_CUT", "The answer is longer; this is its beginning.")
 PAGE_TRY_NOT = Sentence(
-    "PAGE_TRY_NOT",
-    "This tool cannot be tried here: it does something, reads what people keep, or asks somebody first.",
+    "PAGE_TRY_NOT", "This tool cannot be tried here: it does something, reads what people keep, or asks somebody first."
 )
 PAGE_TRY_NO_MONEY = Sentence("PAGE_TRY_NO_MONEY", "The budget is used up, and this call would cost something.")
 PAGE_SEARCH = Sentence("PAGE_SEARCH", "Keys for searching")
@@ -443,13 +420,11 @@ PAGE_MASTER_KEY_WHY = Sentence(
 )
 PAGE_MASTER_KEY_GET = Sentence("PAGE_MASTER_KEY_GET", "Download the key")
 PAGE_KEY_ELSEWHERE = Sentence(
-    "PAGE_KEY_ELSEWHERE",
-    "The key is not in a file here: it comes from the settings, or there is nothing kept yet.",
+    "PAGE_KEY_ELSEWHERE", "The key is not in a file here: it comes from the settings, or there is nothing kept yet."
 )
 PAGE_DOCTOR = Sentence("PAGE_DOCTOR", "The doctor")
 PAGE_DOCTOR_WHY = Sentence(
-    "PAGE_DOCTOR_WHY",
-    "Looks at settings, store, bridge, keys, models and tools, for nothing, and says what to do.",
+    "PAGE_DOCTOR_WHY", "Looks at settings, store, bridge, keys, models and tools, for nothing, and says what to do."
 )
 PAGE_EXAMINE = Sentence("PAGE_EXAMINE", "Examine everything")
 PAGE_EXAMINED = Sentence("PAGE_EXAMINED", "Examined.")
@@ -458,8 +433,7 @@ PAGE_MODEL_CALLS = Sentence("PAGE_MODEL_CALLS", "Calls of models")
 PAGE_TOKENS = Sentence("PAGE_TOKENS", "Tokens")
 PAGE_BY_DAY = Sentence("PAGE_BY_DAY", "By day")
 PAGE_BY_DAY_ALT = Sentence(
-    "PAGE_BY_DAY_ALT",
-    "Bars for what was spent on each of 30 days, {total} in all; a table follows.",
+    "PAGE_BY_DAY_ALT", "Bars for what was spent on each of 30 days, {total} in all; a table follows."
 )
 PAGE_BY_PERSON = Sentence("PAGE_BY_PERSON", "By person")
 PAGE_BY_MODEL = Sentence("PAGE_BY_MODEL", "By model")
