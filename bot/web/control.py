@@ -46,7 +46,7 @@ State = Callable[[], Awaitable[Mapping[str, Any]]]
 ANSWER_SECONDS = 600.0
 """How long a verb waits for the running Aldis: as long as the backup of a very large store may take."""
 
-_LONGEST_PATH_BYTES = 107
+_MAX_PATH_BYTES = 107
 """`sun_path` has 108 bytes with the zero at its end. Source: unix(7), Linux man-pages 6.9 (2024)."""
 
 _NOBODY = (errno.ENOENT, errno.ECONNREFUSED)
@@ -306,13 +306,13 @@ def _for_the_owner_alone() -> Generator[None]:
 @contextmanager
 def _short(path: Path) -> Generator[str]:
     """A name for the path that fits into the address of a socket, while the block runs."""
-    if len(os.fsencode(path)) <= _LONGEST_PATH_BYTES:
+    if len(os.fsencode(path)) <= _MAX_PATH_BYTES:
         yield str(path)
         return
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         name = f"/proc/self/fd/{folder}/{path.name}"
-        if not Path(name).parent.is_dir() or len(os.fsencode(name)) > _LONGEST_PATH_BYTES:
+        if not Path(name).parent.is_dir() or len(os.fsencode(name)) > _MAX_PATH_BYTES:
             raise ConfigError(f"STORE__PATH: {path} is too long for a socket; choose a shorter path")
         yield name
     finally:

@@ -34,7 +34,7 @@ from store import Repositories, Store, StoreError, Waiting
 
 _log = logging.getLogger(__name__)
 
-_LONGEST_WAIT_SECONDS = 900.0
+_MAX_WAIT_SECONDS = 900.0
 """Longer than any turn with its retries may take: a message that waits longer will not be answered."""
 
 _TOO_LONG = "a message has been waiting for too long"
@@ -145,7 +145,7 @@ class HealthPage:
             _UNSENT: self._seconds_since(unsent_at),
             _UNREMINDED: unreminded_seconds,
         }
-        return [told for told, seconds in waiting.items() if seconds > _LONGEST_WAIT_SECONDS]
+        return [told for told, seconds in waiting.items() if seconds > _MAX_WAIT_SECONDS]
 
     async def metrics(self) -> str:
         """The figures now; a store that fails leaves its own out."""

@@ -9,7 +9,7 @@ from bot.formatting.split import parts
 from bot.i18n.language import speaking
 from store import Repositories
 
-_FEWEST_PARTS = 2
+_MIN_PARTS = 2
 """An export in so many messages is sent as a file instead."""
 _MAX_BYTES_IN_WORDS = 100_000
 """Of its file: one that is larger fits no message, and is not tried."""
@@ -42,7 +42,7 @@ class ExportCommands(CommandGroup):
         def reply(_: Repositories) -> CommandReply:
             if len(file.data) < _MAX_BYTES_IN_WORDS and not (found.has_pictures and not call.is_in_group):
                 words = found.words()
-                if len(parts(words, max_parts=_FEWEST_PARTS)) < _FEWEST_PARTS:
+                if len(parts(words, max_parts=_MIN_PARTS)) < _MIN_PARTS:
                     return CommandReply(text=words)
             return CommandReply(text=phrases.kept_in_file(found.count, shown), files=(page, file))
 

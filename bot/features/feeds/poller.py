@@ -21,12 +21,12 @@ from tools import NewsOptions
 
 _log = logging.getLogger(__name__)
 
-_LONGEST_NAP_SECONDS = 60.0
+_MAX_NAP_SECONDS = 60.0
 """However far the next time is: the clock of the machine may be set meanwhile, and old articles have to go."""
-_SHORTEST_NAP_SECONDS = 0.05
+_MIN_NAP_SECONDS = 0.05
 _PAUSE_SECONDS = 30.0
 _TIDIED_EVERY = timedelta(hours=1)
-LONGEST_SECONDS = 86_400.0
+MAX_PAUSE_SECONDS = 86_400.0
 """However long a feed asks for, or fails: it is looked at once a day."""
 _CHANCE = 0.1
 
@@ -82,9 +82,9 @@ class FeedPoller:
         await self._tidy()
         next_at = await self._store.read(lambda repos: repos.feeds.next_due_at())
         if next_at is None:
-            return _LONGEST_NAP_SECONDS
+            return _MAX_NAP_SECONDS
         seconds = (next_at - self._clock.now()).total_seconds()
-        return min(max(seconds, _SHORTEST_NAP_SECONDS), _LONGEST_NAP_SECONDS)
+        return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
 
     async def _attend(self, reader: FeedReader, feed: Feed) -> None:
         """Read one feed and keep what it tells; one that nobody was prepared for is put off like any that fails."""
@@ -207,9 +207,9 @@ def pause_seconds(*, every_seconds: float, wanted_seconds: float, failures: int,
     """
     doublings = min(max(failures - 1, 0), 10)
     patient = max(every_seconds * 2**doublings, wanted_seconds)
-    return min(patient, max(LONGEST_SECONDS, every_seconds)) * (1 + _CHANCE * chance)
+    return min(patient, max(MAX_PAUSE_SECONDS, every_seconds)) * (1 + _CHANCE * chance)
 
 
 def longest_pause_seconds(every_seconds: float) -> float:
     """More than `pause_seconds` never gives, whatever a feed wants and however often it fails."""
-    return max(LONGEST_SECONDS, every_seconds) * (1 + _CHANCE)
+    return max(MAX_PAUSE_SECONDS, every_seconds) * (1 + _CHANCE)

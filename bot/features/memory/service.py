@@ -10,7 +10,7 @@ from bot.events import ChatId
 from store import ConversationId, Fact, Repositories, Store, TurnId
 from tools import Denied, NotFound, RateLimited, RememberedFact, ToolContext
 
-MOST = 50
+MAX_FACTS = 50
 """How many facts are remembered about one person."""
 
 
@@ -32,8 +32,10 @@ class Memory:
             known = self.all(repos, conversation)
             if again := next((kept for kept in known if kept.fact.casefold() == fact.casefold()), None):
                 return again
-            if len(known) >= MOST and repos.facts.of_origin(conversation, context.call) is None:
-                raise RateLimited(f"{MOST} facts are remembered already; the person has to have one forgotten first")
+            if len(known) >= MAX_FACTS and repos.facts.of_origin(conversation, context.call) is None:
+                raise RateLimited(
+                    f"{MAX_FACTS} facts are remembered already; the person has to have one forgotten first"
+                )
             put = repos.facts.put(
                 conversation,
                 context.call,

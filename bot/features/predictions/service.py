@@ -19,7 +19,7 @@ from tools import BadArguments, Denied, Forecast, NotFound, Prediction, RateLimi
 MAX_KEPT = 500
 """How many predictions are kept of one person, everywhere together: one a day for more than a year."""
 
-_FURTHEST = timedelta(days=50 * 366)
+_MAX_AHEAD = timedelta(days=50 * 366)
 
 
 class Predictions:
@@ -117,7 +117,7 @@ def _check_asked(repos: Repositories, context: ToolContext) -> None:
 def _check_day(due: date, today: date) -> None:
     if due < today:
         raise BadArguments(f"due: that day is over, it is {today:%A %Y-%m-%d} for the person")
-    if due - today > _FURTHEST:
+    if due - today > _MAX_AHEAD:
         raise BadArguments("due: that is more than fifty years away")
 
 

@@ -22,9 +22,9 @@ from store import Reminder, Repositories, Store
 _log = logging.getLogger(__name__)
 
 _AT_ONCE = 20
-_LONGEST_NAP_SECONDS = 30.0
+_MAX_NAP_SECONDS = 30.0
 """However far the next time is: the clock of the machine may be set meanwhile."""
-_SHORTEST_NAP_SECONDS = 0.05
+_MIN_NAP_SECONDS = 0.05
 _PAUSE_SECONDS = 5.0
 
 
@@ -72,9 +72,9 @@ class ReminderScheduler:
             continue
         next_at = await self._store.read(lambda repos: repos.reminders.next_due_at())
         if next_at is None:
-            return _LONGEST_NAP_SECONDS
+            return _MAX_NAP_SECONDS
         seconds = (next_at - self._clock.settled_now()).total_seconds()
-        return min(max(seconds, _SHORTEST_NAP_SECONDS), _LONGEST_NAP_SECONDS)
+        return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
 
     def _attend_some(self, repos: Repositories) -> int:
         due = repos.reminders.due(self._clock.settled_now(), most=_AT_ONCE)

@@ -34,7 +34,7 @@ from bot.turn.turns import Turns
 from store import Arrival, ConversationId, Reminder, Repositories, Store, TurnId
 from tools import BadArguments, Denied, NotFound, PlannedReminder, RateLimited, ToolContext, Wish
 
-MOST = 50
+MAX_REMINDERS = 50
 """How many reminders one person may have planned, everywhere together."""
 
 _LATE = timedelta(minutes=2)
@@ -191,8 +191,8 @@ class Reminders:
         if known is not None:
             return self._shown(repos, asker.person, known)
         plan, due_at = schedules.first_plan(wish, now=self._clock.wall(), zone=self.zone(repos, asker.person))
-        if repos.reminders.count(asker.person) >= MOST:
-            raise UnfitWish("many", f"The person has {MOST} reminders already; one must be cancelled first.")
+        if repos.reminders.count(asker.person) >= MAX_REMINDERS:
+            raise UnfitWish("many", f"The person has {MAX_REMINDERS} reminders already; one must be cancelled first.")
         place = _Place(
             person=asker.person, chat=asker.chat, sent_at=asker.sent_at, plan=plan, planned_at=self._clock.now()
         )

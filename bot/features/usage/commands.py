@@ -16,7 +16,7 @@ from store import Repositories, Total
 from tools import PNG, Panel, bar_chart
 
 _CACHE_DAYS = timedelta(days=30)
-_FEWEST_DAYS = 2
+_MIN_DAYS = 2
 """With money spent on one day only, the sentence says as much as a picture."""
 
 
@@ -76,7 +76,7 @@ def spending_chart(totals: Iterable[Total], days: Sequence[str]) -> tuple[File, 
     for total in totals:
         if total.spending.cost_usd:
             spent.setdefault(total.scope, {})[total.period] = float(total.spending.cost_usd)
-    if len({day for sums in spent.values() for day in sums}) < _FEWEST_DAYS:
+    if len({day for sums in spent.values() for day in sums}) < _MIN_DAYS:
         return ()
     panels = [
         Panel(name=say(phrases.SPENDERS[scope]), values=[sums.get(day, 0.0) for day in days])

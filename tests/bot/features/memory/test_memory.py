@@ -8,7 +8,7 @@ import pytest
 from bot.clock import SetClock
 from bot.commands.phrases import WRONG_FORM
 from bot.features.memory import phrases
-from bot.features.memory.service import MOST
+from bot.features.memory.service import MAX_FACTS
 from bot.i18n.catalogues import say
 from store import Store
 from tests.bot.commands.test_commands import plain, told
@@ -112,14 +112,14 @@ async def test_only_so_many_are_remembered(store: Store, clock: SetClock) -> Non
         turn = await port.count("SELECT turn_id FROM facts")
 
         def fill(repos: Any) -> None:
-            for number in range(1, MOST):
+            for number in range(1, MAX_FACTS):
                 repos.facts.put(direct, f"call {number}", b"fact %d" % number, labels=b"{}", turn=turn, now=clock.now())
 
         await store.transaction(fill)
         port.thinker.script = [remember("one more"), says("Too many.")]
         await told(port, "one more")
         assert '"error": "rate_limited"' in contents(port.thinker.requests[-1])[-1]
-        assert await port.count("SELECT count(*) FROM facts") == MOST
+        assert await port.count("SELECT count(*) FROM facts") == MAX_FACTS
 
 
 async def test_a_call_that_is_repeated_after_a_crash_remembers_nothing_more(store: Store, clock: SetClock) -> None:

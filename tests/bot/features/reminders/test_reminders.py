@@ -12,7 +12,7 @@ from bot.errors import Disconnected
 from bot.events import PersonId
 from bot.features.reminders import phrases
 from bot.features.reminders.scheduler import ReminderScheduler
-from bot.features.reminders.service import MOST, Reminders
+from bot.features.reminders.service import MAX_REMINDERS, Reminders
 from bot.i18n import phrases as common_phrases
 from bot.loops.membership import Membership
 from bot.metrics import Counts
@@ -129,7 +129,7 @@ async def test_a_person_has_only_so_many(store: Store, clock: SetClock) -> None:
         here = await port.count("SELECT min(conversation_id) FROM reminders")
 
         def fill(repos: Any) -> None:
-            for number in range(2, MOST):
+            for number in range(2, MAX_REMINDERS):
                 repos.reminders.put(here, ALICE.uuid, f"item {number}", plan=b"", words=b"", due_at=NOON)
 
         await store.transaction(fill)
