@@ -2,7 +2,7 @@
 
     wait for the bridge --> a code --scanned--> linked
                              ^   |-refused by the bridge--> its own sentence
-                             '---'-nobody scanned it: a new one, as often as MAX_CODES
+                             '---'-nobody scanned it: a new one, as often as MAX_LINK_CODES
 
 The code, and the address that is in it, stand on standard output, everything else on standard error.
 """
@@ -17,11 +17,8 @@ from bot import app, logs
 from bot.errors import Disconnected, LinkRefused
 from bot.invocation import command_line
 from bot.settings import Settings
-from bot.transports.base import Linking
+from bot.transports.base import MAX_LINK_CODES, Linking
 from bot.transports.envelope.accounts import UNNAMED, takes_numberless
-
-MAX_CODES = 15
-"""Each is good for about a minute: somebody who has not scanned one by then has gone away."""
 
 _PAUSE_SECONDS = 1.0
 
@@ -67,7 +64,7 @@ async def _scanned(linking: Linking, device_name: str, *, pause_seconds: float =
     Raises:
         LinkRefused: the bridge does not link it.
     """
-    for number in range(MAX_CODES):
+    for number in range(MAX_LINK_CODES):
         try:
             uri = await linking.start_link(device_name)
             _show(uri, is_first=number == 0)

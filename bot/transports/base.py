@@ -369,6 +369,8 @@ class Transport(Protocol):
 
 
 NOT_SCANNED = "the code was not scanned in time"
+MAX_LINK_CODES = 15
+"""Each is good for about a minute: somebody who has not scanned one by then has gone away."""
 
 
 class Linking(Protocol):

@@ -3,7 +3,7 @@
     start --no bridge answers--> says so, and looks again
       '--> a code --scanned--> linked; the start of Aldis goes on by itself
             ^  |-refused by the bridge--> its own sentence
-            '--'-nobody scanned it: a new one, as often as MAX_CODES
+            '--'-nobody scanned it: a new one, as often as MAX_LINK_CODES
 
 Left to others: waiting for the account (`bot.app.transports`), talking to the bridge (`bot.transports`).
 """
@@ -24,7 +24,7 @@ from bot.errors import CallRefused, ConfigError, Disconnected, LinkRefused
 from bot.events import Account
 from bot.logs import describe_error
 from bot.settings import Settings
-from bot.transports.base import NOT_SCANNED, Linking
+from bot.transports.base import MAX_LINK_CODES, NOT_SCANNED, Linking
 from bot.transports.bridge_versions import Bridge
 from bot.transports.detect import bridge_at
 from bot.transports.envelope.accounts import takes_numberless
@@ -35,10 +35,20 @@ from bot.web.admin.world import World
 
 _log = logging.getLogger(__name__)
 
-MAX_CODES = 15
-"""Each is good for about a minute: somebody who has not scanned one by then has gone away."""
-_PAUSE_SECONDS = 1.0
+USUAL_BRIDGES = (
+    "unix:///run/signal-cli/socket",
+    "tcp://127.0.0.1:7583",
+    "http://127.0.0.1:8080",
+    "http://signal-cli-rest-api:8080",
+)
+"""Where bridges stand by default: the socket of our compose file, signal-cli's TCP port, and HTTP."""
 _ACCOUNT = "/setup/account"
+_PAUSE_SECONDS = 1.0
+_ANSWER_SECONDS = 5.0
+_FINDING_SECONDS = 2.0
+_NUMBER = re.compile(r"\+[1-9]\d{5,17}", re.ASCII)
+_REGISTRATION_PAGE = "https://signalcaptchas.org/registration/generate.html"
+"""Source: signal-cli, `RegisterCommand` (2026-11-22)."""
 
 State = Literal["idle", "looking", "code", "linked", "refused"]
 
@@ -117,7 +127,7 @@ class LinkJob:
     async def _link(self) -> None:
         settings = self._world.settings
         number = 0
-        while number < MAX_CODES:
+        while number < MAX_LINK_CODES:
             try:
                 bridge, linking = await linking_of(self._world, settings)
             except Disconnected as error:
@@ -125,7 +135,7 @@ class LinkJob:
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
             try:
-                while number < MAX_CODES:
+                while number < MAX_LINK_CODES:
                     number += 1
                     uri = await linking.start_link(settings.signal.device_name)
                     self.state = LinkState(kind="code", bridge=bridge, uri=uri, number=number)
@@ -295,17 +305,3 @@ class AccountRoom:
                     raise NotDone(_ACCOUNT, "VERIFY_REFUSED", words=str(error)) from error
         self._registering = ""
         return self._context.done(request, _ACCOUNT, "REGISTERED")
-
-
-USUAL_BRIDGES = (
-    "unix:///run/signal-cli/socket",
-    "tcp://127.0.0.1:7583",
-    "http://127.0.0.1:8080",
-    "http://signal-cli-rest-api:8080",
-)
-"""Where bridges stand by default: the socket of our compose file, signal-cli's TCP port, and HTTP."""
-_ANSWER_SECONDS = 5.0
-_FINDING_SECONDS = 2.0
-_NUMBER = re.compile(r"\+[1-9]\d{5,17}", re.ASCII)
-_REGISTRATION_PAGE = "https://signalcaptchas.org/registration/generate.html"
-"""Source: signal-cli, `RegisterCommand` (2026-11-22)."""

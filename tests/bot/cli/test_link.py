@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.cli import link as linking
-from bot.transports.base import Linking
+from bot.transports.base import MAX_LINK_CODES, Linking
 from bot.transports.rest_api.linking import RestApiLinking
 from bot.transports.signal_cli.linking import SignalCliLinking
 from tests.servers.envelopes import ACCOUNT
@@ -58,8 +58,8 @@ async def test_nobody_is_waited_for_for_ever(row: Row, capsys: pytest.CaptureFix
     """Each code is a request to Signal's server: after some it is enough."""
     server, link = row
     assert await linking._scanned(link, "Aldis", pause_seconds=0) is None
-    assert server.links_begun == linking.MAX_CODES
-    assert capsys.readouterr().err.count("not scanned in time") == linking.MAX_CODES
+    assert server.links_begun == MAX_LINK_CODES
+    assert capsys.readouterr().err.count("not scanned in time") == MAX_LINK_CODES
 
 
 async def test_a_bridge_that_fails_meanwhile_is_asked_again(row: Row, capsys: pytest.CaptureFixture[str]) -> None:
