@@ -106,9 +106,7 @@ def secrets(settings: Settings) -> Secrets:
 def _master_key(settings: Settings) -> Iterator[str]:
     """In both spellings, whether it is given or stands in the file beside the store."""
     with suppress(OSError, ValueError):
-        given = settings.store.master_key
-        path = settings.store.path
-        key = given or bytes.fromhex(path.with_name(path.name + "-master-key").read_text("ascii"))
+        key = settings.store.master_key or bytes.fromhex(settings.store.key_path.read_text("ascii"))
         yield key.hex()
         yield base64.b64encode(key).decode()
 

@@ -17,6 +17,11 @@ class StoreSettings(SettingsGroup):
     """The master key until now, where STORE__KEY is a new one: the next start turns from the old to the new."""
 
     @property
+    def key_path(self) -> Path:
+        """The file beside the database in which the master key stands where none is given."""
+        return self.path.with_name(f"{self.path.name}-master-key")
+
+    @property
     def master_key(self) -> bytes | None:
         """The 32 bytes of the key; None means the one in the file beside the database."""
         return master_key_of(self.key.get_secret_value()) if self.key else None

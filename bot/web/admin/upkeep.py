@@ -84,7 +84,7 @@ class UpkeepRoom:
             request,
             "done",
             findings=self._findings,
-            has_key=self._key_path().is_file(),
+            has_key=world.settings.store.key_path.is_file(),
             number=world.running.transport.number if world.running else None,
         )
 
@@ -110,7 +110,7 @@ class UpkeepRoom:
             version=described_build(),
             python=sys.version.partition(" ")[0],
             findings=self._findings,
-            has_key=self._key_path().is_file(),
+            has_key=self._context.world.settings.store.key_path.is_file(),
             backups=self._backups(),
             lines=list(self._log.lines)[::-1],
             actions=self._context.audit.newest(_ACTIONS),
@@ -132,7 +132,7 @@ class UpkeepRoom:
 
     async def _hand_key_over(self, request: web.Request) -> web.Response:
         """The file with the master key: without it nobody can read a backup, and it is in none."""
-        path = self._key_path()
+        path = self._context.world.settings.store.key_path
         if not path.is_file():
             raise NotDone(_UPKEEP, "KEY_ELSEWHERE")
         self._context.write_down(request, "key.downloaded")
@@ -184,10 +184,6 @@ class UpkeepRoom:
             await running.store.transaction(remove)
         self._context.write_down(request, "feed.removed", number)
         return self._context.done(request, _UPKEEP, "FEED_REMOVED")
-
-    def _key_path(self) -> Path:
-        path = self._context.world.settings.store.path
-        return path.with_name(path.name + "-master-key")
 
     def _folder(self) -> Path:
         return self._context.world.settings.store.path.absolute().parent / "backups"
