@@ -43,6 +43,10 @@ class OpenAIServer(ModelServer):
     """Whether its model writes the calls of the script into its words, as one that was told of tools in its prompt."""
     knows_system: bool = True
     """Whether the template of its model knows a system message."""
+    thinks: bool = True
+    """Whether its model thinks; where not, a request that says how much is refused as by Ollama (0.17.4, seen on
+    2026-11-24).
+    """
     knows_parallel_calls: bool = True
     """Whether the template of its model knows several calls in one answer."""
     knows_tools: bool = True
@@ -104,6 +108,8 @@ class OpenAIServer(ModelServer):
             if not self.knows_system and body["messages"][0]["role"] == "system":
                 raise Mistake("System role not supported", kind="BadRequestError", code=400)
             rules.check_carried(self.carries, body["messages"], self.carried)
+            if "reasoning_effort" in body and not self.thinks:
+                raise Mistake(f'"{body["model"]}" does not support thinking', kind="api_error")
             if body.get("tools") and not self.takes_tools:
                 raise rules.tools_refused(self.tool_refusal, body["model"])
             if self.local:

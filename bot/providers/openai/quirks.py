@@ -59,6 +59,8 @@ a thought_signature").
 """
 _NO_SYSTEM = re.compile(r"system role (?:is )?not supported|unexpected role[^\w]+system", re.IGNORECASE)
 """What templates say that know no system message: Gemma 2's, Mistral's first. Source: issue threads, 2026-11-24."""
+_NO_THINKING = re.compile(r"does not support thinking", re.IGNORECASE)
+"""What Ollama 0.17.4 says of a model that is told how much to think and cannot; seen, 2026-11-24."""
 _ALTERNATE = re.compile(r"conversation roles must alternate", re.IGNORECASE)
 """What templates say that know no answers of tools, once there is one: those of Gemma 2 and of Mistral's first."""
 _ONE_CALL = re.compile(r"only supports single tool[- ]calls? at once", re.IGNORECASE)
@@ -124,6 +126,8 @@ class Habits:
             habits = replace(habits, takes=habits.takes - {media.PICTURE} | surely_takes)
         if told.tools is False and habits.tool_mode == "auto":
             habits = replace(habits, tool_mode="prompt")
+        if told.thinking is False:
+            habits = replace(habits, takes_effort=False)
         if told.system is False:
             habits = replace(habits, takes_system=False)
         if told.parallel_calls is False:
@@ -148,7 +152,13 @@ class Habits:
                 refusal.code == "unsupported_parameter" and _is_about(refusal, self.limit_name),
                 {"limit_name": _LIMIT_NAMES[self.limit_name]},
             ),
-            (self.takes_effort and is_unknown and _is_about(refusal, "reasoning_effort"), {"takes_effort": False}),
+            (
+                self.takes_effort
+                and (
+                    (is_unknown and _is_about(refusal, "reasoning_effort")) or bool(_NO_THINKING.search(refusal.words))
+                ),
+                {"takes_effort": False},
+            ),
             (most is not None, {"max_output_tokens": most}),
             (self.takes_system and _NO_SYSTEM.search(refusal.words) is not None, {"takes_system": False}),
             (

@@ -307,9 +307,10 @@ async def test_a_longer_answer_than_the_model_gives(open_vendors: dict[str, Vend
     assert [vendor.sent[name] for name in names if name in vendor.sent] == [8192]
 
 
-async def test_a_server_that_knows_no_effort_is_not_told_any() -> None:
-    """From then on."""
-    async with OpenAIServer(local=True, refuses=frozenset({"reasoning_effort"})) as server:
+@pytest.mark.parametrize("how", [{"refuses": frozenset({"reasoning_effort"})}, {"thinks": False}])
+async def test_a_server_that_knows_no_effort_is_not_told_any(how: dict[str, Any]) -> None:
+    """From then on; nor is one whose model does not think."""
+    async with OpenAIServer(local=True, **how) as server:
         model = OpenAI(api_key=None, model="qwen4:8b", base_url=server.base_url, effort="low")
         async with aclosing(model):
             for _ in range(2):
