@@ -10,7 +10,7 @@ comes late, says so, and a repeating one comes once for all the times that it mi
 message that they came from.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -80,6 +80,10 @@ class _Words:
     scheduled: ScheduledPrompt = field(default_factory=lambda: ScheduledPrompt(labels=UNKNOWN))
     """Where they come from, and what a prompt may do; by default of what was planned before there were labels."""
 
+    def shown(self, text: str) -> str:
+        """One of the texts, its links made inert where an address in it may carry something out."""
+        return inert(text) if may_carry_out(self.scheduled.labels) else text
+
 
 _places: TypeAdapter[_Place] = TypeAdapter(_Place)
 _words: TypeAdapter[_Words] = TypeAdapter(_Words)
@@ -101,7 +105,12 @@ def pass_over(repos: Repositories, reminder: Reminder, now: datetime) -> None:
         ValueError: a newer version wrote it.
     """
     next_at = schedules.next_after(_places.validate_json(reminder.plan).plan, now)
-    if next_at is None or reminder.words is None:
+    _go_on(repos, reminder, None if reminder.words is None else next_at, now)
+
+
+def _go_on(repos: Repositories, reminder: Reminder, next_at: datetime | None, now: datetime) -> None:
+    """It comes again at this time, or is over."""
+    if next_at is None:
         repos.reminders.settle(reminder.id, now=now)
     else:
         repos.reminders.again(reminder.id, next_at)
@@ -255,11 +264,7 @@ class Reminders:
             self._remind(repos, reminder, place, words)
         else:
             repos.inbox.put(self._asking(reminder, place, words.prompt, words.scheduled))
-        next_at = schedules.next_after(place.plan, self._clock.settled_now())
-        if next_at is None:
-            repos.reminders.settle(reminder.id, now=now)
-        else:
-            repos.reminders.again(reminder.id, next_at)
+        _go_on(repos, reminder, schedules.next_after(place.plan, self._clock.settled_now()), now)
 
     def has_left(self, repos: Repositories, reminder: Reminder) -> bool:
         """Whether it belongs into a group that its person is no longer in, as far as the bridge tells.
@@ -282,17 +287,15 @@ class Reminders:
         conversation = repos.chats.at(direct) if tells and reminder.words is not None else None
         if conversation is not None and reminder.words is not None:
             words = _words.validate_json(reminder.words)
-            text = words.text if words.prompt is None else words.prompt
-            text = inert(text) if may_carry_out(words.scheduled.labels) else text
+            text = words.shown(words.text if words.prompt is None else words.prompt)
             with speaking(self._turns.language(repos, conversation)):
                 told = say(phrases.REMINDER_LEFT_GROUP, text=text)
-            message = Incoming(author=place.person, name=None, chat=direct, sent_at=place.sent_at, text="⏰")
-            self._turns.tell(repos, conversation, message, told, expires_at=reminder.expires_at, origin=reminder.origin)
+            self._tell(repos, replace(reminder, conversation=conversation), replace(place, chat=direct), told)
         repos.reminders.settle(reminder.id, now=self._clock.now())
         return conversation is not None
 
     def _remind(self, repos: Repositories, reminder: Reminder, place: _Place, words: _Words) -> None:
-        text = inert(words.text) if may_carry_out(words.scheduled.labels) else words.text
+        text = words.shown(words.text)
         late = self._clock.wall() - reminder.due_at
         with speaking(self._turns.language(repos, reminder.conversation)):
             if late < _LATE:
