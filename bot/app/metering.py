@@ -1,4 +1,4 @@
-"""What of answers, failures and runs of tools becomes figures, and under which labels."""
+"""Turns answers, failures and tool runs into figures, each under its labels."""
 
 from decimal import Decimal
 

@@ -4,9 +4,9 @@
                                                              '-- ten minutes, or a restart: nothing is sent
 
 What waits for the second word lives in memory, as the text and the chats that were counted: nothing of it is on the
-disk before it is certain, and no more is sent than was told. Who deletes the message with the text takes it back, as
-far as it has not gone out. It goes to people and groups who have written before and
-may still write; the store keeps no addresses, so they come from the bridge: its contacts and groups.
+disk before it is certain, and no more is sent than was told. Deleting the message with the text takes back what has
+not gone out yet. It goes to people and groups who have written before and may still write; the store keeps no
+addresses, so they come from the bridge: its contacts and groups.
 """
 
 import asyncio

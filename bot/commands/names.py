@@ -1,4 +1,4 @@
-"""Pure: which command somebody means who has not written its name as it stands in the table.
+"""Pure: which command is meant where its name is not written as it stands in the table.
 
     /hilfe, /aide -----> help     (a word for it in another language)
     /hlep, /tool ------> help, tools      (a slip of the fingers, the beginning of a name)

@@ -1,4 +1,4 @@
-"""Urgent items: what is urgent and no question: deletions, edits, a yes or no, commands. Carried out as they arrived.
+"""Urgent items: deletions, edits, a yes or no, commands. They are carried out in the order in which they arrived.
 
 They may be about the very turn that runs in their conversation, so they do not wait for it. Those of one conversation
 are carried out one after the other, those of different ones side by side: a command may ask the bridge, or draw a
@@ -38,7 +38,7 @@ _PAUSE_SECONDS = 1.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Authority:
-    """What is decided by."""
+    """Who may decide, and by which name Aldis is addressed."""
 
     name: str
     """What Aldis is called in groups."""
@@ -58,7 +58,7 @@ class _Found:
 
 
 class UrgentItems:
-    """All that is urgent."""
+    """Carries out what is urgent, beside the turns."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Asks a server what a model of its can do, for nothing: by its list, and by what servers at home tell besides.
+"""Asks a server what one of its models can do, at no cost: by its list, and by what home servers tell besides.
 
     Anthropic        /v1/models/NAME
     OpenAI itself    nothing: its list has names alone

@@ -1,4 +1,4 @@
-"""The addresses close by that one asks, the bridge's and the health page: JSON over HTTP."""
+"""Fetches JSON over HTTP from what is close by: the bridge and the health page."""
 
 import asyncio
 import json

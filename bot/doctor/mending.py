@@ -1,4 +1,4 @@
-"""What the doctor mends by itself where it is told to: only what nobody can want otherwise, and each thing is told.
+"""What `doctor --fix` mends: only what nobody can want otherwise, with a line for each thing.
 
     names in .env and settings.env that are surely slips --> corrected; the file as it was is kept beside it
     files with keys or people's words that others may read --> their owner's alone

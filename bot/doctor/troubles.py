@@ -1,6 +1,6 @@
-"""What fails of the models while Aldis runs and only the operator can mend: a key is refused, a model is not there.
+"""Failures of models that only the operator can mend: a key is refused, a model is not there.
 
-It stands from the failure until the same model has answered.
+Each stands until the same model has answered.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The control socket: what the command line asks of the Aldis that runs, for one process only has the store open.
+"""The control socket: what the command line asks of the running Aldis, for only one process may have the store open.
 
     POST /backup      {"folder": "/srv/backups"}  --> {"file": "/srv/backups/aldis-20261121T120000Z.db", "note": ...}
     POST /rotate-key                              --> {"keys": 12}

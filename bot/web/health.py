@@ -1,8 +1,8 @@
 """The operator's pages: `GET /healthz` tells as JSON whether Aldis works, `GET /metrics` gives figures to Prometheus.
 
 `/healthz` answers 200 while Aldis works and 503 while it does not, with the reasons. Both are for machines that watch
-over Aldis (docker's health check, say); they listen on loopback unless set otherwise. Who comes under a name that a
-stranger may have made lead here is turned away: a page in the operator's browser could read them (DNS rebinding).
+over Aldis (docker's health check, say); they listen on loopback unless set otherwise. A request for a name that a
+stranger could point here is refused: else a page in the operator's browser could read them (DNS rebinding).
 
     served --wait_for--> what it waits for --showing--> the Aldis that runs --> it is stopping
 """

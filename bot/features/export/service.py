@@ -1,4 +1,4 @@
-"""What is kept about one person, told to that person: their words, what Aldis answered, and what it cost.
+"""What is kept about one person, for that person: their words, what Aldis answered, and what is kept beside.
 
 Left to others: where it is kept (`store`), who may see it (`bot.commands`, the operator by `aldis export`).
 """

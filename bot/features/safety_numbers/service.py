@@ -49,7 +49,7 @@ class Suspect:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrustResult:
-    """What came of it that somebody wanted to trust a new safety number."""
+    """The result of trusting a new safety number."""
 
     kind: Literal["trusted", "nobody", "changed_again", "own"]
     """Done; nobody of that name has a new one; it is not the one that was told of; it is the asker's own."""

@@ -108,7 +108,7 @@ class LinkJob:
             self._task = asyncio.create_task(self._run(), name="linking")
 
     async def stop(self) -> None:
-        """Show none any more."""
+        """Stop showing codes."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
