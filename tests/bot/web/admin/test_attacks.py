@@ -135,7 +135,7 @@ async def test_a_link_that_is_used_again(tmp_path: Path) -> None:
         assert second.status == 410
         assert "Set-Cookie" not in second.headers
         assert (await visitor.get(path)).status == 410
-        assert [deed.what for deed in visitor.audit.newest(2)] == ["link.refused", "link.used"]
+        assert [action.what for action in visitor.audit.newest(2)] == ["link.refused", "link.used"]
 
 
 async def test_who_tries_links_without_end_pushes_nothing_out_of_the_audit_log(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ async def test_who_tries_links_without_end_pushes_nothing_out_of_the_audit_log(t
             assert (await visitor.post("/enter/guessed")).status == 410
         watch.now += LINK_SECONDS
         assert (await visitor.post("/enter/guessed")).status == 410
-        told = [(deed.what, deed.about) for deed in visitor.audit.newest(100)]
+        told = [(action.what, action.about) for action in visitor.audit.newest(100)]
     assert told == [("link.refused", "30 times"), ("link.refused", ""), ("pages.opened", "")]
 
 
@@ -306,16 +306,16 @@ async def test_what_was_done_is_written_down(tmp_path: Path) -> None:
         path = audit_path(settings_of(tmp_path).store.path)
         text = await asyncio.to_thread(path.read_text)
         mode = (await asyncio.to_thread(path.stat)).st_mode
-    deeds = [json.loads(line) for line in text.splitlines()]
-    assert [deed["what"] for deed in deeds] == [
+    actions = [json.loads(line) for line in text.splitlines()]
+    assert [action["what"] for action in actions] == [
         "pages.opened",
         "link.used",
         "account.link_begun",
         "account.link_stopped",
         "signed_out",
     ]
-    assert {deed["origin"] for deed in deeds[1:]} == {"127.0.0.1"}
-    assert len({deed["who"] for deed in deeds[1:]}) == 1
+    assert {action["origin"] for action in actions[1:]} == {"127.0.0.1"}
+    assert len({action["who"] for action in actions[1:]}) == 1
     assert mode & 0o777 == 0o600
     assert not [
         secret for secret in (visitor.token, *visitor.cookies.values(), "secret-word") if secret and secret in text
@@ -330,7 +330,7 @@ def test_the_audit_log_does_not_grow_for_ever(tmp_path: Path) -> None:
     audit.write("tested", who="a", origin="b", about="c")
     assert path.with_name("audit.1").stat().st_size == MAX_BYTES + 1
     path.write_bytes(b'{"at": "cut' + b"\n" + path.read_bytes())
-    assert [deed.what for deed in audit.newest(10)] == ["tested"]
+    assert [action.what for action in audit.newest(10)] == ["tested"]
 
 
 async def test_too_many_connections(tmp_path: Path) -> None:

@@ -32,10 +32,18 @@ async def test_a_change_is_kept_and_taken_up(tmp_path: Path) -> None:
         assert "Saved." in page.text
         assert 'value="77"' in page.text
         assert dict(visitor.site.world.file.read()) == {"HISTORY__RETENTION_DAYS": "77"}
-        [deed] = visitor.audit.newest(1)
-        assert (deed.what, deed.about) == ("settings.changed", "HISTORY__RETENTION_DAYS")
+        [action] = visitor.audit.newest(1)
+        assert (action.what, action.about) == ("settings.changed", "HISTORY__RETENTION_DAYS")
         await visitor.post("/setup/tools/retention", {"days": ""})
         assert dict(visitor.site.world.file.read()) == {}
+
+
+async def test_a_port_that_is_taken_is_the_operators_mistake(tmp_path: Path) -> None:
+    """The variable of these pages is named, not that of the health page."""
+    async with visited(tmp_path) as visitor:
+        with pytest.raises(ConfigError, match=rf"^WEB__ADMIN_PORT: \S+:{visitor.place.port} cannot be listened on; "):
+            async with visitor.site.serving():
+                raise AssertionError("they were served twice")
 
 
 async def test_every_tool_says_in_the_language_of_the_page_what_it_does(tmp_path: Path) -> None:
