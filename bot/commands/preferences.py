@@ -98,12 +98,7 @@ class PreferenceCommands(CommandGroup):
         if len(found) == 1:
             await self._context.set(call, lambda: phrases.model(found[0], ()), model=found[0])
         else:
-            await self._context.answer(
-                call,
-                lambda _: (
-                    phrases.which(wanted, found) if found else say(phrases.NO_SUCH_MODEL_HERE, name=wanted[:_MAX_SHOWN])
-                ),
-            )
+            await self._context.answer(call, lambda _: _unclear(wanted, found, phrases.NO_SUCH_MODEL_HERE))
 
     def _shown(self, settings: ChatSettings) -> str:
         models = self._menu.models
@@ -195,9 +190,7 @@ class PreferenceCommands(CommandGroup):
 
         def switch(repos: Repositories) -> str:
             if not is_sure:
-                return (
-                    phrases.which(words[1], found) if found else say(phrases.NO_SUCH_TOOL, name=words[1][:_MAX_SHOWN])
-                )
+                return _unclear(words[1], found, phrases.NO_SUCH_TOOL)
             for name in found:
                 self._context.change(repos, call, lambda settings, name=name: settings.with_tool(name, is_on=is_on))
             return phrases.tools_switched(found, is_on=is_on)
@@ -267,6 +260,11 @@ class PreferenceCommands(CommandGroup):
     async def _resume(self, call: Call) -> None:
         """Ends the pause."""
         await self._context.set(call, lambda: say(phrases.RESUMED), paused_at=None, taken_until=None, told_paused=False)
+
+
+def _unclear(word: str, found: Sequence[str], nothing: Sentence) -> str:
+    """Asks which of several is meant; where there is none, says so by the sentence for that."""
+    return phrases.which(word, found) if found else say(nothing, name=word[:_MAX_SHOWN])
 
 
 def _revoked(repos: Repositories, call: Call, name: str) -> str:
