@@ -320,7 +320,7 @@ class Turns:
                 return True
             if settings.paused_at is None or claim.started_at < settings.paused_at:
                 return False
-            self._tell_once(repos, turn, say(phrases.IS_PAUSED))
+            self._tell_once(repos, turn, phrases.IS_PAUSED)
             repos.journal.close(claim.turn, "ignored", now=now)
             repos.inbox.done(claim.turn)
             return True
@@ -335,15 +335,17 @@ class Turns:
         spent = without_words(entries)
         self.charge(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
         outgoing.clear(repos, turn.id, turn.chat, now)
-        self._tell_once(repos, turn, say(phrases.IS_TAKEN_OVER))
+        self._tell_once(repos, turn, phrases.IS_TAKEN_OVER)
         repos.journal.close(turn.id, "ignored", now=now)
         repos.inbox.done(turn.id)
 
-    def _tell_once(self, repos: Repositories, turn: Turn, why: str) -> None:
-        """Tell whoever asks first why there is no answer."""
+    def _tell_once(self, repos: Repositories, turn: Turn, why: Sentence) -> None:
+        """Tell whoever asks first why there is no answer, in the language in which they ask."""
         now = self._clock.now()
-        if not chats.settings_of(repos, turn.conversation, now).told_paused:
-            chats.change(repos, turn.conversation, now, lambda settings: replace(settings, told_paused=True))
+        settings = chats.settings_of(repos, turn.conversation, now)
+        if not settings.told_paused:
+            told = replace(settings, told_paused=True, heard=turn.heard or settings.heard)
+            chats.change(repos, turn.conversation, now, lambda _: told)
             self.tell(repos, turn.conversation, turn.incoming[-1], why, turn=turn.id)
 
     async def greet(self, turn: Turn, words: str) -> None:

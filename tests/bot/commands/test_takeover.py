@@ -77,6 +77,18 @@ async def test_it_holds_over_a_restart_and_ends_at_a_word(store: Store, clock: S
         assert await told(port, "/takeover 0badcafe", author=BOB) == plain(phrases.UNKNOWN_LABEL.text)
 
 
+async def test_the_person_hears_why_in_their_language(store: Store, clock: SetClock) -> None:
+    """That is the language of what they ask, not that of the admin, be the chat taken over or paused."""
+    async with app_harness(store, clock, admins=ADMINS) as port:
+        for ask, admin, why in (
+            ("Hallo, wie wird morgen das Wetter?", "/takeover", "Hier antwortet gerade jemand persönlich"),
+            ("Quel temps fait-il chez toi aujourd'hui ?", "/pause", "Je suis en pause ici"),
+        ):
+            await told(port, admin, group=GROUP, author=BOB)
+            assert (await told(port, f"Aldis, {ask}", group=GROUP)).startswith(why)
+            await told(port, "/resume", group=GROUP, author=BOB)
+
+
 @pytest.mark.parametrize("rest", ["soon", "0m", "25h", "9999h", "30 apples", "-5m"])
 async def test_the_time_is_a_time(rest: str, store: Store, clock: SetClock) -> None:
     """At most a day."""
