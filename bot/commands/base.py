@@ -276,8 +276,8 @@ class Commands(CommandGroup):
         too: one that is not addressed to Aldis has to be written right, in whatever language.
         """
         given = {entry.name: entry for entry in self._entries.values() if entry.may_be_given(call)}
-        if word in given:
-            return given[word]
+        if word in self._entries:
+            return given.get(word, ())  # who writes a name right means no other one
         near = (names.command_for(word) or word,)
         if near[0] not in given:
             near = names.similar(word, given.keys()) if is_addressed else ()

@@ -14,6 +14,7 @@ from bot.policy.access import AccessList
 from bot.providers.base import Request
 from bot.turn import phrases
 from store import ConversationId, Store
+from tests.bot.commands.test_commands import plain
 from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.test_edits import on_disk
 from tests.bot.turn.turn_helpers import Echo, calls, says
@@ -357,6 +358,7 @@ async def test_who_may_ask_is_set_for_each_group(store: Store, clock: SetClock) 
     listed = AccessList(persons=frozenset({ALICE.uuid}), groups=frozenset({GROUP}), admins=frozenset({BOB.uuid}))
     async with app_harness(store, clock, access=listed) as port:
         assert await heard_by(port, "/who", CAROL) == []
+        assert await heard_by(port, "Aldis, /who all", CAROL) == [plain(command_phrases.unknown_command("who"))]
         assert await heard_by(port, "/who", BOB) == [command_phrases.ASKERS_ALL.text]
         assert await heard_by(port, "Aldis, one?", CAROL) == ["re: Aldis, one?"]
         assert await heard_by(port, "/who list", BOB) == [phrases.ASKERS_LIST.text]
