@@ -5,6 +5,7 @@ stands in them as the `msgid`, its name as the `msgctxt`. `make translations` br
 in the code.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,9 @@ from bot.i18n.language import Language, current_language
 
 FOLDER = Path(__file__).parent / "locales"
 """`LANGUAGE/LC_MESSAGES/aldis.po`, as gettext lays them out."""
+
+_FRENCH_SPACE = re.compile(r"(?<=«) | (?=[:;!?»])")
+"""Where French has a space at which no line may end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +55,19 @@ def _translations(language: Language) -> NullTranslations:
     from babel.messages.pofile import read_po
 
     compiled = BytesIO()
-    with (FOLDER / language / "LC_MESSAGES" / "aldis.po").open("rb") as catalogue:
-        write_mo(compiled, read_po(catalogue, locale=language))
+    with (FOLDER / language / "LC_MESSAGES" / "aldis.po").open("rb") as file:
+        catalogue = read_po(file, locale=language)
+    if language == "fr":
+        for message in catalogue:
+            text = message.string
+            message.string = _bound(text) if isinstance(text, str) else tuple(map(_bound, text or ()))
+    write_mo(compiled, catalogue)
     compiled.seek(0)
     return GNUTranslations(compiled)
+
+
+def _bound(text: str) -> str:
+    return _FRENCH_SPACE.sub("\u00a0", text)
 
 
 def _count(values: Mapping[str, object]) -> int:

@@ -75,7 +75,7 @@ async def test_help_explains_nothing_that_there_is_not(store: Store, clock: SetC
         ("/usge", "today"),
         ("/erinnere", "no reminders here"),
         ("/erinnere mich in 10 Minuten an den Tee", ": den Tee"),
-        ("/rappelle-moi demain à 9h d'appeler Paul", "09:00 UTC : appeler Paul"),
+        ("/rappelle-moi demain à 9h d'appeler Paul", "09:00 UTC\u00a0: appeler Paul"),
         ("/recuérdame mañana a las 9 comprar leche", "09:00 UTC: comprar leche"),
         ("/gedächtnis", "noch nichts über dich gemerkt"),
         ("/lang Deutsch", "Deutsch"),

@@ -1,6 +1,7 @@
 """The sentences in every language: none is forgotten, none is left over, and each says as much as the English one."""
 
 import ast
+import re
 import runpy
 import string
 from decimal import Decimal
@@ -125,6 +126,15 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
     assert "/allow CODE" in said[1]
     assert "2" in said[2]
     assert language == "en" or not {*said} & {common_phrases.STOPPED.text, phrases.BUDGET_PERSON_DAY.text}
+
+
+def test_no_line_of_french_ends_before_a_sign() -> None:
+    """A phone wraps at a plain space, and the next line would begin with a colon."""
+    with speaking("fr"):
+        said = [command_phrases.turns_forgotten(2)]
+        said += [say(sentence) for sentence in ENGLISH.values() if sentence.plural is None]
+    assert sum("\u00a0:" in text for text in said) > 50
+    assert not [text for text in said if re.search("« | [:;!?»]", text)]
 
 
 @pytest.mark.parametrize("kind", get_args(SourceKind))

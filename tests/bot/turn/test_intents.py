@@ -62,7 +62,7 @@ def test_a_reminder_is_asked_about_with_its_time(plan: str) -> None:
         ("de", "Darf ich dich jeden Montag und Mittwoch um 18:00 Uhr, ab 24. Dezember 2026 erinnern: „Lampe“?"),
         (
             "fr",
-            "Puis-je te rappeler chaque lundi et mercredi à 18:00, à partir du 24 décembre 2026 : «",
+            "Puis-je te rappeler chaque lundi et mercredi à 18:00, à partir du 24 décembre 2026\u00a0: «",
         ),
         ("es", "¿Puedo recordarte cada lunes y miércoles a las 18:00, desde el 24 de diciembre de 2026: «Lampe»?"),
     ],

@@ -264,7 +264,7 @@ async def test_what_was_not_understood_is_named() -> None:
     [
         ("en", "Write me a poem", "I didn't understand “Write me a poem”. That takes a language model"),
         ("de", "Schreib mir ein Gedicht", "„Schreib mir ein Gedicht“ habe ich nicht verstanden. Dafür braucht es"),
-        ("fr", "Écris-moi un poème", "Je n'ai pas compris « Écris-moi un poème ». Il faut pour cela"),
+        ("fr", "Écris-moi un poème", "Je n'ai pas compris «\u00a0Écris-moi un poème\u00a0». Il faut pour cela"),
         ("es", "Escribe un poema corto", "No he entendido «Escribe un poema corto». Para eso hace falta"),
     ],
 )
