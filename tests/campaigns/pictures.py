@@ -11,18 +11,13 @@ import sys
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
-from datetime import timedelta
-from decimal import Decimal
 from pathlib import Path
 
 from PIL import Image
 from playwright.async_api import ViewportSize, expect
 
-from bot.clock import MachineClock
 from bot.invocation import VARIABLE
-from bot.policy.budgets import periods
-from store import ConversationId, LedgerEntry, TurnId, open_store
-from tests.flows.test_browser import Visit, drawing, visiting
+from tests.flows.test_browser import Visit, drawing, spend, visiting
 from tests.servers.envelopes import ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.signal_cli import SignalCli
@@ -35,7 +30,7 @@ PHONE: ViewportSize = {"width": 360, "height": 720}
 async def main(folder: Path, place: Path | None) -> None:
     """Take all pictures."""
     with _made(place) as home:
-        await _spend(home)
+        await spend(home)
         async with (
             OpenAIServer(local=True, models=("llama-4-small", "llama-4-large")) as model,
             SignalCli(accounts=[]) as signal,
@@ -131,38 +126,6 @@ async def _taken(visit: Visit, path: Path, *, dark: bool = False, phone: bool = 
     await page.set_viewport_size(PHONE if phone else DESKTOP)
     await page.screenshot(path=path, full_page=full)
     await page.set_viewport_size(DESKTOP)
-
-
-async def _spend(folder: Path) -> None:
-    """Some weeks in which two people asked for things."""
-    async with open_store(folder / "aldis.db", realm="signal") as store:
-        now = MachineClock().now()
-        for back in range(29, -1, -1):
-            at = now - timedelta(days=back)
-            person, amount = (ALICE, 5 + back * 7 % 11) if back % 3 else (BOB, 2 + back % 5)
-            entries = (
-                _entry("model", "gpt-6-luna" if back % 4 else "claude-haiku-5-5", Decimal(amount) / 100),
-                _entry("tool", ("web_search", "weather", "remind")[back % 3], None),
-            )
-            spans = tuple(periods(at, "UTC"))
-            await store.transaction(
-                lambda repos, at=at, person=person, entries=entries, spans=spans: repos.ledger.add(
-                    ConversationId(0), TurnId(0), person.uuid, entries, now=at, periods=spans
-                )
-            )
-
-
-def _entry(kind: str, name: str, cost_usd: Decimal | None) -> LedgerEntry:
-    return LedgerEntry(
-        kind="model" if kind == "model" else "tool",
-        name=name,
-        outcome="ok",
-        provider="openai" if kind == "model" else None,
-        input_tokens=2400 if kind == "model" else 0,
-        output_tokens=180 if kind == "model" else 0,
-        latency_seconds=1.0,
-        cost_usd=cost_usd,
-    )
 
 
 def _shrink(folder: Path) -> None:

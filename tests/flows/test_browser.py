@@ -8,18 +8,23 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from PIL import Image
 from playwright.async_api import Browser, Page, async_playwright, expect
 
+from bot.clock import MachineClock
+from bot.policy.budgets import periods
+from store import ConversationId, LedgerEntry, TurnId, open_store
 from tests.bot.web.test_health import free_port
 from tests.flows.consoles import Console, watched
 from tests.flows.test_setup import link_in
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.brave import KEY, Brave
-from tests.servers.envelopes import ACCOUNT, ALICE, message
+from tests.servers.envelopes import ACCOUNT, ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli
@@ -39,6 +44,38 @@ def drawing() -> bytes:
     out = io.BytesIO()
     Image.radial_gradient("L").convert("RGB").save(out, "PNG")
     return out.getvalue()
+
+
+async def spend(folder: Path) -> None:
+    """Some weeks in which two people asked for things."""
+    async with open_store(folder / "aldis.db", realm="signal") as store:
+        now = MachineClock().now()
+        for back in range(29, -1, -1):
+            at = now - timedelta(days=back)
+            person, amount = (ALICE, 5 + back * 7 % 11) if back % 3 else (BOB, 2 + back % 5)
+            entries = (
+                _entry("model", "gpt-6-luna" if back % 4 else "claude-haiku-5-5", Decimal(amount) / 100),
+                _entry("tool", ("web_search", "weather", "remind")[back % 3], None),
+            )
+            spans = tuple(periods(at, "UTC"))
+            await store.transaction(
+                lambda repos, at=at, person=person, entries=entries, spans=spans: repos.ledger.add(
+                    ConversationId(0), TurnId(0), person.uuid, entries, now=at, periods=spans
+                )
+            )
+
+
+def _entry(kind: str, name: str, cost_usd: Decimal | None) -> LedgerEntry:
+    return LedgerEntry(
+        kind="model" if kind == "model" else "tool",
+        name=name,
+        outcome="ok",
+        provider="openai" if kind == "model" else None,
+        input_tokens=2400 if kind == "model" else 0,
+        output_tokens=180 if kind == "model" else 0,
+        latency_seconds=1.0,
+        cost_usd=cost_usd,
+    )
 
 
 @asynccontextmanager
