@@ -326,6 +326,12 @@ _ACCESSIBLE = """() => {
   if (levels.filter((level) => level === 1).length !== 1) wrong.push("headings: " + levels);
   levels.forEach((level, at) => { if (at && level > levels[at - 1] + 1) wrong.push("headings: " + levels); });
   if (document.querySelectorAll("main, header, footer").length !== 3) wrong.push("landmarks");
+  for (const one of document.querySelectorAll("thead th")) {
+    const range = document.createRange();
+    range.selectNodeContents(one);
+    const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size;
+    if (lines > one.textContent.trim().split(/\\s+/).length) wrong.push("broken inside: " + one.textContent);
+  }
   if (document.documentElement.scrollWidth > document.documentElement.clientWidth) wrong.push("wider than the screen");
   return wrong;
 }"""
@@ -333,7 +339,10 @@ _ACCESSIBLE = """() => {
 
 @pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
 async def test_every_page_fits_a_phone_and_a_screen_reader(language: str, tmp_path: Path) -> None:
-    """Labels, names, headings in order, landmarks, and nothing wider than 360 pixels, in every language."""
+    """Labels, names, headings in order, landmarks, no heading of a column broken inside a word, and nothing wider than
+    360 pixels, in every language.
+    """
+    await spend(tmp_path)
     async with visiting(tmp_path, viewport={"width": 360, "height": 740}) as visit:
         await visit.enter()
         await visit.link_account()
