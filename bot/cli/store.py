@@ -107,15 +107,9 @@ def settle_quietly(given: Settings) -> None:
 
 
 def _restore(given: Settings, file: str) -> None:
-    path, keys = given.store.path, given.store
-    former = restore(
-        Path(file).absolute(),
-        path,
-        now=MachineClock().wall(),
-        key=keys.master_key,
-        old_key=keys.old_master_key,
-    )
-    print(f"Restored {path}." + (f" What was there before is at {former}." if former else ""), file=sys.stderr)
+    kept, now = given.store, MachineClock().wall()
+    former = restore(Path(file).absolute(), kept.path, now=now, key=kept.master_key, old_key=kept.old_master_key)
+    print(f"Restored {kept.path}." + (f" What was there before is at {former}." if former else ""), file=sys.stderr)
 
 
 def _decided(given: Settings, decision: Decision | None) -> bool:

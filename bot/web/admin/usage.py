@@ -40,7 +40,7 @@ class UsageRoom:
             tokens=sum(one.input_tokens + one.output_tokens for one in models),
             people=largest(_summed(used, lambda one: names.get(one.person or b"", words("SOMEBODY")))),
             models=largest(_summed(models, lambda one: one.name)),
-            tools=largest(_counted(tools)),
+            tools=largest(_summed(tools, lambda one: one.name, lambda one: Decimal(one.calls))),
             budgets=self._context.world.settings.budget,
         )
 
@@ -71,15 +71,13 @@ class UsageRoom:
         return {day: spent.get(day, Decimal(0)) for day in days}
 
 
-def _summed(used: Sequence[SpentUsage], key: Callable[[SpentUsage], str]) -> dict[str, Decimal]:
+def _summed(
+    used: Sequence[SpentUsage],
+    key: Callable[[SpentUsage], str],
+    amount: Callable[[SpentUsage], Decimal] = lambda one: one.cost_usd,
+) -> dict[str, Decimal]:
+    """The sums by key: of what was spent, unless of another amount."""
     sums: dict[str, Decimal] = defaultdict(Decimal)
     for one in used:
-        sums[key(one)] += one.cost_usd
+        sums[key(one)] += amount(one)
     return sums
-
-
-def _counted(used: Sequence[SpentUsage]) -> dict[str, Decimal]:
-    counts: dict[str, Decimal] = defaultdict(Decimal)
-    for one in used:
-        counts[one.name] += one.calls
-    return counts
