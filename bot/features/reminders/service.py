@@ -80,7 +80,7 @@ class _Words:
     scheduled: ScheduledPrompt = field(default_factory=lambda: ScheduledPrompt(labels=UNKNOWN))
     """Where they come from, and what a prompt may do; by default of what was planned before there were labels."""
 
-    def shown(self, text: str) -> str:
+    def safe_text(self, text: str) -> str:
         """One of the texts, its links made inert where an address in it may carry something out."""
         return inert(text) if may_carry_out(self.scheduled.labels) else text
 
@@ -287,7 +287,7 @@ class Reminders:
         conversation = repos.chats.at(direct) if tells and reminder.words is not None else None
         if conversation is not None and reminder.words is not None:
             words = _words.validate_json(reminder.words)
-            text = words.shown(words.text if words.prompt is None else words.prompt)
+            text = words.safe_text(words.text if words.prompt is None else words.prompt)
             with speaking(self._turns.language(repos, conversation)):
                 told = say(phrases.REMINDER_LEFT_GROUP, text=text)
             self._tell(repos, replace(reminder, conversation=conversation), replace(place, chat=direct), told)
@@ -295,7 +295,7 @@ class Reminders:
         return conversation is not None
 
     def _remind(self, repos: Repositories, reminder: Reminder, place: _Place, words: _Words) -> None:
-        text = words.shown(words.text)
+        text = words.safe_text(words.text)
         late = self._clock.wall() - reminder.due_at
         with speaking(self._turns.language(repos, reminder.conversation)):
             if late < _LATE:
