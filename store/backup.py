@@ -26,7 +26,7 @@ from urllib.parse import quote
 
 from store.database import FOREIGN_ERRORS, Database, lock_file, quick_checked, translate_error
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
-from store.migrations import newest, steps_after, without_triggers
+from store.migrations import lacks_tables, newest, steps_after, without_triggers
 from store.restored import mark
 from store.sealing import MasterKey, sync
 
@@ -39,6 +39,11 @@ NOT_INCLUDED = (
 _FILES = ("", "-keys")
 _COMPANIONS = ("-wal", "-journal", "-keys-journal")
 """What SQLite leaves beside the files when it is stopped at a bad moment; it belongs to them."""
+
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+"""A journal that ends so is of a commit over several databases, which Aldis never makes; it names a file that SQLite
+deletes when the journal is played back. Source: sqlite.org/atomiccommit.html, 5, and what SQLite did (2026-11-24).
+"""
 
 
 async def write_backup(database: Database, folder: Path, *, now: datetime) -> Path:
@@ -270,6 +275,12 @@ def _fetch(copy: Path, draft: Path) -> None:
     for suffix in (*_FILES, *_COMPANIONS):
         if _beside(copy, suffix).exists():
             _copy(_beside(copy, suffix), _beside(draft, suffix))
+        if suffix.endswith("-journal") and _names_another_file(_beside(draft, suffix)):
+            raise Damaged(f"{_beside(copy, suffix)} is none that Aldis has left behind")
+
+
+def _names_another_file(journal: Path) -> bool:
+    return journal.exists() and journal.read_bytes().endswith(_JOURNAL_MAGIC)
 
 
 def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
@@ -282,11 +293,8 @@ def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
             raise SchemaTooNew(
                 f"{copy} has schema {version}, this Aldis knows schemas up to {newest()}: use a newer one"
             )
-        tables = connection.execute(
-            "SELECT 1 FROM main.sqlite_master, keys.sqlite_master AS k "
-            "WHERE main.sqlite_master.name = 'conversations' AND k.name = 'wrapped'"
-        )
-        if tables.fetchone() is None:
+        keys = connection.execute("SELECT 1 FROM keys.sqlite_master WHERE name = 'wrapped'")
+        if keys.fetchone() is None or lacks_tables(connection, version):
             raise Damaged(f"{copy} is no backup of Aldis")
         if not master.opens(connection):
             raise WrongKey(f"the master key does not open {copy}: give the one that it was made under as STORE__KEY")

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from importlib.resources import files
 from itertools import takewhile
 
@@ -33,6 +33,21 @@ def _purpose(script: str) -> str:
 def has_no_schema(connection: sqlite3.Connection) -> bool:
     """Whether nothing was ever written into this file."""
     return connection.execute("PRAGMA main.user_version").fetchone()[0] == 0
+
+
+def lacks_tables(connection: sqlite3.Connection, version: int) -> bool:
+    """Whether this is no store of that schema, which this Aldis knows: a table is missing, or a column of one."""
+    with closing(sqlite3.connect(":memory:")) as model:
+        model.executescript("".join(script for number, script in _scripts() if number <= version))
+        return version <= 0 or not _columns(model) <= _columns(connection)
+
+
+def _columns(connection: sqlite3.Connection) -> set[tuple[str, str]]:
+    found = connection.execute(
+        "SELECT tables.name, columns.name FROM main.sqlite_master AS tables, pragma_table_info(tables.name, 'main') "
+        "AS columns WHERE tables.type = 'table'"
+    )
+    return set(found)
 
 
 @contextmanager

@@ -288,6 +288,38 @@ class TestRestoring:
             restore(copy, path, now=NOON)
         await assert_holds(path, [*WORDS, b"asked two", b"told two"])
 
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "PRAGMA user_version = 0",
+            "PRAGMA user_version = -1",
+            "PRAGMA user_version = 5",
+            "DROP TABLE people",
+            "ALTER TABLE people DROP COLUMN allowed_by",
+            "ALTER TABLE people RENAME TO others; CREATE VIEW people AS SELECT * FROM others",
+        ],
+    )
+    async def test_what_could_not_be_opened_is_no_copy(self, path: Path, tmp_path: Path, change: str) -> None:
+        """A store of another schema than it says would be in the place of one that works."""
+        copy = await backed_up(path, tmp_path / "backups")
+        with closing(sqlite3.connect(copy)) as connection:
+            connection.executescript(change)
+        with pytest.raises(Damaged, match=f"{copy} is no backup of Aldis"):
+            restore(copy, path, now=NOON)
+        await assert_holds(path, [*WORDS, b"asked two", b"told two"])
+
+    @pytest.mark.parametrize("part", ["", "-keys"])
+    async def test_a_journal_beside_a_copy_deletes_no_other_file(self, path: Path, tmp_path: Path, part: str) -> None:
+        """SQLite deletes the file that a journal names as that of several databases, whatever it is."""
+        copy, letter = await backed_up(path, tmp_path / "backups"), tmp_path / "letter"
+        letter.write_text("Dear Alice")
+        journal = copy.with_name(f"{copy.name}{part}-journal")
+        journal.write_bytes(journal_of_several(letter))
+        with pytest.raises(Damaged, match=str(journal)):
+            restore(copy, path, now=NOON)
+        assert letter.read_text() == "Dear Alice"
+        await assert_holds(path, [*WORDS, b"asked two", b"told two"])
+
     async def test_a_crash_at_any_step_leaves_one_store_or_the_other(self, path: Path, tmp_path: Path) -> None:
         """Never half of each and never an empty one: what was begun is finished at the next opening, or cleared."""
         copy = await backed_up(path, tmp_path / "made")
@@ -306,6 +338,18 @@ class TestRestoring:
             seen.append(len(words))
         assert seen == sorted(seen, reverse=True)
         assert set(seen) == {2, 4}
+
+
+def journal_of_several(other: Path) -> bytes:
+    """A journal without pages that names the journal of a commit over several databases.
+
+    Source: SQLite 3, which deletes what such a journal names when it opens the database (measured 2026-11-24).
+    """
+    magic, name = bytes.fromhex("d9d505f920a163d7"), str(other).encode()
+    page_of_locks = (2**30 // 4096 + 1).to_bytes(4, "big")
+    return (
+        magic + bytes(504) + page_of_locks + name + len(name).to_bytes(4, "big") + sum(name).to_bytes(4, "big") + magic
+    )
 
 
 def copy_of(copy: Path, part: str, target: Path) -> None:
