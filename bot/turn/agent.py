@@ -115,7 +115,7 @@ class Agent:
                 limit = completion
                 return state.outcome(phrases.budget_used_up(limit.scope, limit.span, renews=limit.renews), ok=False)
             is_again = _is_asked_again(state, completion)
-            self._charge(state, completion, is_again=is_again)
+            await self._charge(state, completion, is_again=is_again)
             if is_again:
                 continue
             message = completion.message
@@ -272,9 +272,9 @@ class Agent:
         if asked is not None:
             state.journal.break_off(asked)
 
-    def _charge(self, state: TurnState, completion: Completion, *, is_again: bool) -> None:
+    async def _charge(self, state: TurnState, completion: Completion, *, is_again: bool) -> None:
         if is_again:
-            state.discarded.append(replace(completion, message=None))
+            await state.journal.discard(replace(completion, message=None))
         else:
             state.completions.append(completion)
         if self._budget is not None:

@@ -1,7 +1,7 @@
 """The steps of a running turn, and the turn itself as it goes through the loop.
 
-    Opened ... -> Asked -> Completed -> (Started ->) ToolRun ... -> Completed -> ToolRun ... -> (Spoken ->)
-    the Outcome, which is no step
+    Opened ... -> (Discarded ->) Asked -> Completed -> (Started ->) ToolRun ... -> Completed -> ToolRun ... ->
+    (Spoken ->) the Outcome, which is no step
 
 A step is journaled as it happens, so that no crash costs it twice. Only a tool that must not run twice
 (`effects = "once"`) writes its start: for the others nobody would read it, and each step costs a commit. Steps that
@@ -58,6 +58,14 @@ class Completed:
 
     completion: Completion
     step: Literal["completed"] = "completed"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Discarded:
+    """Step: the model has answered with what is of no use, and is asked again; `completion` is without its message."""
+
+    completion: Completion
+    step: Literal["discarded"] = "discarded"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,7 +143,7 @@ class Spoken:
 
 
 Step = Annotated[
-    Opened | Asked | Completed | Started | ToolRun | Paused | Decided | Spoken, Field(discriminator="step")
+    Opened | Asked | Completed | Discarded | Started | ToolRun | Paused | Decided | Spoken, Field(discriminator="step")
 ]
 _steps: TypeAdapter[Step] = TypeAdapter(Step)
 
@@ -296,6 +304,8 @@ class Journal:
         self.fees = _fees(turn.steps)
         self.spoken = next((step for step in turn.steps if isinstance(step, Spoken)), None)
         self.completions = [step.completion for step in turn.steps if isinstance(step, Completed)]
+        self.discarded = [step.completion for step in turn.steps if isinstance(step, Discarded)]
+        """Completions in whose place others were asked for: paid, and otherwise forgotten."""
         self.runs = {step.answer.call_id: step for step in turn.steps if isinstance(step, ToolRun)}
         self.started = frozenset(step.call_id for step in turn.steps if isinstance(step, Started))
         self.asked = {call: step.until for step in turn.steps if isinstance(step, Paused) for call in step.call_ids}
@@ -323,6 +333,11 @@ class Journal:
         self._held = (*asked, Completed(completion=completion))
         if not hold:
             await self.flush()
+
+    async def discard(self, completion: Completion) -> None:
+        """Write down that a completion was paid in whose place another is asked for."""
+        self.discarded.append(completion)
+        await self._write(Discarded(completion=completion))
 
     async def keep_opened(self, opened: Opened) -> None:
         """Write down what was found in a file that came with the question."""
@@ -375,7 +390,8 @@ class Journal:
         return replace(
             lost,
             text=text,
-            completions=tuple(self.completions),
+            completions=(*self.discarded, *self.completions),
+            is_journaled=True,
             runs=(*self.runs.values(), *lost.runs),
             fees=(*self.fees, *lost.fees),
         )
@@ -402,7 +418,7 @@ def failed_outcome(steps: Iterable[Step], text: str) -> Outcome:
     return Outcome(
         text=text,
         ok=False,
-        completions=tuple(step.completion for step in done if isinstance(step, Completed)),
+        completions=tuple(step.completion for step in done if isinstance(step, Completed | Discarded)),
         runs=tuple(step for step in done if isinstance(step, ToolRun)),
         fees=_fees(done),
     )

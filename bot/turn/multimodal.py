@@ -125,7 +125,7 @@ class MultimodalAgent:
 
     async def _spoken(self, outcome: Outcome, journal: Journal, speech: Speech, left_seconds: float) -> Outcome:
         """The outcome with its text spoken, where that succeeds in time."""
-        if len(journal.completions) < len(outcome.completions):
+        if not outcome.is_journaled:
             # Until it is kept the last completion stands nowhere else, and speaking takes a while.
             await journal.keep_completion(outcome.completions[-1])
         if journal.spoken is None and left_seconds > _WORTHWHILE_SECONDS:

@@ -48,8 +48,6 @@ class TurnState:
     history: tuple[Message, ...] = ()
     history_tokens: int = 0
     completions: list[Completion] = field(default_factory=list[Completion])
-    discarded: list[Completion] = field(default_factory=list[Completion])
-    """Completions in whose place others were asked for: paid, and otherwise forgotten."""
     has_more_room: bool = False
     """Whether it was asked again with a longer answer allowed, after one was cut off before it said anything."""
     was_mute: bool = False
@@ -63,7 +61,7 @@ class TurnState:
     @property
     def spent_usd(self) -> Decimal:
         """What the turn has cost so far, as far as it is known."""
-        paid = (*self.journal.fees, *self.discarded, *self.completions, *self.runs)
+        paid = (*self.journal.fees, *self.journal.discarded, *self.completions, *self.runs)
         return sum((item.cost_usd for item in paid if item.cost_usd is not None), Decimal(0))
 
     def outcome(self, text: str, *, ok: bool, keeps: AssistantMessage | None = None) -> Outcome:
@@ -73,7 +71,8 @@ class TurnState:
             text=text,
             ok=ok,
             messages=messages,
-            completions=(*self.discarded, *self.completions),
+            completions=(*self.journal.discarded, *self.completions),
+            is_journaled=len(self.completions) <= len(self.journal.completions),
             runs=tuple(self.runs),
             fees=self.journal.fees,
             files=enclosed_files(self.runs) if ok else (),

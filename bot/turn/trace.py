@@ -17,6 +17,7 @@ from bot.turn.journal import (
     Asked,
     Completed,
     Decided,
+    Discarded,
     Opened,
     Paused,
     Spoken,
@@ -109,7 +110,7 @@ def _step(step: Step) -> str:
     match step:
         case Asked():
             return "asked     the question as the model reads it"
-        case Completed() | ToolRun():
+        case Completed() | Discarded() | ToolRun():
             return "\n".join(map(_entry, ledger_entries(failed_outcome((step,), ""))))
         case Opened() | Spoken():
             what = "opened    a file" if isinstance(step, Opened) else "spoken    the answer"

@@ -162,7 +162,7 @@ class Turns:
         entries = ledger_entries(outcome)
         if is_gone:
             entries = without_words(entries)
-        last = tuple(done for done in outcome.completions if done.message is None or not done.message.calls)
+        last = tuple(done for done in outcome.completions[-1:] if done.message is None or not done.message.calls)
         unjournaled = ledger_entries(
             replace(outcome, completions=() if outcome.is_journaled else last, runs=(), fees=())
         )

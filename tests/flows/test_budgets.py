@@ -14,7 +14,7 @@ from tests.flows.outside import Outside
 from tests.flows.processes import Ended, started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ALICE, BOB, GROUP, Person, delete, message
-from tests.servers.script import Heard, Scripted, Tokens, say
+from tests.servers.script import Heard, Scripted, Tokens, cut_off, say
 from tests.servers.signal_cli import SignalCli
 from tests.waiting import WAIT_SECONDS, eventually
 
@@ -139,6 +139,26 @@ async def test_what_was_broken_off_is_paid(world: World, how: str) -> None:
             await world.signal.deliver(message("/stop") if how == "stopped" else taken_back)
     assert is_refused(world)
     assert 1 < len(world.model.requests) < 10
+
+
+@pytest.mark.parametrize("how", ["stopped", "taken back"])
+async def test_an_answer_of_no_use_is_paid_whatever_becomes_of_the_next(world: World, how: str) -> None:
+    """A model that was cut off before it said anything is asked once more: who wants no answer then has paid for it."""
+
+    def silent(heard: Heard) -> Scripted:
+        world.model.latency_seconds = 10 * WAIT_SECONDS
+        return a_cent(heard)
+
+    world.model.scripted(cut_off().using(Tokens(fresh=0, output=20_000))).reply = silent
+    async with running(world, **ITS_PRICE, BUDGET__PERSON_DAY_USD="0.0101"):
+        asked = message("Write a long one.")
+        await world.signal.deliver(asked)
+        await eventually(lambda: len(world.model.requests) == 2)
+        taken_back = delete(asked["envelope"]["timestamp"])
+        await world.signal.deliver(message("/stop") if how == "stopped" else taken_back)
+        await world.signal.deliver(message("And now?"))
+        await eventually(lambda: is_refused(world) or len(world.model.requests) == 3)
+        assert is_refused(world)
 
 
 def is_refused(world: World) -> bool:
