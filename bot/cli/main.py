@@ -132,7 +132,7 @@ def _parser() -> _Parser:
     verbs = parser.add_subparsers(required=True, metavar="verb")
 
     def add(name: str, function: str, purpose: str) -> argparse.ArgumentParser:
-        verb = verbs.add_parser(name, help=purpose)
+        verb = verbs.add_parser(name, help=purpose, description=f"{purpose[:1].upper()}{purpose[1:]}.")
         verb.set_defaults(verb=_verb(function))
         return verb
 

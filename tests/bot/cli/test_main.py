@@ -57,6 +57,12 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
         assert f"\n    {verb}" in shown
 
 
+def test_the_help_of_a_verb_says_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    """As a sentence above what may follow it."""
+    assert left("trace", "--help") == 0
+    assert "\n\nShow the way of one message: when, how long, at what cost; no words.\n\n" in capsys.readouterr().out
+
+
 def test_help_is_a_verb_as_well(capsys: pytest.CaptureFixture[str]) -> None:
     """Alone, and of another verb."""
     assert left("help") == 0
