@@ -29,7 +29,7 @@ from bot.turn.budget import Budget
 from bot.turn.calls import Calls
 from bot.turn.context_note import with_note
 from bot.turn.group_context import beside
-from bot.turn.journal import Asked, Journal, Outcome, PastTurn, Pause, Turn
+from bot.turn.journal import Asked, AskedAgain, Journal, Outcome, PastTurn, Pause, Turn
 from bot.turn.room import SIZES, ContextRoom, offer_tokens, part_of, shorten_answers
 from bot.turn.sources import Sources
 from bot.turn.state import OnProgress, TurnState
@@ -114,9 +114,9 @@ class Agent:
             if isinstance(completion, UsedUp):
                 limit = completion
                 return state.outcome(phrases.budget_used_up(limit.scope, limit.span, renews=limit.renews), ok=False)
-            is_again = _is_asked_again(state, completion)
-            await self._charge(state, completion, is_again=is_again)
-            if is_again:
+            again = _asked_again(state, completion)
+            await self._charge(state, completion, again)
+            if again is not None:
                 continue
             message = completion.message
             if message is None or not message.calls or completion.stop is not Stop.TOOLS or state.rounds_left == 0:
@@ -180,7 +180,7 @@ class Agent:
         return sum(said) + sum(map(prompt.estimated_text_tokens, texts)) + tools + self._output_tokens(state)
 
     def _output_tokens(self, state: TurnState) -> int:
-        most = self._limits.max_output_tokens * (_MORE_ROOM if state.has_more_room else 1)
+        most = self._limits.max_output_tokens * (_MORE_ROOM if "with more room" in state.journal.asked_again else 1)
         return self._room.output_tokens(most, SIZES[state.size], state.turn.settings.model)
 
     def _shrink(self, state: TurnState, error: ContextTooLong) -> bool:
@@ -272,9 +272,9 @@ class Agent:
         if asked is not None:
             state.journal.break_off(asked)
 
-    async def _charge(self, state: TurnState, completion: Completion, *, is_again: bool) -> None:
-        if is_again:
-            await state.journal.discard(replace(completion, message=None))
+    async def _charge(self, state: TurnState, completion: Completion, again: AskedAgain | None) -> None:
+        if again is not None:
+            await state.journal.discard(replace(completion, message=None), again)
         else:
             state.completions.append(completion)
         if self._budget is not None:
@@ -295,15 +295,16 @@ class Agent:
     def _request(self, state: TurnState) -> Request:
         size, turn = SIZES[state.size], state.turn
         said = [shorten_answers(message, size) for message in beside(turn.talk, state.said)]
-        if state.is_pressed:
+        is_pressed = "to answer" in state.journal.asked_again
+        if is_pressed:
             said.append(_PRESSED)
-        elif state.was_mute and not state.runs:
+        elif "once more" in state.journal.asked_again and not state.runs:
             said.append(_AGAIN)
         return Request(
             system=self._system,
             messages=with_note((*state.history, *said), turn.note if size.has_note else ""),
             tools=state.offers,
-            may_call_tools=bool(state.offers) and state.rounds_left > 0 and not state.is_pressed,
+            may_call_tools=bool(state.offers) and state.rounds_left > 0 and not is_pressed,
             max_output_tokens=self._output_tokens(state),
             timeout_seconds=self._limits.timeout_seconds,
             model=turn.settings.model,
@@ -312,25 +313,22 @@ class Agent:
         )
 
 
-def _is_asked_again(state: TurnState, completion: Completion) -> bool:
-    """Whether a completion is worth another: one that was cut off before it said anything is asked for with more room,
-    one without words where words are due, as words with what there is, and one that is empty just once more, as small
-    models often have something to say then. Each once in a turn.
+def _asked_again(state: TurnState, completion: Completion) -> AskedAgain | None:
+    """How the model is asked again, where a completion is worth another: one that was cut off before it said anything
+    is asked for with more room, one without words where words are due, as words with what there is, and one that is
+    empty just once more, as small models often have something to say then. Each once in a turn.
     """
-    message, stop = completion.message, completion.stop
+    message, stop, before = completion.message, completion.stop, state.journal.asked_again
     is_mute = message is None or not message.text.strip()
-    if stop is Stop.LENGTH and (is_mute or completion.is_cut_in_call) and not state.has_more_room:
-        state.has_more_room = True
-        return True
+    if stop is Stop.LENGTH and (is_mute or completion.is_cut_in_call) and "with more room" not in before:
+        return "with more room"
     wants_more = stop is Stop.TOOLS and state.rounds_left == 0
     has_found = stop is not Stop.REFUSAL and is_mute and any(run.answer.ok for run in state.runs)
-    if (wants_more or (has_found and stop is not Stop.TOOLS)) and not state.is_pressed:
-        state.is_pressed = True
-        return True
-    if stop is Stop.END and is_mute and not (state.runs or state.was_mute):
-        state.was_mute = True
-        return True
-    return False
+    if (wants_more or (has_found and stop is not Stop.TOOLS)) and "to answer" not in before:
+        return "to answer"
+    if stop is Stop.END and is_mute and not state.runs and "once more" not in before:
+        return "once more"
+    return None
 
 
 def _wished(persona: Persona | None) -> str:

@@ -60,11 +60,16 @@ class Completed:
     step: Literal["completed"] = "completed"
 
 
+AskedAgain = Literal["with more room", "to answer", "once more"]
+"""How a model is asked again: for a longer answer, for words with what there is, or after an empty answer."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Discarded:
     """Step: the model has answered with what is of no use, and is asked again; `completion` is without its message."""
 
     completion: Completion
+    asked_again: AskedAgain
     step: Literal["discarded"] = "discarded"
 
 
@@ -306,6 +311,8 @@ class Journal:
         self.completions = [step.completion for step in turn.steps if isinstance(step, Completed)]
         self.discarded = [step.completion for step in turn.steps if isinstance(step, Discarded)]
         """Completions in whose place others were asked for: paid, and otherwise forgotten."""
+        self.asked_again = {step.asked_again for step in turn.steps if isinstance(step, Discarded)}
+        """How they were asked for, each once in a turn."""
         self.runs = {step.answer.call_id: step for step in turn.steps if isinstance(step, ToolRun)}
         self.started = frozenset(step.call_id for step in turn.steps if isinstance(step, Started))
         self.asked = {call: step.until for step in turn.steps if isinstance(step, Paused) for call in step.call_ids}
@@ -334,10 +341,11 @@ class Journal:
         if not hold:
             await self.flush()
 
-    async def discard(self, completion: Completion) -> None:
-        """Write down that a completion was paid in whose place another is asked for."""
+    async def discard(self, completion: Completion, asked_again: AskedAgain) -> None:
+        """Write down that a completion was paid in whose place another is asked for, and how."""
         self.discarded.append(completion)
-        await self._write(Discarded(completion=completion))
+        self.asked_again.add(asked_again)
+        await self._write(Discarded(completion=completion, asked_again=asked_again))
 
     async def keep_opened(self, opened: Opened) -> None:
         """Write down what was found in a file that came with the question."""

@@ -48,12 +48,6 @@ class TurnState:
     history: tuple[Message, ...] = ()
     history_tokens: int = 0
     completions: list[Completion] = field(default_factory=list[Completion])
-    has_more_room: bool = False
-    """Whether it was asked again with a longer answer allowed, after one was cut off before it said anything."""
-    was_mute: bool = False
-    """Whether it was asked again after an answer without a word or a call."""
-    is_pressed: bool = False
-    """Whether it was told to answer with what it has."""
     runs: list[ToolRun] = field(default_factory=list[ToolRun])
     fresh_from: int = 0
     """The first of the runs since something was done: what was looked at before may be otherwise now."""

@@ -282,6 +282,17 @@ async def test_an_empty_answer_is_asked_for_once_more(store: Store, clock: SetCl
     assert "was empty" not in str(there.provider.requests[4].messages)
 
 
+async def test_what_was_asked_again_is_not_asked_for_a_second_time(store: Store, clock: SetClock) -> None:
+    """After a crash the turn goes on with the note about the empty answer, which is paid, and was paid once."""
+    there = desk(store, clock, completion())
+    with pytest.raises(IndexError):  # the script ends here, and with it this attempt
+        await there.kept()
+    there.provider.script = [says("Here I am.")]
+    outcome = await there.answer(await there.again())
+    assert (outcome.text, len(outcome.completions), len(there.provider.requests)) == ("Here I am.", 2, 3)
+    assert ["was empty" in str(request.messages) for request in there.provider.requests] == [False, True, True]
+
+
 async def test_a_context_too_long_is_cut_until_it_fits(store: Store, clock: SetClock) -> None:
     """Half of the turns, a quarter, none; when nothing is left to leave out it is told, with the way out."""
     there = desk(store, clock, *(says(f"answer {number}") for number in range(8)))
