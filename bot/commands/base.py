@@ -36,8 +36,8 @@ class RunningTurns(Protocol):
         """Stop this turn, which then says so; gives whether it runs."""
         ...
 
-    def halt(self, conversation: ConversationId) -> None:
-        """Stop the conversation's turn without a word, if there is one."""
+    def halt(self, conversation: ConversationId, *, is_forgotten: bool = False) -> None:
+        """Stop the conversation's turn without a word, if there is one; `is_forgotten`: its journal is about to go."""
         ...
 
     def halt_turn(self, turn: TurnId) -> None:

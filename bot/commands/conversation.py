@@ -58,7 +58,7 @@ class ConversationCommands(CommandGroup):
                 self._context.say(repos, call, conversation, reply(erased.turns))
 
         store, message, item = self._context.store, call.message, call.urgent_item.item.id
-        call.running.halt(call.conversation)
+        call.running.halt(call.conversation, is_forgotten=True)
         if is_everything:
             direct = ChatId.direct(message.author) if call.is_in_group else message.chat
             await store.forget_person(

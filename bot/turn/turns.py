@@ -264,19 +264,21 @@ class Turns:
         repos.inbox.done(turn)
         repos.journal.close(turn, "failed", now=self._clock.now())
 
-    async def charge_broken_off(self, turn: Turn, journal: Journal) -> None:
-        """Write down what was paid and not waited for, of a turn whose end nobody keeps.
+    async def charge_broken_off(self, turn: Turn, journal: Journal, *, is_forgotten: bool = False) -> None:
+        """Write down what was paid and not waited for, of a turn whose end nobody keeps; `is_forgotten`: with all that
+        its journal holds, which goes.
 
         Raises:
             StoreError: it could not be.
         """
-        lost = journal.broken_off
-        if not (lost.failures or lost.runs or lost.fees):
+        lost = journal.failure("") if is_forgotten else journal.broken_off
+        if not (lost.completions or lost.failures or lost.runs or lost.fees):
             return
 
         def charge(repos: Repositories) -> None:
             # Of a turn that goes on later the tools run again, or have their outcome unknown: then they are paid.
-            found = replace(lost, runs=()) if repos.journal.is_running(turn.id) else lost
+            goes_on = repos.journal.is_running(turn.id) and not is_forgotten
+            found = replace(lost, runs=()) if goes_on else lost
             spent = without_words(ledger_entries(found))
             self.charge(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
 

@@ -141,7 +141,7 @@ async def test_what_was_broken_off_is_paid(world: World, how: str) -> None:
     assert 1 < len(world.model.requests) < 10
 
 
-@pytest.mark.parametrize("how", ["stopped", "taken back"])
+@pytest.mark.parametrize("how", ["stopped", "taken back", "forgotten"])
 async def test_an_answer_of_no_use_is_paid_whatever_becomes_of_the_next(world: World, how: str) -> None:
     """A model that was cut off before it said anything is asked once more: who wants no answer then has paid for it."""
 
@@ -155,7 +155,8 @@ async def test_an_answer_of_no_use_is_paid_whatever_becomes_of_the_next(world: W
         await world.signal.deliver(asked)
         await eventually(lambda: len(world.model.requests) == 2)
         taken_back = delete(asked["envelope"]["timestamp"])
-        await world.signal.deliver(message("/stop") if how == "stopped" else taken_back)
+        words = {"stopped": message("/stop"), "taken back": taken_back, "forgotten": message("/forget")}
+        await world.signal.deliver(words[how])
         await world.signal.deliver(message("And now?"))
         await eventually(lambda: is_refused(world) or len(world.model.requests) == 3)
         assert is_refused(world)

@@ -144,6 +144,7 @@ class Worker:
         self._people: Counter[bytes] = Counter()
         """How many turns of each person (a handle) are under way."""
         self._stopped: set[ConversationId] = set()
+        self._forgotten: set[ConversationId] = set()
         self._told: set[ConversationId] = set()
         """Where the turn has its answer kept, and only puts away what is left of it."""
         self._is_closing = False
@@ -202,10 +203,12 @@ class Worker:
         tasks = self._running.items()
         return any(self.stop(place) for place, task in list(tasks) if task.get_name() == f"turn-{turn}")
 
-    def halt(self, conversation: ConversationId) -> None:
-        """Stop the conversation's turn without a word, if there is one."""
+    def halt(self, conversation: ConversationId, *, is_forgotten: bool = False) -> None:
+        """Stop the conversation's turn without a word, if there is one; `is_forgotten`: its journal is about to go."""
         task = self._running.get(conversation)
         if task is not None:
+            if is_forgotten:
+                self._forgotten.add(conversation)
             task.cancel()
 
     def halt_turn(self, turn: TurnId) -> None:
@@ -299,6 +302,7 @@ class Worker:
         self._running.pop(claim.conversation, None)
         self._people -= Counter([claim.items[0].author])  # drops whoever has none left
         self._stopped.discard(claim.conversation)
+        self._forgotten.discard(claim.conversation)
         self._told.discard(claim.conversation)
         self._ends += 1
         if self._is_more_waiting:
@@ -444,7 +448,7 @@ class Worker:
 
     async def _charge_broken_off(self, turn: Turn, journal: Journal) -> None:
         try:
-            await self._turns.charge_broken_off(turn, journal)
+            await self._turns.charge_broken_off(turn, journal, is_forgotten=turn.conversation in self._forgotten)
         except StoreError as error:
             _log.error("what turn %d has cost could not be written down: %s", turn.id, error)
 
