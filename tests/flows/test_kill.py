@@ -27,7 +27,7 @@ STEPS = {
     "start": ("Maintenance.recover", 1),
     "key": ("Store.conversation", 1),
     "conversation": ("Store.conversation", 2),
-    "arrival": ("InboxWriter.write", 1),
+    "arrival": ("InboxWriter._kept", 1),
     "claim": ("Worker._claiming", 1),
     "completion": ("Journal._write", 1),
     "tool": ("Journal._write", 2),
