@@ -1,7 +1,7 @@
 """The steps of a running turn, and the turn itself as it goes through the loop.
 
-    Opened ... -> (Discarded ->) Asked -> Completed -> (Started ->) ToolRun ... -> Completed -> ToolRun ... ->
-    (Spoken ->) the Outcome, which is no step
+    Opened ... -> Asked -> Completed -> (Started ->) ToolRun ... -> Completed -> ToolRun ... -> (Spoken ->) the Outcome,
+    which is no step; Discarded in front of any completion
 
 A step is journaled as it happens, so that no crash costs it twice. Only a tool that must not run twice
 (`effects = "once"`) writes its start: for the others nobody would read it, and each step costs a commit. Steps that

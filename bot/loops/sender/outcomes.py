@@ -17,7 +17,7 @@ from bot.errors import SentUnnamed, TransportError, Untrusted
 from bot.events import ChatId, Outgoing, Removal, Reply, SentId, Styled
 from bot.formatting.split import split
 from bot.i18n import phrases
-from bot.i18n.catalogues import say
+from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import Language, speaking
 from bot.metrics import Counts
 from bot.turn.outgoing import add_message
@@ -89,7 +89,7 @@ class Outcomes:
             self._keep_sent(repos, item, outgoing, sent_at, edits)
             self._tell_what_is_owed(repos, item, outgoing)
             if lost_files:
-                self._tell_of_lost_files(repos, item, outgoing)
+                self._say(repos, item, outgoing.chat, phrases.FILES_NOT_SENT)
 
         return WentOut(record, is_last=isinstance(outgoing, Reply) and outgoing.last and not item.is_status)
 
@@ -133,19 +133,24 @@ class Outcomes:
             for part in parts[1:]:
                 add_message(repos, conversation, item.turn, part, now)
             if _has_files(events.outgoing(item.reply)):
-                self._tell_of_lost_files(repos, item, reply)
+                self._say(repos, item, reply.chat, phrases.FILES_NOT_SENT)
 
         return record
 
-    def _tell_of_lost_files(self, repos: Repositories, item: OutboxItem, outgoing: Outgoing) -> None:
-        """Tell the people, within a transaction, in a message of its own: with the words it might not fit one."""
+    def _say(
+        self, repos: Repositories, item: OutboxItem, chat: ChatId, sentence: Sentence, *, notice_of: int | None = None
+    ) -> None:
+        """Say a sentence behind what the item's turn says, within a transaction; `notice_of` as in `Reply`.
+
+        In a message of its own: with the words of another one it might not fit.
+        """
         conversation = repos.outbox.conversation_of(item.id)
         if conversation is None:
             return
         with speaking(self._language(repos, conversation)):
-            content = Styled(text=say(phrases.FILES_NOT_SENT))
-        sentence = Reply(chat=outgoing.chat, content=content, ok=False)
-        add_message(repos, conversation, item.turn, sentence, self._clock.now())
+            content = Styled(text=say(sentence))
+        reply = Reply(chat=chat, content=content, ok=False, notice_of=notice_of)
+        add_message(repos, conversation, item.turn, reply, self._clock.now())
 
     def _remove(self, repos: Repositories, item: OutboxItem, chat: ChatId, targets: Iterable[SentId]) -> None:
         """Have messages of ours removed from the chat, within a transaction."""
@@ -205,30 +210,21 @@ class Outcomes:
         if outgoing is None or outgoing.notice_of is not None or not at_once:
             repos.outbox.owe_notice(item.id)
         elif repos.outbox.begin_notice(item.id, item.turn):
-            self._put_notice(repos, item, outgoing.chat)
+            self._say(repos, item, outgoing.chat, phrases.MESSAGE_NOT_SENT, notice_of=item.id)
 
     def _tell_what_is_owed(self, repos: Repositories, item: OutboxItem, outgoing: Outgoing) -> None:
         """Something went out in the chat: now people can be told of what did not."""
         if item.is_status or isinstance(outgoing, Removal):
             return
         if repos.outbox.take_owed(item.id) and outgoing.notice_of is None:
-            self._put_notice(repos, item, outgoing.chat)
-
-    def _put_notice(self, repos: Repositories, item: OutboxItem, chat: ChatId) -> None:
-        conversation = repos.outbox.conversation_of(item.id)
-        if conversation is None:
-            return
-        with speaking(self._language(repos, conversation)):
-            content = Styled(text=say(phrases.MESSAGE_NOT_SENT))
-        notice = Reply(chat=chat, content=content, ok=False, notice_of=item.id)
-        add_message(repos, conversation, item.turn, notice, self._clock.now())
+            self._say(repos, item, outgoing.chat, phrases.MESSAGE_NOT_SENT, notice_of=item.id)
 
     def give_up_files(self, item: OutboxItem, reply: Reply) -> Outcome:
         """It has no words, and its files cannot be sent: people are told so."""
         now = self._clock.now()
 
         def record(repos: Repositories) -> None:
-            self._tell_of_lost_files(repos, item, reply)
+            self._say(repos, item, reply.chat, phrases.FILES_NOT_SENT)
             repos.outbox.give_up(item.id, now=now)
 
         return record
