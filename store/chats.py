@@ -51,8 +51,10 @@ class Chats(Repository):
         return self.value(newest, (conversation,)) or TurnId(0)
 
     def is_first(self, conversation: ConversationId, turn: TurnId) -> bool:
-        """Whether this is the first turn of the conversation, as far as is known."""
-        return not self.exists("SELECT 1 FROM turns WHERE conversation_id = ? AND id < ? LIMIT 1", (conversation, turn))
+        """Whether this is the first turn of the conversation that answers a question, as far as is known."""
+        # What was said of itself, such as in answer to a command, is in turns that count as ignored.
+        earlier = "SELECT 1 FROM turns WHERE conversation_id = ? AND id < ? AND state <> 'ignored' LIMIT 1"
+        return not self.exists(earlier, (conversation, turn))
 
     def last_asked(self, conversation: ConversationId, person: str, *, after: TurnId) -> LastQuestion | None:
         """The last question of this person there that was not taken back; None where it is not newer than `after`."""

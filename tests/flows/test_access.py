@@ -34,6 +34,7 @@ from tests.servers.signal_cli import SignalCli
 from tests.waiting import eventually
 
 OTHER_GROUP = "QW5vdGhlckdyb3VwLS8rMDEyMzQ1Njc4OWFiY2RlZmc="
+GREETING = "Hello! I'm Aldis, your assistant here on Signal. Just write to me as you would to a person."
 WORDS = "sesame"
 """What must not be found anywhere when whoever wrote it may not write."""
 
@@ -175,7 +176,9 @@ async def test_who_is_let_in_is_greeted_and_what_they_wrote_while_they_waited_is
     settings["TOOLS__WEATHER__ENABLED"] = "true"
     async with world.running(**settings):
         asked = message("Hallo, kannst du mir bitte helfen? Was ist das?", author=MALLORY)
-        code = (await world.answered(asked)).partition(": ")[2].partition(".")[0]
+        invitation = await world.answered(asked)
+        assert invitation.startswith("Damit du mir schreiben kannst")
+        code = invitation.partition(": ")[2].partition(".")[0]
         gone = message(WORDS, author=MALLORY)
         await world.signal.deliver(gone, delete(gone["envelope"]["timestamp"], author=MALLORY))
         await world.signal.deliver(*everything_by(BOB))  # a stranger without a word to Aldis's code
@@ -190,10 +193,12 @@ async def test_who_is_let_in_is_greeted_and_what_they_wrote_while_they_waited_is
         assert (await world.answered(message("again", author=MALLORY))).endswith("again")
     async with world.running(**settings):
         assert (await world.answered(message("and again", author=MALLORY))).endswith("and again")
-        # Somebody on the list is greeted before the first answer, and in a group nobody is.
+        # Somebody on the list is greeted before the first answer to a question, and in a group nobody is.
         await world.signal.deliver(message("Aldis, hello", author=CAROL, group=GROUP), message("hello"))
-        await world.signal.until(lambda: sum(sent.recipient == ALICE.uuid for sent in world.signal.sent) == 2)
-    assert sum("/help" in sent.text for sent in world.signal.sent) == 1
+        await world.signal.until(lambda: sum(sent.recipient == ALICE.uuid for sent in world.signal.sent) == 3)
+        _, greeting, answer = (sent.text for sent in world.signal.sent if sent.recipient == ALICE.uuid)
+        assert (greeting.splitlines()[0], answer[-5:]) == (GREETING, "hello")
+    assert sum("/help" in sent.text for sent in world.signal.sent) == 2
     world.assert_nothing_of(WORDS)
 
 

@@ -9,18 +9,21 @@ from dataclasses import dataclass
 
 from bot.clock import Clock
 from bot.errors import TransportError
-from bot.events import Deleted, Envelope, Kind, Reply, Styled
+from bot.events import Deleted, Envelope, Incoming, Kind, Reply, Styled
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
+from bot.i18n.language import Language, current_language, speaking
 from bot.loops.intake.aside import Aside
 from bot.metrics import Counts
 from bot.policy.access import is_direct
 from bot.policy.callers import Callers
+from bot.policy.chat_settings import ChatSettings
 from bot.policy.limits import Quota
 from bot.policy.pairing import GOOD_FOR, Pairing
 from bot.policy.routing import Correction, Question, awaits_answer, route
 from bot.policy.waiting import WaitingRoom
 from bot.transports.base import Transport
+from bot.turn.chats import heard_in
 
 _log = logging.getLogger(__name__)
 
@@ -78,7 +81,8 @@ class Strangers:
             self._counts.add("codes_given")
             # Perhaps nobody asks for it any more; what the stranger wrote goes with it all the same.
             asyncio.get_running_loop().call_later(GOOD_FOR.total_seconds(), pairing.forget, now + GOOD_FOR)
-            invitation = Reply(chat=chat, content=Styled(text=say(phrases.INVITATION, code=code)))
+            with speaking(self._language_of(envelope)):
+                invitation = Reply(chat=chat, content=Styled(text=say(phrases.INVITATION, code=code)))
             self._aside.begin(self._send(invitation), "pairing-code")
 
     def hold(self, envelope: Envelope) -> None:
@@ -97,6 +101,12 @@ class Strangers:
                 room.take_back(author, event.target)
             elif is_asked:
                 room.hold(author, envelope, now)
+
+    def _language_of(self, envelope: Envelope) -> Language:
+        """The language in which they write, as far as one message tells; else that of Aldis."""
+        event = self._transport.event(envelope)
+        heard = heard_in([event], ChatSettings()) if isinstance(event, Incoming) else None
+        return heard or current_language()
 
     def _awaits_answer(self, envelope: Envelope) -> bool:
         return awaits_answer(route(self._transport.event(envelope), name=self._name))
