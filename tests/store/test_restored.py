@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from tests.store.places import replace as replace_content
 
 HOUR = timedelta(hours=1)
 NOTHING = Waiting(items=0, oldest_at=None, dead=0)
+BEFORE_THE_MARK = 14
+"""The newest schema of an Aldis that marked no backup."""
 
 
 async def restoration(path: Path) -> Restoration | None:
@@ -31,34 +34,25 @@ async def copied(path: Path, folder: Path) -> Path:
 
 
 def as_of_before(copy: Path) -> None:
-    """As an older Aldis made it, which knew of no such thing."""
-    with closing(sqlite3.connect(copy)) as connection:
-        for statement in (
-            *("DROP INDEX outbox_owed", "DROP INDEX outbox_told", "ALTER TABLE outbox DROP COLUMN unsent"),
-            *("DROP INDEX turns_by_origin", "ALTER TABLE turns DROP COLUMN origin"),
-            *(f"DROP INDEX {table}_by_conversation" for table in ("inbox", "outbox", "turns")),
-            *("DROP TABLE lessons", "ALTER TABLE receipts DROP COLUMN came_at"),
-            *("DROP TABLE tool_shapes", "ALTER TABLE quotas DROP COLUMN mac"),
-            *("DROP TABLE reactions", "DROP TABLE copies", "ALTER TABLE outbox DROP COLUMN removal"),
-            *("DROP TABLE guard", *(f"ALTER TABLE {table} DROP COLUMN mac" for table in ("people", "pins", "spent"))),
-            *("DROP TABLE members", "DROP TABLE rosters", "ALTER TABLE attempts DROP COLUMN open_until"),
-            *("ALTER TABLE attempts DROP COLUMN ahead_ms", "ALTER TABLE receipts DROP COLUMN ahead_ms"),
-            "ALTER TABLE receipts ADD COLUMN window_ms INTEGER NOT NULL DEFAULT 0",
-            *("ALTER TABLE facts DROP COLUMN labels", "ALTER TABLE summaries DROP COLUMN labels"),
-            *("DROP TABLE own_time", "ALTER TABLE reminders DROP COLUMN set_back_ms"),
-            *("ALTER TABLE turns DROP COLUMN deaths", "ALTER TABLE turns DROP COLUMN reached"),
-            *(
-                "DROP TABLE notices",
-                "DROP TABLE grants",
-                "DROP TABLE accounts",
-                "DROP TABLE holds",
-                "DROP TABLE identities",
-            ),
-            *("DROP TABLE restored", "PRAGMA user_version = 14"),
-        ):
-            connection.execute(statement)
+    """As an older Aldis made it, which knew of no such thing: what the tables and columns of its schema can hold."""
+    older = copy.with_name("older.db")
+    with closing(sqlite3.connect(older)) as connection:
+        for script in sorted(files("store").joinpath("schema").iterdir(), key=lambda file: file.name)[:BEFORE_THE_MARK]:
+            connection.executescript(script.read_text("utf-8"))
+        connection.execute(f"PRAGMA user_version = {BEFORE_THE_MARK}")
+        connection.execute("ATTACH ? AS newer", (str(copy),))
+        names = connection.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall()
+        for [table] in names:
+            columns = ", ".join(columns_of(connection, "main", table) & columns_of(connection, "newer", table))
+            connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM newer.{table}")
+        connection.commit()
+    older.replace(copy)
     with closing(sqlite3.connect(keys_of(copy))) as connection:
         connection.execute("DROP TABLE generation")
+
+
+def columns_of(connection: sqlite3.Connection, schema: str, table: str) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?, ?)", (table, schema))}
 
 
 class TestTheMark:
