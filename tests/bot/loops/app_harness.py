@@ -211,9 +211,8 @@ class StoryParts(Parts):
         return (*super()._commands(context, approvals, intake, identities), *self._paces.commands(context))
 
 
-def _settings(**groups: Mapping[str, Any]) -> Settings:
+def _settings(usual: Settings, **groups: Mapping[str, Any]) -> Settings:
     """The usual ones with these changes, of which no value is checked: a story may want a pace that nobody may set."""
-    usual = load_settings({}, None)
     return usual.model_copy(
         update={name: getattr(usual, name).model_copy(update=changes) for name, changes in groups.items()}
     )
@@ -231,9 +230,7 @@ async def app_harness(
     window: HistorySettings | None = None,
     deletes_answers: bool = False,
     admins: frozenset[str] = frozenset(),
-    retention_days: int | None = None,
     speech: Speech | None = None,
-    speaks: bool = False,
     live: Mode = "off",
     mark_seconds: float = 3600.0,
     context_messages: int = 0,
@@ -246,13 +243,14 @@ async def app_harness(
     patience_seconds: float = 0.0,
     known: Callable[[str | None], Capabilities] | None = None,
     approval_seconds: float = 600,
-    max_age_seconds: float = 86_400,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
     **worker: Any,
 ) -> AsyncGenerator[Port]:
-    """Aldis in one process; everything is over at the end."""
+    """Aldis in one process; everything is over at the end. `settings` are those that are otherwise, by their group."""
     transport, thinker = transport or Berth(), Thinker()
     allowed = access or AccessList(persons=frozenset({EVERYBODY}), groups=frozenset({GROUP}), admins=admins)
-    settings = _settings(
+    usual = _settings(
+        load_settings({}, None),
         access={
             "allowed": tuple(allowed.persons),
             "groups": tuple(allowed.groups),
@@ -262,11 +260,9 @@ async def app_harness(
         },
         approvals={"timeout": approval_seconds},
         attestation={"socket": Path("nowhere")},
-        audio={"speak": speaks},
         budget={**dict(budgets), "prices": ("model-1=1/1", "model-2=1/1")},
         groups={"context_messages": context_messages},
-        history={**dict(window or {}), "summaries": window is not None, "retention_days": retention_days},
-        intake={"max_age": max_age_seconds},
+        history={**dict(window or {}), "summaries": window is not None},
         limits={"messages_per_minute": 10_000, "conversation_messages_per_minute": 10_000, "turns_at_once": 1000},
         llm={
             "providers": ("scripted/model-1",),
@@ -287,7 +283,7 @@ async def app_harness(
         worker={"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **worker},
     )
     paces = Paces(mark_seconds=mark_seconds, patience_seconds=patience_seconds, commands=commands, known=known)
-    parts = StoryParts(settings, transport, store, speech, clock, paces)
+    parts = StoryParts(_settings(usual, **(settings or {})), transport, store, speech, clock, paces)
     own = (*(make(parts.reminders) for make in ported), *((Remember(parts.memory),) if remembers else ()))
     aldis = parts.aldis(thinker, (*tools, *own), sources)
     running = [asyncio.create_task(loop.run()) for loop in (aldis.worker, aldis.sender)]

@@ -201,7 +201,7 @@ async def test_a_clock_that_stays_ahead_is_believed(store: Store, clock: SetCloc
 
 async def test_retention_waits_for_the_clock_to_stand(store: Store, clock: SetClock) -> None:
     """A year that is undone in time destroys nothing."""
-    async with app_harness(store, clock, retention_days=30) as port:
+    async with app_harness(store, clock, settings={"history": {"retention_days": 30}}) as port:
         await port.deliver(message("hello"))
         await port.answered(1)
         await port.quiet()
@@ -289,7 +289,7 @@ async def test_money_is_that_of_the_day_that_stands(store: Store, clock: SetCloc
 @pytest.mark.parametrize("seconds", STEPS)
 async def test_a_fresh_message_is_fresh_by_any_clock(store: Store, clock: SetClock, seconds: float) -> None:
     """How long it waited at Signal is told by Signal's clock, how long it waited here by own time."""
-    async with app_harness(store, clock, max_age_seconds=600) as port:
+    async with app_harness(store, clock, settings={"intake": {"max_age": 600}}) as port:
         await set_clock(port, seconds)
         await passes(port, STOOD)
         sent_at = int((clock.wall() - timedelta(seconds=seconds)).timestamp() * 1000)

@@ -184,7 +184,7 @@ async def test_a_voice_note_is_answered_by_one(
 ) -> None:
     """The words as ever, and then the same spoken, alone in its message; what is written is answered in writing."""
     service.says = ["How cold is it?"]
-    async with app_harness(store, clock, speech=speech, speaks=True) as port:
+    async with app_harness(store, clock, speech=speech, settings={"audio": {"speak": True}}) as port:
         port.thinker.script = [says("It is **cold**."), says("Yes.")]
         await port.deliver(message(None, attachments=[voice_note(port)]))
         text, sound = await port.answered(2)
@@ -205,7 +205,7 @@ async def test_an_answer_that_cannot_be_spoken_is_written(
 ) -> None:
     """Nobody waits for a sound that does not come."""
     service.says = ["How cold is it?"]
-    async with app_harness(store, clock, speech=speech, speaks=True) as port:
+    async with app_harness(store, clock, speech=speech, settings={"audio": {"speak": True}}) as port:
         port.thinker.script = [says("Cold.")]
         port.thinker.gates["voice"] = gate = asyncio.Event()
         await port.deliver(message(None, attachments=[voice_note(port)]))
@@ -268,7 +268,7 @@ async def test_a_file_in_the_question_makes_tools_ask(store: Store, clock: SetCl
 
 async def test_nothing_is_fetched_when_the_time_is_over(store: Store, clock: SetClock) -> None:
     """A message that is too old is told so, and its files are not opened."""
-    async with app_harness(store, clock, max_age_seconds=60.0) as port:
+    async with app_harness(store, clock, settings={"intake": {"max_age": 60.0}}) as port:
         old = int(NOON.timestamp() * 1000) - 3_600_000
         await port.deliver(message("Look", sent_at=old, waited_ms=3_600_000, attachments=[file(port, picture())]))
         await port.answered(1)

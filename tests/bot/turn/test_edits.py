@@ -448,7 +448,7 @@ async def test_an_answer_that_disappears_before_it_is_sent_becomes_a_notice(stor
 
 async def test_what_is_older_than_the_retention_goes(store: Store, clock: SetClock) -> None:
     """By age, also without a timer; what is younger stays."""
-    async with app_harness(store, clock, retention_days=30) as port:
+    async with app_harness(store, clock, settings={"history": {"retention_days": 30}}) as port:
         await port.deliver(message("old"))
         await port.quiet()
         clock.move(timedelta(days=20).total_seconds())
@@ -467,7 +467,7 @@ async def test_a_message_of_the_day_before_yesterday_is_not_answered_as_if_it_we
     store: Store, clock: SetClock
 ) -> None:
     """It waited with Signal's server while Aldis was away: one sentence, no model call."""
-    async with app_harness(store, clock, max_age_seconds=86_400) as port:
+    async with app_harness(store, clock, settings={"intake": {"max_age": 86_400}}) as port:
         sent_at = int((clock.now() - timedelta(days=2)).timestamp() * 1000)
         days_ms = 2 * 86_400_000
         await port.deliver(message("Is it raining?", sent_at=sent_at, waited_ms=days_ms))

@@ -264,7 +264,7 @@ async def test_what_came_of_it_goes_with_the_message_that_told_it(store: Store, 
 
 async def test_retention_counts_from_when_it_was_known(store: Store, clock: SetClock) -> None:
     """A prediction waits for its day however old it is; so many days after that, or after its outcome, it goes."""
-    async with haven(store, clock, retention_days=10) as port:
+    async with haven(store, clock, settings={"history": {"retention_days": 10}}) as port:
         await answer(port, predicting("2026-12-31"))
         await answer(port, predicting("2026-12-05"))
         await answer(port, resolving(2))
