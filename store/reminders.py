@@ -20,7 +20,7 @@ from store.repository import Repository, millis, millis_if, moment, moment_if
 
 _log = logging.getLogger(__name__)
 
-_COLUMNS = "id, conversation_id, origin, number, plan, words, due_at, expires_at, settled_at"
+_COLUMNS = "id, conversation_id, origin, number, plan, words, due_at, expires_at, settled_at, set_back_ms"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +42,8 @@ class Reminder:
     expires_at: datetime | None
     """When the words disappear; None: they stay."""
     is_planned: bool
+    is_delay: bool
+    """Whether it was asked for as a time that has to pass, and not as a date."""
 
 
 class Reminders(Repository):
@@ -101,10 +103,11 @@ class Reminders(Repository):
             "SELECT count(*) FROM reminders WHERE person = ? AND settled_at IS NULL", (self.keyring.handle(person),)
         )
 
-    def of_person(self, person: str, conversation: ConversationId) -> tuple[Reminder, ...]:
-        """What the person has planned in this conversation, the next one first."""
+    def of_person(self, person: str, conversation: ConversationId | None = None) -> tuple[Reminder, ...]:
+        """What the person has planned in this conversation, the next one first; None: everywhere."""
         return self._read(
-            "WHERE person = ? AND conversation_id = ? AND settled_at IS NULL ORDER BY due_at, id",
+            "WHERE person = ?1 AND conversation_id = coalesce(?2, conversation_id) AND settled_at IS NULL "
+            "ORDER BY due_at, id",
             (self.keyring.handle(person), conversation),
         )
 
@@ -140,6 +143,15 @@ class Reminders(Repository):
         """Sets its next time: it has come once."""
         self.execute("UPDATE reminders SET due_at = ? WHERE id = ?", (millis(due_at), reminder))
         self.notify("members")
+
+    def move(self, reminder: Reminder, plan: bytes, due_at: datetime) -> None:
+        """Gives it another plan, and so another next time."""
+        place = f"reminders.plan|{reminder.origin}"
+        self.execute(
+            "UPDATE reminders SET plan = ?, due_at = ? WHERE id = ?",
+            (self.keyring.seal(reminder.conversation, place, plan), millis(due_at), reminder.id),
+        )
+        self.notify("reminders")
 
     def set_clock(self, seconds: float) -> None:
         """The machine's clock was set ahead by so much (back where negative), and that counts.
@@ -214,7 +226,7 @@ class Reminders(Repository):
         return tuple(read)
 
     def _reminder(self, row: tuple[Any, ...]) -> Reminder:
-        number, conversation, origin, label, plan, words, due_at, expires_at, settled_at = row
+        number, conversation, origin, label, plan, words, due_at, expires_at, settled_at, set_back_ms = row
         place = ConversationId(conversation)
         return Reminder(
             id=number,
@@ -226,4 +238,5 @@ class Reminders(Repository):
             due_at=moment(due_at),
             expires_at=moment_if(expires_at),
             is_planned=settled_at is None,
+            is_delay=set_back_ms is not None,
         )

@@ -88,6 +88,10 @@ class WrongForm(ValueError):
     """The rest of a command is not as it has to be: the person is shown the right form."""
 
 
+class WrongWords(WrongForm):
+    """Likewise, and examples, where the form alone says too little."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandEntry:
     """One line of the table. The docstring of `run` says in docs/commands.md what happens; `make pages` writes it."""
@@ -291,8 +295,11 @@ class Commands(CommandGroup):
             return
         try:
             await entry.run(call)
-        except WrongForm:
-            await self._context.reply(call, phrases.WRONG_FORM, form=entry.form)
+        except WrongForm as error:
+            examples = entry.examples if isinstance(error, WrongWords) else ()
+            await self._context.answer(
+                call, lambda _: _with_examples(say(phrases.WRONG_FORM, form=entry.form), examples)
+            )
 
     @command("/help [NAME]", phrases.ABOUT_HELP, examples=("/help", "/help remind"))
     async def _help(self, call: Call) -> None:
@@ -321,5 +328,9 @@ class Commands(CommandGroup):
 
 def _explained(entry: CommandEntry) -> str:
     """What a command does, and how it can be written."""
-    examples = [f"- `{example}`" for example in entry.examples]
-    return "\n".join([f"`{entry.form}`: {say(entry.summary)}", *(["", *examples] if examples else [])])
+    return _with_examples(f"`{entry.form}`: {say(entry.summary)}", entry.examples)
+
+
+def _with_examples(words: str, examples: Sequence[str]) -> str:
+    lines = [f"- `{example}`" for example in examples]
+    return "\n".join([words, *(["", *lines] if lines else [])])

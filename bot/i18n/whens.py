@@ -2,7 +2,7 @@
 
     in 2h30m TEXT · in half an hour TEXT      14:30 TEXT · today 14:30 TEXT · tomorrow evening at 8 TEXT
     monday 9:00 TEXT                          2026-11-23 9:00 TEXT · 3 December at 9 TEXT · am 3.12. um 9 TEXT
-    every day at 8 TEXT · every weekday 8:00 TEXT · every monday, thursday at 18:30 TEXT · every month at 9 TEXT
+    every day at 8 TEXT · every weekday 8:00 TEXT · mondays at 18:30 TEXT · every monday, thursday at half past 6 TEXT
 
 The parts of a time stand in any order, and case does not matter. A bare hour needs its `at`, `Uhr` or `pm`: other
 numbers belong to the text. A `TEXT` that begins with `ask:` is asked at that time instead of being told. The same in
@@ -56,15 +56,24 @@ _HOUR_NAMES = (
     "eleven elf onze once",
     "twelve zwölf douze doce",
 )
+_MORE_NUMBERS = {
+    15: "fifteen fünfzehn quinze quince",
+    20: "twenty zwanzig vingt veinte",
+    30: "thirty dreißig dreissig trente treinta",
+    45: "fünfundvierzig quarante-cinq",
+}
+"""How many of something people write out besides the hours."""
 _UNIT_NAMES: Mapping[int, str] = {
+    1: "s sec secs second seconds sek sekunde sekunden seconde secondes segundo segundos",
     60: "m min mins minute minutes minuten minuto minutos",
     3600: "h hr hrs hour hours std stunde stunden heure heures hora horas",
     86_400: "d day days tag tage tagen jour jours día días dia dias",
     604_800: "w week weeks woche wochen semaine semaines semana semanas",
 }
 _ENGLISH_WORDS = (
-    "in at on the of and an a one this coming half past every each daily day days weekday month today tomorrow tonight "
-    "after morning afternoon evening night noon midday o'clock am pm p t h st nd rd th yesterday before last"
+    "in at on the of and an a one this coming half past every each daily day days weekday month today tomorrow "
+    "tonight quarter quarters to fifteen twenty thirty after morning afternoon evening night noon midday o'clock am "
+    "pm p t h st nd rd th yesterday before last"
 )
 _ENGLISH = {*_ENGLISH_WORDS.split()} | {names.split()[0] for names in (*_DAY_NAMES, *_MONTH_NAMES, *_HOUR_NAMES)}
 """With the units, which look the same in several languages: a time of other words is in another language."""
@@ -88,20 +97,38 @@ _MONTH = rf"(?P<month>{_either(MONTHS)})(?!\w)\.?"
 _YEAR = r"(?:,?\s+(?:del?\s+)?(?P<year>\d{4})(?![\d:]))?"
 _ON = r"(?:(?:on|this|coming|the|am|den|dem|diesen|kommenden|le|la|ce|el|este|para el|pour le)\s+){0,2}"
 _AND = r"(?:\s*,\s*|\s+(?:and|und|et|y)\s+)"
-_LENGTH = rf"(\d{{1,5}}|an?|one|eine[mr]?|ein|une?|una)\s*({_either(_UNITS)})(?![^\W\d_])"
+_COUNTS = {word: number + 1 for word, number in _HOURS.items()} | {
+    word: number for number, words in _MORE_NUMBERS.items() for word in words.split()
+}
+_LENGTH = (
+    rf"(\d{{1,5}}(?:[.,]\d)?|(?<![^\W\d_])(?:an?|eine[mr]?|un|(?:{_either(_COUNTS)})(?=\s)))"
+    rf"\s*({_either(_UNITS)})(?![^\W\d_])"
+)
 _LENGTHS = re.compile(_LENGTH, re.IGNORECASE)
 _SOME = re.sub(r"\((?!\?)", "(?:", _LENGTH)
-_HALF_HOUR = r"half an hour|einer halben stunde|une demi[- ]heure|media hora"
+_PARTS_OF_AN_HOUR = {
+    1800: r"half an hour|einer halben stunde|une demi[- ]heure|media hora",
+    900: r"a quarter of an hour|einer viertelstunde|un quart d'heure|un cuarto de hora",
+    2700: r"(?:a )?three[- ]quarters of an hour|einer dreiviertelstunde|trois quarts d'heure|tres cuartos de hora",
+    5400: r"an hour and a half|one and a half hours|anderthalb stunden|eineinhalb stunden|une heure et demie"
+    r"|una hora y media",
+}
+_PART_OF_AN_HOUR = "|".join(_PARTS_OF_AN_HOUR.values())
 
 _O_CLOCK = r"(?:uhr|heures?|horas?|h|o'clock)"
 _PAST_THE_HOUR = (
-    rf"(?:(?:[:.]|\s?h\s?|\s*{_O_CLOCK}\s)(?P<minute>\d\d)(?!\d)|\s*{_O_CLOCK}(?!\w))?"
-    r"(?:\s*(?P<meridiem>[ap])\.?m\b\.?)?(?P<more>\s+(?:y\s+media|et\s+demie))?(?!\w)"
+    rf"(?:(?:[:.]|\s?h\s?|\s*{_O_CLOCK}\s)(?P<minute>\d\d)(?!\d)(?:\s*{_O_CLOCK}(?!\w))?|\s*{_O_CLOCK}(?!\w))?"
+    r"(?:\s*(?P<meridiem>[ap])\.?m\b\.?)?(?:\s+(?:(?P<half_more>y\s+media|et\s+demie)"
+    r"|(?P<quarter_more>y\s+cuarto|et\s+quart)|(?P<quarter_less>menos\s+cuarto|moins\s+le\s+quart)))?(?!\w)"
 )
 _AT = r"(?:at|um|gegen|à|vers|a\s+las?|para\s+las?)\s+"
+_PART = (
+    r"(?:(?P<half_past>half past)|(?P<half_to>halb)|(?:a )?(?:(?P<quarter_past>quarter past|viertel nach)"
+    r"|(?P<quarter_to>quarter to|viertel vor|dreiviertel)))\s+"
+)
 _CLOCKS = (
-    rf"{_AT}(?P<half>half past\s+|halb\s+)?(?P<hour>\d{{1,2}}|{_either(_HOURS)})(?!\d){_PAST_THE_HOUR}",
-    rf"(?=\d+(?::\d\d|\s?h\s?\d\d|\s*uhr\b|\s*[ap]\.?m\b))(?P<hour>\d{{1,2}}){_PAST_THE_HOUR}",
+    rf"{_AT}(?:{_PART})?(?P<hour>\d{{1,2}}|{_either(_HOURS)})(?!\d){_PAST_THE_HOUR}",
+    rf"(?=\d+(?::\d\d|\s?h\s?\d\d|(?:\.\d\d)?\s*uhr\b|\s*[ap]\.?m\b))(?P<hour>\d{{1,2}}){_PAST_THE_HOUR}",
     r"(?:at (?:noon|midday)|mittags|um mittag|à midi|al? mediodía)(?!\w)",
 )
 
@@ -113,6 +140,10 @@ _EVERY = (
     r"|(?P<early>morning|morgen|matins?|mañanas?)|(?P<late>evening|abend|soirs?|tardes?|noches?)"
     rf"|(?P<days>{_DAY}(?:{_AND}{_DAY})*))(?!\w)"
 )
+_EACH_NAME = "|".join(word for names in _DAY_NAMES for word in names.split()[:2])
+_EACH_DAY = rf"(?:(?:{_EACH_NAME}|sonnabend)s|(?:les|los)\s+{_DAY})"
+_ON_DAYS = rf"(?:on\s+)?(?P<days>{_EACH_DAY}(?:{_AND}{_EACH_DAY})*)(?!\w)"
+"""Days that come again and again: "mondays", "montags", "los lunes"."""
 _PAST_DAY = (
     r"(?<!from )(?<!of )(?<!von )(?<!vom )(?<!de )"
     r"(?:(?P<eve>(?:the )?day before yesterday|vorgestern|avant-hier|anteayer)"
@@ -128,7 +159,7 @@ _DATES = (
     rf"{_ON}(?P<iso>\d{{4}}-\d\d-\d\d)(?:t(?=\d)|(?!\w))",
     rf"{_ON}(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s*(?:of |de )?{_MONTH}{_YEAR}",
     rf"{_ON}{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:]){_YEAR}",
-    rf"{_ON}(?P<day>\d{{1,2}})\.\s?(?P<number>\d{{1,2}})\.(?:\s?(?P<year>\d{{4}})(?![\d:]))?(?!\d)",
+    rf"{_ON}(?P<day>\d{{1,2}})\.\s?(?P<number>\d{{1,2}})\.(?:\s?(?P<year>\d{{4}}|(?<=\.)\d\d(?!\.))(?![\d:]))?(?!\d)",
     r"(?:le|el)\s+(?P<day>\d{1,2})/(?P<number>\d{1,2})(?:/(?P<year>\d{4}))?(?![\d/])",
     _PAST_DAY,
     r"(?P<after>(?:the )?day after tomorrow|übermorgen|après-demain|pasado mañana)(?!\w)",
@@ -146,8 +177,8 @@ _LATE = (
 _MARKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern, re.IGNORECASE))
     for kind, patterns in {
-        "delay": [rf"(?:in|dans|en|dentro de)\s+(?:{_HALF_HOUR}|{_SOME}(?:(?:{_AND}|\s*){_SOME})*)(?!\w)"],
-        "every": [r"(?:täglich|daily)(?!\w)", _EVERY],
+        "delay": [rf"(?:in|dans|en|dentro de)\s+(?:{_PART_OF_AN_HOUR}|{_SOME}(?:(?:{_AND}|\s*){_SOME})*)(?!\w)"],
+        "every": [r"(?:täglich|daily)(?!\w)", _EVERY, _ON_DAYS],
         "day": _DATES,
         "clock": _CLOCKS,
         "early": [_EARLY],
@@ -155,10 +186,13 @@ _MARKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         # Behind a day alone: elsewhere they are words of the text, as in "at 9 evening classes".
         "early of the day": [r"(?:morning|matin)(?!\w)"],
         "late of the day": [r"(?:afternoon|evening|night|après-midi|soir)(?!\w)"],
+        "clock of the day": [rf"(?P<hour>\d{{1,2}})(?=\s?h(?!\w)){_PAST_THE_HOUR}"],
     }.items()
     for pattern in patterns
 )
 _BETWEEN = re.compile(r"[\s,]*")
+_GAP = re.compile(r"[\s,]*(?:[:;.→–—-]+(?=\s)[\s,]*)*")
+"""Between a time and its text."""
 _COURTESY = re.compile(r"(?:(?:mich|me|moi|bitte|please|por favor)[\s,]+)*", re.IGNORECASE)
 _JOINED = re.compile(r"(?:(?:an|daran|dass|zu|de|que|à|to)[\s,]+|(?:d|qu)')+", re.IGNORECASE)
 """What leads from a time to the text, and from the wish to either."""
@@ -168,6 +202,15 @@ _ASK = re.compile(r"ask:\s*(?=\S)", re.IGNORECASE)
 _DAYS_AHEAD = {"eve": -2, "yesterday": -1, "tomorrow": 1, "after": 2}
 _MAX_TIME_WORDS = 16
 _NOON = 12
+_DAY_MINUTES = 24 * 60
+_FRACTIONS: Mapping[str, int] = {
+    **dict.fromkeys(["half_past", "half_more"], 30),
+    **dict.fromkeys(["quarter_past", "quarter_more"], 15),
+    **dict.fromkeys(["quarter_to", "quarter_less"], -15),
+    "half_to": -30,
+}
+"""Minutes after the hour that is named, by the group that says so."""
+_CENTURY = 2000
 _MAX_YEARS = 9
 """So far away is the next 29 February at most, the present year included."""
 
@@ -178,7 +221,7 @@ def read(words: str, *, now: datetime, zone: str) -> Wish | None:
     """What somebody in this time zone wishes for, the time first; None where it is not in the grammar."""
     words = words.strip().replace("’", "'")
     marks, end = _scan(words, _match_end(_COURTESY, words), {})
-    text = words[end:].lstrip(" ,\n\t")
+    text = words[_match_end(_GAP, words, end) :]
     if not text or len(text) == len(words) - end:
         return None
     if not _is_english(words[:end]):
@@ -200,7 +243,7 @@ def find(words: str, *, now: datetime, zone: str) -> Wish | None:
             if _is_whole(more) and _LAST_WORDS.fullmatch(text, end):
                 marks, text = more, text[:start]
                 break
-    text = _without_join(text.strip(" ,"))
+    text = _without_join(text[_match_end(_GAP, text) :].strip(" ,"))
     return _wish(marks, text, now=now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)) if text else None
 
 
@@ -256,10 +299,14 @@ def _wish(marks: _Marks, text: str, *, now: datetime) -> Wish | None:
 
 
 def _delay(words: str) -> int:
-    if re.search(_HALF_HOUR, words, re.IGNORECASE):
-        return 1800
-    lengths = _LENGTHS.findall(words)
-    return sum((int(count) if count.isdigit() else 1) * _UNITS[unit.lower()] for count, unit in lengths)
+    for seconds, names in _PARTS_OF_AN_HOUR.items():
+        if re.search(rf"(?:{names})$", words, re.IGNORECASE):
+            return seconds
+    return round(sum(_count(count.lower()) * _UNITS[unit.lower()] for count, unit in _LENGTHS.findall(words)))
+
+
+def _count(word: str) -> float:
+    return float(word.replace(",", ".")) if word[0].isdigit() else _COUNTS.get(word, 1)
 
 
 def _clock(marks: _Marks) -> time | None:
@@ -270,16 +317,15 @@ def _clock(marks: _Marks) -> time | None:
     if said.get("hour") is None:
         return time(_NOON)
     hour = _HOURS[said["hour"].lower()] + 1 if said["hour"].isalpha() else int(said["hour"])
-    half, meridiem = said.get("half") or "", (said["meridiem"] or "").lower()
-    minute = 30 if half or said["more"] else int(said["minute"] or 0)
-    if meridiem and not 1 <= hour <= _NOON:
+    minute, meridiem = int(said["minute"] or 0), (said["meridiem"] or "").lower()
+    if not (hour < 24 and minute < 60) or (meridiem and not 1 <= hour <= _NOON):  # noqa: PLR2004  (those of a day)
         return None
-    hour -= half.lower().startswith("halb")
     if meridiem:
         hour = hour % _NOON + (_NOON if meridiem == "p" else 0)
-    elif hour < _NOON and _is_late(marks):
-        hour += _NOON
-    return time(hour, minute) if 0 <= hour < 24 and minute < 60 else None  # noqa: PLR2004  (those of a day)
+    at = hour * 60 + (minute or next((minutes for name, minutes in _FRACTIONS.items() if said.get(name)), 0))
+    if not meridiem and at < _NOON * 60 and _is_late(marks):
+        at += _NOON * 60
+    return time(*divmod(at % _DAY_MINUTES, 60))
 
 
 def _is_late(marks: _Marks) -> bool:
@@ -339,7 +385,7 @@ def _date(said: Mapping[str, str | None], today: date, *, is_over: bool) -> date
     name = said.get("month")
     month = MONTHS[name.lower()] if name else int(said.get("number") or 0)
     if year := said.get("year"):
-        return date(int(year), month, int(day))
+        return date(int(year) + _CENTURY * (len(year) == 2), month, int(day))  # noqa: PLR2004  (31.12.26)
     years = range(today.year, today.year + _MAX_YEARS)
     days = (date(year, month, int(day)) for year in years if int(day) <= monthrange(year, month)[1])
     return min(one for one in days if (one, not is_over) >= (today, True))

@@ -8,7 +8,7 @@ Source: how a skipped or doubled local time is meant: RFC 5545, 3.3.5 (2009).
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Literal, cast
 from zoneinfo import ZoneInfo
@@ -77,6 +77,22 @@ def first_plan(wish: Wish, *, now: datetime, zone: str) -> tuple[Plan, datetime]
     if due_at > now + FARTHEST:
         raise UnfitWish("far", "That is more than five years away.")
     return plan, due_at
+
+
+def move_plan(plan: Plan, due_at: datetime, zone: str, *, now: datetime, is_delay: bool) -> tuple[Plan, datetime]:
+    """Returns the plan of somebody who turns out to live in this zone, and when it is due next by their clock.
+
+    What was a length of time (`is_delay`, or hours that come again), or would be over by their clock, keeps its
+    instant.
+    """
+    there = replace(plan, zone=zone, start_at=instant(plan.local, zone))
+    is_clock = instant(plan.local, plan.zone) == plan.start_at and not is_delay
+    if is_clock and (plan.repeat is None or plan.repeat.every != "hour"):
+        next_at = there.start_at if plan.repeat is None else next_after(there, now)
+        if next_at is not None and next_at > now:
+            return there, next_at
+    local = plan.start_at.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    return replace(plan, zone=zone, local=local), due_at
 
 
 def next_after(plan: Plan, after: datetime) -> datetime | None:

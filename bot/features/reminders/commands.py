@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from bot import labels
 from bot.commands import phrases as command_phrases
-from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
+from bot.commands.base import Call, CommandContext, CommandGroup, WrongWords, command
 from bot.features.reminders import phrases
 from bot.features.reminders.service import Asker, Reminders
 from bot.i18n import phrases as common_phrases
@@ -65,9 +65,14 @@ class ReminderCommands(CommandGroup):
     def _plan(self, repos: Repositories, call: Call, rest: str) -> str:
         message, now = call.message, self._context.clock.wall()
         zone = self._reminders.zone(repos, message.author)
-        wish = whens.read(rest, now=now, zone=zone)
+        # The time first, else at the end; a bare length last, for "2 hours of yoga tomorrow at 9" is another time.
+        wish = (
+            whens.read(rest, now=now, zone=zone)
+            or whens.find(rest, now=now, zone=zone)
+            or (whens.read(f"in {rest}", now=now, zone=zone) if rest[0].isdigit() else None)
+        )
         if wish is None:
-            raise WrongForm
+            raise WrongWords
         asker = Asker(
             person=message.author,
             chat=message.chat,
@@ -100,10 +105,13 @@ class ReminderCommands(CommandGroup):
         examples=("/timezone", "/timezone Berlin", "/timezone Europe/Lisbon"),
     )
     async def _timezone(self, call: Call) -> None:
-        """Sets the time zone in which this person's times are meant: a city, an abbreviation or an offset."""
+        """Sets the time zone of this person's times: a city, an abbreviation or an offset. What they planned before it
+        was known comes by its clock.
+        """
         words, person = call.command.rest, call.message.author
         found = zones.zones(words, self._context.clock.wall()) if words else ()
-        if words and (len(found) != 1 or not await self._reminders.live_in(person, found[0])):
+        moved = await self._reminders.live_in(person, found[0]) if len(found) == 1 else None
+        if words and moved is None:
             await self._context.answer(
                 call, lambda _: command_phrases.which(words, found) if found else say(phrases.NO_SUCH_ZONE)
             )
@@ -111,18 +119,19 @@ class ReminderCommands(CommandGroup):
 
         def reply(repos: Repositories) -> str:
             zone = self._reminders.zone(repos, person)
-            return say(
-                phrases.TIMEZONE,
-                zone=zone,
-                now=phrases.when(self._context.clock.wall().astimezone(ZoneInfo(zone)), zone),
-            )
+            now = phrases.when(self._context.clock.wall().astimezone(ZoneInfo(zone)), zone)
+            told = say(phrases.TIMEZONE, zone=zone, now=now)
+            return f"{told} {say(phrases.REMINDERS_MOVED)}" if moved else told
 
         await self._context.answer(call, reply)
 
 
 def _reply(planned: PlannedReminder) -> str:
     """What was planned, with the time as it was understood."""
-    what = common_phrases.REMINDER_SET if planned.repeat is None else phrases.REMINDER_SET_AGAIN
+    if planned.prompt is None:
+        what = common_phrases.REMINDER_SET if planned.repeat is None else phrases.REMINDER_SET_AGAIN
+    else:
+        what = phrases.QUESTION_SET if planned.repeat is None else phrases.QUESTION_SET_AGAIN
     remarks = [
         say(phrase)
         for phrase, holds in (
@@ -137,7 +146,8 @@ def _reply(planned: PlannedReminder) -> str:
 
 
 def _line(planned: PlannedReminder) -> str:
-    return _filled(phrases.REMINDER_LINE if planned.repeat is None else phrases.REMINDER_LINE_AGAIN, planned)
+    line = _filled(phrases.REMINDER_LINE if planned.repeat is None else phrases.REMINDER_LINE_AGAIN, planned)
+    return line if planned.prompt is None else f"{line} {say(phrases.IS_QUESTION)}"
 
 
 def _filled(phrase: Sentence, planned: PlannedReminder) -> str:

@@ -22,6 +22,11 @@ REMINDER_LEFT_GROUP = Sentence(
 REMINDER_SET_AGAIN = Sentence(
     "REMINDER_SET_AGAIN", "I'll remind you {repeats}, next on {when}: {text}\n\n`/remind cancel {number}` cancels it."
 )
+QUESTION_SET = Sentence("QUESTION_SET", "I'll answer this on {when}: {text}\n\n`/remind cancel {number}` cancels it.")
+QUESTION_SET_AGAIN = Sentence(
+    "QUESTION_SET_AGAIN", "I'll answer this {repeats}, next on {when}: {text}\n\n`/remind cancel {number}` cancels it."
+)
+IS_QUESTION = Sentence("IS_QUESTION", "(a question)")
 REMINDER_SHIFTED = Sentence("REMINDER_SHIFTED", "(The clocks skip that hour on that day, so it comes later.)")
 REMINDER_LOSES_WORDS = Sentence(
     "REMINDER_LOSES_WORDS", "(Messages here disappear before then: I'll remind you, but won't know what about.)"
@@ -43,6 +48,7 @@ NO_SUCH_ZONE = Sentence(
     "NO_SUCH_ZONE", "I don't know that time zone. Name the nearest big city, like Berlin or New York."
 )
 TIMEZONE = Sentence("TIMEZONE", "Your time zone is {zone}: it's {now}.")
+REMINDERS_MOVED = Sentence("REMINDERS_MOVED", "What you had planned comes by that clock, too.")
 
 
 def when(at: datetime, zone: str) -> str:

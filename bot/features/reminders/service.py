@@ -172,19 +172,41 @@ class Reminders:
 
     async def keep_timezone(self, name: str, context: ToolContext) -> str:
         """The person who asks lives there; see `tools.Reminders`."""
-        if not await self.live_in(PersonId(context.person), name):
+        if await self.live_in(PersonId(context.person), name) is None:
             raise BadArguments(f"there is no time zone {name[:60]!r}; use an IANA name such as Europe/Berlin")
         return name
 
     # For commands
 
-    async def live_in(self, person: PersonId, zone: str) -> bool:
-        """The person lives in this zone from now on; False: there is no such zone, and nothing has changed."""
+    async def live_in(self, person: PersonId, zone: str) -> bool | None:
+        """The person lives in this zone from now on; None: there is no such zone, and nothing has changed.
+
+        Where none was known before, what they planned by the zone that was assumed comes by their clock from now on;
+        gives whether that changes when anything comes.
+        """
         if not is_zone(zone):
-            return False
+            return None
         direct = await self._store.conversation(ChatId.direct(person), now=self._clock.now())
-        await self._store.transaction(lambda repos: repos.reminders.keep_zone(direct, zone))
-        return True
+
+        def keep(repos: Repositories) -> bool:
+            is_first = repos.reminders.zone(ChatId.direct(person)) is None
+            repos.reminders.keep_zone(direct, zone)
+            planned = repos.reminders.of_person(person) if is_first and zone != self._timezone else ()
+            moves = [self._move(repos, reminder, zone) for reminder in planned]
+            return any(moves)
+
+        return await self._store.transaction(keep)
+
+    def _move(self, repos: Repositories, reminder: Reminder, zone: str) -> bool:
+        """Have it come by the clock of this zone; gives whether it does: False where it was planned by another."""
+        place = _places.validate_json(reminder.plan) if reminder.plan else None
+        if place is None or place.plan.zone != self._timezone:
+            return False
+        plan, due_at = schedules.move_plan(
+            place.plan, reminder.due_at, zone, now=self._clock.wall(), is_delay=reminder.is_delay
+        )
+        repos.reminders.move(reminder, _places.dump_json(replace(place, plan=plan)), due_at)
+        return due_at != reminder.due_at
 
     def zone(self, repos: Repositories, person: PersonId) -> str:
         """Where the person lives, as far as they have told, within a transaction."""

@@ -45,6 +45,19 @@ ONCE = [
     ("demain soir à 8h du thé", "2026-11-22T20:00", "du thé"),
     ("el 3/12 a las 9 y media té", "2026-12-03T09:30", "té"),
     ("mañana a las 9 de la noche té", "2026-11-22T21:00", "té"),
+    ("um 18:00 Uhr Tee", "2026-11-21T18:00", "Tee"),
+    ("20.30 Uhr Tee", "2026-11-21T20:30", "Tee"),
+    ("tomorrow at 8: tea", "2026-11-22T08:00", "tea"),
+    ("tomorrow at 8 - tea", "2026-11-22T08:00", "tea"),
+    ("at 8 -5 °C", "2026-11-22T08:00", "-5 °C"),
+    ("31.12.26 8:00 Tee", "2026-12-31T08:00", "Tee"),
+    ("demain 9h du thé", "2026-11-22T09:00", "du thé"),
+    ("tomorrow at quarter to 12 pm tea", "2026-11-22T11:45", "tea"),
+    ("tonight at a quarter past eight tea", "2026-11-21T20:15", "tea"),
+    ("morgen um viertel vor acht Tee", "2026-11-22T07:45", "Tee"),
+    ("heute Abend um halb zwölf Tee", "2026-11-21T23:30", "Tee"),
+    ("demain à huit heures moins le quart du thé", "2026-11-22T07:45", "du thé"),
+    ("mañana a las ocho y cuarto té", "2026-11-22T08:15", "té"),
 ]
 
 
@@ -72,6 +85,15 @@ def test_a_time_of_the_clock(words: str, local: str, text: str) -> None:
         ("in 10 min d'accord", 600, "d'accord"),
         ("in half an hour tea", 1800, "tea"),
         ("in einer halben Stunde Tee", 1800, "Tee"),
+        ("in 5 min: tea", 300, "tea"),
+        ("in 5 min. tea", 300, "tea"),
+        ("in five minutes tea", 300, "tea"),
+        ("in zwanzig Minuten Tee", 1200, "Tee"),
+        ("in 90 seconds tea", 90, "tea"),
+        ("in 1,5 Stunden Tee", 5400, "Tee"),
+        ("in anderthalb Stunden Tee", 5400, "Tee"),
+        ("dans un quart d'heure du thé", 900, "du thé"),
+        ("in three quarters of an hour tea", 2700, "tea"),
     ],
 )
 def test_a_delay(words: str, seconds: int, text: str) -> None:
@@ -93,6 +115,9 @@ def test_a_delay(words: str, seconds: int, text: str) -> None:
         ("tous les jours à 8h tea", "08:00", Repeat(every="day")),
         ("cada día a las 8 tea", "08:00", Repeat(every="day")),
         ("jeden Abend um 8 tea", "20:00", Repeat(every="day")),
+        ("mondays at 8 tea", "08:00", Repeat(every="week", weekdays=("mo",))),
+        ("montags und freitags um 8 tea", "08:00", Repeat(every="week", weekdays=("mo", "fr"))),
+        ("los lunes a las 8 tea", "08:00", Repeat(every="week", weekdays=("mo",))),
     ],
 )
 def test_again_and_again(words: str, local: str, repeat: Repeat) -> None:

@@ -71,12 +71,15 @@ async def test_reminders_are_listed_and_cancelled_by_number(store: Store, clock:
     """The next one first; a number stays what it is; nobody cancels another one's."""
     async with app_harness(store, clock) as port:
         await told(port, "/remind tomorrow 9:00 bins")
-        await told(port, "/remind every weekday at 8 ask: weather?")
+        heard = await told(port, "/remind every weekday at 8 ask: weather?")
+        assert heard.startswith(
+            "I'll answer this every week (Mon, Tue, Wed, Thu, Fri), next on Mon, 23 Nov 2026, 08:00"
+        )
         await told(port, "/remind 18:00 tea")
         assert (await told(port, "/remind")).splitlines() == [
             "• 3: Sat, 21 Nov 2026, 18:00 UTC: tea",
             "• 1: Sun, 22 Nov 2026, 09:00 UTC: bins",
-            "• 2: Mon, 23 Nov 2026, 08:00 UTC, every week (Mon, Tue, Wed, Thu, Fri): weather?",
+            "• 2: Mon, 23 Nov 2026, 08:00 UTC, every week (Mon, Tue, Wed, Thu, Fri): weather? (a question)",
         ]
         assert await told(port, "/remind cancel 1", author=BOB) == plain(phrases.NO_SUCH_REMINDER.text)
         assert await told(port, "/remind cancel 1") == "Cancelled: bins"
@@ -107,6 +110,51 @@ async def test_the_time_zone_is_asked_once_and_kept(store: Store, clock: SetCloc
         assert "[Sat 2026-11-21 12:00 UTC" in port.thinker.asked[-1]
         await told(port, "/forget everything")
         assert "UTC" in await told(port, "/timezone")
+
+
+async def test_what_was_planned_before_the_zone_was_told_comes_by_its_clock(store: Store, clock: SetClock) -> None:
+    """Once: a length stays that long, what would be over comes as it was told, and who moves house moves nothing."""
+    async with app_harness(store, clock) as port:
+        for words in ("tomorrow 9:00 bins", "every day at 8 pills", "in 2h30m tea", "12:30 call", "18:00 ask: news?"):
+            heard = await told(port, f"/remind {words}")
+        assert heard.startswith("I'll answer this on Sat, 21 Nov 2026, 18:00 UTC: news?")
+        await told(port, "/remind tomorrow 9:00 shoes", group=GROUP)
+        await told(port, "/remind tomorrow 9:00 hers", author=BOB)
+        heard = await told(port, "/timezone Berlin")
+        assert heard.endswith(
+            "it's Sat, 21 Nov 2026, 13:00 Europe/Berlin. What you had planned comes by that clock, too."
+        )
+        assert (await told(port, "/remind")).splitlines() == [
+            "• 4: Sat, 21 Nov 2026, 13:30 Europe/Berlin: call",
+            "• 3: Sat, 21 Nov 2026, 15:30 Europe/Berlin: tea",
+            "• 5: Sat, 21 Nov 2026, 18:00 Europe/Berlin: news? (a question)",
+            "• 2: Sun, 22 Nov 2026, 08:00 Europe/Berlin, every day: pills",
+            "• 1: Sun, 22 Nov 2026, 09:00 Europe/Berlin: bins",
+        ]
+        assert "09:00 Europe/Berlin" in await told(port, "/remind", group=GROUP)
+        assert "09:00 UTC" in await told(port, "/remind", author=BOB)
+        assert (await told(port, "/timezone Tokyo")).endswith("Asia/Tokyo.")
+        assert "1: Sun, 22 Nov 2026, 09:00 Europe/Berlin: bins" in await told(port, "/remind")
+        clock.move(20 * HOUR)
+        before = len(port.transport.sent)
+        await come(port)
+        assert {text.splitlines()[0] for text in texts(port, before)} >= {"⏰ bins", "⏰ pills"}
+
+
+async def test_the_time_may_stand_at_the_end_or_be_a_bare_length(store: Store, clock: SetClock) -> None:
+    """As people write who have not read how; what has no time is shown how, with examples."""
+    async with app_harness(store, clock) as port:
+        for words, when in (
+            ("drink tea in 5 min", "12:05 UTC: drink tea"),
+            ("me to drink tea at 8pm", "20:00 UTC: drink tea"),
+            ("5 min tea", "12:05 UTC: tea"),
+            ("2 hours of yoga today at 7pm", "19:00 UTC: 2 hours of yoga"),
+            ("Mama anrufen morgen um acht", "08:00 UTC: Mama anrufen"),
+        ):
+            assert when in await told(port, f"/remind {words}"), words
+        heard = await told(port, "/remind next friday tea")
+        assert heard.startswith("Please write it like this:")
+        assert "• /remind tomorrow 9:00 TEXT" in heard
 
 
 async def test_what_is_no_time_is_told(store: Store, clock: SetClock) -> None:
