@@ -94,6 +94,14 @@ class Ledger(Repository):
         )
         return min(1.0, cached / read) if read else None
 
+    def estimated_calls(self, conversation: ConversationId, *, since: datetime) -> int:
+        """How many calls of a conversation are counted by an estimate: nobody has told what they used."""
+        return self.value(
+            "SELECT count(*) FROM ledger WHERE conversation_id = ? AND at >= ? AND kind = 'model' "
+            "AND (outcome = 'estimated' OR (outcome NOT IN ('ok', 'empty') AND CAST(cost_usd AS REAL) > 0))",
+            (conversation, millis(since)),
+        )
+
     def last_model(self, conversation: ConversationId) -> str | None:
         """Which model answered last in a conversation, as `provider/model`; None: none is known."""
         rows = self.rows(

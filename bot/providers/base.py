@@ -3,8 +3,8 @@
 The double of this seam is `bot.providers.offline.provider`, which ships.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from typing import Protocol
@@ -22,6 +22,23 @@ class ToolOffer:
     seldom: str = ""
     """A line that stands for it where it is told in full only when wanted (`bot.providers.more_tools`); empty: always
     in full."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
+    """A try that failed before the completion came: for the ledger, never for the person."""
+
+    provider: str
+    model: str
+    error: str
+    """The name of the error's class."""
+    latency_seconds: float
+    cost_usd: Decimal | None = Decimal(0)
+    """What it has cost although it failed, as far as is known; None where the price is not."""
+
+
+OnBrokenOff = Callable[[Sequence[Attempt]], None]
+"""Is told of all tries so far when nobody waits for the answer any more; the one under way then is the last."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +66,8 @@ class Request:
     """What this conversation adds to the system prompt; empty: nothing."""
     is_one_off: bool = False
     """Whether nothing of it is asked again, so that to keep it in a cache would cost and never pay."""
+    on_broken_off: OnBrokenOff = field(default=lambda _: None, compare=False, repr=False)
+    """Called by a provider that tries several times, before it lets a cancellation through."""
 
     @property
     def told_tools(self) -> tuple[ToolOffer, ...]:
@@ -84,19 +103,6 @@ class Usage:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Attempt:
-    """A try that failed before the completion came: for the ledger, never for the person."""
-
-    provider: str
-    model: str
-    error: str
-    """The name of the error's class."""
-    latency_seconds: float
-    cost_usd: Decimal | None = Decimal(0)
-    """What it has cost although it failed, as far as is known; None where the price is not."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Completion:
     """What a model answered.
 
@@ -114,6 +120,8 @@ class Completion:
     attempts: tuple[Attempt, ...] = ()
     is_cut_in_call: bool = False
     """Whether the output limit cut it off within a call of a tool, which is left out then."""
+    is_estimated: bool = False
+    """Whether `cost_usd` is an estimate: its server has not told what was used."""
 
 
 OnText = Callable[[str], None]

@@ -22,8 +22,10 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
+from bot.providers import wire
 from bot.providers.base import Attempt, Completion, OnText, Provider, Request
 
 BACK_OFF_SECONDS = (0.5, 2.0)
@@ -51,6 +53,8 @@ class _Seat:
     """A provider and until when, on the monotonic clock, it is passed over."""
 
     provider: Provider
+    model: str = ""
+    """Its model, where it has a name among the choices; empty: nobody has told."""
     cool_until: float = -math.inf
 
 
@@ -97,9 +101,13 @@ class Fallback:
     ) -> None:
         if not providers:
             raise ValueError("a fallback needs at least one provider")
-        self._seats = tuple(map(_Seat, providers))
+        names = {id(provider): name.partition("/")[2] for name, provider in (choices or {}).items()}
+        self._seats = tuple(_Seat(provider, names.get(id(provider), "")) for provider in providers)
         seated = {id(seat.provider): seat for seat in self._seats}
-        self._chosen = {name: seated.get(id(provider)) or _Seat(provider) for name, provider in (choices or {}).items()}
+        self._chosen = {
+            name: seated.get(id(provider)) or _Seat(provider, names[id(provider)])
+            for name, provider in (choices or {}).items()
+        }
         self._on_error = on_error
         self._on_answer = on_answer
         self._monotonic = monotonic
@@ -120,6 +128,13 @@ class Fallback:
         """
         ends_at = self._monotonic() + request.timeout_seconds
         run = _Run(request=request, on_text=on_text, ends_at=ends_at, hopeful=self._in_order(request.model))
+        try:
+            return await self._completed(run)
+        except asyncio.CancelledError:
+            request.on_broken_off(run.attempts)
+            raise
+
+    async def _completed(self, run: _Run) -> Completion:
         back_offs, failed_before = iter(BACK_OFF_SECONDS), 0
         while (completion := await self._round(run)) is None:
             wait_seconds = self._wait_seconds(run, run.errors[failed_before:], next(back_offs, None))
@@ -163,6 +178,10 @@ class Fallback:
             return await _complete_in_time(
                 seat.provider, replace(run.request, timeout_seconds=timeout_seconds), run.on_text
             )
+        except asyncio.CancelledError as error:
+            name, latency_seconds = seat.provider.name, self._monotonic() - began_at
+            run.attempts.append(_attempt(name, seat.model, error, latency_seconds=latency_seconds, cost_usd=None))
+            raise
         except ProviderError as error:
             self._note(seat, run, error, latency_seconds=self._monotonic() - began_at)
             if isinstance(error, ContextTooLong):
@@ -173,14 +192,9 @@ class Fallback:
     def _note(self, seat: _Seat, run: _Run, error: ProviderError, *, latency_seconds: float) -> None:
         kind = type(error).__name__
         run.errors.append(error)
+        model = error.model or seat.model
         run.attempts.append(
-            Attempt(
-                provider=error.provider,
-                model=error.model,
-                error=kind,
-                latency_seconds=latency_seconds,
-                cost_usd=error.cost_usd,
-            )
+            _attempt(error.provider, model, error, latency_seconds=latency_seconds, cost_usd=error.cost_usd)
         )
         if not _worth_repeating(error):
             run.hopeful.remove(seat)
@@ -206,7 +220,15 @@ async def _complete_in_time(provider: Provider, request: Request, on_text: OnTex
         async with asyncio.timeout(request.timeout_seconds + _GRACE_SECONDS):
             return await provider.complete(request, on_text)
     except TimeoutError as error:
-        raise Unavailable("no answer in time", provider=provider.name) from error
+        raise wire.no_answer(request, provider=provider.name, model="") from error
+
+
+def _attempt(
+    provider: str, model: str, error: BaseException, *, latency_seconds: float, cost_usd: Decimal | None
+) -> Attempt:
+    return Attempt(
+        provider=provider, model=model, error=type(error).__name__, latency_seconds=latency_seconds, cost_usd=cost_usd
+    )
 
 
 def _worth_repeating(error: ProviderError) -> bool:

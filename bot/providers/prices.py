@@ -195,3 +195,8 @@ def unknown_cost(model: str, usage: Usage) -> str:
     if not (usage.input_tokens or usage.output_tokens):
         return f"the server does not tell how many tokens model {model} used: its cost is not counted"
     return unknown_price(model)
+
+
+def estimated_cost(model: str) -> str:
+    """What the operator is told of a completion whose cost is estimated."""
+    return f"the server does not tell how many tokens model {model} used: its cost is counted by an estimate"

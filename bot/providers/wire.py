@@ -322,8 +322,9 @@ def max_output_tokens(words: str, request: Request) -> int | None:
 
 
 def no_answer(request: Request, *, provider: str, model: str) -> Unavailable:
-    """The error of a request whose deadline has passed."""
-    return Unavailable(f"{provider} gave no answer in {request.timeout_seconds:g} s", provider=provider, model=model)
+    """The error of a request whose deadline has passed: it was taken, so the service counts it, and tells nobody."""
+    said = f"{provider} gave no answer in {request.timeout_seconds:g} s"
+    return _uncounted(Unavailable(said, provider=provider, model=model))
 
 
 def no_connection(error: BaseException, *, provider: str, model: str) -> Unavailable:
@@ -335,5 +336,10 @@ def no_connection(error: BaseException, *, provider: str, model: str) -> Unavail
 
 
 def unreadable(*, provider: str, model: str) -> Unavailable:
-    """The error of an answer that does not have the vendor's shape."""
-    return Unavailable(f"{provider} answered what cannot be read", provider=provider, model=model)
+    """The error of an answer that does not have the vendor's shape, and so does not tell what it has cost."""
+    return _uncounted(Unavailable(f"{provider} answered what cannot be read", provider=provider, model=model))
+
+
+def _uncounted(error: Unavailable) -> Unavailable:
+    error.cost_usd = None
+    return error

@@ -10,8 +10,6 @@ the turn has journaled is taken from there, and paid. Knows neither SQL nor Sign
 Left to others: carrying calls out (`bot.turn.calls`), what people are told in the end (`bot.turn.answers`).
 """
 
-import asyncio
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -21,7 +19,7 @@ from bot.messages import AssistantMessage, CallId, ToolCall, ToolMessage, UserMe
 from bot.policy.budgets import UsedUp
 from bot.policy.chat_settings import Persona
 from bot.policy.secrets import Secrets
-from bot.providers.base import Attempt, Completion, OnText, Provider, Request, Stop, ToolOffer
+from bot.providers.base import Completion, OnText, Provider, Request, Stop, ToolOffer
 from bot.transports.base import ModelAnswered, ModelFailed
 from bot.turn import phrases, prompt, provenance
 from bot.turn.answers import Answers
@@ -30,6 +28,7 @@ from bot.turn.calls import Calls
 from bot.turn.context_note import with_note
 from bot.turn.group_context import beside
 from bot.turn.journal import Asked, AskedAgain, Journal, Outcome, PastTurn, Pause, Turn
+from bot.turn.model_calls import complete, failed_attempts
 from bot.turn.room import SIZES, ContextRoom, offer_tokens, part_of, shorten_answers
 from bot.turn.sources import Sources
 from bot.turn.state import OnProgress, TurnState
@@ -110,10 +109,11 @@ class Agent:
             except ProviderError as error:
                 await state.on_progress(ModelFailed(provider=error.provider, error=type(error).__name__))
                 failed = state.outcome(phrases.for_error(error), ok=False)
-                return replace(failed, failures=_attempts(error))
+                return replace(failed, failures=failed_attempts(error))
             if isinstance(completion, UsedUp):
                 limit = completion
-                return state.outcome(phrases.budget_used_up(limit.scope, limit.span, renews=limit.renews), ok=False)
+                told = phrases.budget_used_up(limit.scope, limit.span, renews=limit.renews)
+                return replace(state.outcome(told, ok=False), failures=journal.take_failures())
             again = _asked_again(state, completion)
             await self._charge(state, completion, again)
             if again is not None:
@@ -218,19 +218,22 @@ class Agent:
 
     async def _asked(self, state: TurnState) -> Completion | UsedUp:
         """One question to the models; where it is too long, a shorter one."""
-        failed: tuple[Attempt, ...] = ()
+        journal, was_refused = state.journal, False
         while True:
             try:
                 completion = await self._paid(state)
             except ProviderError as error:
-                failed = error.attempts = (*failed, *_attempts(error))
+                error.attempts = (*journal.take_failures(), *failed_attempts(error))
                 if not isinstance(error, ContextTooLong) or not self._shrink(state, error):
                     raise
+                was_refused = True
+                for attempt in failed_attempts(error):
+                    journal.break_off(attempt)  # until a completion has them
                 continue
             if isinstance(completion, UsedUp):
                 return completion
-            turn = state.turn
-            self._room.on_end(turn.conversation, turn.settings.model, state.size, was_refused=bool(failed))
+            turn, failed = state.turn, journal.take_failures()
+            self._room.on_end(turn.conversation, turn.settings.model, state.size, was_refused=was_refused)
             return replace(completion, attempts=(*failed, *completion.attempts)) if failed else completion
 
     async def _paid(self, state: TurnState) -> Completion | UsedUp:
@@ -239,38 +242,13 @@ class Agent:
             limit = await self._budget.used_up(state.turn, state.spent_usd)
             if limit is not None:
                 return limit
-        request, began = self._request(state), time.monotonic()
-        try:
-            async with waiting():
-                completion = await self._provider.complete(request, self._answers.listener(state))
-        except asyncio.CancelledError:
-            self._break_off(state, request, time.monotonic() - began)
-            raise
-        except ProviderError as error:
-            error.attempts = self._with_costs(state, request, _attempts(error))
-            raise
-        attempts = completion.attempts
-        return replace(completion, attempts=self._with_costs(state, request, attempts)) if attempts else completion
-
-    def _with_costs(self, state: TurnState, request: Request, attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
-        """The tries that failed, with what a stream that broke may have cost."""
-        if self._budget is None:
-            return tuple(attempts)
-        asked, most = self._tokens(state) - self._output_tokens(state), request.max_output_tokens
-        return tuple(self._budget.with_cost(one, input_tokens=asked, max_output_tokens=most) for one in attempts)
-
-    def _break_off(self, state: TurnState, request: Request, seconds: float) -> None:
-        """The answer is not waited for any more; what it has cost by now counts."""
-        if self._budget is None:
-            return
-        asked = self._budget.broken_off(
-            request.model,
-            input_tokens=self._tokens(state) - self._output_tokens(state),
-            seconds=seconds,
-            max_output_tokens=request.max_output_tokens,
+        return await complete(
+            self._provider,
+            self._request(state),
+            self._budget,
+            on_broken_off=state.journal.break_off,
+            on_text=self._answers.listener(state),
         )
-        if asked is not None:
-            state.journal.break_off(asked)
 
     async def _charge(self, state: TurnState, completion: Completion, again: AskedAgain | None) -> None:
         if again is not None:
@@ -394,10 +372,6 @@ def _unbound(completion: Completion) -> Completion:
     """
     message = completion.message
     return completion if message is None else replace(completion, message=message.without_opaque())
-
-
-def _attempts(error: ProviderError) -> tuple[Attempt, ...]:
-    return tuple(attempt for attempt in error.attempts if isinstance(attempt, Attempt))
 
 
 def _progress(completion: Completion) -> ModelAnswered:

@@ -21,7 +21,7 @@ from bot.events import ChatId, PersonId
 from bot.policy import budgets
 from bot.policy.budgets import NearlyUsedUp, Scope, ScopeSpending, Span, UsedUp, limit_usd, limits_anything
 from bot.providers.base import Attempt, Completion, Usage
-from bot.providers.prices import PricedModel, unknown_cost
+from bot.providers.prices import PricedModel, estimated_cost, unknown_cost
 from bot.settings import BudgetSettings
 from bot.turn.journal import Turn
 from store import Store, Total, TurnId
@@ -75,7 +75,7 @@ class Budget:
         self._priced = priced
         self._bills: dict[TurnId, _Bill] = {}
         self._complained_of: set[str] = set()
-        """The models whose costs are unknown, each complained of once."""
+        """The models whose costs are unknown, or estimated, each complained of once."""
 
     async def used_up(self, turn: Turn, spent_usd: Decimal) -> UsedUp | None:
         """The limit because of which the turn may ask no model now; None: it may. `spent_usd` is what it spent so far.
@@ -108,9 +108,11 @@ class Budget:
         bill = self._bills.get(turn.id)
         if bill is not None:
             bill.usd = spent_usd
-        if completion.cost_usd is None and completion.model not in self._complained_of:
+        is_told = completion.cost_usd is not None and not completion.is_estimated
+        if not is_told and completion.model not in self._complained_of:
             self._complained_of.add(completion.model)
-            _log.warning("%s", unknown_cost(completion.model, completion.usage))
+            model, is_estimated = completion.model, completion.is_estimated
+            _log.warning("%s", estimated_cost(model) if is_estimated else unknown_cost(model, completion.usage))
 
     def broken_off(
         self, model: str | None, *, input_tokens: int, seconds: float, max_output_tokens: int
@@ -124,8 +126,7 @@ class Budget:
         found = self._priced(model)
         if found is None:
             return None
-        written = min(max_output_tokens, int(seconds * _WRITTEN_A_SECOND))
-        usage = Usage(input_tokens=input_tokens, output_tokens=written)
+        usage = Usage(input_tokens=input_tokens, output_tokens=_written(seconds, max_output_tokens))
         return Attempt(
             provider=found.provider,
             model=found.name,
@@ -145,6 +146,22 @@ class Budget:
             max_output_tokens=max_output_tokens,
         )
         return attempt if found is None else replace(attempt, cost_usd=found.cost_usd)
+
+    def with_estimate(
+        self, completion: Completion, *, input_tokens: int, written_tokens: int, max_output_tokens: int
+    ) -> Completion:
+        """An answer whose server does not say what it has used, with an estimate of its cost; as it is where the model
+        has no price, or costs nothing.
+
+        Of what was written only the words are there; what was thought before them counts by the time that it took.
+        """
+        found = self._priced(f"{completion.provider}/{completion.model}")
+        if found is None or found.price.is_free:
+            return completion
+        told = completion.usage
+        written = max(written_tokens, _written(completion.latency_seconds, max_output_tokens))
+        usage = replace(told, input_tokens=input_tokens, output_tokens=told.output_tokens or written)
+        return replace(completion, cost_usd=found.price.cost(usage), is_estimated=True)
 
     def nearly_used_up(self, turn: Turn) -> NearlyUsedUp | None:
         """The limit of which the answer of the turn has to tell that it is nearly used up; None where there is none.
@@ -201,6 +218,11 @@ def _spent(total: Total, span: Span, bills: Iterable[_Bill]) -> ScopeSpending:
         usd += bill.usd
         warned = warned or bill.tells_of(total)
     return ScopeSpending(scope=total.scope, span=span, period=total.period, usd=usd, warned=warned)
+
+
+def _written(seconds: float, max_output_tokens: int) -> int:
+    """How many tokens of an answer are taken to be written in that time."""
+    return min(max_output_tokens, int(seconds * _WRITTEN_A_SECOND))
 
 
 def _with_own(bill: _Bill) -> tuple[ScopeSpending, ...]:

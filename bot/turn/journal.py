@@ -381,6 +381,12 @@ class Journal:
         """What was asked of a model, a tool or a service is not waited for any more, and paid; it stands in no step."""
         self._broken_off.append(asked)
 
+    def take_failures(self) -> tuple[Attempt, ...]:
+        """The tries that were broken off so far: from now on they are known elsewhere."""
+        found = tuple(one for one in self._broken_off if isinstance(one, Attempt))
+        self._broken_off = [one for one in self._broken_off if not isinstance(one, Attempt)]
+        return found
+
     @property
     def broken_off(self) -> Outcome:
         """What was paid and not waited for in this attempt of the turn."""

@@ -8,6 +8,9 @@ from bot.providers.base import Attempt, Completion
 from bot.turn.journal import Outcome, ToolRun, dump_step
 from store import LedgerEntry
 
+ESTIMATED = "estimated"
+"""How a model ended in the ledger that has answered, but whose server has not told what that used."""
+
 
 def ledger_entries(outcome: Outcome) -> tuple[LedgerEntry, ...]:
     """The ledger's rows: opened files, failed attempts before what came of them, then the tools."""
@@ -30,7 +33,7 @@ def _completion_entry(completion: Completion) -> LedgerEntry:
     return LedgerEntry(
         kind="model",
         name=completion.model,
-        outcome="ok" if completion.message is not None else "empty",
+        outcome=ESTIMATED if completion.is_estimated else "ok" if completion.message is not None else "empty",
         latency_seconds=completion.latency_seconds,
         provider=completion.provider,
         input_tokens=usage.input_tokens,

@@ -25,7 +25,7 @@ ITS_PRICE = {"LLM__ANTHROPIC__MODEL": UNPRICED, "BUDGET__PRICES": f"other=7/7, {
 
 def a_cent(heard: Heard) -> Scripted:
     """An answer that costs one cent where a million tokens of output cost 0.50 dollars."""
-    return say(f"You said: {heard.text}").using(Tokens(fresh=0, cache_read=0, output=20_000))
+    return say(f"You said: {heard.text}").using(Tokens(fresh=1, cache_read=0, output=20_000))
 
 
 def where_it_is_noon() -> str:
@@ -124,6 +124,16 @@ async def test_a_file_of_newer_prices_counts(world: World, tmp_path: Path) -> No
     assert (ended.status, complaint in ended.stderr.splitlines()[-1]) == (2, True)
 
 
+async def test_a_server_that_does_not_count_uses_a_budget_up(world: World) -> None:
+    """It says nothing of what it used: the price is known, so its answers count by an estimate, and people see that."""
+    world.model.reply = lambda heard: say(f"You said: {heard.text}").using(None)
+    async with running(world, **ITS_PRICE, BUDGET__PERSON_DAY_USD="0.0000001"):
+        assert (await world.asked(ALICE, "One?")).startswith("You said:")
+        assert await world.asked(ALICE, "Two?") == phrases.BUDGET_PERSON_DAY.text
+        assert "\nEstimated: the cost of 1 answer here." in await world.asked(ALICE, "/usage")
+    assert "its cost is counted by an estimate" in world.ended[-1].stderr
+
+
 @pytest.mark.parametrize("how", ["stopped", "taken back"])
 async def test_what_was_broken_off_is_paid(world: World, how: str) -> None:
     """Who asks and wants no answer any more uses their budget up like everybody: the model has read it all."""
@@ -149,7 +159,7 @@ async def test_an_answer_of_no_use_is_paid_whatever_becomes_of_the_next(world: W
         world.model.latency_seconds = 10 * WAIT_SECONDS
         return a_cent(heard)
 
-    world.model.scripted(cut_off().using(Tokens(fresh=0, output=20_000))).reply = silent
+    world.model.scripted(cut_off().using(Tokens(fresh=1, output=20_000))).reply = silent
     async with running(world, **ITS_PRICE, BUDGET__PERSON_DAY_USD="0.0101"):
         asked = message("Write a long one.")
         await world.signal.deliver(asked)

@@ -13,7 +13,6 @@ is used but two words out of three and a yes or no for each report. The model re
 import asyncio
 import json
 import secrets
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,12 +25,12 @@ from bot.errors import ProviderError
 from bot.events import ChatId, PersonId
 from bot.messages import UserMessage
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop, ToolOffer
-from bot.turn import chats, prompt
+from bot.turn import chats
 from bot.turn.budget import Budget
 from bot.turn.journal import Outcome
 from bot.turn.ledger_entries import ledger_entries
+from bot.turn.model_calls import complete, failed_attempts
 from bot.turn.turns import Turns
-from bot.turn.work import waiting
 from store import ConversationId, Repositories, Store, StoreError, TurnId
 from tools import Disabled, Excerpt, Judgement, Stance, Tone, ToolContext, Unavailable
 
@@ -117,16 +116,16 @@ class ReportJudge:
         if await self._is_used_up(context):
             raise Disabled("the budget is used up, so no model reads the reports")
         sheet = Sheet.of(claim, reports[:MAX_REPORTS])
-        request, began = await self._request(sheet, context), time.monotonic()
+        request = await self._request(sheet, context)
+        lost: list[Attempt] = []
         try:
-            async with waiting():
-                completion = await self._provider.complete(request)
+            completion = await complete(self._provider, request, self._budget, on_broken_off=lost.append)
         except asyncio.CancelledError:
-            await self._charge_broken_off(request, context, time.monotonic() - began)
+            with suppress(StoreError):  # what ends this is to end it, and no other error
+                await self._charge(Outcome(text="", ok=False, failures=tuple(lost)), context)
             raise
         except ProviderError as error:
-            failures = tuple(attempt for attempt in error.attempts if isinstance(attempt, Attempt))
-            await self._charge(Outcome(text="", ok=False, failures=failures), context)
+            await self._charge(Outcome(text="", ok=False, failures=failed_attempts(error)), context)
             raise Unavailable("the model that reads the reports did not answer") from error
         await self._charge(Outcome(text="", ok=True, completions=(completion,)), context)
         return sheet.read(completion)
@@ -157,20 +156,6 @@ class ReportJudge:
             conversation=f"c{conversation or 0}-judge",
             is_one_off=True,
         )
-
-    async def _charge_broken_off(self, request: Request, context: ToolContext, seconds: float) -> None:
-        """Write down what was paid for an answer that nobody waits for any more."""
-        if self._budget is None:
-            return
-        said = sum(map(prompt.estimated_tokens, request.messages))
-        asked = self._budget.broken_off(
-            request.model,
-            input_tokens=prompt.estimated_text_tokens(request.system) + said,
-            seconds=seconds,
-            max_output_tokens=request.max_output_tokens,
-        )
-        with suppress(StoreError):  # what ends this is to end it, and no other error
-            await self._charge(Outcome(text="", ok=False, failures=(asked,) if asked else ()), context)
 
     async def _charge(self, outcome: Outcome, context: ToolContext) -> None:
         """Write down what was paid, whatever came of it."""

@@ -11,9 +11,11 @@ used (cut off, empty) is paid, too, so the model is asked again only half a wind
 are not read, as without summaries.
 """
 
+import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from itertools import groupby
@@ -24,15 +26,16 @@ from bot.errors import ContextTooLong, ProviderError
 from bot.events import ChatId
 from bot.labels import Labels
 from bot.messages import AssistantMessage, Message, UserMessage
-from bot.providers.base import Completion, Provider, Request, Stop
+from bot.providers.base import Attempt, Completion, Provider, Request, Stop
 from bot.settings import HistorySettings
 from bot.turn import chats, prompt, provenance
 from bot.turn.budget import Budget
 from bot.turn.citations import in_hosts
 from bot.turn.journal import Outcome, Turn
 from bot.turn.ledger_entries import ledger_entries
+from bot.turn.model_calls import complete, failed_attempts
 from bot.turn.turns import Turns
-from store import ConversationId, Repositories, Store, StoredMessage, Summary, TurnId
+from store import ConversationId, Repositories, Store, StoredMessage, StoreError, Summary, TurnId
 
 _log = logging.getLogger(__name__)
 
@@ -144,12 +147,30 @@ class Summaries:
         return _Older(former=former, turns=dict(list(turns.items())[:cut]), said=said)
 
     async def _completion(self, turn: Turn, older: _Older) -> Completion | None:
+        """What the model writes; None where it does not. What its tries have cost is charged then, and also where this
+        is cancelled.
+        """
+        failed: list[Attempt] = []
+        try:
+            completion = await self._written(turn, older, failed)
+        except asyncio.CancelledError:
+            with suppress(StoreError):  # what ends this is to end it, and no other error
+                await self._charge_failed(turn, failed)
+            raise
+        if completion is None:
+            await self._charge_failed(turn, failed)
+            return None
+        return replace(completion, attempts=(*failed, *completion.attempts))
+
+    async def _written(self, turn: Turn, older: _Older, failed: list[Attempt]) -> Completion | None:
         for characters in (_TRANSCRIPT_CHARACTERS, _TRANSCRIPT_CHARACTERS // 2, _TRANSCRIPT_CHARACTERS // 4):
+            request = self._request(turn, _transcript(older, characters))
             try:
-                return await self._provider.complete(self._request(turn, _transcript(older, characters)))
-            except ContextTooLong:
-                continue
+                return await complete(self._provider, request, self._budget, on_broken_off=failed.append)
             except ProviderError as error:
+                failed += failed_attempts(error)
+                if isinstance(error, ContextTooLong):
+                    continue
                 _log.warning("conversation %d was not summed up: %s", turn.conversation, type(error).__name__)
                 return None
         _log.warning("conversation %d was not summed up: it is too long for the model", turn.conversation)
@@ -175,7 +196,6 @@ class Summaries:
         is_whole = completion.stop is Stop.END and bool(text)
         if not is_whole:
             self._rest(turn.conversation)
-        entries = ledger_entries(Outcome(text="", ok=True, completions=(completion,)))
         summary = Summary(
             first=older.former.first if older.former else next(iter(older.turns)),
             last=max(older.turns),
@@ -185,13 +205,21 @@ class Summaries:
         )
 
         def keep(repos: Repositories) -> bool:
-            self._turns.charge(repos, turn.conversation, turn.id, entries, person=turn.person, chat=turn.chat)
+            self._charge(repos, turn, Outcome(text="", ok=True, completions=(completion,)))
             stands = is_whole and self._still_stands(repos, turn.conversation, older)
             if stands:
                 repos.summaries.keep(turn.conversation, summary)
             return stands
 
         return await self._store.transaction(keep)
+
+    async def _charge_failed(self, turn: Turn, failed: Sequence[Attempt]) -> None:
+        lost = Outcome(text="", ok=False, failures=tuple(failed))
+        await self._store.transaction(lambda repos: self._charge(repos, turn, lost))
+
+    def _charge(self, repos: Repositories, turn: Turn, paid: Outcome) -> None:
+        spent = ledger_entries(paid)
+        self._turns.charge(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
 
     def _rest(self, conversation: ConversationId) -> None:
         if len(self._rests) >= _MAX_RESTING:

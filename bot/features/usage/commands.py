@@ -15,7 +15,8 @@ from bot.settings import BudgetSettings
 from store import Repositories, Total
 from tools import PNG, Panel, bar_chart
 
-_CACHE_DAYS = timedelta(days=30)
+_LOOKED_BACK = timedelta(days=30)
+"""For what is told of this conversation alone."""
 _MIN_DAYS = 2
 """With money spent on one day only, the sentence says as much as a picture."""
 
@@ -40,8 +41,11 @@ class UsageCommands(CommandGroup):
             totals = _shown_totals(repos, call, periods)
             unknown = sum(total.spending.unknown_costs for total in totals if total.period == periods.month)
             lines = [self._spent(total, is_day=total.period == periods.day) for total in totals]
-            share = repos.ledger.cached_share(call.conversation, since=self._context.clock.now() - _CACHE_DAYS)
+            since = self._context.clock.now() - _LOOKED_BACK
+            share = repos.ledger.cached_share(call.conversation, since=since)
             lines += [phrases.from_cache(share)] if share else []
+            estimated = repos.ledger.estimated_calls(call.conversation, since=since)
+            lines += [say(phrases.ESTIMATED, count=estimated)] if estimated else []
             return CommandReply(
                 text="\n".join([*lines, say(phrases.UNPRICED, calls=unknown)] if unknown else lines), files=chart
             )

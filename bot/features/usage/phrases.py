@@ -12,6 +12,9 @@ SPENT_BY_DAY = Sentence("SPENT_BY_DAY", "Spent by day, {month} (USD)")
 _SPENT_FREELY = Sentence("SPENT_FREELY", "{cost} USD")
 _SPENT_OF = Sentence("SPENT_OF", "{cost} of {limit} USD, {left} left")
 _FROM_CACHE = Sentence("FROM_CACHE", "{percent} % of what the model read here in the last 30 days came from its cache.")
+ESTIMATED = Sentence(
+    "ESTIMATED", "Estimated: the cost of {count} answer here.", "Estimated: the cost of {count} answers here."
+)
 UNPRICED = Sentence("UNPRICED", "{calls} calls this month have no known price and aren't included.")
 SPENDERS: Mapping[str, Sentence] = {
     "person": Sentence("SPENT_PERSON", "You"),

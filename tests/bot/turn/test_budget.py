@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.clock import SetClock
-from bot.errors import ContextTooLong, ProviderError
+from bot.errors import BadKey, ContextTooLong, ProviderError
 from bot.events import PersonId
 from bot.policy.budgets import NearlyUsedUp, UsedUp
 from bot.providers.base import Attempt, Completion, OnText, Request, Stop, Usage
@@ -396,6 +396,83 @@ async def test_a_server_that_does_not_count_is_named(
     await purse(store, clock, replace(says("Hi."), cost_usd=None, usage=Usage())).told()
     assert "does not tell how many tokens model model-1 used" in caplog.text
     assert "BUDGET__PRICES" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("usage", "seconds", "cost"),
+    [
+        # 1,000 tokens of answer at most, by the time; all prices in the table below.
+        (Usage(), 60.0, "0.01"),
+        (Usage(), 1.0, "0.0008"),
+        (Usage(input_tokens=1_000_000), 60.0, "2.01"),
+        (Usage(output_tokens=1_000_000), 60.0, "10"),
+    ],
+    ids=["nothing told", "nothing told, and soon there", "no answer counted", "no question counted"],
+)
+async def test_what_a_server_does_not_count_is_paid_by_an_estimate(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture, usage: Usage, seconds: float, cost: str
+) -> None:
+    """By the length of the question, and of the answer or the time that it took; the ledger says so, the log once."""
+    uncounted = replace(says("Hi."), cost_usd=None, usage=usage, latency_seconds=seconds)
+    there = purse(store, clock, uncounted, uncounted, uncounted, within=limits(person_day="0.0001"))
+    known = PricedModel(provider="p", name="model-1", price=Price(input=Decimal(2), output=Decimal(10)))
+    there.priced = lambda model: known if model == "scripted/model-1" else None
+    told = await there.told()
+    [completion] = told.completions
+    assert completion.cost_usd is not None
+    # The question is some dozens of tokens.
+    assert Decimal(cost) <= completion.cost_usd < Decimal(cost) + Decimal("0.001")
+    assert [(row.outcome, row.cost_usd) for row in ledger_entries(told)] == [("estimated", completion.cost_usd)]
+    assert (await there.told()).text == phrases.BUDGET_PERSON_DAY.text
+    assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
+        "the server does not tell how many tokens model model-1 used: its cost is counted by an estimate"
+    ]
+
+
+async def test_a_model_that_costs_nothing_is_not_estimated(store: Store, clock: SetClock) -> None:
+    """One of the operator's own that counts nothing."""
+    there = purse(store, clock, replace(says("Hi."), cost_usd=Decimal(0), usage=Usage()))
+    free = PricedModel(provider="p", name="model-1", price=Price(input=Decimal(0), output=Decimal(0)))
+    there.priced = lambda _: free
+    [row] = ledger_entries(await there.told())
+    assert (row.outcome, row.cost_usd) == ("ok", 0)
+
+
+@pytest.mark.parametrize("then", ["stopped", "used up", "refused"])
+async def test_what_was_tried_before_a_question_was_too_long_is_paid(store: Store, clock: SetClock, then: str) -> None:
+    """One model broke off and the next wanted less: whatever becomes of the shorter question, that is paid."""
+    too_long = ContextTooLong("long", provider="p")
+    too_long.attempts = (
+        Attempt(provider="p", model="m", error="Unavailable", latency_seconds=1.0, cost_usd=Decimal("0.03")),
+    )
+    began = asyncio.Event()
+
+    @dataclass
+    class Then(Scripted):
+        async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+            if self.requests and then == "stopped":
+                began.set()
+                await asyncio.Event().wait()
+            if then == "used up":
+                there.budget.charge(other, says("Hi."), Decimal(1))
+            return await super().complete(request)
+
+    there = purse(store, clock, within=limits(all_day="1"))
+    there.provider = Scripted([says("Hi.")])
+    await there.told()
+    other = await there.asked("bob")
+    assert await there.budget.used_up(other, Decimal(0)) is None
+    there.provider = Then([too_long, BadKey("no", provider="p")])
+    turn = await there.asked()
+    journal = there.turns.journal(turn)
+    task = asyncio.create_task(there.agent.answer(turn, journal, there.watch))
+    if then == "stopped":
+        await began.wait()
+        task.cancel()
+    await asyncio.wait([task])
+    outcome = journal.failure("Stopped.") if then == "stopped" else task.result()
+    assert isinstance(outcome, Outcome)
+    assert [attempt.cost_usd for attempt in outcome.failures if attempt.cost_usd] == [Decimal("0.03")]
 
 
 async def test_the_cost_of_a_turn_is_summed_up_for_all_three(store: Store, clock: SetClock) -> None:

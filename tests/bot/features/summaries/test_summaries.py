@@ -2,14 +2,15 @@
 
 import asyncio
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.clock import SetClock
-from bot.errors import Unavailable
-from bot.providers.base import Stop
+from bot.errors import ContextTooLong, ProviderError, Unavailable
+from bot.providers.base import Attempt, Stop
 from bot.settings import HistorySettings
 from store import Store
 from tests.bot.commands.test_commands import told
@@ -120,6 +121,32 @@ async def test_a_failure_is_harmless(store: Store, clock: SetClock, how: str) ->
         await talk(port, "eight kiwis")
         assert "one apple" not in seen(port)
         assert "one apple" in await sum_up(port)
+
+
+@pytest.mark.parametrize("then", ["fails", "is too long", "is stopped", "answers"])
+async def test_what_its_tries_have_cost_is_paid(store: Store, clock: SetClock, then: str) -> None:
+    """Also where they come to nothing, and where Aldis is stopped in the middle of one."""
+    async with app_harness(store, clock, window=SMALL) as port:
+        await talk(port, *FIVE)
+        tried = Attempt(provider="p", model="m", error="Unavailable", latency_seconds=1.0, cost_usd=Decimal("0.25"))
+        failed: ProviderError = (ContextTooLong if then != "fails" else Unavailable)("no", provider="scripted")
+        failed.attempts = (tried,)
+        last = says("They spoke of apples.")
+        port.thinker.script = {"is too long": [failed] * 3, "answers": [failed, last]}.get(then, [failed])
+        if then == "is stopped":
+            asked, first = len(port.thinker.asked), asyncio.Event()
+            port.thinker.gates["one apple"] = first
+            summing_up = asyncio.create_task(port.summary_worker.attend_all())
+            await port.asked(asked + 1)
+            port.thinker.gates["one apple"] = asyncio.Event()
+            first.set()
+            await port.asked(asked + 2)
+            summing_up.cancel()
+            await asyncio.wait([summing_up])
+        else:
+            await port.summary_worker.attend_all()
+        paid = await port.count("SELECT count(*) FROM ledger WHERE outcome = 'Unavailable' AND cost_usd = '0.25'")
+        assert paid == (3 if then == "is too long" else 1)
 
 
 @pytest.mark.parametrize("how", ["delete", "edit", "/forget", "/forget everything"])

@@ -7,7 +7,7 @@ from decimal import Decimal
 from PIL import Image
 
 from bot.clock import SetClock
-from bot.providers.base import Completion, Usage
+from bot.providers.base import Attempt, Completion, Usage
 from bot.settings import BudgetSettings
 from store import Store
 from tests.bot.commands.test_commands import told
@@ -43,6 +43,21 @@ async def test_usage_tells_what_came_from_the_cache(store: Store, clock: SetCloc
         await talk_to(port, replace(answer, usage=Usage(input_tokens=90, cached_input_tokens=60)))
         assert "60 % of what the model read here in the last 30 days came from its cache." in await told(port, "/usage")
         assert "cache" not in await told(port, "/usage", author=BOB)
+
+
+async def test_usage_tells_what_counts_by_an_estimate(store: Store, clock: SetClock) -> None:
+    """So many answers of this conversation: those whose server does not count, and those that broke off."""
+    async with app_harness(store, clock) as port:
+        answer = says("Hello.")
+        failed = Attempt(provider="p", model="m", error="Unavailable", latency_seconds=1.0, cost_usd=Decimal("0.25"))
+        free = replace(failed, cost_usd=Decimal(0))
+        await talk_to(port, replace(answer, attempts=(free,)))
+        assert "Estimated" not in await told(port, "/usage")
+        await talk_to(port, replace(answer, is_estimated=True))
+        assert "\nEstimated: the cost of 1 answer here." in await told(port, "/usage")
+        await talk_to(port, replace(answer, attempts=(failed,)))
+        assert "\nEstimated: the cost of 2 answers here." in await told(port, "/usage")
+        assert "Estimated" not in await told(port, "/usage", author=BOB)
 
 
 async def spend(port: Port, days: int) -> None:

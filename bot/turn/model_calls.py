@@ -1,0 +1,95 @@
+"""Model calls: a question to the models whose cost is known however it ends.
+
+    answered ------> the completion; where its server does not say what was used, with an estimate of the cost
+    failed --------> the error; each of its tries with what it may have cost
+    nobody waits --> the tries so far are told to whoever has to pay, the one under way among them
+
+Left to others: whether there is money for it (`bot.turn.budget`), writing it down (`bot.turn.ledger_entries`).
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from bot.errors import ProviderError
+from bot.providers.base import Attempt, Completion, OnText, Provider, Request
+from bot.turn import prompt
+from bot.turn.budget import Budget
+from bot.turn.room import offer_tokens
+from bot.turn.work import waiting
+
+
+async def complete(
+    provider: Provider,
+    request: Request,
+    budget: Budget | None,
+    *,
+    on_broken_off: Callable[[Attempt], None],
+    on_text: OnText | None = None,
+) -> Completion:
+    """The completion. `budget` None: money is no object, and nothing is estimated.
+
+    `on_broken_off` is called for each try that was paid when nobody waits for the answer any more.
+
+    Raises:
+        ProviderError: one of its kinds, see `bot.errors`; `attempts` has the tries with their costs.
+    """
+    lost: list[Attempt] = []
+    began = time.monotonic()
+    try:
+        async with waiting():
+            completion = await provider.complete(replace(request, on_broken_off=lost.extend), on_text)
+    except asyncio.CancelledError:
+        if not lost and budget is not None:
+            asked = budget.broken_off(
+                request.model,
+                input_tokens=_tokens(request),
+                seconds=time.monotonic() - began,
+                max_output_tokens=request.max_output_tokens,
+            )
+            lost += [asked] if asked is not None else []
+        for attempt in _with_costs(tuple(lost), request, budget):
+            on_broken_off(attempt)
+        raise
+    except ProviderError as error:
+        error.attempts = _with_costs(failed_attempts(error), request, budget)
+        raise
+    if budget is None:
+        return completion
+    if completion.attempts:
+        completion = replace(completion, attempts=_with_costs(completion.attempts, request, budget))
+    return _counted(completion, request, budget)
+
+
+def failed_attempts(error: ProviderError) -> tuple[Attempt, ...]:
+    """The tries that led to an error."""
+    return tuple(attempt for attempt in error.attempts if isinstance(attempt, Attempt))
+
+
+def _counted(completion: Completion, request: Request, budget: Budget) -> Completion:
+    """The completion with what it has cost, by estimate where its server has not told."""
+    usage, message = completion.usage, completion.message
+    if usage.input_tokens and (usage.output_tokens or message is None):
+        return completion
+    written = 0 if message is None else prompt.estimated_tokens(message)
+    return budget.with_estimate(
+        completion,
+        input_tokens=usage.input_tokens or _tokens(request),
+        written_tokens=written,
+        max_output_tokens=request.max_output_tokens,
+    )
+
+
+def _with_costs(attempts: tuple[Attempt, ...], request: Request, budget: Budget | None) -> tuple[Attempt, ...]:
+    """The tries with what they may have cost where nobody has told."""
+    if budget is None or all(attempt.cost_usd is not None for attempt in attempts):
+        return attempts
+    asked, most = _tokens(request), request.max_output_tokens
+    return tuple(budget.with_cost(one, input_tokens=asked, max_output_tokens=most) for one in attempts)
+
+
+def _tokens(request: Request) -> int:
+    """About how many tokens a request has."""
+    said = sum(map(prompt.estimated_tokens, request.messages)) + sum(map(offer_tokens, request.tools))
+    return prompt.estimated_text_tokens(request.whole_system) + said
