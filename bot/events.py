@@ -5,6 +5,7 @@ inbox has committed it is the frame read into an `Event`, so a frame that cannot
 Left to others: signal-cli's JSON (`bot.transports.envelope.event`), who may write (`bot.policy.access`).
 """
 
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -294,6 +295,34 @@ class StyleRange:
     start: int
     length: int
     style: Style
+
+
+_SLASHES = frozenset("/\uff0f\u2044\u2215")
+"""The slash, a full-width one, and those of fractions and divisions, which keyboards of other scripts give."""
+_MARKS = frozenset("*_~")
+_IN_FRONT = frozenset({"So", "Cf", "Mn", "Zs"})
+"""The kinds of signs that emoji are made of, of those that nobody sees, and of blanks."""
+_SKIN_TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
+_MENTION = "\ufffc"
+"""Stands where somebody is mentioned."""
+_MAX_IN_FRONT = 20
+
+
+def plain_command(text: str) -> str:
+    """Returns what is typed like a command as one: its slash first, without emoji before it and Markdown around it.
+
+    Any other text is given as it is.
+    """
+    plain = text.strip()
+    plain = plain[next((at for at, sign in enumerate(plain[:_MAX_IN_FRONT]) if not _is_in_front(sign)), 0) :]
+    for _ in _MARKS:
+        if len(plain) > 1 and plain[0] in _MARKS and plain[-1] == plain[0]:
+            plain = plain[1:-1].strip()
+    return f"/{plain[1:]}" if plain[:1] and plain[0] in _SLASHES else text
+
+
+def _is_in_front(sign: str) -> bool:
+    return (unicodedata.category(sign) in _IN_FRONT or sign in _SKIN_TONES) and sign != _MENTION
 
 
 def utf16_offsets(text: str) -> list[int]:

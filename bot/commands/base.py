@@ -304,7 +304,7 @@ class Commands(CommandGroup):
     @command("/help [NAME]", phrases.ABOUT_HELP, examples=("/help", "/help remind"))
     async def _help(self, call: Call) -> None:
         """Shows the commands that this person may give here, by what they are about, or explains one of them."""
-        word = call.command.rest.lower().removeprefix("/")
+        word = call.command.rest.lower().strip("/? ")
         if not word:
             await self._context.answer(call, lambda _: self._overview(call))
             return

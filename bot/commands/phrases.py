@@ -155,7 +155,10 @@ NO_SUCH_TOOL = Sentence("NO_SUCH_TOOL", "I have no tool called “{name}”; `/t
 _LIST_ON = Sentence("LIST_ON", "- {name}: on")
 _LIST_OFF = Sentence("LIST_OFF", "- {name}: off")
 _LIST_ABSENT = Sentence("LIST_ABSENT", "- {name} (several tools): does not answer at the moment")
-_UNKNOWN_COMMAND = Sentence("UNKNOWN_COMMAND", "I don't know the command `/{name}`. `/help` shows those I do.")
+_UNKNOWN_COMMAND = Sentence(
+    "UNKNOWN_COMMAND",
+    "I don't know the command `/{name}`. Just ask me in your own words; `/help` shows the commands that I know.",
+)
 _DID_YOU_MEAN = Sentence("DID_YOU_MEAN", "I don't know the command `/{name}`. Did you mean {names}?")
 _WHICH = Sentence("WHICH", "“{word}” could mean {names}. Please write which one.")
 _UNDONE = Sentence("UNDONE", "Taken back: “{question}”")

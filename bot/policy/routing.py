@@ -1,6 +1,6 @@
 """Pure: what becomes of an event that a person who may write has caused.
 
-Incoming --begins with /word--> Command (in a group also without being addressed)
+Incoming --begins with /word--> Command (in a group also without being addressed); /word? and "/word": the help on it
          |-yes, no, always----> Verdict
          |-addressed----------> Question; by nothing but the name: about what was said last
          '-not----------------> Talk (in a group, among others)
@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.events import ChatId, Deleted, Edited, Event, Incoming, PersonId, Reacted, SentId
+from bot.events import ChatId, Deleted, Edited, Event, Incoming, PersonId, Reacted, SentId, plain_command
 from bot.policy.yes_no import SKIN_TONES, Word, parse_word
 
 
@@ -105,7 +105,12 @@ _CROSSES = {"❌", "✖", "🛑", "⛔"}
 _AS_PICTURE = "\ufe0f"
 """Follows a sign that is to be shown as an emoji."""
 
-_COMMAND = re.compile(r"/([^\W\d_](?:[^\W\d]|-){0,30})(?:\s+(.*))?", re.DOTALL)
+_NAME = r"[^\W\d_](?:[^\W\d]|-){0,30}"
+_COMMAND = re.compile(rf"/({_NAME})[.,:;!…\u200b\u2060\ufeff]*(?:\s+(.*))?", re.DOTALL)
+_ABOUT_COMMAND = re.compile(
+    rf"/\?|/(?P<asked>{_NAME})\s*\?+|[\"“„«'‘`]\s*/(?P<quoted>{_NAME})(?:\s[^\"“”«»'‘’`]*)?[\"”“»'’`][.,!?]*"
+)
+"""A command with a question mark, or in quotation marks: somebody wants to know, and have nothing done."""
 
 
 def route(event: Event | None, *, name: str, answers_always: bool = False) -> Route:
@@ -157,16 +162,24 @@ def _message(message: Incoming, name: str, answers_always: bool) -> Question | C
     if not (message.text.strip() or message.attachments or message.sticker or message.extras or message.view_once):
         return Ignore(reason="empty")
     is_addressed = not message.chat.is_group or _addressed(message, name)
-    command = _COMMAND.fullmatch(_without_name(message.text, name))
-    if command is not None and _COMMAND.fullmatch(_without_name(_own_text(message), name)):
-        word, rest = command.group(1).lower(), (command.group(2) or "").strip()
-        return Command(message=message, name=word, rest=rest, is_addressed=is_addressed)
+    command = _command(message.text, name, is_addressed=is_addressed)
+    if command is not None and _command(_own_text(message), name, is_addressed=is_addressed):
+        return Command(message=message, name=command[0], rest=command[1], is_addressed=is_addressed)
     found = Question(message=message) if is_addressed or answers_always else Talk(message=message)
     word = None if message.attachments else parse_word(message.text)
     if word is None or (message.quote is not None and not message.quotes_me):
         return found
     target = message.quote.sent_at if message.quote is not None else None
     return _verdict(word, message.author, target, found)
+
+
+def _command(text: str, name: str, *, is_addressed: bool) -> tuple[str, str] | None:
+    """The name of the command that this is, and what follows it; None: it is none."""
+    text = plain_command(_without_name(text, name))
+    if is_addressed and (about := _ABOUT_COMMAND.fullmatch(text)) is not None:
+        return "help", about["asked"] or about["quoted"] or ""
+    command = _COMMAND.fullmatch(text)
+    return None if command is None else (command[1].lower(), (command[2] or "").strip())
 
 
 def _verdict(word: Word, author: PersonId, target: SentId | None, instead: Question | Talk | None) -> Verdict:
@@ -196,7 +209,9 @@ def _own_text(message: Incoming) -> str:
 
 def _without_name(text: str, name: str) -> str:
     """The text without the name that a command may follow: `Aldis, /help`."""
-    return re.sub(rf"^\s*@?{re.escape(name)}\s*[,:]?\s+(?=/)", "", text, flags=re.IGNORECASE).strip()
+    return re.sub(
+        rf"^\s*@?{re.escape(name)}\s*[,:]?\s+(?=[\"“„«'‘`]?[/\uff0f\u2044\u2215])", "", text, flags=re.IGNORECASE
+    ).strip()
 
 
 def _called(text: str, name: str) -> bool:

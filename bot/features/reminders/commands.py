@@ -21,7 +21,11 @@ from bot.turn.links import inert
 from store import Repositories
 from tools import PlannedReminder, Weekday
 
-_CANCEL = re.compile(r"cancel\s+(\d{1,9})", re.IGNORECASE)
+_CANCEL = re.compile(
+    r"(?:cancel|cancle|delete|remove|löschen?|abbrechen|annuler?|supprimer?|cancelar?|borrar?|eliminar?)\s+"
+    r"(?:n[or]?[.°º]?\s*|#\s*)?(\d{1,9})\.?",
+    re.IGNORECASE,
+)
 _DAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
 _REASONS: Mapping[Reason, Sentence] = {
     "zone": phrases.NO_SUCH_ZONE,

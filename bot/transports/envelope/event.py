@@ -29,6 +29,7 @@ from bot.events import (
     SentId,
     TimerChanged,
     Undecryptable,
+    plain_command,
 )
 from bot.transports.envelope.contents import Stickers, extras_in, sticker_emoji
 from bot.transports.envelope.files import attachment_in
@@ -50,8 +51,8 @@ from bot.transports.envelope.view_once import without_content
 
 _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{1,128}={0,2}")
 _CLASS_NAME = re.compile(r"[A-Za-z0-9_.$]{1,100}")
-_COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+[,:]\s*)?/[^\W\d_]")
-"""A slash and a letter, after a mention (`￼ /help`) or one word that calls somebody (`Aldis, /help`) or neither."""
+_COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+(?:[,:]\s*|\s+))?(?:[\"“„«'‘`]?[/\uff0f\u2044\u2215][^\W\d_]|/\?\s*$)")
+"""A slash and a letter, after a mention (`￼ /help`) or one word that may call somebody (`Aldis, /help`) or neither."""
 
 _MAX_TARGETS = 500
 """So many messages one receipt confirms at most. Source: SendReadReceiptJob.MAX_TIMESTAMPS of Signal-Android (2026)."""
@@ -137,7 +138,7 @@ def _waited_ms(source: Mapping[str, object]) -> int | None:
 
 def is_command(text: str) -> bool:
     """Whether a message of this text is a command to Aldis."""
-    return _COMMAND.match(text) is not None
+    return _COMMAND.match(plain_command(text)) is not None
 
 
 def event(envelope: Envelope, *, own: Own, stickers: Stickers | None = None) -> Event | None:

@@ -116,6 +116,16 @@ def test_what_is_taken_back_or_changed_has_its_own_ways() -> None:
         ("/remind  at 8\ncall home ", "remind", "at 8\ncall home"),
         ("Aldis, /stop", "stop", ""),
         ("@aldis /stop", "stop", ""),
+        ("／help", "help", ""),
+        ("⁄Help.", "help", ""),
+        ("/stop!", "stop", ""),
+        ("/remind: in 5 min tea", "remind", "in 5 min tea"),
+        ("/remind\u200b in 5 min tea", "remind", "in 5 min tea"),
+        ("👋🏽 /help", "help", ""),
+        ("❤️/help", "help", ""),
+        ("**/help**", "help", ""),
+        ("_/remind in 5 min *tea*_", "remind", "in 5 min *tea*"),
+        ("Aldis, ／stop", "stop", ""),
     ],
 )
 def test_a_slash_and_a_word_is_a_command(text: str, name: str, rest: str) -> None:
@@ -125,6 +135,25 @@ def test_a_slash_and_a_word_is_a_command(text: str, name: str, rest: str) -> Non
     in_group = replace(IN_GROUP, text=text)
     found = route(in_group, name="Aldis")
     assert found == Command(message=in_group, name=name, rest=rest, is_addressed="aldis" in text.lower())
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("/?", ""),
+        ("/forget?", "forget"),
+        ("/Forget??", "Forget"),
+        ('"/forget everything"', "forget"),
+        ("`/remind in 5 min tea`", "remind"),
+        ("Aldis, „/forget“", "forget"),
+    ],
+)
+def test_who_asks_about_a_command_is_told_what_it_does(text: str, about: str) -> None:
+    """Nothing is done; in a group only where Aldis is addressed, for people talk to each other there."""
+    directly = replace(DIRECTLY, text=text)
+    assert route(directly, name="Aldis") == Command(message=directly, name="help", rest=about, is_addressed=True)
+    in_group = route(replace(IN_GROUP, text=text), name="Aldis")
+    assert isinstance(in_group, Command if "Aldis" in text else Talk)
 
 
 @pytest.mark.parametrize(
@@ -236,9 +265,15 @@ def test_what_means_more_than_yes_or_no_is_none(words: str) -> None:
     assert not isinstance(route(replace(DIRECTLY, text=words), name="Aldis"), Verdict)
 
 
-@pytest.mark.parametrize("text", ["/", "/ help", "//help", "/etc/hosts", "/5", "help /help", "/h/é", "and/or"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("/", "/ help", "//help", "/etc/hosts", "/5", "help /help", "/h/é", "and/or"),
+        *("./configure", "~/Documents are gone", "*/help", "**/foo.py", "*/5 * * * *", "(/help)"),
+    ],
+)
 def test_other_slashes_are_words(text: str) -> None:
-    """A path, a division, a typing error."""
+    """A path, a division, a pattern, a typing error."""
     assert route(replace(DIRECTLY, text=text), name="Aldis") == Question(message=replace(DIRECTLY, text=text))
 
 
