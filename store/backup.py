@@ -19,16 +19,18 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
 from store.database import FOREIGN_ERRORS, Database, lock_file, quick_checked, translate_error
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
-from store.migrations import lacks_tables, newest, steps_after, without_triggers
+from store.feeds import WORDS_TABLE
+from store.guard import GENERATION_TABLE
+from store.migrations import build, definitions, newest, steps_after, without_triggers
 from store.restored import mark
-from store.sealing import MasterKey, sync
+from store.sealing import KEYS_TABLE, MasterKey, has_keys, sync
 
 NOT_INCLUDED = (
     "The copy is two files (the second ends in -keys). The master key is in neither: keep a copy of it elsewhere, for "
@@ -286,22 +288,40 @@ def _names_another_file(journal: Path) -> bool:
 def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
     with _as_copy(copy), closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("ATTACH DATABASE ? AS keys", (str(_beside(draft, "-keys")),))
-        quick_checked(connection, "main", copy)
-        quick_checked(connection, "keys", _beside(copy, "-keys"))
         [version] = connection.execute("PRAGMA main.user_version").fetchone()
         if version > newest():
             raise SchemaTooNew(
                 f"{copy} has schema {version}, this Aldis knows schemas up to {newest()}: use a newer one"
             )
-        keys = connection.execute("SELECT 1 FROM keys.sqlite_master WHERE name = 'wrapped'")
-        if keys.fetchone() is None or lacks_tables(connection, version):
+        # Before anything is checked: SQLite would compute what the definitions in a file say.
+        if not _is_of_aldis(connection, version):
             raise Damaged(f"{copy} is no backup of Aldis")
+        quick_checked(connection, "main", copy)
+        quick_checked(connection, "keys", _beside(copy, "-keys"))
         if not master.opens(connection):
             raise WrongKey(f"the master key does not open {copy}: give the one that it was made under as STORE__KEY")
         with without_triggers(connection):
             mark(connection, restored_at=now)
     for suffix in _FILES:
         sync(_beside(draft, suffix))
+
+
+def _is_of_aldis(connection: sqlite3.Connection, version: int) -> bool:
+    """Whether nothing but the tables and indexes of that schema is in the files, and of these none is missing."""
+    with closing(sqlite3.connect(":memory:")) as model:
+        model.execute("ATTACH ':memory:' AS keys")
+        model.execute(KEYS_TABLE)
+        model.execute(GENERATION_TABLE)
+        build(model, version)
+        needed = definitions(model, "main")
+        with suppress(sqlite3.OperationalError):  # SQLite may lack FTS5
+            model.execute(WORDS_TABLE)
+        return (
+            version > 0
+            and needed <= definitions(connection, "main") <= definitions(model, "main")
+            and definitions(connection, "keys") <= definitions(model, "keys")
+            and has_keys(connection)
+        )
 
 
 @contextmanager

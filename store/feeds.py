@@ -26,7 +26,7 @@ MAX_WORDS = 12
 _MAX_PRUNED = 500  # at a time, so that nobody waits long for the transaction
 _MAX_WORD_CHARS = 60
 
-_INDEX = (
+WORDS_TABLE = (
     "CREATE VIRTUAL TABLE IF NOT EXISTS article_words USING fts5 (title, summary, content = 'articles', "
     "content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2')"
 )
@@ -178,7 +178,7 @@ class Feeds(Repository):
 
         One that another feed has brought before, under the same address, is left there.
         """
-        self.execute(_INDEX)
+        self.execute(WORDS_TABLE)
         self.execute("UPDATE articles SET is_listed = 0 WHERE feed_id = ? AND is_listed", (feed,))
         return sum(self._keep(feed, article) for article in articles)
 

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from store.migrations import drop_all
 from store.restored import mark
 from store.sealing import Keyring, own_transaction
 
@@ -62,7 +63,7 @@ _MAX_KNOWN_MACS = 256
 
 _KIND_NAMES = {kind: kind.__name__.encode() for kind in (str, int, float, bytes, type(None))}
 
-_KEY_TABLE = (
+GENERATION_TABLE = (
     "CREATE TABLE IF NOT EXISTS keys.generation "
     "(id INTEGER PRIMARY KEY CHECK (id = 1), generation INTEGER NOT NULL, mac BLOB NOT NULL) STRICT"
 )
@@ -119,8 +120,8 @@ class Guard:
         Raises:
             sqlite3.Error: the files cannot be read or written.
         """
-        self._connection.execute(_KEY_TABLE)
-        intruders = self._remove_intruders()
+        self._connection.execute(GENERATION_TABLE)
+        intruders = drop_all(self._connection, "trigger", "view")  # the schema has neither
         self._install()
         kept = self._kept_generation()
         [own] = self._connection.execute("SELECT count(*) FROM main.guard").fetchone()
@@ -216,16 +217,6 @@ class Guard:
             for (mac,) in self._connection.execute(f"SELECT mac FROM {table}"):  # noqa: S608
                 digest = _move_digest(digest, None, mac)
         return digest
-
-    def _remove_intruders(self) -> int:
-        """Take out what the file would have run by itself: the schema has nothing like it."""
-        found = self._connection.execute(
-            "SELECT type, name FROM main.sqlite_master WHERE type IN ('trigger', 'view')"
-        ).fetchall()
-        for kind, name in found:
-            quoted = '"' + name.replace('"', '""') + '"'
-            self._connection.execute(f"DROP {kind} main.{quoted}")
-        return len(found)
 
     def _install(self) -> None:
         """Make what keeps the rows; it belongs to this connection, and stands in no file."""

@@ -65,7 +65,7 @@ class MasterKey:
             WrongKey: no master key that there is opens them, or the keys of the conversations that there are have gone.
             OSError: a key file cannot be read or written.
         """
-        connection.execute(_TABLE)
+        connection.execute(KEYS_TABLE)
         if _INDEX_KEY not in _names(connection):
             return self._begin(connection)
         keyring = self._find_key(connection) if self._given is None else _try_master(connection, self._given)
@@ -200,7 +200,7 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-_TABLE = "CREATE TABLE IF NOT EXISTS keys.wrapped (name BLOB PRIMARY KEY, key BLOB NOT NULL) STRICT"
+KEYS_TABLE = "CREATE TABLE IF NOT EXISTS keys.wrapped (name BLOB PRIMARY KEY, key BLOB NOT NULL) STRICT"
 
 
 def has_keys(connection: sqlite3.Connection) -> bool:
@@ -233,7 +233,7 @@ class Keyring:
         Raises:
             WrongKey: the master key is not the one that wrapped these keys.
         """
-        self.connection.execute(_TABLE)
+        self.connection.execute(KEYS_TABLE)
         self._index = self._key(_INDEX_KEY) or self._make(_INDEX_KEY)
 
     @property
