@@ -240,9 +240,7 @@ class OpenAI:
         model, reader = self._model, written.Reader(request)
         if habits.speaks_responses:
             reasons = _REASONING.match(model) is not None
-            body = openai_responses.body(
-                request, model=model, effort=effort, reasons=reasons, takes=habits.takes, marks=habits.marks_cache
-            )
+            body = openai_responses.body(request, model=model, effort=effort, reasons=reasons, habits=habits)
             gathering = written.PartialText(responses_stream.PartialResponse(), reader)
             data = await self._data(openai_responses.PATH, body, gathering, listener)
             return reader.read(openai_responses.read(data, request, model=model))

@@ -98,7 +98,7 @@ class Habits:
     speaks_responses: bool = False
     """Whether it is asked by the Responses API, in place of chat completions."""
     marks_cache: bool = False
-    """Whether its cache is told where it is to keep what."""
+    """Whether its cache is told where it is to keep what: without, it finds beginnings by itself, for nothing."""
     takes_system: bool = True
     """Whether its model's template knows a system message; where not, its words stand before the first question."""
     takes_parallel_calls: bool = True

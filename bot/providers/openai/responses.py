@@ -27,6 +27,7 @@ from bot.messages import (
 from bot.providers import caching, media, wire
 from bot.providers.base import Request, Stop, ToolOffer
 from bot.providers.openai.chat import CACHE_KEY, CallIds, Counted, arguments_json, tools_of
+from bot.providers.openai.quirks import Habits
 
 PATH = "/responses"
 VENDOR = "openai"
@@ -91,15 +92,14 @@ class _Answer(wire.Wire):
     usage: Counted | None = None
 
 
-def body(
-    request: Request, *, model: str, effort: str | None, reasons: bool, takes: media.Kinds, marks: bool = False
-) -> Json:
-    """The request; `reasons` says whether the model has reasoning items to hand out, `takes` what it can look at.
-
-    `marks` is whether the cache is told where it is to keep what: without, it finds beginnings by itself, for nothing.
+def body(request: Request, *, model: str, effort: str | None, reasons: bool, habits: Habits) -> Json:
+    """The request, as a server with these habits takes it; `reasons` says whether the model has reasoning items to hand
+    out.
     """
-    plan = caching.plan(request) if marks else caching.NOTHING
-    items = [_items(message, takes, marked=place in plan.marks) for place, message in enumerate(request.messages)]
+    plan = caching.plan(request) if habits.marks_cache else caching.NOTHING
+    items = [
+        _items(message, habits.takes, marked=place in plan.marks) for place, message in enumerate(request.messages)
+    ]
     ready: Json = {
         "model": model,
         "input": [*(_system(request) if plan.shared else ()), *chain.from_iterable(items)],
@@ -108,7 +108,7 @@ def body(
     }
     if request.whole_system and not plan.shared:
         ready["instructions"] = request.whole_system
-    if marks:
+    if habits.marks_cache:
         late = caching.outlives_half_an_hour(request.messages)
         ready["prompt_cache_options"] = {"mode": "explicit", "ttl": "12h" if late else "30m"}
     if reasons:
