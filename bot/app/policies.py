@@ -12,7 +12,6 @@ from pydantic import BaseModel, SecretStr
 
 from bot.events import TERMINAL_PERSON
 from bot.loops.intake.strangers import Admission
-from bot.loops.worker.loop import WorkerLimits
 from bot.media.speech import Speech
 from bot.policy.access import EVERYBODY, AccessList
 from bot.policy.callers import Callers
@@ -20,7 +19,6 @@ from bot.policy.limits import Quota
 from bot.policy.pairing import Pairing
 from bot.policy.secrets import Secrets
 from bot.settings import Settings
-from bot.turn.agent import Limits as AgentLimits
 from tools import Http
 
 _log = logging.getLogger(__name__)
@@ -54,8 +52,8 @@ def admission(settings: Settings, pairing: Pairing, callers: Callers | None) -> 
     )
 
 
-def worker_limits(settings: Settings) -> WorkerLimits:
-    """How messages are worked off."""
+def note_few_conversations(settings: Settings) -> None:
+    """Tell the operator where answers that hang would soon keep everybody else waiting."""
     at_once = settings.worker.conversations_at_once
     if at_once < _FEW_CONVERSATIONS:
         _log.warning(
@@ -63,25 +61,6 @@ def worker_limits(settings: Settings) -> WorkerLimits:
             "for one that waits costs next to nothing",
             at_once,
         )
-    return WorkerLimits(
-        conversations_at_once=at_once,
-        turn_timeout_seconds=settings.worker.turn_timeout_seconds,
-        max_attempts=settings.worker.max_attempts,
-        turns_at_once=settings.limits.turns_at_once,
-        approval_seconds=settings.approvals.timeout,
-        max_age_seconds=settings.intake.max_age,
-    )
-
-
-def agent_limits(settings: Settings) -> AgentLimits:
-    """How much one turn may ask of a model and of tools."""
-    return AgentLimits(
-        max_rounds=settings.tools.max_tool_calls,
-        max_calls_per_round=settings.tools.max_calls_per_round,
-        max_history_tokens=settings.history.max_tokens,
-        max_output_tokens=settings.llm.max_output_tokens,
-        timeout_seconds=settings.llm.timeout_seconds,
-    )
 
 
 def retention(settings: Settings) -> timedelta | None:

@@ -62,7 +62,7 @@ from bot.turn.captchas import Captchas
 from bot.turn.edits import Revisions
 from bot.turn.group_context import GroupContext
 from bot.turn.journal import Turn
-from bot.turn.multimodal import MultimodalAgent, VoiceReplies
+from bot.turn.multimodal import MultimodalAgent
 from bot.turn.notices import Notice, Notices
 from bot.turn.quotas import Quotas
 from bot.turn.reactions import EMOJI, Reactions
@@ -261,24 +261,24 @@ class Parts:
             provider,
             toolbox,
             system=prompt.system(settings.signal.name, settings.llm.system_prompt, settings.locale.place),
-            limits=policies.agent_limits(settings),
+            settings=settings,
             budget=self._budget,
             secrets=policies.secrets(settings),
             room=ContextRoom(self._lessons, models.server_of(settings)),
-            shows_sources=settings.answers.show_sources,
         )
-        seconds = settings.worker.turn_timeout_seconds
         return MultimodalAgent(
             agent,
             AttachmentReader(self._transport, settings.media, self._sandbox, speech=speech),
             timezone=settings.locale.timezone,
-            voice=VoiceReplies(speech=speech, turn_seconds=seconds) if speech and settings.audio.speak else None,
+            turn_seconds=settings.worker.turn_timeout_seconds,
+            speech=speech if settings.audio.speak else None,
             budget=self._budget,
         )
 
     def _worker(
         self, agent: MultimodalAgent, intake: Intake, identities: Identities, on_kept: Callable[[Turn], None]
     ) -> Worker:
+        policies.note_few_conversations(self._settings)
         approvals = Approvals(self._store, self._clock, self._turns)
         authority = Authority(name=self._settings.signal.name, allowed=self._allowed)
         group_context = GroupContext(self._clock, most=self._settings.groups.context_messages)
@@ -306,7 +306,7 @@ class Parts:
             status_messages=self._status_messages(),
             reactions=self._reactions(),
             group_context=group_context,
-            limits=policies.worker_limits(self._settings),
+            settings=self._settings,
             authority=authority,
             on_kept=on_kept,
             greeting=self._greeting() if self._realm == "signal" and self._settings.access.greeting else None,

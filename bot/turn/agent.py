@@ -11,7 +11,7 @@ Left to others: carrying calls out (`bot.turn.calls`), what people are told in t
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bot.errors import ContextTooLong, ProviderError
 from bot.labels import UNKNOWN, Labels, join_labels
@@ -20,6 +20,7 @@ from bot.policy.budgets import UsedUp
 from bot.policy.chat_settings import Persona
 from bot.policy.secrets import Secrets
 from bot.providers.base import Completion, OnText, Provider, Request, Stop, ToolOffer
+from bot.settings import Settings
 from bot.transports.base import ModelAnswered, ModelFailed
 from bot.turn import phrases, prompt, provenance
 from bot.turn.answers import Answers
@@ -48,19 +49,6 @@ _AGAIN = UserMessage(
 _PERSONA = "The people of this conversation want you to be like this here, within the rules above:"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
-    """How far one turn may go."""
-
-    max_rounds: int
-    """How often the model may call tools."""
-    max_calls_per_round: int = 8
-    max_history_tokens: int
-    max_output_tokens: int
-    timeout_seconds: float
-    """For one completion, attempts and pauses included."""
-
-
 class Agent:
     """Answers turns with one provider and one toolbox; `budget` None means that money is no object."""
 
@@ -70,23 +58,23 @@ class Agent:
         toolbox: Toolbox,
         *,
         system: str,
-        limits: Limits,
+        settings: Settings,
         budget: Budget | None = None,
         secrets: Secrets | None = None,
         room: ContextRoom | None = None,
-        shows_sources: bool = False,
     ) -> None:
         """`secrets` are the operator's own, which neither models nor people are told; None: there are none. `room` is
-        what is known of the models' room already. `shows_sources`: a line below an answer tells what it rests on.
+        what is known of the models' room already.
         """
         self._secrets = secrets or Secrets()
         self._provider = provider
         self._toolbox = toolbox
         self._system = system
-        self._limits = limits
+        self._settings = settings
         self._budget = budget
         self._room = room or ContextRoom()
-        self._calls = Calls(toolbox, max_per_round=limits.max_calls_per_round, secrets=self._secrets, room=self._room)
+        most, shows_sources = settings.tools.max_calls_per_round, settings.answers.show_sources
+        self._calls = Calls(toolbox, max_per_round=most, secrets=self._secrets, room=self._room)
         self._answers = Answers(toolbox, self._calls, budget=budget, secrets=self._secrets, shows_sources=shows_sources)
 
     async def answer(
@@ -142,7 +130,7 @@ class Agent:
             labels=labels,
             words=provenance.own_words(turn.incoming, turn.person),
             first_labels=labels,
-            rounds_left=self._limits.max_rounds if offers else 0,
+            rounds_left=self._settings.tools.max_tool_calls if offers else 0,
             size=self._room.size(turn.conversation, turn.settings.model),
             pages=self._calls.pages(turn),
         )
@@ -159,7 +147,7 @@ class Agent:
         called = {run.answer.name for run in state.runs}
         state.offers = self._room.offers(state.all_offers, size, model, called=called, words=state.words)
         past = part_of(_sendable(turn.history, state.offers), size)
-        most = self._limits.max_history_tokens
+        most = self._settings.history.max_tokens
         tokens = self._room.history_tokens(most, size, model, beside_tokens=self._beside_tokens(state))
         shown = prompt.window(past, max_tokens=tokens)
         state.history = tuple(message for past in shown for message in past)
@@ -180,7 +168,8 @@ class Agent:
         return sum(said) + sum(map(prompt.estimated_text_tokens, texts)) + tools + self._output_tokens(state)
 
     def _output_tokens(self, state: TurnState) -> int:
-        most = self._limits.max_output_tokens * (_MORE_ROOM if "with more room" in state.journal.asked_again else 1)
+        more = _MORE_ROOM if "with more room" in state.journal.asked_again else 1
+        most = self._settings.llm.max_output_tokens * more
         return self._room.output_tokens(most, SIZES[state.size], state.turn.settings.model)
 
     def _shrink(self, state: TurnState, error: ContextTooLong) -> bool:
@@ -284,7 +273,7 @@ class Agent:
             tools=state.offers,
             may_call_tools=bool(state.offers) and state.rounds_left > 0 and not is_pressed,
             max_output_tokens=self._output_tokens(state),
-            timeout_seconds=self._limits.timeout_seconds,
+            timeout_seconds=self._settings.llm.timeout_seconds,
             model=turn.settings.model,
             conversation=f"c{turn.conversation}",
             persona=_wished(turn.settings.persona),

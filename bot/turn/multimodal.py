@@ -9,7 +9,7 @@ What was opened or spoken is journaled at once: after a crash nothing is fetched
 import asyncio
 import logging
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Protocol
 
@@ -47,17 +47,12 @@ class AgentLike(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class VoiceReplies:
-    """With what and how long answers to voice notes are spoken."""
-
-    speech: Speech
-    turn_seconds: float
-    """The time of a whole turn: an answer is not put at risk for its sound."""
-
-
 class MultimodalAgent:
-    """An agent that sees and hears. `voice` None: it does not speak; `budget` None: money is no object."""
+    """An agent that sees and hears. `budget` None: money is no object.
+
+    `speech` speaks the answers to voice notes; None: nobody does. `turn_seconds` is the time of a whole turn: an answer
+    is not put at risk for its sound.
+    """
 
     def __init__(
         self,
@@ -65,13 +60,15 @@ class MultimodalAgent:
         attachments: AttachmentReader,
         *,
         timezone: str,
-        voice: VoiceReplies | None = None,
+        turn_seconds: float,
+        speech: Speech | None = None,
         budget: Budget | None = None,
     ) -> None:
         self._agent = agent
         self._attachments = attachments
         self._timezone = timezone
-        self._voice = voice
+        self._turn_seconds = turn_seconds
+        self._speech = speech
         self._budget = budget
         self._room = MemoryRoom(_ROOM_BYTES)
 
@@ -94,10 +91,10 @@ class MultimodalAgent:
         began = asyncio.get_running_loop().time()
         asked = await self._asked(turn, journal)
         outcome = await self._agent.answer(asked, journal, on_progress, on_text)
-        if self._voice is None or isinstance(outcome, Pause) or not (outcome.ok and _is_spoken(turn)):
+        if self._speech is None or isinstance(outcome, Pause) or not (outcome.ok and _is_spoken(turn)):
             return outcome
-        left_seconds = began + self._voice.turn_seconds - _MARGIN_SECONDS - asyncio.get_running_loop().time()
-        return await self._spoken(outcome, journal, self._voice.speech, left_seconds)
+        left_seconds = began + self._turn_seconds - _MARGIN_SECONDS - asyncio.get_running_loop().time()
+        return await self._spoken(outcome, journal, self._speech, left_seconds)
 
     async def _asked(self, turn: Turn, journal: Journal) -> Turn:
         """The turn with its files opened, unless an earlier attempt has asked already or there is no money for it."""

@@ -12,7 +12,7 @@
     Aldis is shut down: handed back, it does not count as a try.
 
 A turn spends nearly all of its time waiting: for a model, a tool, a person. It keeps nobody else from being served
-meanwhile; `WorkerLimits.conversations_at_once` only bounds the memory. What computes is bounded where it computes:
+meanwhile; `WORKER__CONVERSATIONS_AT_ONCE` only bounds the memory. What computes is bounded where it computes:
 files are opened a few at a time, each conversation and each person has one or a few turns, money has its budgets.
 Left to others: what of a claim is to be answered (`questions`), everything about the answer (`bot.turn`), what people
 see of it meanwhile (`typing_indicator`, `bot.turn.status`, `bot.turn.reactions`), sending it (`bot.loops.sender`).
@@ -22,7 +22,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from bot.clock import Clock
@@ -36,6 +36,7 @@ from bot.loops.worker.typing_indicator import TypingIndicator
 from bot.metrics import Counts
 from bot.policy.access import is_admin
 from bot.policy.routing import Question, Verdict
+from bot.settings import Settings
 from bot.transports.base import Progress, Transport
 from bot.turn.approvals import Approvals
 from bot.turn.group_context import GroupContext
@@ -67,22 +68,6 @@ _Taken = tuple[tuple[Claim, ...], bool]
 """What was claimed, and whether more waits."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WorkerLimits:
-    """How much at once, how long, how often."""
-
-    conversations_at_once: int
-    """Those included that only wait."""
-    turn_timeout_seconds: float
-    max_attempts: int
-    turns_at_once: int = 1_000_000
-    """Of one person, in several conversations."""
-    approval_seconds: float = 600
-    """How long a turn waits for a person's word."""
-    max_age_seconds: float = float("inf")
-    """How long a message may have waited before it is not answered as if it were new."""
-
-
 class Worker:
     """The loop of turns."""
 
@@ -100,7 +85,7 @@ class Worker:
         status_messages: StatusMessages,
         reactions: Reactions,
         group_context: GroupContext,
-        limits: WorkerLimits,
+        settings: Settings,
         authority: Authority,
         on_kept: Callable[[Turn], None] = lambda _: None,
         greeting: Callable[[], str] | None = None,
@@ -133,12 +118,12 @@ class Worker:
             reactions=reactions,
             group_context=group_context,
             authority=authority,
-            max_age_seconds=limits.max_age_seconds,
+            max_age_seconds=settings.intake.max_age,
         )
         self._work = Work(store)
         self._seen = InboxId(0)
         """The newest message that was looked at while it waited."""
-        self._limits = limits
+        self._settings = settings
         self._authority = authority
         self._running: dict[ConversationId, asyncio.Task[None]] = {}
         self._people: Counter[bytes] = Counter()
@@ -262,7 +247,7 @@ class Worker:
 
     def _room(self) -> int:
         """In how many conversations more something may be taken at once."""
-        return min(self._limits.conversations_at_once - len(self._running), _MAX_CLAIMS)
+        return min(self._settings.worker.conversations_at_once - len(self._running), _MAX_CLAIMS)
 
     def _claiming(self) -> Callable[[Repositories], _Taken | None] | None:
         """Takes what arrives in the commit that writes it down; None: what waits is looked at by `_look`."""
@@ -280,8 +265,8 @@ class Worker:
         """Take what waits, on the store's thread: there each commit knows what the one before has taken."""
         busy = {*self._running, *self._urgent_items.conversations}
         people = self._people.copy()
-        busy_people = [person for person, turns in people.items() if turns >= self._limits.turns_at_once]
-        seconds = self._limits.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
+        busy_people = [person for person, turns in people.items() if turns >= self._settings.limits.turns_at_once]
+        seconds = self._settings.worker.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
         return self._turns.claim(repos, busy=busy, seconds=seconds, most=most, busy_people=busy_people)
 
     def _on_arrival(self, group: asyncio.TaskGroup, taken: _Taken) -> None:
@@ -339,8 +324,7 @@ class Worker:
             _log.error("turn %d could not be handed back: %s", claim.turn, error)
 
     async def _served(self, claim: Claim, opened: tuple[OpenedItem, ...]) -> None:
-        is_lost = claim.attempt > self._limits.max_attempts + _MAX_BURIALS or claim.deaths > _MAX_DEATHS + _MAX_BURIALS
-        if is_lost or len(opened) < len(claim.items):
+        if self._is_over(claim, _MAX_BURIALS) or len(opened) < len(claim.items):
             _log.error("turn %d cannot be read and is given up", claim.turn)
             await self._turns.discard(claim)
             return
@@ -373,6 +357,10 @@ class Worker:
             self._counts.add("turns_refused")
             self._reactions.take_off(messages)
 
+    def _is_over(self, claim: Claim, more: int = 0) -> bool:
+        """Whether it was tried as often as it may be, and so many times more."""
+        return claim.attempt > self._settings.worker.max_attempts + more or claim.deaths > _MAX_DEATHS + more
+
     async def _undecided(self, claim: Claim, opened: Iterable[OpenedItem]) -> tuple[OpenedItem, ...]:
         """What is left of a claim without each yes or no that a turn waits for; then that is done."""
         left: list[OpenedItem] = []
@@ -394,7 +382,7 @@ class Worker:
         `said_before`: so many messages of others they are about in any case.
         """
         turn = replace(turn, talk=self._group_context.talk(turn.chat, at_least=said_before))
-        if claim.attempt > self._limits.max_attempts or claim.deaths > _MAX_DEATHS:
+        if self._is_over(claim):
             self._counts.add("turns_buried")
             _log.error("turn %d was tried %d times and is given up", claim.turn, claim.attempt - 1 + claim.deaths)
             await self._turns.bury(turn)
@@ -402,7 +390,7 @@ class Worker:
         async with self._typing_indicator.show(turn.chat):
             outcome = await self._outcome(turn)
             if isinstance(outcome, Pause):
-                until = self._clock.now() + timedelta(seconds=self._limits.approval_seconds)
+                until = self._clock.now() + timedelta(seconds=self._settings.approvals.timeout)
                 await self._turns.pause(turn, outcome, until=until)
                 self._counts.add("turns_paused")
                 self._note_seconds(claim, "paused")
@@ -427,9 +415,9 @@ class Worker:
 
     async def _outcome(self, turn: Turn) -> Outcome | Pause:
         """What the agent comes to, or what is said when it was stopped or took too long."""
-        journal = self._turns.journal(turn)
+        journal, seconds = self._turns.journal(turn), self._settings.worker.turn_timeout_seconds
         try:
-            async with asyncio.timeout(self._limits.turn_timeout_seconds), self._status_messages.show(turn) as showing:
+            async with asyncio.timeout(seconds), self._status_messages.show(turn) as showing:
 
                 async def on_progress(progress: Progress) -> None:
                     showing.watch(progress)

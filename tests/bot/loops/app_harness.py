@@ -34,7 +34,7 @@ from bot.policy.access import EVERYBODY, AccessList
 from bot.policy.pairing import Pairing
 from bot.providers.base import Completion, OnText, Request
 from bot.providers.capabilities import Capabilities
-from bot.settings import BudgetSettings, HistorySettings, Settings, load_settings
+from bot.settings import BudgetSettings, HistorySettings, Settings
 from bot.transports.envelope.frames import FrameReader
 from bot.turn.approvals import Approvals
 from bot.turn.reactions import EMOJI, Reactions
@@ -43,7 +43,7 @@ from bot.turn.turns import Turns
 from store import Store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.transports.bridges import OWN_ACCOUNT
-from tests.bot.turn.turn_helpers import Scripted, says
+from tests.bot.turn.turn_helpers import Scripted, says, settings_with
 from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.envelopes import ALDIS, GROUP, Frame
@@ -211,13 +211,6 @@ class StoryParts(Parts):
         return (*super()._commands(context, approvals, intake, identities), *self._paces.commands(context))
 
 
-def _settings(usual: Settings, **groups: Mapping[str, Any]) -> Settings:
-    """The usual ones with these changes, of which no value is checked: a story may want a pace that nobody may set."""
-    return usual.model_copy(
-        update={name: getattr(usual, name).model_copy(update=changes) for name, changes in groups.items()}
-    )
-
-
 @asynccontextmanager
 async def app_harness(
     store: Store,
@@ -249,8 +242,7 @@ async def app_harness(
     """Aldis in one process; everything is over at the end. `settings` are those that are otherwise, by their group."""
     transport, thinker = transport or Berth(), Thinker()
     allowed = access or AccessList(persons=frozenset({EVERYBODY}), groups=frozenset({GROUP}), admins=admins)
-    usual = _settings(
-        load_settings({}, None),
+    usual = settings_with(
         access={
             "allowed": tuple(allowed.persons),
             "groups": tuple(allowed.groups),
@@ -283,7 +275,7 @@ async def app_harness(
         worker={"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **worker},
     )
     paces = Paces(mark_seconds=mark_seconds, patience_seconds=patience_seconds, commands=commands, known=known)
-    parts = StoryParts(_settings(usual, **(settings or {})), transport, store, speech, clock, paces)
+    parts = StoryParts(settings_with(usual, **(settings or {})), transport, store, speech, clock, paces)
     own = (*(make(parts.reminders) for make in ported), *((Remember(parts.memory),) if remembers else ()))
     aldis = parts.aldis(thinker, (*tools, *own), sources)
     running = [asyncio.create_task(loop.run()) for loop in (aldis.worker, aldis.sender)]

@@ -15,13 +15,13 @@ from bot.commands.conversation import ConversationCommands
 from bot.commands.urgent import Authority, UrgentItems
 from bot.events import ChatId, Envelope, Kind, Reply
 from bot.i18n import phrases as common_phrases
-from bot.loops.worker.loop import Worker, WorkerLimits
+from bot.loops.worker.loop import Worker
 from bot.loops.worker.typing_indicator import _MAX_TYPING
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.providers.base import Completion, OnText, Request
 from bot.turn import phrases
-from bot.turn.agent import Agent, Limits
+from bot.turn.agent import Agent
 from bot.turn.approvals import Approvals
 from bot.turn.edits import Revisions
 from bot.turn.group_context import GroupContext
@@ -30,7 +30,7 @@ from bot.turn.status import StatusMessages
 from bot.turn.turns import Turns
 from store import Arrival, Store
 from tests.bot.loops.fake_transport import FakeTransport, envelope
-from tests.bot.turn.turn_helpers import Scripted, says, toolbox
+from tests.bot.turn.turn_helpers import Scripted, says, settings_with, toolbox, turn_settings
 from tests.conftest import NOON
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually, eventually_found
 
@@ -65,11 +65,10 @@ def worker_of(
     groups: tuple[CommandGroup, ...] = (),
     **changes: Any,
 ) -> Worker:
-    worker_limits = WorkerLimits(
-        **{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **changes}
-    )
-    limits = Limits(max_rounds=5, max_history_tokens=1000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
-    agent = Agent(provider, toolbox(clock), system="Be kind.", limits=limits)
+    bounds = {"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **changes}
+    no_bounds = {"intake": {"max_age": float("inf")}, "limits": {"turns_at_once": 1_000_000}}
+    settings = settings_with(turn_settings(max_history_tokens=1000), worker=bounds, **no_bounds)
+    agent = Agent(provider, toolbox(clock), system="Be kind.", settings=settings)
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
     context, counts, approvals = CommandContext(store, turns, clock), Counts(), Approvals(store, clock, turns)
     authority = Authority(name="Aldis", allowed=AccessList(persons=frozenset(), groups=frozenset()))
@@ -100,7 +99,7 @@ def worker_of(
         status_messages=StatusMessages(store, clock, mode="off"),
         reactions=Reactions(transport, store, clock, emoji=None),
         group_context=group_context,
-        limits=worker_limits,
+        settings=settings,
         authority=authority,
     )
 

@@ -18,16 +18,15 @@ from bot.providers.base import Attempt, Completion, OnText, Request, Stop, Usage
 from bot.providers.prices import Price, PricedModel
 from bot.settings import BudgetSettings
 from bot.turn import phrases
-from bot.turn.agent import Agent, Limits
+from bot.turn.agent import Agent
 from bot.turn.budget import Budget
 from bot.turn.journal import Outcome, Turn
 from bot.turn.ledger_entries import ledger_entries
 from bot.turn.turns import Turns
 from store import Store, StoreError, open_store
-from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says, toolbox
+from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says, toolbox, turn_settings
 from tests.conftest import NOON
 from tests.ledger_sums import ledger_sum
-from tests.waiting import DEADLINE_SECONDS
 
 GROUP = "group:G"
 CENT = "0.01"
@@ -58,11 +57,8 @@ class Purse(Desk):
 
     @property
     def agent(self) -> Agent:
-        bounds = Limits(
-            max_rounds=5, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS
-        )
         box = toolbox(self.clock, *self.tools)
-        return Agent(self.provider, box, system="Be kind.", limits=bounds, budget=self.budget)
+        return Agent(self.provider, box, system="Be kind.", settings=turn_settings(), budget=self.budget)
 
     async def asked(self, person: str = "alice", chat: str | None = None) -> Turn:
         """A new message of the person, claimed and loaded."""

@@ -20,12 +20,12 @@ from pydantic import SecretStr
 from bot.clock import SetClock
 from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
-from bot.turn.agent import Agent, Limits
+from bot.turn.agent import Agent
 from bot.turn.journal import Outcome
 from store import Store
 from tests.bot.providers import vendors
 from tests.bot.providers.vendors import NAMES, Vendor
-from tests.bot.turn.turn_helpers import Desk, Scripted, toolbox
+from tests.bot.turn.turn_helpers import Desk, Scripted, toolbox, turn_settings
 from tests.invariants import is_sendable
 from tests.servers.base import Answer, Seen, Server, hang
 from tests.servers.script import Heard, call, say
@@ -37,13 +37,7 @@ from tests.waiting import DEADLINE_SECONDS
 from tools import CATALOG, Fetcher, Http, build
 from tools.building import alone
 
-LIMITS = Limits(
-    max_rounds=12,
-    max_calls_per_round=64,
-    max_history_tokens=16_000,
-    max_output_tokens=1000,
-    timeout_seconds=DEADLINE_SECONDS,
-)
+SETTINGS = turn_settings(max_rounds=12, max_calls_per_round=64)
 SECRET = "words of the service"
 
 
@@ -76,7 +70,7 @@ async def table(
         await stack.enter_async_context(fetcher)
         sandbox = stack.enter_context(closing(Sandbox()))
         tools = build(given, replace(alone(http, fetcher), papers=Library(sandbox)))
-        agent = Agent(vendor.provider, toolbox(clock, *tools, **box), system="Be kind.", limits=LIMITS)
+        agent = Agent(vendor.provider, toolbox(clock, *tools, **box), system="Be kind.", settings=SETTINGS)
         yield Table(Desk(store, clock, Scripted([])), agent)
 
 

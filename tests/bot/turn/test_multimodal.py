@@ -15,7 +15,7 @@ from bot.media.speech import Speech
 from bot.settings import BudgetSettings, MediaSettings
 from bot.turn.budget import Budget
 from bot.turn.journal import Asked, Opened, Outcome, Spoken, Turn, dump_step, load_step
-from bot.turn.multimodal import MultimodalAgent, VoiceReplies
+from bot.turn.multimodal import MultimodalAgent
 from store import Store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.media.samples import adts
@@ -51,8 +51,8 @@ def multimodal(
 ) -> MultimodalAgent:
     """`seconds` is a turn's time; 0 for one that does not speak."""
     attachments = AttachmentReader(transport, LIMITS, sandbox(), speech=speech)
-    voice = VoiceReplies(speech=speech, turn_seconds=seconds) if seconds else None
-    return MultimodalAgent(desk.agent, attachments, timezone="UTC", voice=voice, budget=budget)
+    speaks = speech if seconds else None
+    return MultimodalAgent(desk.agent, attachments, timezone="UTC", turn_seconds=seconds, speech=speaks, budget=budget)
 
 
 async def answered(desk: Desk, turn: Turn, by: MultimodalAgent) -> Outcome:

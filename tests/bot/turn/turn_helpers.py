@@ -13,8 +13,9 @@ from bot.errors import ProviderError
 from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolCall
 from bot.providers.base import Completion, OnText, Request, Stop, Usage
+from bot.settings import Settings, load_settings
 from bot.transports.base import Progress
-from bot.turn.agent import Agent, Limits
+from bot.turn.agent import Agent
 from bot.turn.journal import Outcome, Turn
 from bot.turn.room import ContextRoom
 from bot.turn.toolbox import Toolbox
@@ -138,6 +139,23 @@ def toolbox(clock: SetClock, *tools: Tool, **changes: Any) -> Toolbox:
     return Toolbox(tools, clock=clock, timezone="UTC", **limits)
 
 
+def settings_with(usual: Settings | None = None, **groups: Mapping[str, Any]) -> Settings:
+    """The usual ones with these changes by group. No value is checked: a story may want what nobody may set."""
+    before = usual or load_settings({}, None)
+    return before.model_copy(
+        update={name: getattr(before, name).model_copy(update=changes) for name, changes in groups.items()}
+    )
+
+
+def turn_settings(*, max_rounds: int = 5, max_calls_per_round: int = 8, max_history_tokens: int = 16_000) -> Settings:
+    """The bounds of a turn, each of them small."""
+    return settings_with(
+        history={"max_tokens": max_history_tokens},
+        llm={"max_output_tokens": 1000, "timeout_seconds": DEADLINE_SECONDS},
+        tools={"max_tool_calls": max_rounds, "max_calls_per_round": max_calls_per_round},
+    )
+
+
 def incoming(text: str = "hello", sent_at: int = 1, chat: str = "direct:alice") -> Incoming:
     return Incoming(author=PersonId("alice"), name="Alice", chat=ChatId(chat), sent_at=SentId(sent_at), text=text)
 
@@ -169,20 +187,17 @@ class Desk:
 
     @property
     def agent(self) -> Agent:
-        limits = Limits(
+        settings = turn_settings(
             max_rounds=self.max_rounds,
             max_calls_per_round=self.max_calls_per_round,
             max_history_tokens=self.max_history_tokens,
-            max_output_tokens=1000,
-            timeout_seconds=DEADLINE_SECONDS,
         )
         return Agent(
             self.provider,
             toolbox(self.clock, *self.tools, **self.changes),
             system="Be kind.",
-            limits=limits,
+            settings=settings_with(settings, answers={"show_sources": self.shows_sources}),
             room=self.room,
-            shows_sources=self.shows_sources,
         )
 
     async def arrive(self, chat: str = "direct:alice") -> None:

@@ -14,12 +14,12 @@ from typing import Any
 from bot.clock import SetClock
 from bot.transports.base import Progress
 from bot.turn import journal
-from bot.turn.agent import Agent, Limits
+from bot.turn.agent import Agent
 from bot.turn.journal import Decided, Outcome, Pause, Turn
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
 from store import Arrival, Repositories, Store, open_store
-from tests.bot.turn.turn_helpers import incoming
+from tests.bot.turn.turn_helpers import incoming, turn_settings
 from tests.campaigns.agentdojo.gates import GATES
 from tests.campaigns.agentdojo.model import Obeying
 from tests.campaigns.agentdojo.operator import options
@@ -88,13 +88,8 @@ class Ring:
             max_result_chars=_LONG,
             calls_per_minute=_LONG,
         )
-        limits = Limits(
-            max_rounds=100,
-            max_history_tokens=_LONG,
-            max_output_tokens=1000,
-            timeout_seconds=DEADLINE_SECONDS,
-        )
-        agent = Agent(model, toolbox, system="Be kind.", limits=limits)
+        settings = turn_settings(max_rounds=100, max_history_tokens=_LONG)
+        agent = Agent(model, toolbox, system="Be kind.", settings=settings)
         turns = Turns(self.store, self.clock, max_turns=20, timezone="UTC")
         turn = await self._begun(turns, prompt)
         asked: list[str] = []
