@@ -39,7 +39,7 @@ from store.sealing import Keyring
 _log = logging.getLogger(__name__)
 
 
-_LONGEST_UNHEARD_MS = 600_000
+_MAX_UNHEARD_MS = 600_000
 """So long after a send began it is sent again, proved or not, although nobody could hear of it."""
 
 
@@ -494,7 +494,7 @@ class Outbox(Repository):
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' AND position >= 0 "
             "AND EXISTS (SELECT 1 FROM listening WHERE realm = ?2 AND until < ?1) "
             "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
-            (at, self.realm, until, _LONGEST_UNHEARD_MS),
+            (at, self.realm, until, _MAX_UNHEARD_MS),
         )
 
     def _listens(self, at: int) -> None:

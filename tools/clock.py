@@ -19,7 +19,7 @@ from tools.errors import NotFound
 from tools.text import clean_text
 
 _OFFSET = re.compile(r"(?:utc|gmt)? ?([+-])(\d{1,2})(?::?([0-5]\d))?")
-_LONGEST_OFFSET = timedelta(hours=14)
+_MAX_OFFSET = timedelta(hours=14)
 _WITH_CITIES = ("Africa/", "America/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/", "Pacific/")
 
 
@@ -81,7 +81,7 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
             return zones[candidate], ZoneInfo(zones[candidate])
     if match := _OFFSET.fullmatch(wanted):
         offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
-        if offset > _LONGEST_OFFSET:
+        if offset > _MAX_OFFSET:
             raise NotFound("No time zone is more than 14 hours from UTC.")
         zone = timezone(-offset if match[1] == "-" else offset)
         return zone.tzname(None), zone

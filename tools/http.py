@@ -42,7 +42,7 @@ MAX_JSON_MEMBERS = 100_000
 """The most commas and brackets in an answer's JSON: 2 MB of empty objects took 5 seconds and 400 MB to read
 (measured 2026-11-22)."""
 
-LONGEST_PAUSE_SECONDS = 3.0
+MAX_PAUSE_SECONDS = 3.0
 """How long a service may ask us to wait before the retry; for a longer wait there is none."""
 
 _MAX_CONNECTIONS = 1000
@@ -53,7 +53,7 @@ _Parsed = TypeVar("_Parsed")
 _BEFORE_ANYTHING_IS_SENT = (httpx.ConnectError, httpx.LocalProtocolError, httpx.UnsupportedProtocol)
 _TRIES = 3
 """For a service that is unavailable (503); one that wants fewer requests, or cannot be reached, is asked twice."""
-_SHORTEST_PAUSE_SECONDS = 0.3  # before a retry that nobody gave a time for; up to twice as long by chance
+_MIN_PAUSE_SECONDS = 0.3  # before a retry that nobody gave a time for; up to twice as long by chance
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,7 +151,7 @@ def usual_pause(answer: JsonAnswer) -> float | None:
     asked = answer.retry_after_seconds
     if asked is None:
         return _moment_seconds()
-    return asked if asked <= LONGEST_PAUSE_SECONDS else None
+    return asked if asked <= MAX_PAUSE_SECONDS else None
 
 
 def bearer(key: SecretStr | None) -> dict[str, str]:
@@ -409,4 +409,4 @@ def _finite(number: str) -> float:
 
 
 def _moment_seconds() -> float:
-    return random.uniform(_SHORTEST_PAUSE_SECONDS, 2 * _SHORTEST_PAUSE_SECONDS)  # noqa: S311 - spreads load, guards nothing
+    return random.uniform(_MIN_PAUSE_SECONDS, 2 * _MIN_PAUSE_SECONDS)  # noqa: S311 - spreads load, guards nothing

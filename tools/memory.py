@@ -8,7 +8,7 @@ from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.ports import Memory
 
-_LONGEST_FACT = 300
+_MAX_FACT_CHARS = 300
 
 
 class RememberArguments(Arguments):
@@ -18,7 +18,7 @@ class RememberArguments(Arguments):
     fact: str | None = Field(
         default=None,
         min_length=1,
-        max_length=_LONGEST_FACT,
+        max_length=_MAX_FACT_CHARS,
         description="One fact about the person who asks, as a short sentence: 'is vegetarian'.",
     )
     number: int | None = Field(default=None, ge=1, description="The number of a remembered fact.")

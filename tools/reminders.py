@@ -13,8 +13,8 @@ from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.ports import Every, PlannedReminder, Reminders, Repeat, Weekday, Wish
 
-_LONGEST_TEXT = 1000
-_LONGEST_DELAY_SECONDS = 5 * 366 * 86_400
+_MAX_TEXT_CHARS = 1000
+_MAX_DELAY_SECONDS = 5 * 366 * 86_400
 
 
 class RemindArguments(Arguments):
@@ -24,12 +24,12 @@ class RemindArguments(Arguments):
         description="set needs text and a time; cancel needs number; timezone keeps where the person lives."
     )
     text: str | None = Field(
-        default=None, min_length=1, max_length=_LONGEST_TEXT, description="What the person is told then."
+        default=None, min_length=1, max_length=_MAX_TEXT_CHARS, description="What the person is told then."
     )
     prompt: str | None = Field(
         default=None,
         min_length=1,
-        max_length=_LONGEST_TEXT,
+        max_length=_MAX_TEXT_CHARS,
         description=(
             "Only where work is to be done then (look up the weather): the question that you are asked at that time,"
             " complete in itself."
@@ -41,7 +41,7 @@ class RemindArguments(Arguments):
         description="YYYY-MM-DDTHH:MM on the person's wall clock; when it repeats, the first time.",
     )
     delay_seconds: int | None = Field(
-        default=None, ge=1, le=_LONGEST_DELAY_SECONDS, description="Instead: so long from now, as in 'in 10 minutes'."
+        default=None, ge=1, le=_MAX_DELAY_SECONDS, description="Instead: so long from now, as in 'in 10 minutes'."
     )
     timezone: str | None = Field(
         default=None, max_length=60, description="An IANA zone; left out: the one in the person's message."

@@ -46,7 +46,7 @@ _INLINE_TAGS = frozenset(
 MIN_FITTED_CHARS = 200
 """The least that `fit_json` can be asked for: room for a mark."""
 
-_SHORTEST_CUT = 40  # characters of a text that stay before lists lose items
+_MIN_CUT_CHARS = 40  # characters of a text that stay before lists lose items
 _DEEPEST = 24  # levels; far above any result, far below Python's recursion limit
 _MAX_INTEGER_BITS = 14_000  # 4,215 digits: json and str refuse integers of more than 4,300
 _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
@@ -126,12 +126,12 @@ def _caps_that_fit(whole: Mapping[str, Any], max_chars: int) -> _Caps:
 
     # No text, list or object that is longer than this fits, so nothing wider needs to be tried.
     items, entries = max_chars // 2, max_chars // 4
-    if not fits(_Caps(_SHORTEST_CUT, items, entries)):
-        items = _largest(lambda count: fits(_Caps(_SHORTEST_CUT, count, entries)), items)
-    if not fits(_Caps(_SHORTEST_CUT, items, entries)):
-        entries = _largest(lambda count: fits(_Caps(_SHORTEST_CUT, items, count)), entries)
+    if not fits(_Caps(_MIN_CUT_CHARS, items, entries)):
+        items = _largest(lambda count: fits(_Caps(_MIN_CUT_CHARS, count, entries)), items)
+    if not fits(_Caps(_MIN_CUT_CHARS, items, entries)):
+        entries = _largest(lambda count: fits(_Caps(_MIN_CUT_CHARS, items, count)), entries)
     chars = _largest(lambda count: fits(_Caps(count, items, entries)), max_chars)
-    return _Caps(max(chars, _SHORTEST_CUT), items, entries)
+    return _Caps(max(chars, _MIN_CUT_CHARS), items, entries)
 
 
 def _largest(fits: Callable[[int], bool], below: int) -> int:

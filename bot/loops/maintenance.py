@@ -25,7 +25,7 @@ _EXPIRY_EVERY_SECONDS = 5.0
 _REMEMBERED = timedelta(days=45)
 """How long the names of settled messages are kept, to know a redelivery. A linked device that has not fetched for a
 month is unlinked, so nothing older comes. Source: signal-cli-rest-api, issue 552 (2026)."""
-_LONGEST_WAIT = timedelta(days=1)
+_MAX_WAIT = timedelta(days=1)
 
 _HELD = timedelta(days=14)
 """How long an answer waits for a new safety number to be trusted: as long as signal-cli keeps what such people write.
@@ -42,7 +42,7 @@ class Maintenance:
         revisions: Revisions,
         *,
         retention: timedelta | None = None,
-        longest_wait: timedelta = _LONGEST_WAIT,
+        longest_wait: timedelta = _MAX_WAIT,
         every_seconds: float = _EVERY_SECONDS,
         expiry_every_seconds: float = _EXPIRY_EVERY_SECONDS,
     ) -> None:

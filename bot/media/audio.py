@@ -26,7 +26,7 @@ _MAX_BOXES = 1000
 _UNUSUAL = "it is a kind of AAC that is not read here"
 _MAX_FRAMES = 500_000
 """Three hours of the usual kind. A made file may be nothing but heads: millions of them, each an object here."""
-_FEWEST_BITS = 1000
+_MIN_BITS = 1000
 """Of sound that takes a second: an account of more seconds than its bits can hold is none."""
 
 
@@ -75,7 +75,7 @@ def seconds_of(m4a: bytes) -> float | None:
     at, width = (20, 8) if head[0] == 1 else (12, 4)
     scale = int.from_bytes(head[at : at + 4], "big")
     duration = int.from_bytes(head[at + 4 : at + 4 + width], "big")
-    is_told = scale and duration * _FEWEST_BITS <= scale * len(m4a) * 8
+    is_told = scale and duration * _MIN_BITS <= scale * len(m4a) * 8
     return duration / scale if is_told else None
 
 

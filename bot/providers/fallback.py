@@ -31,13 +31,13 @@ from bot.providers.base import Attempt, Completion, OnText, Provider, Request
 BACK_OFF_SECONDS = (0.5, 2.0)
 """The pauses before the second and the third round where no provider names one; jitter takes or adds up to a half."""
 
-LONGEST_PAUSE_SECONDS = 10.0
+MAX_PAUSE_SECONDS = 10.0
 """A provider that wants a longer pause than this is not asked again for the same request: a person is waiting."""
 
 COOL_DOWN_SECONDS = 30.0
 """How long a provider is passed over that failed without saying for how long."""
 
-LONGEST_COOL_DOWN_SECONDS = 300.0
+MAX_COOL_DOWN_SECONDS = 300.0
 """The most that a `retry-after` can ask for, and the cool-down of a refused key: the operator may mend either."""
 
 _GRACE_SECONDS = 0.1
@@ -233,7 +233,7 @@ def _attempt(
 
 def _worth_repeating(error: ProviderError) -> bool:
     """Whether the same request may fare better at the same provider within the patience of a person."""
-    return isinstance(error, _TRANSIENT) and (error.retry_after_seconds or 0.0) <= LONGEST_PAUSE_SECONDS
+    return isinstance(error, _TRANSIENT) and (error.retry_after_seconds or 0.0) <= MAX_PAUSE_SECONDS
 
 
 def _asked_pause_seconds(error: ProviderError, otherwise_seconds: float) -> float:
@@ -242,7 +242,7 @@ def _asked_pause_seconds(error: ProviderError, otherwise_seconds: float) -> floa
 
 def _cool_down_seconds(error: ProviderError) -> float:
     if isinstance(error, BadKey):
-        return LONGEST_COOL_DOWN_SECONDS
+        return MAX_COOL_DOWN_SECONDS
     if not isinstance(error, _TRANSIENT):
         return 0.0
-    return min(_asked_pause_seconds(error, COOL_DOWN_SECONDS), LONGEST_COOL_DOWN_SECONDS)
+    return min(_asked_pause_seconds(error, COOL_DOWN_SECONDS), MAX_COOL_DOWN_SECONDS)

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 EMOJI = "👀"
 AFTER_SECONDS = 3.0
 """How long an answer may take without a mark: each is a message to Signal's server, and makes a phone light up."""
-_LONGEST_SECONDS = 3600.0
+_MAX_SECONDS = 3600.0
 """A mark goes by itself after so long: its message may have been taken back while it waited."""
 _REACT_SECONDS = 30.0
 _LATE = timedelta(seconds=90)
@@ -33,7 +33,7 @@ _LATE = timedelta(seconds=90)
 _LAST_SECONDS = 1.0
 """How long the last marks may take to go when Aldis ends."""
 
-_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 5.0
+_MIN_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.05, 5.0
 """How long a mark waits before it looks again whether its chat is quiet."""
 
 _Place = tuple[ChatId, PersonId, SentId]
@@ -95,7 +95,7 @@ class Reactions:
     async def _marked(self, place: _Place, over: asyncio.Event, emoji: str, may_stand: bool) -> None:  # noqa: FBT001
         if not await is_set_within(over, self._after_seconds):
             may_stand |= await self._react(place, emoji, removed=False, unless=over)
-            await is_set_within(over, _LONGEST_SECONDS)
+            await is_set_within(over, _MAX_SECONDS)
         if may_stand:
             await self._react(place, emoji, removed=True)
         if place in self._standing and self._standing[place][0] is over:
@@ -104,10 +104,10 @@ class Reactions:
     async def _react(self, place: _Place, emoji: str, *, removed: bool, unless: asyncio.Event | None = None) -> bool:
         """Send the reaction as soon as its chat is quiet, unless this is over by then; gives whether it was sent."""
         try:
-            pause_seconds = _SHORTEST_PAUSE_SECONDS
+            pause_seconds = _MIN_PAUSE_SECONDS
             while (number := await self._begun(place[0])) is None:
                 await asyncio.sleep(pause_seconds)
-                pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
+                pause_seconds = min(2 * pause_seconds, _MAX_PAUSE_SECONDS)
                 if unless is not None and unless.is_set():
                     return False
             await self._sent(number, place, emoji, removed=removed)

@@ -18,7 +18,7 @@ from tools.http import Http
 
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _MEASURED = Context(prec=10)
-_LARGEST = 1e30
+_MAX_AMOUNT = 1e30
 _PLAIN_EXPONENTS = range(-8, 16)
 _MANY_DECIMALS = Decimal("0.000001")
 _DECIMALS = Decimal("0.01")
@@ -27,7 +27,7 @@ _DECIMALS = Decimal("0.01")
 class ConvertArguments(Arguments):
     """How much of what, and into what."""
 
-    amount: float = Field(ge=-_LARGEST, le=_LARGEST, allow_inf_nan=False, description="How much.")
+    amount: float = Field(ge=-_MAX_AMOUNT, le=_MAX_AMOUNT, allow_inf_nan=False, description="How much.")
     unit: str = Field(
         min_length=1,
         max_length=MAX_CHARS,

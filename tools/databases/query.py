@@ -21,7 +21,7 @@ _MAX_VALUES = 50
 _MAX_VALUE_CHARS = 500
 _MAX_NAME_CHARS = 200
 _FARTHEST_ROW = 1_000_000
-_LARGEST_INTEGER = 2**63 - 1
+_MAX_INTEGER = 2**63 - 1
 _MEASURE = re.compile(rf"({'|'.join(get_args(Function))})\((.*)\)")
 _DIRECTION = re.compile(r"(.*?)(?: +(asc|desc))?", re.IGNORECASE)
 
@@ -162,7 +162,7 @@ def _condition(given: ConditionArguments, allowed: Sequence[str]) -> Condition:
     for value in values:
         if isinstance(value, str) and "\x00" in value:
             raise BadArguments("A value holds characters that no text in a database has.")
-        if isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
+        if isinstance(value, int) and abs(value) > _MAX_INTEGER:
             raise BadArguments("A value is a number that no column can hold.")
     if given.op in {"contains", "starts_with"} and values == ("",):
         raise BadArguments(f"{given.op} needs a word.")

@@ -51,7 +51,7 @@ _Work = Callable[[sqlite3.Connection, "Brake"], _T]
 
 _QUESTIONS_AT_ONCE = 2
 _STEPS_BETWEEN_LOOKS = 1000  # of SQLite's machine: well under a millisecond
-_LONGEST_WAIT_FOR_A_LOCK_SECONDS = 1.0
+_MAX_LOCK_SECONDS = 1.0
 _HEADER_BYTES = 100
 _FORMATS = slice(18, 20)  # of the header: how the file is written and read
 _WITH_LOG = b"\x02\x02"
@@ -177,7 +177,7 @@ class Sqlite:
         return done
 
     def _open(self, brake: Brake, *, is_at_rest: bool) -> sqlite3.Connection:
-        lock_seconds = min(_LONGEST_WAIT_FOR_A_LOCK_SECONDS, self._access.timeout_seconds / 2)
+        lock_seconds = min(_MAX_LOCK_SECONDS, self._access.timeout_seconds / 2)
         address = f"file:{quote(self._path)}?mode=ro{'&immutable=1' if is_at_rest else ''}"
         connection = sqlite3.connect(address, uri=True, timeout=lock_seconds, isolation_level=None, cached_statements=0)
         try:

@@ -15,10 +15,10 @@ ABOUT = 0.6
 """The share of the claim's telling words that a text about it has at least."""
 
 _MAX_TERMS = 24
-_SHORTEST_STEM = 4  # characters; shorter words count only as they stand
+_MIN_STEM = 4  # characters; shorter words count only as they stand
 _LONG = 7  # characters, from which on an ending may change two: collapsed, collapses
-_LONGEST_ENDING = 3
-_FEWEST_FUNCTION_WORDS = 2  # to know the language of a text by; one is enough for a headline
+_MAX_ENDING = 3
+_MIN_FUNCTION_WORDS = 2  # to know the language of a text by; one is enough for a headline
 _HEADLINE_WORDS = 8
 # Scripts that put no spaces between words are compared by pairs of signs.
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]+")
@@ -51,17 +51,17 @@ def language(text: str) -> str | None:
     said = words(text)
     hits = {name: sum(word in listed for word in said) for name, listed in FUNCTION_WORDS.items()}
     best = max(hits, key=lambda name: hits[name])
-    fewest = 1 if len(said) <= _HEADLINE_WORDS else _FEWEST_FUNCTION_WORDS
+    fewest = 1 if len(said) <= _HEADLINE_WORDS else _MIN_FUNCTION_WORDS
     return best if hits[best] >= fewest else None
 
 
 def _stands(term: str, said: frozenset[str]) -> bool:
     if term in said:
         return True
-    if len(term) < _SHORTEST_STEM or term[0].isdigit():
+    if len(term) < _MIN_STEM or term[0].isdigit():
         return False
-    stem = term[: max(_SHORTEST_STEM, len(term) - (1 if len(term) < _LONG else 2))]
-    return any(word.startswith(stem) and len(word) <= len(term) + _LONGEST_ENDING for word in said)
+    stem = term[: max(_MIN_STEM, len(term) - (1 if len(term) < _LONG else 2))]
+    return any(word.startswith(stem) and len(word) <= len(term) + _MAX_ENDING for word in said)
 
 
 def _terms(wording: str) -> tuple[str, ...]:

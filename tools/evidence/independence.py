@@ -17,8 +17,8 @@ SAME = 0.6
 """The share of the shorter text's runs of three words that stands in the other one when they are the same text."""
 
 _RUN_WORDS = 3
-_FEWEST_RUNS = 6  # shorter texts say the same by chance
-_FEWEST_TITLE_WORDS = 5
+_MIN_RUNS = 6  # shorter texts say the same by chance
+_MIN_TITLE_WORDS = 5
 # Behind the last of these a title names its site.
 _SITE_IN_TITLE = re.compile(r"\s[|\u2013\u2014-]\s[^|\u2013\u2014]{1,40}$")
 _AGENCY_SITES = {"reuters": "reuters", "apnews": "ap", "afp": "afp", "dpa": "dpa", "efe": "efe", "ansa": "ansa"}
@@ -52,7 +52,7 @@ def _same_reports(hits: Sequence[Hit]) -> Iterator[tuple[int, int]]:
     for at, text in enumerate(runs):
         for before in range(at):
             fewest = min(len(runs[before]), len(text))
-            if fewest >= _FEWEST_RUNS and len(runs[before] & text) >= SAME * fewest:
+            if fewest >= _MIN_RUNS and len(runs[before] & text) >= SAME * fewest:
                 yield before, at
 
 
@@ -60,7 +60,7 @@ def _marks(hit: Hit) -> Iterator[tuple[str, Hashable]]:
     """What a source shares with others only if they tell one report."""
     name = publisher(hit.site)
     yield "publisher", name
-    if len(title := words(_SITE_IN_TITLE.sub("", hit.title))) >= _FEWEST_TITLE_WORDS:
+    if len(title := words(_SITE_IN_TITLE.sub("", hit.title))) >= _MIN_TITLE_WORDS:
         yield "title", title
     credit = CREDITS.search(fold(f"{hit.title} {hit.snippet}"))
     agency = _AGENCY_SITES.get(name) if credit is None else credit[1] or credit[2]

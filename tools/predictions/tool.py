@@ -17,7 +17,7 @@ from tools.ports import Forecast, Prediction, Predictions, Verdict
 from tools.predictions.calibration import Score, SettledPrediction, bins, by_domain, score
 from tools.text import clean_line
 
-_LONGEST_STATEMENT = 400
+_MAX_STATEMENT_CHARS = 400
 _MAX_LISTED = 50
 _MAX_DOMAINS = 20
 _ENOUGH = 10
@@ -39,7 +39,7 @@ class PredictArguments(Arguments):
 
     statement: str = Field(
         min_length=1,
-        max_length=_LONGEST_STATEMENT,
+        max_length=_MAX_STATEMENT_CHARS,
         description="What will be the case by the due date, so that anybody can tell then whether it is.",
     )
     probability: float = Field(ge=0, le=1, description="0 to 1, as the person says it; 70 % is 0.7.")

@@ -39,7 +39,7 @@ _LANGUAGE_CODES = (
 )
 _LANGUAGES = frozenset(_LANGUAGE_CODES.split())
 _OTHER_LANGUAGES = {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans"}
-_LONGEST_HOLD_SECONDS = 5.0  # a window that opens later is a month's: ask and let Brave refuse
+_MAX_HOLD_SECONDS = 5.0  # a window that opens later is a month's: ask and let Brave refuse
 
 
 class _Result(SearchRow):
@@ -182,7 +182,7 @@ class _Pace:
     def learn(self, answer: JsonAnswer) -> None:
         """Take the pace from the answer's headers, and hold while a short window is used up."""
         for limit, remaining, reset_seconds in _windows(answer.headers):
-            if reset_seconds > _LONGEST_HOLD_SECONDS:
+            if reset_seconds > _MAX_HOLD_SECONDS:
                 continue
             self._interval_seconds = min(self._interval_seconds, SLOWEST_INTERVAL_SECONDS / limit)
             if remaining == 0 or answer.status == HTTPStatus.TOO_MANY_REQUESTS:

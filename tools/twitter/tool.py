@@ -33,7 +33,7 @@ KEPT_HOURS = 168
 """How far back X's search goes."""
 
 _SERVICE = "X"
-_FEWEST_POSTS = 10  # X refuses to give fewer
+_MIN_POSTS = 10  # X refuses to give fewer
 _MAX_POSTS = 50  # long posts have 25,000 characters, and an answer at most 2 MB
 _MAX_HITS = 20
 _MAX_TEXT_CHARS = 600
@@ -62,7 +62,7 @@ class TwitterArguments(Arguments):
     """What is looked for."""
 
     query: str = Field(min_length=1, max_length=2_000, description="Words and operators; at most 512 characters.")
-    count: int = Field(default=_FEWEST_POSTS, ge=_FEWEST_POSTS, le=_MAX_POSTS, description="How many posts at most.")
+    count: int = Field(default=_MIN_POSTS, ge=_MIN_POSTS, le=_MAX_POSTS, description="How many posts at most.")
     order: Literal["newest", "relevant"] = Field(default="relevant", description="Which posts come first.")
     hours: int | None = Field(default=None, ge=1, le=KEPT_HOURS, description="Only posts of the last so many hours.")
 
@@ -75,7 +75,7 @@ class TwitterSearch:
         self._http = http
         self._quotas = quotas
         self._search = search
-        usual_usd = Decimal(0) if options.missing() else _FEWEST_POSTS * (options.post_cost_usd + options.user_cost_usd)
+        usual_usd = Decimal(0) if options.missing() else _MIN_POSTS * (options.post_cost_usd + options.user_cost_usd)
         self.spec = ToolSpec(
             name="twitter_search",
             description=(

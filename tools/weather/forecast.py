@@ -97,7 +97,7 @@ _PARTS: Mapping[str, tuple[int, int]] = {
 _AIR_WORDS = {20: "good", 40: "fair", 60: "moderate", 80: "poor", 100: "very poor"}
 _A_DAY = timedelta(days=1)
 _LITTLE_RAIN = {"mm": 1.0, "inch": 0.05}
-_LARGEST = 1e6  # no weather is beyond it, in any unit
+_MAX_VALUE = 1e6  # no weather is beyond it, in any unit
 _YEARS = range(1900, 9000)  # of others a day before or after may not exist
 
 
@@ -247,7 +247,7 @@ def _in_short(rows: Sequence[Mapping[str, Value]], units: Mapping[str, str]) -> 
 
 def _number(value: Value) -> float | None:
     """A number that can be drawn and added up."""
-    return value if isinstance(value, float) and abs(value) < _LARGEST else None
+    return value if isinstance(value, float) and abs(value) < _MAX_VALUE else None
 
 
 def _time(said: Value) -> datetime | None:

@@ -42,7 +42,7 @@ _CLEARLY_LARGER = 3  # times as many people as the next place of the name
 _MAX_DAYS = 7
 _IMPERIAL = {"temperature_unit": "fahrenheit", "wind_speed_unit": "mph", "precipitation_unit": "inch"}
 _LABEL_EVERY_HOURS = 3
-_LONGEST_BY_HOUR = 26  # hours that a chart labels by the hour; a longer one names the days
+_MAX_HOURS_LABELLED = 26  # a chart of more hours than that names the days
 
 
 class WeatherArguments(Arguments):
@@ -201,7 +201,7 @@ def _chart(
 
 def _labels(steps: Sequence[datetime]) -> Mapping[int, str]:
     """What stands below the hours: every third one, or each day at its midnight."""
-    if len(steps) <= _LONGEST_BY_HOUR:
+    if len(steps) <= _MAX_HOURS_LABELLED:
         every = 1 if len(steps) <= _LABEL_EVERY_HOURS * 3 else _LABEL_EVERY_HOURS
         return {number: f"{at:%H:%M}" for number, at in enumerate(steps) if at.hour % every == 0}
     return {number: f"{at:%a %d}" for number, at in enumerate(steps) if at.hour == 0}

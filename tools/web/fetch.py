@@ -59,7 +59,7 @@ _SERVICE = "The page"  # what errors call it: an address in an error could carry
 _MAX_ATTEMPTS = 4  # addresses of one host that are tried
 _ATTEMPT_SECONDS = 5.0  # for each but the last, so that one that swallows everything leaves time for the next
 _READ_BYTES = 4_096
-_SMALLEST_PIECE_BYTES = 64  # on average, in a body of the largest size
+_MIN_PIECE_BYTES = 64  # on average, in a body of the largest size
 _PIECES_FOR_ALL = 1_000  # that a body may have however small it is
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PERMANENT = frozenset({301, 308})
@@ -390,7 +390,7 @@ def _join_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 async def _count_pieces(pieces: AsyncIterable[bytes], max_bytes: int) -> AsyncIterator[bytes]:
     """The pieces of a body, as long as they are not absurdly small: one of a byte is as much work as one of 64 kB."""
-    left = _PIECES_FOR_ALL + max_bytes // _SMALLEST_PIECE_BYTES
+    left = _PIECES_FOR_ALL + max_bytes // _MIN_PIECE_BYTES
     async for piece in pieces:
         left -= 1
         if left < 0:

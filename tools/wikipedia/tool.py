@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, NotFound, Unavailable
-from tools.http import LONGEST_PAUSE_SECONDS, Http, JsonAnswer, usual_pause
+from tools.http import MAX_PAUSE_SECONDS, Http, JsonAnswer, usual_pause
 from tools.search.wikipedia import AT_ONCE, BUSY, error_code, refusal
 from tools.text import clean_text, shorten
 from tools.wikipedia.options import Language, WikipediaOptions
@@ -242,4 +242,4 @@ def _pause(answer: JsonAnswer) -> float | None:
     asked = answer.retry_after_seconds
     if asked is None:
         return _BUSY_PAUSE_SECONDS
-    return asked if asked <= LONGEST_PAUSE_SECONDS else None
+    return asked if asked <= MAX_PAUSE_SECONDS else None

@@ -34,9 +34,9 @@ from bot.events import PersonId, Removal, Reply, SentId, UnreadableEvent
 from bot.i18n.language import Language
 from bot.loops.sender.delivery import Delivery
 from bot.loops.sender.outcomes import (
-    LONGEST_PAUSE_SECONDS,
-    LONGEST_WAIT_SECONDS,
+    MAX_PAUSE_SECONDS,
     MAX_RESENDS,
+    MAX_WAIT_SECONDS,
     STATUS_GRACE,
     Outcome,
     Outcomes,
@@ -56,8 +56,8 @@ _STORE_PAUSE_SECONDS = 1.0
 _PATIENCE_SECONDS = 0.05
 """How much longer it may take until it is written down that something went out, where a receipt can prove it. A kill in
 this time leaves the send in doubt, as one during the send does: the bridge itself takes some tenths of a second."""
-_SHORTEST_WAIT_SECONDS = 0.05
-_LONGEST_NAP_SECONDS = 5.0
+_MIN_WAIT_SECONDS = 0.05
+_MAX_NAP_SECONDS = 5.0
 """While something waits: so far the store may be behind in knowing how long receipts were listened for."""
 
 _PLACE_SECONDS = 2.0
@@ -125,8 +125,8 @@ class Sender:
     async def recover(self) -> None:
         """At start: what a crash left under way is unknown."""
         now, grace = self._clock.now(), self._grace
-        until = now + max(grace, timedelta(seconds=LONGEST_PAUSE_SECONDS))
-        longest = max(until, now + timedelta(seconds=LONGEST_WAIT_SECONDS))
+        until = now + max(grace, timedelta(seconds=MAX_PAUSE_SECONDS))
+        longest = max(until, now + timedelta(seconds=MAX_WAIT_SECONDS))
 
         def transact(repos: Repositories) -> tuple[int, int]:
             pulled = repos.outbox.pull_in(now=now, until=until, longest=longest)
@@ -207,7 +207,7 @@ class Sender:
         due_at = repos.outbox.next_due_at()
         if due_at is None:
             return _Begun(items=items, settled=settled)
-        seconds = min(max(_SHORTEST_WAIT_SECONDS, (due_at - now).total_seconds()), _LONGEST_NAP_SECONDS)
+        seconds = min(max(_MIN_WAIT_SECONDS, (due_at - now).total_seconds()), _MAX_NAP_SECONDS)
         return _Begun(items=items, seconds=seconds, settled=settled)
 
     def _settled(self, repos: Repositories) -> frozenset[OutboxId]:

@@ -26,8 +26,8 @@ from store import ConversationId, OutboxItem, Repositories, SentMessage
 _log = logging.getLogger(__name__)
 
 _FIRST_PAUSE_SECONDS = 2.0
-LONGEST_PAUSE_SECONDS = 300.0
-LONGEST_WAIT_SECONDS = 86_400.0
+MAX_PAUSE_SECONDS = 300.0
+MAX_WAIT_SECONDS = 86_400.0
 """However long Signal wants us to wait: once a day it is asked again."""
 MAX_RESENDS = 3
 """How often what may have gone out is sent again."""
@@ -162,9 +162,9 @@ class Outcomes:
 
     def postpone(self, item: OutboxItem, error: TransportError, *, is_in_doubt: bool = False) -> Outcome:
         """It surely did not go out, or may go out twice: it is tried again after a pause that grows."""
-        seconds = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(item.attempts, 10), LONGEST_PAUSE_SECONDS)
+        seconds = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(item.attempts, 10), MAX_PAUSE_SECONDS)
         seconds *= random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
-        seconds = min(max(seconds, error.retry_after_seconds or 0), LONGEST_WAIT_SECONDS)
+        seconds = min(max(seconds, error.retry_after_seconds or 0), MAX_WAIT_SECONDS)
         _log.warning("reply %d was not sent (%s); next try in %.0f s", item.id, error, seconds)
         pause = timedelta(seconds=seconds)
 

@@ -30,7 +30,7 @@ from bot.transports.base import MissedRecipient
 
 SUCCESS = "SUCCESS"
 
-LONGEST_CHALLENGE_PAUSE_SECONDS = 900.0
+MAX_CHALLENGE_PAUSE_SECONDS = 900.0
 """How long at most a send waits that Signal wants a captcha for. Signal says a day, for those who solve none."""
 
 UNTRUSTED = "IDENTITY_FAILURE"
@@ -93,7 +93,7 @@ def rate_limited(*, retry_after_seconds: float | None = None, challenge: str | N
     """
     if challenge is None:
         return NotSent("Signal limits the rate of sending", retry_after_seconds=retry_after_seconds)
-    pause_seconds = None if retry_after_seconds is None else min(retry_after_seconds, LONGEST_CHALLENGE_PAUSE_SECONDS)
+    pause_seconds = None if retry_after_seconds is None else min(retry_after_seconds, MAX_CHALLENGE_PAUSE_SECONDS)
     return NotSent(
         f"Signal wants a captcha solved before it sends more (see `{command_line('health')}`)",
         retry_after_seconds=pause_seconds,

@@ -12,9 +12,9 @@ from tests.campaigns.chaos.phones import KEEPING
 from tests.campaigns.chaos.tripwire import PLACES
 from tests.campaigns.chaos.world import VENDORS, World
 
-_LONGEST_LIFE_SECONDS = 5.0
+_MAX_LIFE_SECONDS = 5.0
 _START_SECONDS = 60.0
-_LONGEST_START_SECONDS = 0.3
+_MAX_START_SECONDS = 0.3
 """About what a life takes until it has connected."""
 _LATEST_STEP = 300
 
@@ -38,7 +38,7 @@ async def killing(here: World, home: Nursery, stop: asyncio.Event) -> None:
             await _killed_in_flight(here, await here.begin(home, vendor), lots)
         else:
             life = await here.begin(home, vendor)
-            await asyncio.sleep(lots.uniform(0, _LONGEST_START_SECONDS))
+            await asyncio.sleep(lots.uniform(0, _MAX_START_SECONDS))
             await _killed(here, life, "starting")
 
 
@@ -53,7 +53,7 @@ def _step(here: World, lots: random.Random) -> Step:
 
 async def _killed_at_random(here: World, life: Life, lots: random.Random) -> None:
     await connected(here, life)
-    await _over(life, min(lots.expovariate(1 / here.size.uptime_seconds), _LONGEST_LIFE_SECONDS))
+    await _over(life, min(lots.expovariate(1 / here.size.uptime_seconds), _MAX_LIFE_SECONDS))
     if here.size.restarts:
         await _asked_to_restart(here)
         await _over(life, lots.uniform(0, here.size.uptime_seconds))
@@ -63,7 +63,7 @@ async def _killed_at_random(here: World, life: Life, lots: random.Random) -> Non
 async def _killed_at_step(here: World, life: Life) -> None:
     """It does that itself; one that never comes to its step is killed all the same."""
     await connected(here, life)
-    await _over(life, _LONGEST_LIFE_SECONDS)
+    await _over(life, _MAX_LIFE_SECONDS)
     await _killed(here, life, "before its step")
 
 
@@ -73,7 +73,7 @@ async def _killed_in_flight(here: World, life: Life, lots: random.Random) -> Non
     await _over(life, lots.uniform(0, here.size.uptime_seconds))
     here.wire.stretch(place)
     with suppress(TimeoutError):
-        async with asyncio.timeout(_LONGEST_LIFE_SECONDS):
+        async with asyncio.timeout(_MAX_LIFE_SECONDS):
             await here.wire.tripped.wait()
     await _killed(here, life, place if here.wire.tripped.is_set() else f"waiting for: {place}")
     here.wire.cut()
@@ -83,7 +83,7 @@ async def _stopped(here: World, life: Life, lots: random.Random) -> None:
     """SIGTERM while people write: what was fetched is written down, the rest is for the next life."""
     streams = here.phones.streams_opened
     await connected(here, life)
-    await _over(life, min(lots.expovariate(1 / here.size.uptime_seconds), _LONGEST_LIFE_SECONDS))
+    await _over(life, min(lots.expovariate(1 / here.size.uptime_seconds), _MAX_LIFE_SECONDS))
     lost = len(here.phones.unheard)
     for _ in range(here.size.restarts):
         restarted = asyncio.create_task(connected(here, life))

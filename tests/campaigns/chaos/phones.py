@@ -40,7 +40,7 @@ _ALWAYS_WELL_FROM = 3
 _LATE_RECEIPT_SECONDS = (1.0, 4.0)
 """A receipt that comes late comes within the grace period: later than that, nobody is promised anything."""
 _SECRET = "a-secret-of-the-webhook-and-of-nothing-else"
-_LONGEST_DECRYPTING_SECONDS = 2.0
+_MAX_DECRYPTING_SECONDS = 2.0
 
 _TROUBLE: tuple[tuple[float, Plan], ...] = (
     (0.03, Plan(delay_seconds=0.3)),
@@ -139,7 +139,7 @@ class Phones(Forgetful, SignalServer, ABC):
             return
         most_unread = self.most_unread
         with suppress(TimeoutError):
-            async with asyncio.timeout(_LONGEST_DECRYPTING_SECONDS), self._changed:
+            async with asyncio.timeout(_MAX_DECRYPTING_SECONDS), self._changed:
                 await self._changed.wait_for(lambda: len(self._unread) < most_unread or not self.streams_open)
                 return
         self._unread.clear()

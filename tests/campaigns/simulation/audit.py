@@ -20,7 +20,7 @@ from tests.invariants import is_sendable
 
 _MARGIN_SECONDS = 0.1
 """More than the store takes to write down what has come."""
-_LONGEST_DEAFNESS_SECONDS = 65.0
+_MAX_DEAFNESS_SECONDS = 65.0
 """More than the longest pause between two connections."""
 _WORD_BYTES = re.compile(WORD.pattern.encode())
 _KEPT = {"message", "edit", "delete", "reaction", "timer"}
@@ -180,7 +180,7 @@ def _is_sure(audit: _Audit, attempt: Attempt) -> bool:
 def _died_soon_after(audit: _Audit, attempt: Attempt) -> bool:
     """Whether the life that sent it may have ended before it could write down what became of it."""
     ends = audit.record.lives[attempt.life] if attempt.life < len(audit.record.lives) else float("inf")
-    return ends - (attempt.ended_at_seconds or 0) < _LONGEST_DEAFNESS_SECONDS * 3
+    return ends - (attempt.ended_at_seconds or 0) < _MAX_DEAFNESS_SECONDS * 3
 
 
 def _no_needless_repetition(audit: _Audit) -> None:
@@ -212,7 +212,7 @@ def _unproved(audit: _Audit, confirmation: Confirmation, again: Attempt | None, 
     proved = confirmation.is_clear and read_at is not None and read_at < grace_over_at
     holds = again is None or not (proved and read_at is not None and read_at < at)
     audit.check("a send is not repeated that a receipt has proved", holds, again)
-    waited = (read_at is None or read_at > at) and confirmation.sent_at_seconds < at - _LONGEST_DEAFNESS_SECONDS
+    waited = (read_at is None or read_at > at) and confirmation.sent_at_seconds < at - _MAX_DEAFNESS_SECONDS
     audit.check("a send is not repeated whose receipt waits at Signal", again is None or not waited, again)
 
 

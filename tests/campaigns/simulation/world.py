@@ -25,7 +25,7 @@ from tests.campaigns.simulation.scenario import Scenario, words_in
 End = Literal["killed", "stopped", "quiet"]
 
 _LOOK_SECONDS = 5.0
-_LONGEST_SECONDS = 4 * 3600.0
+_MAX_SECONDS = 4 * 3600.0
 """Longer than all pauses, grace periods and downtimes of a story together."""
 _ROUNDS_OF_DYING = 1000
 _EXPECTED_ERRORS = ("undeliverable", "giving up", "given up")
@@ -131,7 +131,7 @@ class _World:
             if self._stops and self._stops[0] <= loop.time():
                 self._stops.pop(0)
                 return "stopped"
-            if loop.time() > _LONGEST_SECONDS:
+            if loop.time() > _MAX_SECONDS:
                 self._record.troubles.append("the world never becomes quiet")
                 return "quiet"
             if self._network.is_quiet and not self._is_busy():

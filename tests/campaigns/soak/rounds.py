@@ -27,7 +27,7 @@ _HISTORY_TURNS = 2
 _REST_SECONDS = 120.0
 """How long it may take until all is settled; generous, for machines that are busy."""
 _IDLE_SECONDS = 0.5
-_LONGEST_IDLE_SECONDS = 30.0
+_MAX_IDLE_SECONDS = 30.0
 """How long what was open may take to close; generous, for machines that are busy."""
 _LOOK_SECONDS = 0.1
 _BEATS = "beats"
@@ -271,7 +271,7 @@ async def _idle(here: World, before: Idle | None = None) -> Idle | None:
     here.mind.hang_up()
     held = await _look(here)
     began_seconds = time.monotonic()
-    while (seconds := time.monotonic() - began_seconds) < _LONGEST_IDLE_SECONDS:
+    while (seconds := time.monotonic() - began_seconds) < _MAX_IDLE_SECONDS:
         if seconds >= _IDLE_SECONDS and (before is None or held.least(before) == held):
             break
         await asyncio.sleep(_LOOK_SECONDS)
