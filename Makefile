@@ -97,7 +97,7 @@ agentdojo-install: install-dev
 		$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --require-hashes --no-deps --target $(DOJO) \
 			-r tests/campaigns/agentdojo/requirements.lock && cp tests/campaigns/agentdojo/requirements.lock $(DOJO)/installed.lock; }
 
-transcripts: install ## Write docs/signal.md anew: what people see in Signal, played
+transcripts: install ## Rewrite docs/signal.md: what people see in Signal, played
 	@$(BIN)/python -m tests.campaigns.transcripts
 
 wheel: install ## Build the package into dist/ with a list of what it stands on (SBOM), and try it with each Python from 3.11 on
@@ -115,7 +115,7 @@ audit: install ## Look up what both lock files pin among the known vulnerabiliti
 		|| echo "not audited: $(PIP_AUDIT) cannot be installed" >&2
 	@test ! -x .venv/audit/bin/pip-audit || $(BIN)/python .ci/audit.py .venv/audit/bin/pip-audit $(ARGS)
 
-lock: install ## Write the lock files anew from pyproject.toml; ARGS=--upgrade takes newer versions
+lock: install ## Rewrite the lock files from pyproject.toml; ARGS=--upgrade takes newer versions
 	@test -x .venv/lock/bin/python || $(BIN)/python -m venv .venv/lock
 	@.venv/lock/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_TOOLS)
 	@env -u PIP_FIND_LINKS $(COMPILE) --output-file requirements.lock pyproject.toml
@@ -133,12 +133,12 @@ lock: install ## Write the lock files anew from pyproject.toml; ARGS=--upgrade t
 translations: install ## Bring the catalogues of the other languages up to date with the sentences; ARGS=it begins one
 	@$(BIN)/python .ci/translations.py $(ARGS)
 
-pages: install ## Write the tables of settings, commands and tools in docs/ anew
+pages: install ## Rewrite the tables of settings, commands and tools in docs/
 	@$(BIN)/python .ci/pages.py
 
 settings: pages
 
-prices: install-dev ## Write bot/providers/prices.json anew: what the vendors' models cost today
+prices: install-dev ## Rewrite bot/providers/prices.json: what the vendors' models cost today
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --no-deps --target .venv/prices $(GENAI_PRICES)
 	@PYTHONPATH=.venv/prices $(BIN)/python .ci/prices.py
 

@@ -1,5 +1,5 @@
 # ruff: noqa: INP001  (a script beside the others of its folder, no part of a package)
-"""Writes the tables of docs/settings.md, docs/commands.md and docs/tools.md anew from the code: python .ci/pages.py.
+"""Rewrites the tables of docs/settings.md, docs/commands.md and docs/tools.md from the code: python .ci/pages.py.
 
 What explains more than a table can stands on these pages around the marks between which the tables are put.
 """

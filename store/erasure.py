@@ -223,7 +223,7 @@ class Forgetting(Repository):
             "SELECT count(DISTINCT turn_id), count(*) FROM history WHERE conversation_id = ?", (old,)
         )
         later = self._later(old, before)
-        new = self._begun_anew(old, handle, now, successor)
+        new = self._next_generation(old, handle, now, successor)
         self._move_inbox(old, new, before)
         for item, (place, envelope) in later.items():
             self.execute(
@@ -327,7 +327,7 @@ class Forgetting(Repository):
                 _log.error("message %d of the inbox is lost: %s", item, error)
         return later
 
-    def _begun_anew(
+    def _next_generation(
         self, old: ConversationId, handle: bytes, now: datetime, successor: ConversationId | None
     ) -> ConversationId:
         """The conversation's next generation, under its handle; the old one has another that nobody looks for."""

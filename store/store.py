@@ -400,7 +400,7 @@ async def open_store(
         if has_no_schema(connection) and has_keys(connection):
             raise DatabaseGone(
                 f"the database {path} is gone, and its keys are still there ({keys_path}): put a backup in its place "
-                f"with `aldis restore FILE`; to begin anew with nothing, rename or delete {keys_path.name}"
+                f"with `aldis restore FILE`; to start with nothing, rename or delete {keys_path.name}"
             )
         migrate(connection)
         keyring = master.unlock(connection)

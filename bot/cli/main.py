@@ -148,7 +148,7 @@ def _add_running(add: _Add) -> None:
     chat.add_argument("--conversation", metavar="NAME", default="default", help="which conversation (default: default)")
     chat.add_argument("-v", "--verbose", action="count", default=0, help="show results; -vv: timings, tokens and cost")
     _add_decision(add("run", "run.run", "answer in Signal until stopped"))
-    add("restart", "run.restart", "have the running Aldis read its settings anew and begin again")
+    add("restart", "run.restart", "have the running Aldis read its settings again and restart")
     add("link", "link.link", "link Aldis to a Signal account: shows the QR code and waits")
     profile = add("profile", "profile.profile", "show or change the account's name, picture and user name")
     profile.add_argument("--name", help="the name that people see")

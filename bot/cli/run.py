@@ -111,7 +111,7 @@ class _Runs:
             _tidy()
             self._restarts.runs += 1
             _set_up_log(self._now)
-            _log.info("Aldis begins anew")
+            _log.info("Aldis restarts")
 
     async def _run_once(self, world: World) -> None:
         """One run, with everything closed at its end; the pages for administration outlast it."""
@@ -198,7 +198,7 @@ async def _restart(store_path: Path) -> int:
         if state is not None and state.get("runs", 0) > answer["run"]:
             return _announce(state)
         await asyncio.sleep(_LOOK_SECONDS)
-    print(f"aldis: it has not begun again yet; see its log, or ask: {command_line('health')}", file=sys.stderr)
+    print(f"aldis: it has not restarted yet; see its log, or ask: {command_line('health')}", file=sys.stderr)
     return 1
 
 
@@ -206,7 +206,7 @@ def _announce(state: Mapping[str, Any]) -> int:
     if (refused := state.get("refused")) is not None:
         print(f"aldis: it runs on with the former settings, for the new ones were refused: {refused}", file=sys.stderr)
         return 2
-    print("Aldis has begun again with the settings as they are now.")
+    print("Aldis has restarted with the settings as they are now.")
     return 0
 
 

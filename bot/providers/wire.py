@@ -162,10 +162,10 @@ def parse(model: type[_Shape], data: bytes) -> _Shape:
     except ValueError:
         if b"\\u" not in data:
             raise
-        return model.model_validate_json(_encoded_anew(data))
+        return model.model_validate_json(_encoded_again(data))
 
 
-def _encoded_anew(data: bytes | str) -> bytes:
+def _encoded_again(data: bytes | str) -> bytes:
     """The same JSON without half surrogate pairs."""
     try:
         return encode_json(json.loads(data))
@@ -195,7 +195,7 @@ def tool_call(call_id: CallId, name: str, written: object) -> ToolCall:
     """
     text = written if isinstance(written, str) else encode_json(written).decode() if written is not None else ""
     try:
-        arguments = _object.validate_json(_encoded_anew(text) if "\\u" in text else text if text.strip() else "{}")
+        arguments = _object.validate_json(_encoded_again(text) if "\\u" in text else text if text.strip() else "{}")
         json.dumps(arguments, allow_nan=False)  # 1e999 is read as infinity, which no JSON can say again
     except ValueError:
         return ToolCall(id=call_id, name=name, arguments={}, malformed=text)

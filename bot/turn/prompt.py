@@ -44,7 +44,7 @@ _ABOUT = """\
 What people can do here, for when they ask: write in any language, send voice notes, pictures, PDFs and texts, have \
 you remind them (`/remind`) and remember things (`/memory`). `/help` lists all commands. What is said is kept sealed \
 on the machine of whoever runs you, and goes to the configured model: `/forget` destroys it for this chat, \
-`/forget everything` for that person everywhere, `/export` shows it; `/new` begins anew and deletes nothing. Only \
+`/forget everything` for that person everywhere, `/export` shows it; `/new` starts afresh and deletes nothing. Only \
 they can give commands: name the right one, and never claim that it is done."""
 
 _PLACE = "The people here are in {place}, unless they say otherwise."

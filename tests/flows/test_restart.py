@@ -97,7 +97,7 @@ async def test_what_was_changed_counts_from_then_on(world: World) -> None:
             await world.signal.disconnected()
         gate.opened.set()
         done = await restarting
-        assert (done.status, done.stdout) == (0, "Aldis has begun again with the settings as they are now.\n")
+        assert (done.status, done.stdout) == (0, "Aldis has restarted with the settings as they are now.\n")
         await world.signal.connected(world.signal.streams_opened)
         world.model.scripted(say("Welcome."))
         await world.signal.deliver(message("Me, too?", author=BOB))
@@ -160,7 +160,7 @@ async def test_a_stop_amid_a_restart_is_a_stop(world: World) -> None:
         await ask_running(world.store, "restart")
         ended = await process.terminate()
     assert ended.status == 0
-    assert "begins anew" not in ended.stderr
+    assert "Aldis restarts" not in ended.stderr
     assert world.signal.streams_opened == streams + 1
     async with open_store(world.store, realm="signal") as store:
         inbox = await store.read(lambda repos: repos.inbox.backlog())

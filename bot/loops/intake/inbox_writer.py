@@ -141,7 +141,7 @@ class InboxWriter:
         """Write one down; gives why it was not, and whether its group wants everything to be answered.
 
         Raises:
-            _Forgotten: its conversation has to be begun anew first.
+            _Forgotten: its conversation has to be made again first.
         """
         envelope = entry.envelope
         # It may have been forgotten since it was looked up, and be another or none by now.

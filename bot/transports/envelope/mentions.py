@@ -81,7 +81,7 @@ def with_names(text: str, mentions: list[Mention]) -> str:
         if start < end or units[start:stop].decode("utf-16-le", "replace") != MENTION_SIGN:
             continue
         before = units[end:start].decode("utf-16-le", "replace")
-        # All of it looked at anew with each of thousands of mentions would stop everybody for a second.
+        # To look at all of it again for each of thousands of mentions would stop everybody for a second.
         is_blank = is_blank and not before.strip()
         leads = mention.is_me and is_blank
         addressed, is_blank = addressed or leads, is_blank and leads

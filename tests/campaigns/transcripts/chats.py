@@ -80,7 +80,7 @@ STORIES = (
     Story(
         title="Once more, and never mind",
         words="`/retry` answers the last question again, in the place of the old answer; `/undo` takes the question and"
-        " its answer back; `/new` begins anew.",
+        " its answer back; `/new` starts a new conversation.",
         play=_again,
     ),
 )
