@@ -94,7 +94,7 @@ class Checkups:
         if state == self._told_state and now < self._told_at + AGAIN_SECONDS:
             return
         try:
-            contacts = await self._contacts() if standing and self._notices.need_contacts else ()
+            contacts = await self._contacts() if standing and self._notices.admins.are_numbers_listed else ()
             await self._notices.settle(standing, judged, contacts or ())
             self._told_state, self._told_at = state, now
         except Exception as error:  # noqa: BLE001  (a bug in the telling must not end it; it is tried again)

@@ -96,7 +96,8 @@ class Watchdog:
         """Is called when the bridge answers although no stream is open: it is back."""
         self._look_seconds = look_seconds
         self._seconds = seconds
-        self._is_linked: bool | None = None
+        self.is_linked: bool | None = None
+        """Whether the bridge had the account when it was last asked; None where it has not told yet."""
         self._deaf_since: float | None = None
         """Since when nothing is heard although the bridge answers; None: all is well, or nothing goes out either."""
         self._linked_problem: str | None = None
@@ -109,7 +110,8 @@ class Watchdog:
         self._noticed: deque[int] = deque(maxlen=64)
         self._told: tuple[str, ...] = ()
         self._clock = clock or MachineClock()
-        self._release: Release | None = None
+        self.release: Release | None = None
+        """The bridge as it said when it was last asked; None before."""
         self._advised: set[str] = set()
         self._release_at = seconds()
         """When the version is to be asked for again."""
@@ -133,7 +135,7 @@ class Watchdog:
         if self._round_trip_seconds is not None:
             await self._send_note(self._round_trip_seconds)
         problems = self.problems()
-        can_send = self._linked_problem is None and self._is_linked is True
+        can_send = self._linked_problem is None and self.is_linked is True
         unheard = {CLOSED, SILENT, UNREADABLE, UNHEARD, self._transport.problem} & set(problems)
         if not (can_send and unheard):
             self._deaf_since = None
@@ -167,17 +169,12 @@ class Watchdog:
     @property
     def concerns(self) -> tuple[Concern, ...]:
         """What is to be known of the bridge's version: nothing that keeps Aldis from hearing now."""
-        return warnings(self._release, self._clock.wall().date()) if self._release else ()
-
-    @property
-    def release(self) -> Release | None:
-        """The bridge as it said when it was last asked; None before."""
-        return self._release
+        return warnings(self.release, self._clock.wall().date()) if self.release else ()
 
     @property
     def release_age_days(self) -> int | None:
         """How old the bridge is at least; None where that is not known."""
-        return age_days(self._release, self._clock.wall().date()) if self._release else None
+        return age_days(self.release, self._clock.wall().date()) if self.release else None
 
     @property
     def is_open(self) -> bool:
@@ -189,11 +186,6 @@ class Watchdog:
         """How long ago the stream gave its last sign of life; None before the first."""
         heard_at = self._transport.heard_at
         return None if heard_at is None else self._seconds() - heard_at
-
-    @property
-    def is_linked(self) -> bool | None:
-        """Whether the bridge had the account when it was last asked; None where it has not told yet."""
-        return self._is_linked
 
     @property
     def challenge(self) -> str | None:
@@ -208,11 +200,11 @@ class Watchdog:
 
     async def _look_at_account(self) -> None:
         try:
-            self._is_linked = await self._transport.is_linked()
+            self.is_linked = await self._transport.is_linked()
         except Disconnected:
             self._linked_problem = UNREACHABLE
         else:
-            self._linked_problem = None if self._is_linked else UNLINKED
+            self._linked_problem = None if self.is_linked else UNLINKED
             if self.on_answer is not None and not self._transport.is_open:
                 self.on_answer()
 
@@ -220,7 +212,7 @@ class Watchdog:
         if self._seconds() < self._release_at:
             return
         with suppress(Disconnected):
-            self._release = await self._transport.release()
+            self.release = await self._transport.release()
             self._release_at = self._seconds() + _HOUR_SECONDS
 
     def _sample(self) -> _Sample:

@@ -51,18 +51,13 @@ def plan(request: Request) -> CachePlan:
         return NOTHING
     if request.tools and not request.may_call_tools:
         return CachePlan(shared=True)  # without calls the messages are read as others: no cache knows them, nor will
-    places = question_places(request.messages)
+    places = [place for place, message in enumerate(request.messages) if isinstance(message, UserMessage)]
     life: Life = "1h" if _comes_back_late([request.messages[place] for place in places]) else "5m"
     marks: dict[int, Life] = dict.fromkeys(places[-2:], life)
     last = len(request.messages) - 1
     if last not in marks:
         marks[last] = "5m" if _thinks(request.messages[places[-1] :] if places else ()) else life
     return CachePlan(shared=True, marks=marks)
-
-
-def question_places(messages: Sequence[Message]) -> list[int]:
-    """Where the questions stand."""
-    return [place for place, message in enumerate(messages) if isinstance(message, UserMessage)]
 
 
 def outlives_half_an_hour(messages: Sequence[Message]) -> bool:

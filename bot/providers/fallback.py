@@ -88,6 +88,9 @@ class Fallback:
     `monotonic`, `pause` and `fraction` (0 up to 1, for the jitter) are the machine's; a test hands in its own.
     """
 
+    name = "fallback"
+    """A completion carries the name of the provider that made it."""
+
     def __init__(
         self,
         providers: Sequence[Provider],
@@ -113,11 +116,6 @@ class Fallback:
         self._monotonic = monotonic
         self._pause = pause
         self._fraction = fraction
-
-    @property
-    def name(self) -> str:
-        """`fallback`; a completion carries the name of the provider that made it."""
-        return "fallback"
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """The first completion that one of the providers gives; its `attempts` lists the tries that failed before.

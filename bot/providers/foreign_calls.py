@@ -21,7 +21,7 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import cast
 
@@ -107,7 +107,8 @@ def visible_words(text: str) -> str:
     """The words of a completion that is still being written, without what is a call or may become one."""
     if not may_hold(text) and not text.lstrip().startswith("`"):
         return text
-    ends = [opening.start() for opening in islice(_openings(text), 1)]
+    openings = (opening.start() for opening in _OPENING.finditer(text))
+    ends = [*islice((start for start in openings if not is_code(text, start)), 1)]
     ends += [begun.start() for begun in islice(_MAY_BECOME_BARE.finditer(text), 1)]
     ends += [0] if _MAY_BECOME_PYTHON.match(text) else []
     if (begun := begun_with(text, _OPENINGS)) is not None:
@@ -134,10 +135,6 @@ def is_code(text: str, at: int) -> bool:
         return False
     fences = [fence.start() for fence in _FENCE.finditer(before)]
     return len(fences) % 2 == 1 and bool(before[: fences[-1]].strip())
-
-
-def _openings(text: str) -> Iterator[re.Match[str]]:
-    return (opening for opening in _OPENING.finditer(text) if not is_code(text, opening.start()))
 
 
 def _tagged(text: str, names: Collection[str], given: str) -> list[Piece]:

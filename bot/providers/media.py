@@ -70,15 +70,11 @@ def note(medium: Medium) -> str:
     if isinstance(medium, Picture):
         size = f"{medium.width} × {medium.height} pixels"
         return f"📎 a picture of {size}, which you cannot see; say so where it matters"
-    named = f"📎 a PDF of {medium.pages} pages named {quoted_name(medium)}, whose pages you cannot see"
+    name = json.dumps(file_name(medium), ensure_ascii=False)  # in quotes, for strangers choose it
+    named = f"📎 a PDF of {medium.pages} pages named {name}, whose pages you cannot see"
     if not medium.text.strip():
         return f"{named} and which holds no text; say so where it matters"
     return "\n".join([f"{named}; this is their text:", *(f"> {line}" for line in medium.text.splitlines())])
-
-
-def quoted_name(document: Document) -> str:
-    """The name of a document in quotes, on one line and of a sensible length; strangers choose it."""
-    return json.dumps(file_name(document), ensure_ascii=False)
 
 
 def file_name(document: Document) -> str:

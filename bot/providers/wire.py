@@ -34,16 +34,12 @@ class Wire(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
 
-def _zero_for_null(value: object) -> object:
-    return 0 if value is None else value
-
-
 def _believable(count: int) -> int:
     """No vendor's limit is near this, and a number that no ledger can hold must not cost the answer."""
     return min(max(count, 0), 10**12)
 
 
-Count = Annotated[int, BeforeValidator(_zero_for_null), AfterValidator(_believable)]
+Count = Annotated[int, BeforeValidator(lambda value: 0 if value is None else value), AfterValidator(_believable)]
 """A number of tokens; null means 0, as a missing one does, and so does a negative one."""
 
 _object = TypeAdapter(dict[str, object])

@@ -25,11 +25,8 @@ class PlainTransport:
     unreadable_frames: int = 0
     has_next: bool = False
     challenge: str | None = None
-
-    @property
-    def heard_at(self) -> float | None:
-        """None: it gives no sign of life but its messages."""
-        return None
+    heard_at: float | None = None
+    """It gives no sign of life but its messages."""
 
     @property
     def missed(self) -> deque[MissedRecipient]:

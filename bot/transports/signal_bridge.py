@@ -115,12 +115,11 @@ class SignalBridge(ABC):
         """See `Transport.discard`."""
 
     async def _heard(self, raw: str, envelope: Envelope) -> None:
-        """Take note of an envelope that has come; see `_discard_unseen`."""
-        self._sessions.hear(envelope)
-        await self._discard_unseen(raw, envelope)
+        """Take note of an envelope that has come.
 
-    async def _discard_unseen(self, raw: str, envelope: Envelope) -> None:
-        """What may be seen only once was left out of the envelope; the bridge's copy goes before anybody looks."""
+        What may be seen only once was left out of it; the bridge's copy goes before anybody looks.
+        """
+        self._sessions.hear(envelope)
         for file in files_in(raw) if envelope.raw != raw else ():
             await self.discard(file)
 

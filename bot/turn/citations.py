@@ -64,7 +64,8 @@ class CitedPages:
         self._history = history
         self._finds_pages = finds_pages
         self._is_read = False
-        self._last_number = last_number
+        self.last_number = last_number
+        """The highest number that was given so far; 0: none was."""
         self._urls: dict[int, str | None] = {}
         """By number; None where a number is that of two pages, as numbers of an older Aldis may be."""
         self._numbers: dict[str, int] = {}
@@ -73,11 +74,6 @@ class CitedPages:
         """What people were shown with the last answer that had any sources."""
         self._found: dict[str, str] = {}
         """What this turn has found, in that order, by the one spelling of the address."""
-
-    @property
-    def last_number(self) -> int:
-        """The highest number that was given so far; 0: none was."""
-        return self._last_number
 
     @property
     def has_found(self) -> bool:
@@ -151,13 +147,13 @@ class CitedPages:
         if known is not None and _key(known) != _key(url):
             self._urls[number] = None
         if number >= FIRST_NUMBER:
-            self._last_number = max(self._last_number, number)
+            self.last_number = max(self.last_number, number)
             if self._urls[number] is not None:
                 self._numbers.setdefault(_key(url), number)
 
     def _next(self) -> int:
-        if self._last_number < MAX_NUMBER:
-            return max(self._last_number + 1, FIRST_NUMBER)
+        if self.last_number < MAX_NUMBER:
+            return max(self.last_number + 1, FIRST_NUMBER)
         free = (number for number in range(FIRST_NUMBER, MAX_NUMBER + 1) if number not in self._urls)
         return next(free, MAX_NUMBER + 1 + len(self._urls))  # nobody cites that any more
 

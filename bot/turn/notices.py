@@ -113,12 +113,7 @@ class Notices:
     def __init__(self, store: Store, clock: Clock, admins: Admins) -> None:
         self._store = store
         self._clock = clock
-        self._admins = admins
-
-    @property
-    def need_contacts(self) -> bool:
-        """Whether contacts are needed to know who the admins are."""
-        return self._admins.are_numbers_listed
+        self.admins = admins
 
     async def settle(
         self, standing: Collection[tuple[str, Notice]], judged: Collection[str], contacts: Iterable[Contact] = ()
@@ -150,7 +145,7 @@ class Notices:
         told = 0
         for topic, notice in standing:
             is_known = repos.notices.is_told(notice.name)
-            if is_known or self._admins.tell(repos, notice.text, contacts):
+            if is_known or self.admins.tell(repos, notice.text, contacts):
                 repos.notices.note(topic, notice.name, now=now)
             if not is_known and repos.notices.is_told(notice.name):
                 told += 1

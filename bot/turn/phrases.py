@@ -147,11 +147,6 @@ WHEN_HOURLY = Sentence("WHEN_HOURLY", "{repeats}, from {day} at {time}")
 WHEN_AGAIN_IN = Sentence("WHEN_AGAIN_IN", "{repeats}, for the first time in {duration}")
 WHEN_COUNTED = Sentence("WHEN_COUNTED", "{when}, {count} times in all")
 WHEN_UNTIL = Sentence("WHEN_UNTIL", "{when}, until {day}")
-EVERY_FIRST = Sentence("EVERY_FIRST", "{repeats} (the first {weekday})")
-EVERY_SECOND = Sentence("EVERY_SECOND", "{repeats} (the second {weekday})")
-EVERY_THIRD = Sentence("EVERY_THIRD", "{repeats} (the third {weekday})")
-EVERY_FOURTH = Sentence("EVERY_FOURTH", "{repeats} (the fourth {weekday})")
-EVERY_LAST = Sentence("EVERY_LAST", "{repeats} (the last {weekday})")
 _MAY_I_DO = Sentence("MAY_I_DO", "May I {deed}?")
 _YES_NO_ALWAYS = Sentence(
     "YES_NO_ALWAYS",
@@ -395,11 +390,11 @@ def answers(turns: int) -> str:
 
 
 _NTH: Mapping[int, Sentence] = {
-    1: EVERY_FIRST,
-    2: EVERY_SECOND,
-    3: EVERY_THIRD,
-    4: EVERY_FOURTH,
-    -1: EVERY_LAST,
+    1: Sentence("EVERY_FIRST", "{repeats} (the first {weekday})"),
+    2: Sentence("EVERY_SECOND", "{repeats} (the second {weekday})"),
+    3: Sentence("EVERY_THIRD", "{repeats} (the third {weekday})"),
+    4: Sentence("EVERY_FOURTH", "{repeats} (the fourth {weekday})"),
+    -1: Sentence("EVERY_LAST", "{repeats} (the last {weekday})"),
 }
 
 _REPEATS: Mapping[str, Sentence] = {

@@ -76,10 +76,6 @@ class _Begun:
     """What was tried before, and nobody tries again."""
 
 
-def _english(_: Repositories, __: ConversationId) -> Language:
-    return "en"
-
-
 class Sender:
     """The loop of departures. `language` tells what Aldis speaks in a conversation, for the few words of its own."""
 
@@ -93,7 +89,7 @@ class Sender:
         grace_seconds: float,
         max_resends: int = MAX_RESENDS,
         place_seconds: float = _PLACE_SECONDS,
-        language: Callable[[Repositories, ConversationId], Language] = _english,
+        language: Callable[[Repositories, ConversationId], Language] = lambda _repos, _conversation: "en",
         max_parts: int = 5,
         on_untrusted: Callable[[PersonId], None] | None = None,
         patience_seconds: float = _PATIENCE_SECONDS,

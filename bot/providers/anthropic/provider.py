@@ -164,6 +164,8 @@ class _Ear:
 class Anthropic:
     """A provider: one model of Anthropic, or of a server that speaks its Messages API."""
 
+    name = NAME
+
     def __init__(
         self,
         *,
@@ -200,11 +202,6 @@ class Anthropic:
         )
 
         self._encoded = wire.Encoded(lambda message: wire.items(_blocks(message, media.ALL)))
-
-    @property
-    def name(self) -> str:
-        """`anthropic`."""
-        return NAME
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """The model's answer, pauses of the service's own tool loop included.

@@ -87,10 +87,7 @@ class Offline:
     what it is to all else.
     """
 
-    @property
-    def name(self) -> str:
-        """`offline`."""
-        return NAME
+    name = NAME
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """Tool calls where the newest question needs tools that are offered, else the answer in words. Never fails.

@@ -156,11 +156,6 @@ def _offer(offer: ToolOffer) -> Json:
     }
 
 
-def stream_options(habits: Habits) -> Json:
-    """What a request for an answer in pieces says besides, so that the usage comes at the end."""
-    return {"stream_options": {"include_usage": True}} if habits.counts_streams else {}
-
-
 def _messages(request: Request, habits: Habits) -> list[Json]:
     system = request.whole_system
     ready: list[Json] = [{"role": "system", "content": system}] if system and habits.takes_system else []

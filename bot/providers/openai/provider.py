@@ -91,6 +91,8 @@ class _Listed(wire.Wire):
 class OpenAI:
     """A provider: one model of OpenAI, or of a server that is compatible with it."""
 
+    name = NAME
+
     def __init__(
         self,
         *,
@@ -147,11 +149,6 @@ class OpenAI:
         )
         self._client.organization = None
         self._client.project = None
-
-    @property
-    def name(self) -> str:
-        """`openai`."""
-        return NAME
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """The model's answer.
@@ -246,7 +243,8 @@ class OpenAI:
             return reader.read(openai_responses.read(data, request, model=model))
         asked = prompted.in_words(request) if habits.tool_mode == "prompt" else request
         body = chat.body(asked, model=model, effort=effort, official=self._official, habits=habits)
-        body |= {} if listener is None else chat.stream_options(habits)
+        if listener is not None and habits.counts_streams:  # so that the usage comes at the end
+            body["stream_options"] = {"include_usage": True}
         gathering = written.PartialText(chat_stream.PartialChat(), reader)
         return reader.read(chat.read(await self._data(chat.PATH, body, gathering, listener), asked))
 

@@ -173,37 +173,33 @@ class _Plain(BaseClient[_AnyURI]):
         except (aiohttp.ClientError, TimeoutError, AnswerTooLong):
             return b""  # it is done all the same
 
-    async def file(self, id_: str, *, max_bytes: int) -> bytes:
+    async def bytes_at(self, path: str, *, max_bytes: int) -> bytes:
         """The bytes of a file, read no further than it may be long.
 
         Raises:
             Unfetchable: it is longer.
         """
-        return await self.bytes_at(_file_path(id_), max_bytes=max_bytes)
-
-    async def bytes_at(self, path: str, *, max_bytes: int) -> bytes:
-        """The bytes at a path; see `file`."""
         response = await self._request("get", self._uris.uri(path), error_cls=SignalAPIError)
         try:
             return await _whole(response, max_bytes)
         except AnswerTooLong as error:
             raise Unfetchable(f"the file is longer than the {max_bytes} bytes that are allowed") from error
 
-    async def delete_file(self, id_: str) -> None:
-        """Delete the bridge's copy of a file."""
-        await self._request("delete", self._uris.uri(_file_path(id_)), error_cls=SignalAPIError)
-
     async def post(self, path: str, body: Mapping[str, object]) -> object:
         """Have something done; gives the JSON of the answer."""
         response = await self._request("post", self._uris.uri(path), error_cls=SignalAPIError, payload=json.dumps(body))
         return await _json(response)
 
-    async def do(self, method: Literal["put", "post", "delete"], path: str, body: Mapping[str, object]) -> None:
+    async def do(
+        self, method: Literal["put", "post", "delete"], path: str, body: Mapping[str, object] | None = None
+    ) -> None:
         """Have something done; what the bridge answers beyond its status is nothing."""
-        await self._request(method, self._uris.uri(path), error_cls=SignalAPIError, payload=json.dumps(body))
+        payload = None if body is None else json.dumps(body)
+        await self._request(method, self._uris.uri(path), error_cls=SignalAPIError, payload=payload)
 
 
-def _file_path(id_: str) -> str:
+def file_path(id_: str) -> str:
+    """Where the bridge has its copy of a file."""
     return f"/v1/attachments/{quote(id_, safe='')}"
 
 

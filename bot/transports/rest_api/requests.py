@@ -7,10 +7,10 @@ Source: signal-cli-rest-api 0.101, swagger; signalbot 2.2.1 (2026-11-21).
 
 import base64
 
-from signalbot._generated import RemoveReactionRequest, SendMessageV2, SendReactionRequest, TextMode
+from signalbot._generated import SendMessageV2, TextMode
 from signalbot._generated.data.message_mention import MessageMention
 
-from bot.events import ChatId, PersonId, Reply, SentId
+from bot.events import ChatId, Reply
 from bot.transports.envelope.files import data_uri
 from bot.transports.rest_api.styled import styled_text
 
@@ -43,13 +43,3 @@ def message_of(reply: Reply, *, account: str, recipient: str) -> SendMessageV2:
         quote_message=quoted.text if quoted else None,
         edit_timestamp=None if files else reply.edits,
     )
-
-
-def reaction_of(recipient: str, author: PersonId, sent_at: SentId, emoji: str) -> SendReactionRequest:
-    """An emoji that is put on a message."""
-    return SendReactionRequest(recipient=recipient, target_author=author, timestamp=sent_at, reaction=emoji)
-
-
-def removed_reaction_of(recipient: str, author: PersonId, sent_at: SentId, emoji: str) -> RemoveReactionRequest:
-    """An emoji that is taken off a message."""
-    return RemoveReactionRequest(recipient=recipient, target_author=author, timestamp=sent_at, reaction=emoji)

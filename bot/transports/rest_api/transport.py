@@ -19,7 +19,7 @@ from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
 from typing import Literal
 
-from signalbot._generated import Receipt, RemoteDeleteRequest, TypingIndicatorRequest
+from signalbot._generated import Receipt, RemoteDeleteRequest, SendReactionRequest, TypingIndicatorRequest
 from signalbot._generated.api.receipt_type import ReceiptType
 
 from bot.errors import CallRefused, ConfigError, Disconnected, SendUnknown, TransportError
@@ -41,9 +41,10 @@ from bot.transports.rest_api.clients import (
     as_fetched,
     as_log,
     as_outcome,
+    file_path,
 )
 from bot.transports.rest_api.errors import challenge_in
-from bot.transports.rest_api.requests import message_of, reaction_of, recipient_of, removed_reaction_of
+from bot.transports.rest_api.requests import message_of, recipient_of
 from bot.transports.rest_api.send_results import parse_sent_id
 from bot.transports.rest_api.webhook import POST_WAITS, UNPOSTED, Post, PostWaits, Webhook
 from bot.transports.rest_api.websocket import MAX_FRAMES_AHEAD, Connection, frames_of, open_websocket
@@ -343,15 +344,17 @@ class RestApi(SignalBridge):
         """Put an emoji on a message, or take it off; see `Transport.react`."""
         if not self._may_mark(chat, sent_at):
             return None
-        clients, target = self._clients, (self._recipient(chat), author, sent_at, emoji)
+        reaction = SendReactionRequest(
+            recipient=self._recipient(chat), target_author=author, timestamp=sent_at, reaction=emoji
+        )
         try:
             with as_outcome(is_group=chat.is_group):
                 async with asyncio.timeout(self._call_seconds):
                     if removed:
-                        gone = removed_reaction_of(*target).model_dump(exclude_none=True, by_alias=True)
-                        await clients.plain.do("delete", f"/v1/reactions/{self._name}", gone)
+                        gone = reaction.model_dump(exclude_none=True, by_alias=True)
+                        await self._clients.plain.do("delete", f"/v1/reactions/{self._name}", gone)
                     else:
-                        await clients.reactions.react(reaction_of(*target))
+                        await self._clients.reactions.react(reaction)
         except SendUnknown:
             raise
         except TransportError as error:
@@ -374,13 +377,13 @@ class RestApi(SignalBridge):
         check_size(attachment.size_bytes, max_bytes)
         with as_fetched():
             async with asyncio.timeout(self._send_seconds):
-                return await self._clients.plain.file(attachment.id, max_bytes=max_bytes)
+                return await self._clients.plain.bytes_at(file_path(attachment.id), max_bytes=max_bytes)
 
     async def discard(self, attachment: Attachment) -> None:
         """Delete the bridge's copy of a file; see `Transport.discard`."""
         with as_log("the deletion of a file"):
             async with asyncio.timeout(self._call_seconds):
-                await self._clients.plain.delete_file(attachment.id)
+                await self._clients.plain.do("delete", file_path(attachment.id))
 
     # The account
 

@@ -70,16 +70,13 @@ class Post:
         """As it would have come over the websocket."""
         self.account = account
         """The account that it is for: a bridge may have several. Empty where it does not say."""
-        self._is_kept: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self.is_kept: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        """Whether it was kept, once that is known."""
 
     def answer(self, *, is_kept: bool) -> None:
         """Let the bridge go on; the first answer holds."""
-        if not self._is_kept.done():
-            self._is_kept.set_result(is_kept)
-
-    async def wait_kept(self) -> bool:
-        """Whether it was kept, once that is known."""
-        return await self._is_kept
+        if not self.is_kept.done():
+            self.is_kept.set_result(is_kept)
 
     def __enter__(self) -> Self:
         return self
@@ -218,7 +215,7 @@ class Webhook:
         self._waiting.add(post)
         try:
             self._on_post(post)
-            return await post.wait_kept()
+            return await post.is_kept
         finally:
             self._waiting.discard(post)
 

@@ -38,12 +38,8 @@ class LineParser:
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self._max_line_bytes = max_line_bytes
         self._line = bytearray()
-        self._is_too_long = False
-
-    @property
-    def is_too_long(self) -> bool:
+        self.is_too_long = False
         """Whether the line that has no end yet is too long already."""
-        return self._is_too_long
 
     def feed(self, chunk: bytes) -> Iterator[str | None]:
         """The lines that this chunk ends, in order; None for one that was too long to be kept.
@@ -53,15 +49,15 @@ class LineParser:
         *ended, rest = chunk.split(b"\n")
         for part in ended:
             self._grow(part)
-            line, is_too_long = self._line, self._is_too_long
-            self._line, self._is_too_long = bytearray(), False
+            line, is_too_long = self._line, self.is_too_long
+            self._line, self.is_too_long = bytearray(), False
             yield None if is_too_long else line.decode("utf-8", "replace")
         self._grow(rest)
 
     def _grow(self, part: bytes) -> None:
-        if self._is_too_long or len(self._line) + len(part) > self._max_line_bytes:
+        if self.is_too_long or len(self._line) + len(part) > self._max_line_bytes:
             self._line.clear()
-            self._is_too_long = True
+            self.is_too_long = True
         else:
             self._line += part
 

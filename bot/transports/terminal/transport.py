@@ -62,6 +62,7 @@ class Terminal(PlainTransport):
     and cost. The streams must be real files, pipes or terminals.
     """
 
+    account = ACCOUNT
     max_pause_seconds = 0.0
     """Its stream ends for good, so nothing is opened again."""
 
@@ -82,12 +83,13 @@ class Terminal(PlainTransport):
         self.is_interactive = once is None and stdin.isatty() and stderr.isatty()
         """Whether a person sits there, who sees what fails."""
         self._lines = _lines(stdin, stderr, once, interactive=self.is_interactive)
-        self._reading: asyncio.Future[str | None] | None = None
-        """The message that is being written before anybody asks for it."""
+        self.first_message: asyncio.Future[str | None] | None = None
+        """What is being written since `show_prompt`; None where nobody sits at a terminal."""
         self._answers, self._notes = TerminalWriter(stdout), TerminalWriter(stderr)
         self._painted = stdout.isatty()
         self._last_sent_at = 0
-        self._heard_at: float | None = None
+        self.heard_at = None
+        """When the last message was read; see `Transport.heard_at`."""
         self._current: Envelope | None = None
         self._answered = asyncio.Event()
         self._over = asyncio.Event()
@@ -96,29 +98,14 @@ class Terminal(PlainTransport):
         """Whether any reply told of a failure or could not be written."""
 
     @property
-    def account(self) -> str:
-        """`terminal`."""
-        return ACCOUNT
-
-    @property
     def is_open(self) -> bool:
         """Whether messages can still come."""
         return not self._over.is_set()
 
     @property
-    def heard_at(self) -> float | None:
-        """When the last message was read; see `Transport.heard_at`."""
-        return self._heard_at
-
-    @property
-    def first_message(self) -> asyncio.Future[str | None] | None:
-        """What is being written since `show_prompt`; None where nobody sits at a terminal."""
-        return self._reading
-
-    @property
     def has_left(self) -> bool:
         """Whether the person left the prompt before messages were asked for."""
-        reading = self._reading
+        reading = self.first_message
         if reading is None or not reading.done() or reading.cancelled() or reading.exception() is not None:
             return False
         return reading.result() is None
@@ -129,9 +116,9 @@ class Terminal(PlainTransport):
         Nothing where nobody sits at a terminal.
         """
         if isinstance(self._lines, PromptInput):
-            self._reading = asyncio.ensure_future(self._lines.read())
+            self.first_message = asyncio.ensure_future(self._lines.read())
             shown = asyncio.ensure_future(self._lines.shown.wait())
-            await asyncio.wait((self._reading, shown), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((self.first_message, shown), return_when=asyncio.FIRST_COMPLETED)
             shown.cancel()
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
@@ -214,7 +201,7 @@ class Terminal(PlainTransport):
     async def aclose(self) -> None:
         """No further message is taken; a prompt that still stands there goes, and what is said next begins a line."""
         self.stop_receiving()
-        reading, self._reading = self._reading, None
+        reading, self.first_message = self.first_message, None
         if reading is not None and not reading.done():
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
@@ -231,15 +218,15 @@ class Terminal(PlainTransport):
             text = await self._line()
             if text is None:
                 return None
-            self._heard_at = time.monotonic()
+            self.heard_at = time.monotonic()
             self._current = self._envelope(text)
             self._answered.clear()
         return self._current
 
     async def _line(self) -> str | None:
         """The next message; None at the end of the input, and when no further one is to be taken."""
-        reading = self._reading or asyncio.ensure_future(self._lines.read())
-        self._reading = None
+        reading = self.first_message or asyncio.ensure_future(self._lines.read())
+        self.first_message = None
         over = asyncio.ensure_future(self._over.wait())
         try:
             await asyncio.wait((reading, over), return_when=asyncio.FIRST_COMPLETED)

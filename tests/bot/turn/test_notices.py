@@ -94,7 +94,7 @@ async def test_an_admin_listed_by_number_is_who_has_it(
     person = BOB.uuid if is_theirs else "another account"
     await store.transaction(lambda repos: repos.people.pin(BOB.number or "", person, now=clock.now()))
     notices = board(store, clock, BOB.number)
-    assert notices.need_contacts
+    assert notices.admins.are_numbers_listed
     contacts: Iterable[Contact] = [Contact(person=PersonId(BOB.uuid), number=BOB.number, name="Bob")]
     assert await notices.settle([("a", KEY)], ["a"]) == 0
     assert await notices.settle([("a", KEY)], ["a"], contacts) == int(is_theirs)
