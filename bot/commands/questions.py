@@ -23,6 +23,7 @@ from bot.turn import phrases as turn_phrases
 from bot.turn.approvals import Approvals
 from bot.turn.journal import Asked
 from store import LastQuestion, Repositories, TurnId
+from tools import shorten
 
 _SHOWN_CHARACTERS = 120
 _LOOKED_BACK = 20
@@ -166,5 +167,4 @@ def _question(repos: Repositories, call: Call, turn: TurnId) -> UserMessage | No
 
 def _shown(question: UserMessage) -> str:
     """How a question begins, in the words that people wrote or said: without the lines that Aldis puts beside them."""
-    words = " ".join(prompt.own_words(question).split())
-    return words if len(words) <= _SHOWN_CHARACTERS else words[:_SHOWN_CHARACTERS] + "…"
+    return shorten(" ".join(prompt.own_words(question).split()), _SHOWN_CHARACTERS)

@@ -28,7 +28,7 @@ from bot.turn.state import SETTLED, TurnState
 from bot.turn.toolbox import Toolbox
 from bot.turn.work import waiting
 from store import ConversationId
-from tools import UnknownOutcome
+from tools import UnknownOutcome, shorten
 
 NOBODY_HERE = (
     "nobody is here to agree to this now, so it was not done; do not try again, the person is told of it in your answer"
@@ -243,8 +243,7 @@ def _as(run: ToolRun, call: ToolCall) -> ToolRun:
 
 
 def _shown(call: ToolCall) -> str:
-    text = json.dumps(call.arguments, ensure_ascii=False)
-    return text if len(text) <= _SHOWN_ARGUMENT_CHARACTERS else text[:_SHOWN_ARGUMENT_CHARACTERS] + "…"
+    return shorten(json.dumps(call.arguments, ensure_ascii=False), _SHOWN_ARGUMENT_CHARACTERS)
 
 
 def _ended_run(run: ToolRun) -> ToolEnded:

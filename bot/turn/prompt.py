@@ -15,7 +15,7 @@ from bot.events import Attachment, Incoming, Quote
 from bot.labels import Labels, join_labels
 from bot.media.findings import TRANSCRIPT, FileDescription
 from bot.messages import AssistantMessage, Document, Medium, Message, ToolMessage, UserMessage
-from tools import clean_line, clean_text
+from tools import clean_line, clean_text, shorten
 
 _CHARACTER = """\
 You are {name}, a private assistant that people write to in the Signal messenger, alone or in a group. \
@@ -325,8 +325,4 @@ def _answered(quote: Quote, *, is_own: bool) -> str:
     """The line about the message that is quoted: it may be long out of the history, or never have been in it."""
     if not quote.text.strip():
         return "(in answer to a message without words, which you are not shown)"
-    return f"(in answer to{' what you said' if is_own else ''}: {_shortened(quote.text)!r})"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _QUOTE_CHARACTERS else text[:_QUOTE_CHARACTERS] + "…"
+    return f"(in answer to{' what you said' if is_own else ''}: {shorten(quote.text, _QUOTE_CHARACTERS)!r})"

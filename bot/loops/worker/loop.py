@@ -49,6 +49,7 @@ from bot.turn.turns import Turns
 from bot.turn.work import Work
 from bot.unanswered import Unanswered
 from store import Claim, ConversationId, InboxId, Repositories, Store, StoreError, TurnId
+from tools import shorten
 
 _log = logging.getLogger(__name__)
 
@@ -449,9 +450,5 @@ def _asked_for(turn: Turn) -> Sequence[str]:
         message.text if message.scheduled is None or message.scheduled.is_own else inert(message.text)
         for message in turn.incoming
     )
-    return [say(phrases.REMINDER, text=_shortened(question)) for question in questions]
-
-
-def _shortened(question: str) -> str:
-    words = " ".join(question.split())
-    return words if len(words) <= _SHOWN_QUESTION_CHARS else f"{words[:_SHOWN_QUESTION_CHARS]}…"
+    shown = (shorten(" ".join(question.split()), _SHOWN_QUESTION_CHARS) for question in questions)
+    return [say(phrases.REMINDER, text=text) for text in shown]

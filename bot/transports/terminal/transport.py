@@ -38,6 +38,7 @@ from bot.transports.base import ModelAnswered, ModelFailed, Progress, ToolStarte
 from bot.transports.envelope.event import is_command
 from bot.transports.plain import PlainTransport
 from bot.transports.terminal.streams import Lines, Once, PipedInput, PromptInput, TerminalWriter, cells
+from tools import shorten
 
 ACCOUNT = "terminal"
 
@@ -334,7 +335,7 @@ def progress_line(progress: Progress, verbosity: int) -> str | None:
             return who if verbosity and progress.instead_of else None
         tokens = f"{progress.input_tokens} tokens in, {progress.output_tokens} out"
         return f"· {progress.provider} {progress.model}: {tokens}, {progress.cost_usd} USD{timing}"
-    return f"  {progress.name} → {_cut(progress.content)}{timing}" if verbosity else None
+    return f"  {progress.name} → {shorten(progress.content, SHOWN_RESULT_CHARS)}{timing}" if verbosity else None
 
 
 class _Frame(BaseModel):
@@ -358,10 +359,6 @@ def _codes_at(content: Styled, position: int) -> str:
 
 def _segment(text: str, codes: str) -> str:
     return f"\x1b[{codes}m{text}\x1b[0m" if codes else text
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= SHOWN_RESULT_CHARS else text[: SHOWN_RESULT_CHARS - 1] + "…"
 
 
 def _encodable(text: str) -> str:

@@ -148,7 +148,7 @@ class TestQuestion:
     def test_a_long_quote_is_cut_visibly(self) -> None:
         """At five hundred characters."""
         told = worded(replace(HELLO, quote=Quote(sent_at=SentId(1), author=None, text="é" * 501)))
-        assert told.endswith(f"\n(in answer to: '{'é' * 500}…')")
+        assert told.endswith(f"\n(in answer to: '{'é' * 499}…')")
         whole = worded(replace(HELLO, quote=Quote(sent_at=SentId(1), author=None, text="é" * 500)))
         assert "…" not in whole
 
