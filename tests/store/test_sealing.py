@@ -478,7 +478,7 @@ class TestOpening:
         assert not key_path(path).exists()
 
     @pytest.mark.parametrize("content", [None, b""], ids=["gone", "empty"])
-    async def test_a_database_that_is_gone_is_refused_not_begun_anew(self, path: Path, content: bytes | None) -> None:
+    async def test_a_database_that_is_gone_is_refused_not_made_again(self, path: Path, content: bytes | None) -> None:
         """It was taken away or lost: nobody's words begin at nothing because of it. The way back and the way on are
         told, and both are ways.
         """
@@ -489,7 +489,7 @@ class TestOpening:
         for _ in range(2):
             error = await self._refused(path)
             assert isinstance(error, DatabaseGone)
-            assert all(words in str(error) for words in (str(keys_path(path)), "restore FILE", "to begin anew"))
+            assert all(words in str(error) for words in (str(keys_path(path)), "restore FILE", "to start with nothing"))
             assert keys_path(path).read_bytes() == keys
         replace(path, kept)
         async with open_store(path, realm="signal") as store:
