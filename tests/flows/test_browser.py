@@ -247,7 +247,9 @@ async def test_wrong_turns(tmp_path: Path) -> None:
             await visit.push("Check the code")
             await expect(page.get_by_role("alert").filter(has_text="verify")).to_be_visible()
             await page.get_by_label("Code", exact=True).fill("123 456")
-            await visit.push("Check the code")
+            both = "".join(await page.evaluate(_SENT_TWICE))
+            assert (both.count("The number is an account now"), both.count("no code to check")) == (4, 0)  # titles, too
+            await visit.go("/setup/account")
             await expect(page.get_by_text(f"Aldis answers for {ACCOUNT}")).to_be_visible()
             await visit.go("/setup/model")
             await page.get_by_label("The key").fill("sk-wrong-key")
@@ -260,6 +262,15 @@ async def test_wrong_turns(tmp_path: Path) -> None:
             await expect(page.get_by_text("The server answers")).to_be_visible()
             await visit.go("/setup/model")
             assert (claude.key or "") not in await page.content()
+
+
+_SENT_TWICE = """() => {
+    const form = document.querySelector("form[action='/setup/account/verify']");
+    const body = new URLSearchParams(new FormData(form));
+    const send = () => fetch(form.action, {method: "POST", body}).then(answer => answer.text());
+    return Promise.all([send(), send()]);
+}"""
+"""As two pages do in which somebody hands the code in at once."""
 
 
 async def test_a_bridge_that_is_gone(tmp_path: Path) -> None:
@@ -358,6 +369,31 @@ async def test_every_page_fits_a_phone_and_a_screen_reader(language: str, tmp_pa
         await visit.page.locator("form[action='/upkeep/factor/begin'] button").click()
         await expect(visit.page.locator("img[src='/upkeep/factor/code.svg']")).to_be_visible()
         assert await visit.page.evaluate(_ACCESSIBLE) == []
+
+
+async def test_a_page_that_stays_open_over_a_restart(tmp_path: Path) -> None:
+    """It says that it may be old, a form elsewhere that it was not taken; both go on once somebody is in again."""
+    async with visiting(tmp_path) as visit:
+        await visit.enter()
+        lost = visit.page.get_by_text("The connection to Aldis is lost")
+        other = await visit.page.context.new_page()
+        await other.goto(visit.link)  # used up, but who is in needs none
+        await expect(other.get_by_role("heading", name="Overview", level=1)).to_be_visible()
+        await other.goto(f"{visit.origin}/setup/tools")
+        await other.get_by_label("days").fill("30")
+        await visit.console.kill()
+        await expect(lost).to_be_visible()
+        settings = {"SIGNAL__URL": visit.signal.url, "WEB__ADMIN_PORT": visit.origin.rpartition(":")[2]}
+        async with watched("setup", settings=settings, folder=tmp_path) as console:
+            link = await link_in(console)
+            await other.locator("form[action='/setup/tools/retention'] button").click()
+            await expect(other.get_by_text("was not taken, and nothing has changed")).to_be_visible()
+            await expect(lost).to_be_visible()
+            await other.goto(link)
+            await other.get_by_role("button", name="Open").click()
+            await expect(other.get_by_role("heading", name="Overview", level=1)).to_be_visible()
+            await expect(lost).to_be_hidden()
+            visit.problems.clear()
 
 
 async def test_other_sites_cannot_use_the_pages(tmp_path: Path) -> None:

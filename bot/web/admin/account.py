@@ -170,6 +170,9 @@ class AccountRoom:
         self.link = LinkJob(context.world)
         self._registering = ""
         """The number that a code was sent to."""
+        self._is_registered = False
+        """Whether the last one has become an account."""
+        self._verifying = asyncio.Lock()
         context.add_fragment("account", self._live)
 
     def routes(self) -> list[web.RouteDef]:
@@ -288,12 +291,18 @@ class AccountRoom:
                     if "captcha" not in str(error).lower():
                         raise
                     raise NotDone(_ACCOUNT, "CAPTCHA_FIRST", words=str(error)) from error
-        self._registering = number
+        self._registering, self._is_registered = number, False
         return self._context.done(request, _ACCOUNT, "CODE_SENT", number=number)
 
     async def _verify(self, request: web.Request) -> web.Response:
+        async with self._verifying:
+            return await self._verify_code(request)
+
+    async def _verify_code(self, request: web.Request) -> web.Response:
         form = form_of(request)
         code = "".join(sign for sign in form.get("code", "") if sign.isdecimal())
+        if self._is_registered:  # another page has handed the code in
+            return self._context.done(request, _ACCOUNT, "REGISTERED")
         if not self._registering or not code:
             raise NotDone(_ACCOUNT, "CODE_MISSING")
         self._context.write_down(request, "account.verified")
@@ -303,5 +312,5 @@ class AccountRoom:
                     await linking.verify(self._registering, code, pin=form.get("pin", "").strip() or None)
                 except CallRefused as error:
                     raise NotDone(_ACCOUNT, "VERIFY_REFUSED", words=str(error)) from error
-        self._registering = ""
+        self._registering, self._is_registered = "", True
         return self._context.done(request, _ACCOUNT, "REGISTERED")

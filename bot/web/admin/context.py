@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from aiohttp import web
 
 from bot.errors import CallRefused, ConfigError, Disconnected
-from bot.settings import SETTINGS_FILE_NAME
+from bot.settings import SETTINGS_FILE_NAME, Settings
 from bot.web.admin.audit import Audit
 from bot.web.admin.guard import FORM, SESSION
 from bot.web.admin.pages import PageTemplates, words
@@ -35,6 +35,8 @@ Fragment = Callable[[], Awaitable[tuple[str, dict[str, object]]]]
 """The template of a part of a page that changes by itself, and what is filled in."""
 Changes = Mapping[str, str | None]
 """New values of settings by their names; None takes one out."""
+ChangesOf = Callable[[Settings], Changes]
+"""What is to change of the settings as they are once every change before it is kept."""
 
 
 class NotDone(Exception):
@@ -79,6 +81,7 @@ class AdminContext:
         self.audit = audit
         self._fragments: dict[str, Fragment] = {}
         self._live = 0
+        self._keeping = asyncio.Lock()
 
     def page(self, request: web.Request, template: str, *, status: int = 200, **values: object) -> web.Response:
         """A whole page. As long as there is no admin, those who write meanwhile are offered the role."""
@@ -154,7 +157,7 @@ class AdminContext:
         return self._pages.html(template, world=self.world, session=request[SESSION], **values)
 
     async def save(
-        self, request: web.Request, back: str, changes: Changes, done: str = "SAVED", /, **values: object
+        self, request: web.Request, back: str, changes: Changes | ChangesOf, done: str = "SAVED", /, **values: object
     ) -> web.Response:
         """Write settings into the file and restart Aldis with them; None takes one out of it.
 
@@ -164,31 +167,37 @@ class AdminContext:
         await self.keep(request, back, changes)
         return self.done(request, back, done, **values)
 
-    async def keep(self, request: web.Request, back: str, changes: Changes) -> None:
-        """As `save`, without an answer to the browser.
+    async def keep(self, request: web.Request, back: str, changes: Changes | ChangesOf) -> None:
+        """As `save`, without an answer to the browser; one after the other, for several pages may be open.
 
         Raises:
             NotDone: they are refused, and everything is as it was; or one stands in the environment, which would win.
         """
+        async with self._keeping:
+            with refusing(back):
+                file = self.world.file
+                given = changes(await asyncio.to_thread(file.preview, {})) if callable(changes) else changes
+                await self._keep(back, given)
+        self.write_down(request, "settings.changed", ", ".join(given))
+
+    async def _keep(self, back: str, changes: Changes) -> None:
         file = self.world.file
-        with refusing(back):
-            for name in changes:
-                if winner := await asyncio.to_thread(file.winner, name):
-                    raise NotDone(back, "SET_ELSEWHERE", name=name, where=winner)
-            before = await asyncio.to_thread(file.read)
-            await asyncio.to_thread(file.write, changes)
-            run, was_running = self.world.runs, self.world.running is not None
-            try:
-                await self.world.restart()
-            except ConfigError:
-                await asyncio.to_thread(file.write, {name: before.get(name) for name in changes})
-                raise
-            # Until it has begun again, which takes seconds, the run that ends still decides by the former settings:
-            # somebody who was just let in would be turned away.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_BEGIN_SECONDS):
-                    await self.world.begun_again(run, runs=was_running)
-        self.write_down(request, "settings.changed", ", ".join(changes))
+        for name in changes:
+            if winner := await asyncio.to_thread(file.winner, name):
+                raise NotDone(back, "SET_ELSEWHERE", name=name, where=winner)
+        before = await asyncio.to_thread(file.read)
+        await asyncio.to_thread(file.write, changes)
+        run, was_running = self.world.runs, self.world.running is not None
+        try:
+            await self.world.restart()
+        except ConfigError:
+            await asyncio.to_thread(file.write, {name: before.get(name) for name in changes})
+            raise
+        # Until it has begun again, which takes seconds, the run that ends still decides by the former settings:
+        # somebody who was just let in would be turned away.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_BEGIN_SECONDS):
+                await self.world.begun_again(run, runs=was_running)
 
     async def live(self, request: web.Request) -> web.StreamResponse:
         """A part of a page as server-sent events: whenever it has changed, all of it; until the session ends."""

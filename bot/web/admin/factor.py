@@ -71,8 +71,9 @@ class FactorRoom:
         return f"otpauth://totp/{label}?{urlencode({'secret': _in_base32(secret), 'issuer': 'Aldis'})}"
 
     async def _begin(self, request: web.Request) -> web.Response:
-        request[SESSION].new_secret = secrets.token_bytes(_SECRET_BYTES)
-        self._context.write_down(request, "factor.begun")
+        if request[SESSION].new_secret is None:  # another page of this browser may show the code already
+            request[SESSION].new_secret = secrets.token_bytes(_SECRET_BYTES)
+            self._context.write_down(request, "factor.begun")
         return go_to(_FACTOR)
 
     async def _cancel(self, request: web.Request) -> web.Response:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from bot.events import PersonId
+from bot.settings import Settings
 from bot.settings.values import person_of
 from bot.transports.base import Contact
-from bot.web.admin.context import AdminContext, NotDone, go_to
+from bot.web.admin.context import AdminContext, Changes, NotDone
 from bot.web.admin.guard import form_of
 from store import Repositories, StoreError
 
@@ -127,26 +128,29 @@ class PeopleRoom:
         person = form_of(request).get("person", "")
         if person not in {caller.person for caller in self._context.world.callers.all()}:
             raise NotDone(_YOU, "CALLER_GONE")
-        admins = (*self._context.world.settings.access.admins, person)
-        return await self._context.save(request, _YOU, {"ACCESS__ADMINS": _joined(admins)}, "ADMIN_MADE")
+
+        def add(settings: Settings) -> Changes:
+            return {"ACCESS__ADMINS": _joined((*settings.access.admins, person))}
+
+        return await self._context.save(request, _YOU, add, "ADMIN_MADE")
 
     async def _add(self, request: web.Request) -> web.Response:
         entry = person_of(form_of(request).get("person", "").strip())
         if entry is None:
             raise NotDone(_PEOPLE, "PERSON_WRONG")
-        name, entries = self._list(request)
-        return await self._context.save(request, _PEOPLE, {name: _joined((*entries, entry))}, "PERSON_ADDED")
+
+        def add(settings: Settings) -> Changes:
+            name, entries = _list(request, settings)
+            return {name: _joined((*entries, entry))}
+
+        return await self._context.save(request, _PEOPLE, add, "PERSON_ADDED")
 
     async def _remove(self, request: web.Request) -> web.Response:
-        name, entries = self._list(request)
-        left = [one for one in entries if one != form_of(request).get("entry", "")]
-        return await self._context.save(request, _PEOPLE, {name: _joined(left) or None}, "PERSON_REMOVED")
+        def remove(settings: Settings) -> Changes:
+            name, entries = _list(request, settings)
+            return {name: _joined(one for one in entries if one != form_of(request).get("entry", "")) or None}
 
-    def _list(self, request: web.Request) -> tuple[str, tuple[str, ...]]:
-        """The list that a form is about: its setting, and who stands in it."""
-        access = self._context.world.settings.access
-        is_admins = form_of(request).get("list") == "admins"
-        return ("ACCESS__ADMINS", access.admins) if is_admins else ("ACCESS__ALLOWED", access.allowed)
+        return await self._context.save(request, _PEOPLE, remove, "PERSON_REMOVED")
 
     async def _set_strangers(self, request: web.Request) -> web.Response:
         pairs = form_of(request).get("strangers") == "pair"
@@ -176,18 +180,31 @@ class PeopleRoom:
         return self._context.done(request, _PEOPLE, "PERSON_REMOVED")
 
     async def _set_groups(self, request: web.Request) -> web.Response:
-        chosen = [name.removeprefix("group:") for name in form_of(request) if name.startswith("group:")]
-        running = self._context.world.running
-        known = {group.id for group in (await running.audience.groups() or ())} if running else set[str]()
-        if not known:
-            return go_to(_PEOPLE)
-        kept = [group for group in self._context.world.settings.access.groups if group not in known]
-        return await self._context.save(request, _PEOPLE, {"ACCESS__GROUPS": _joined((*kept, *chosen)) or None})
+        """What was ticked or unticked since the page was shown; another page may have changed the rest meanwhile."""
+        form = form_of(request)
+        chosen = [name.removeprefix("group:") for name in form if name.startswith("group:")]
+        shown = {name.removeprefix("was:group:") for name in form if name.startswith("was:group:")}
+
+        def change(settings: Settings) -> Changes:
+            kept = [group for group in settings.access.groups if group in chosen or group not in shown]
+            added = [group for group in chosen if group not in shown]
+            return {"ACCESS__GROUPS": _joined((*kept, *added)) or None}
+
+        return await self._context.save(request, _PEOPLE, change)
 
     async def _set_budgets(self, request: web.Request) -> web.Response:
+        """Those that were changed since the page was shown, as with groups."""
         form = form_of(request)
-        changes = {f"BUDGET__{name.upper()}": form.get(name, "").strip().replace(",", ".") or None for name in _BUDGETS}
+        changed = [name for name in _BUDGETS if form.get(name, "") != form.get(f"was:{name}", "")]
+        changes = {f"BUDGET__{name.upper()}": form.get(name, "").strip().replace(",", ".") or None for name in changed}
         return await self._context.save(request, _PEOPLE, changes)
+
+
+def _list(request: web.Request, settings: Settings) -> tuple[str, tuple[str, ...]]:
+    """The list that a form is about: its setting, and who stands in it."""
+    access = settings.access
+    is_admins = form_of(request).get("list") == "admins"
+    return ("ACCESS__ADMINS", access.admins) if is_admins else ("ACCESS__ALLOWED", access.allowed)
 
 
 def _joined(entries: Iterable[str]) -> str:

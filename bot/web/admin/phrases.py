@@ -16,6 +16,10 @@ PAGE_ENTER_WHY = Sentence(
 )
 PAGE_ENTER = Sentence("PAGE_ENTER", "Open")
 PAGE_SIGNED_OUT = Sentence("PAGE_SIGNED_OUT", "You need a link")
+PAGE_SIGNED_OUT_LOST = Sentence(
+    "PAGE_SIGNED_OUT_LOST",
+    "You were signed out meanwhile: what you have just sent was not taken, and nothing has changed.",
+)
 PAGE_SIGNED_OUT_WHY = Sentence(
     "PAGE_SIGNED_OUT_WHY",
     "These pages open with a link that works once and for ten minutes. On the machine where Aldis runs, "

@@ -37,12 +37,16 @@ class SignIn:
 
     async def _knock(self, request: web.Request) -> web.Response:
         is_open = self._sessions.is_open(request.match_info["token"][:_MAX_TOKEN_CHARS])
+        if not is_open and SESSION in request:  # who is in already needs no link
+            return go_to("/")
         return self._context.page(request, "enter" if is_open else "signed_out", status=200 if is_open else 410)
 
     async def _enter(self, request: web.Request) -> web.Response:
         entered = self._sessions.enter(
             request.match_info["token"][:_MAX_TOKEN_CHARS], is_confirmed=self._factor() is None
         )
+        if entered is None and SESSION in request:  # the button was pushed twice
+            return go_to("/")
         if entered is None:
             if count := self._sessions.note_refusal():
                 self._context.write_down(request, "link.refused", f"{count} times" if count > 1 else "")

@@ -150,7 +150,7 @@ class Site:
 
     def _refused(self, request: web.Request, status: int, text: str) -> web.Response:
         if status == web.HTTPUnauthorized.status_code:
-            return self._context.page(request, "signed_out", status=status)
+            return self._context.page(request, "signed_out", status=status, is_lost=request.method == "POST")
         if status == web.HTTPMisdirectedRequest.status_code or SESSION not in request:
             return web.Response(text=text or f"{status}\n", status=status)
         return self._context.page(request, "refused", status=status, status_code=status, text=text)

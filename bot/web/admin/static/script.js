@@ -19,7 +19,7 @@ function isTypedIn(part) {
   return part.contains(focused) && ["INPUT", "SELECT", "TEXTAREA"].includes(focused.tagName);
 }
 
-for (const part of document.querySelectorAll("[data-live]")) {
+function listen(part) {
   const source = new EventSource("/live/" + part.dataset.live);
   source.onopen = () => { document.getElementById("offline").hidden = true; };
   source.onmessage = (event) => {
@@ -31,9 +31,15 @@ for (const part of document.querySelectorAll("[data-live]")) {
     else part.replaceChildren(...now.childNodes);
     if (focused) document.getElementById(focused)?.focus();
   };
-  source.onerror = () => { document.getElementById("offline").hidden = false; };
+  source.onerror = () => {
+    document.getElementById("offline").hidden = false;
+    // Refused, as after a restart, the browser gives up; on another page somebody may sign in again.
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => listen(part), 5000);
+  };
   addEventListener("pagehide", () => source.close());
 }
+
+document.querySelectorAll("[data-live]").forEach(listen);
 
 // What takes a while says so, and is not asked for twice; a download leaves the page as it is.
 addEventListener("submit", (event) => {

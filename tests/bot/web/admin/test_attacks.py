@@ -80,6 +80,7 @@ async def test_who_is_not_signed_in_sees_nothing(path: str, tmp_path: Path) -> N
         answer = await visitor.get(path)
         assert answer.status == 401
         assert "aldis admin" in answer.text
+        assert "was not taken" not in answer.text
         assert is_hardened(dict(answer.headers))
         visitor.cookies["aldis-session"] = "x" * 43
         assert (await visitor.get(path)).status == 401
@@ -98,6 +99,18 @@ async def test_forged_forms(path: str, tmp_path: Path) -> None:
         assert (await visitor._ask("POST", path, {}, {"token": visitor.token})).status == 403
         assert (await visitor.get("/")).status == 200
         assert len(visitor.audit.newest(100)) == before
+
+
+async def test_who_was_signed_out_meanwhile_is_told_that_nothing_was_taken(tmp_path: Path) -> None:
+    """A form that somebody filled in while their session ended."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        await visitor.post("/leave")
+        answer = await visitor.post("/setup/tools/retention", {"days": "30"})
+        assert answer.status == 401
+        assert "was not taken, and nothing has changed" in answer.text
+        assert "aldis admin" in answer.text
+        assert visitor.site.world.file.read() == {}
 
 
 async def test_a_token_of_another_session(tmp_path: Path) -> None:
@@ -119,7 +132,7 @@ async def test_what_other_pages_load(tmp_path: Path) -> None:
             assert (await visitor.get(path, strange)).status == 403
             assert (await visitor.get(path, {"Origin": EVIL})).status == 403
         followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
-        assert (await visitor.get("/enter/x", followed)).status == 410
+        assert (await visitor.get("/enter/x", followed)).status == 303
 
 
 async def test_a_link_that_is_used_again(tmp_path: Path) -> None:
@@ -130,6 +143,9 @@ async def test_a_link_that_is_used_again(tmp_path: Path) -> None:
             assert (await visitor.get(path)).status == 200
         first = await visitor.post(path)
         assert (first.status, first.headers["Location"]) == (303, "/")
+        # Who is in already is not told to fetch another link.
+        for again in (await visitor.get(path), await visitor.post(path)):
+            assert (again.status, again.headers["Location"]) == (303, "/")
         visitor.cookies.clear()
         second = await visitor.post(path)
         assert second.status == 410

@@ -80,6 +80,8 @@ async def test_a_secret_belongs_to_the_session_that_asked_for_it(tmp_path: Path)
         await visitor.enter()
         await visitor.post("/upkeep/factor/begin")
         secret = secret_on(await visitor.get(PAGE))
+        await visitor.post("/upkeep/factor/begin")  # on another page of the same browser
+        assert secret_on(await visitor.get(PAGE)) == secret
         first = dict(visitor.cookies), visitor.token
         visitor.cookies = {}
         await visitor.enter()

@@ -1,6 +1,7 @@
 """What the pages do to settings: all of it or nothing, never over the environment, and never a key on a page."""
 
 import asyncio
+import base64
 import html
 import re
 from decimal import Decimal
@@ -117,6 +118,47 @@ async def test_a_refused_form_has_what_was_typed_once_and_no_secret(tmp_path: Pa
         assert page.count('value="much"') == page.count('value="2"') == 1
         assert "it is set in" not in page
         assert "<title>It was refused: BUDGET__ALL_DAY_USD" in page
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+async def test_two_pages_that_add_somebody_at_once_add_both(tmp_path: Path, *, is_refused: bool) -> None:
+    """The second is reckoned from what the first has kept, and goes with nothing that only a start refuses of it."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        restart, begins, may_end = visitor.site.world.restart, asyncio.Event(), asyncio.Event()
+
+        async def restart_slowly() -> None:
+            is_first = not begins.is_set()
+            begins.set()
+            await may_end.wait()
+            if is_first and is_refused:
+                raise ConfigError("BUDGET__ALL_DAY_USD: no model has a price")
+            await restart()
+
+        visitor.site.world.restart = restart_slowly
+        first = asyncio.create_task(visitor.post("/people/add", {"person": "+15550100001", "list": "allowed"}))
+        await begins.wait()
+        second = asyncio.create_task(visitor.post("/people/add", {"person": "+15550100002", "list": "allowed"}))
+        await visitor.get("/people")  # by now the second has been read as well
+        may_end.set()
+        assert {(await first).status, (await second).status} == {303}
+        kept = "+15550100002" if is_refused else "+15550100001,+15550100002"
+        assert visitor.site.world.file.read() == {"ACCESS__ALLOWED": kept}
+
+
+async def test_a_page_that_was_shown_before_takes_nothing_back(tmp_path: Path) -> None:
+    """Of a form with many fields those are changed that somebody has changed in it."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        await visitor.post("/people/budgets", {"person_day_usd": "1", "was:person_day_usd": ""})
+        await visitor.post("/people/budgets", {"all_month_usd": "10", "was:all_month_usd": "", "person_day_usd": ""})
+        budgets = {"BUDGET__PERSON_DAY_USD": "1", "BUDGET__ALL_MONTH_USD": "10"}
+        assert visitor.site.world.file.read() == budgets
+        assert 'name="was:person_day_usd" value="1"' in (await visitor.get("/people")).text
+        first, second, third = (base64.b64encode(letter * 32).decode() for letter in (b"A", b"B", b"C"))
+        await visitor.post("/people/groups", {f"group:{first}": "on", f"group:{second}": "on"})
+        await visitor.post("/people/groups", {f"group:{third}": "on", f"was:group:{first}": "on"})
+        assert visitor.site.world.file.read() == budgets | {"ACCESS__GROUPS": f"{second},{third}"}
 
 
 async def test_settings_that_only_a_start_refuses_are_taken_back(tmp_path: Path) -> None:
