@@ -240,7 +240,7 @@ async def test_where_aldis_always_answers_every_message_is_a_question(store: Sto
     [
         (ALDIS, "It was 3 degrees.", "(in answer to what you said: 'It was 3 degrees.')"),
         (BOB, "The roses need water.", "(in answer to: 'The roses need water.')"),
-        (BOB, "long " * 400, "long …')"),
+        (BOB, "long " * 400, "long…')"),
     ],
     ids=["of Aldis", "of another", "long"],
 )
