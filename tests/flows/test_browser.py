@@ -169,18 +169,18 @@ async def test_from_an_empty_folder_to_the_first_answer(tmp_path: Path) -> None:
             {"name": "lamp.png", "mimeType": "image/png", "buffer": drawing()}
         )
         await visit.push("Save")
-        await expect(page.get_by_text("Saved. People see it")).to_be_visible()
-        await expect(page.get_by_alt_text("The picture of the profile")).to_be_visible()
+        await expect(page.get_by_text("Saved. People will see it")).to_be_visible()
+        await expect(page.get_by_alt_text("The profile picture")).to_be_visible()
         await page.get_by_role("textbox", name="User name").fill("lamp")
-        await visit.push("Take this user name")
+        await visit.push("Set this user name")
         await expect(page.get_by_alt_text("QR code of the link below")).to_be_visible()
         assert visit.signal.profile.username == "lamp.39"
         await page.get_by_role("link", name="Next: The model").click()
-        await page.get_by_text("It is at another address").click()
+        await page.get_by_text("It has another address").click()
         await page.locator("#other-server").get_by_label("Address").fill(model.base_url)
         await page.locator("#other-server").get_by_role("button", name="Use this").click()
         await expect(page.get_by_text("The server answers and the settings are saved")).to_be_visible()
-        await page.get_by_label("Another model of this server").select_option("llama-large")
+        await page.get_by_label("Another model on this server").select_option("llama-large")
         await visit.push("Use this")
         await expect(page.get_by_text("llama-large answers from now on")).to_be_visible()
         model.scripted(say("Yes."))
@@ -223,32 +223,32 @@ async def test_wrong_turns(tmp_path: Path) -> None:
             await page.get_by_text("Register a number").click()
             await page.get_by_label("Phone number").fill("0151 234")
             await visit.push("Send the code")
-            await expect(page.get_by_role("alert").filter(has_text="no phone number")).to_be_visible()
-            await expect(page).to_have_title(re.compile("^That is no phone number"))  # what a screen reader says first
+            await expect(page.get_by_role("alert").filter(has_text="not a phone number")).to_be_visible()
+            await expect(page).to_have_title(re.compile("^That is not a phone number"))  # read out first
             await page.get_by_label("Phone number").fill("+1 555 0100001")
             await visit.push("Send the code")
             await expect(page.get_by_text("Captcha required")).to_be_visible()
-            await page.get_by_label("Link of the solved captcha").fill(
+            await page.get_by_label("Link from the solved captcha").fill(
                 "signalcaptcha://signal-hcaptcha.wrong.registration.x"
             )
-            await page.get_by_label("by a call").check()
+            await page.get_by_label("by phone call").check()
             await visit.push("Send the code")
-            await expect(page.get_by_text("Signal wants a captcha that was solved just now")).to_be_visible()
+            await expect(page.get_by_text("Signal wants a freshly solved captcha")).to_be_visible()
             await expect(page.get_by_text("Invalid captcha given")).to_be_visible()
             await expect(page.get_by_label("Phone number")).to_have_value("+1 555 0100001")  # nothing is typed twice
-            await expect(page.get_by_label("Link of the solved captcha")).to_have_value("")
-            await expect(page.get_by_label("by a call")).to_be_checked()
+            await expect(page.get_by_label("Link from the solved captcha")).to_have_value("")
+            await expect(page.get_by_label("by phone call")).to_be_checked()
             captcha = f"signalcaptcha://{server.registration_captcha}"
-            await page.get_by_label("Link of the solved captcha").fill(captcha)
+            await page.get_by_label("Link from the solved captcha").fill(captcha)
             await visit.push("Send the code")
-            await expect(page.get_by_text("Signal sends a code to +15550100001").first).to_be_visible()
+            await expect(page.get_by_text("Signal is sending a code to +15550100001").first).to_be_visible()
             assert server.registering == {ACCOUNT: True}
             await page.get_by_label("Code", exact=True).fill("000000")
             await visit.push("Check the code")
             await expect(page.get_by_role("alert").filter(has_text="verify")).to_be_visible()
             await page.get_by_label("Code", exact=True).fill("123 456")
             both = "".join(await page.evaluate(_SENT_TWICE))
-            assert (both.count("The number is an account now"), both.count("no code to check")) == (4, 0)  # titles, too
+            assert (both.count("The number is registered"), both.count("no code to check")) == (4, 0)  # titles, too
             await visit.go("/setup/account")
             await expect(page.get_by_text(f"Aldis answers for {ACCOUNT}")).to_be_visible()
             await visit.go("/setup/model")
@@ -282,7 +282,7 @@ async def test_a_bridge_that_is_gone(tmp_path: Path) -> None:
             await visit.go("/setup/account")
             await expect(visit.page.get_by_text("Nothing answers at")).to_be_visible()
             await server.start()
-            await visit.page.get_by_role("link", name="The bridge answers now: go on").click()
+            await visit.page.get_by_role("link", name="The bridge is answering now: continue").click()
             await visit.link_account()
             await visit.go("/")
             await expect(visit.page.get_by_text("All is well")).to_be_visible()
@@ -294,7 +294,7 @@ async def test_without_javascript_and_by_keyboard(tmp_path: Path) -> None:
         page = visit.page
         await visit.enter()
         await visit.go("/setup/model")
-        await page.get_by_role("button", name="Go on without").focus()
+        await page.get_by_role("button", name="Continue without one").focus()
         await page.keyboard.press("Enter")
         await expect(page.get_by_text("For now Aldis answers without a model")).to_be_visible()
         await page.get_by_label("Language").select_option("de")

@@ -265,15 +265,15 @@ async def test_upkeep_is_done_on_a_page(tmp_path: Path) -> None:
                 return words in await page()
 
             await eventually_found(lambda: shows("1. http://127.0.0.1:9/set.xml"))
-            assert "Being checked" in await sent("upgrade")
-            assert "no web address" in await sent("feed/add", address="javascript:alert(1)")
+            assert "Checking …" in await sent("upgrade")
+            assert "not a web address" in await sent("feed/add", address="javascript:alert(1)")
             assert "from now on" in await sent("feed/add", address="http://127.0.0.1:9/<b>.xml")
-            assert "is read already" in await sent("feed/add", address="http://127.0.0.1:9/<b>.xml")
+            assert "is already there" in await sent("feed/add", address="http://127.0.0.1:9/<b>.xml")
             assert "<b>" not in await page()
             assert "TOOLS__NEWS__FEEDS" in await sent("feed/remove", number="1")
-            assert "no feed with this number" in await sent("feed/remove", number="-2")
-            assert "no longer read" in await sent("feed/remove", number="2")
-            assert "no feed with this number" in await sent("feed/remove", number="2")
+            assert "no longer there" in await sent("feed/remove", number="-2")
+            assert "its articles deleted" in await sent("feed/remove", number="2")
+            assert "no longer there" in await sent("feed/remove", number="2")
             await eventually_found(lambda: shows("It works"))
             assert "Nothing that is in use was changed." in await page()
         audit = (tmp_path / "aldis.db-audit.jsonl").read_text()
@@ -391,12 +391,14 @@ async def test_the_profile_is_given_on_a_page(bridge: type[SignalServer], tmp_pa
             assert "cannot be a user name" in await page("/setup/profile/username", {"username": "al"})
             assert "Somebody else has" in await page("/setup/profile/username", {"username": "taken.42"})
             assert profile.username is None
-            assert "People find the account as lamp.39" in await page("/setup/profile/username", {"username": "lamp"})
+            assert "People can now find the account as lamp.39" in await page(
+                "/setup/profile/username", {"username": "lamp"}
+            )
             for path in ("/setup/profile", "/setup/you", "/setup/done"):
                 assert profile.link in await page(path), path
             async with http.get(f"{origin}/setup/profile/link.svg") as response:
                 assert (response.status, response.content_type) == (200, "image/svg+xml")
-            assert "no user name any more" in await page("/setup/profile/username/drop", {})
+            assert "no longer has a user name" in await page("/setup/profile/username/drop", {})
             assert profile.link not in await page("/setup/profile")
             assert profile.username is None
             assert "Saved." in await page("/setup/profile", {"name": "Aldis", "remove_picture": "yes"}, b"")
@@ -432,7 +434,7 @@ async def test_the_link_of_a_user_name_outlasts_the_process(tmp_path: Path) -> N
         async with page() as (http, address, _), http.get(address) as response:
             shown = await response.text()
         assert server.profile.link not in shown
-        assert "The bridge knows the user name lantern" in shown
+        assert "The account has the user name lantern" in shown
 
 
 @pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])
