@@ -4,7 +4,8 @@ Indices are Python's (code points) until `StyledText.for_signal` counts in UTF-1
 to others: what is bold (`bot.formatting.markdown`), where a text is cut (`bot.formatting.split`).
 """
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.events import Style, Styled, StyleRange, utf16_offsets
@@ -72,6 +73,14 @@ class StyledText:
                 for span in self.spans
             ),
         )
+
+
+def overlapping(stretches: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
+    """The first of these stretches, which are in order and apart, that this one overlaps; None: none. The same `start`
+    and `end` mean a place between two characters.
+    """
+    at = bisect_right(stretches, start, key=lambda stretch: stretch[1])
+    return stretches[at] if at < len(stretches) and stretches[at][0] < end else None
 
 
 def join_pieces(pieces: Iterable[Piece]) -> StyledText:

@@ -12,14 +12,14 @@ Pure.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
 from bot.events import Incoming, QuoteTarget, Style, Styled
 from bot.formatting.graphemes import borders, clean_text, fitting
 from bot.formatting.layout import style_beginning
-from bot.formatting.spans import Span, StyledText
+from bot.formatting.spans import Span, StyledText, overlapping
 
 LIMIT_BYTES = 2000
 """Of a part: what travels inside a message."""
@@ -143,6 +143,8 @@ class _Cutter:
     """The borders of its characters, see `graphemes.borders`."""
     code: tuple[tuple[int, int], ...]
     """Start and end of each code block: monospace over several lines."""
+    code_bytes: Mapping[tuple[int, int], int]
+    """How long each of them is in UTF-8."""
     headings: frozenset[int]
     """The ends of short lines that are bold as a whole."""
 
@@ -151,10 +153,12 @@ class _Cutter:
         """Look for the borders of a page once."""
         text = page.text
         code, bold = ([span for span in page.spans if span.style is style] for style in (Style.MONOSPACE, Style.BOLD))
+        blocks = tuple((span.start, span.end) for span in code if "\n" in text[span.start : span.end])
         return cls(
             page=page,
             characters=borders(text),
-            code=tuple((span.start, span.end) for span in code if "\n" in text[span.start : span.end]),
+            code=blocks,
+            code_bytes={(start, end): len(text[start:end].encode()) for start, end in blocks},
             headings=frozenset(span.end for span in bold if _is_heading(text, span)),
         )
 
@@ -208,12 +212,11 @@ class _Cutter:
         code = self._code_around(end)
         if code is None:
             return True
-        fits = fitting(self.page.text, code[0], limit_bytes) >= code[1]
-        return not fits and border in {_LINE, _WORD}
+        return self.code_bytes[code] > limit_bytes and border in {_LINE, _WORD}
 
     def _code_around(self, index: int) -> tuple[int, int] | None:
         """The code block that a cut at the index would go through."""
-        return next(((start, end) for start, end in self.code if start < index < end), None)
+        return overlapping(self.code, index, index)
 
 
 def _is_heading(text: str, span: Span) -> bool:

@@ -23,7 +23,7 @@ from itertools import takewhile
 from typing import cast
 
 from bot.events import Style
-from bot.formatting.spans import StyledText
+from bot.formatting.spans import StyledText, overlapping
 from bot.formatting.split import visible
 from bot.messages import AssistantMessage, Message, ToolAnswer, ToolCall, UserMessage
 from bot.policy.trust import urls_in
@@ -176,10 +176,10 @@ def defang(text: str, given: GivenAddresses) -> str:
 
 
 def _seen_without_links(seen: StyledText, given: GivenAddresses) -> str:
-    code = [span for span in seen.spans if span.style is Style.MONOSPACE]
+    code = [(span.start, span.end) for span in seen.spans if span.style is Style.MONOSPACE]
 
     def shown(found: re.Match[str]) -> str:
-        in_code = any(span.start <= found.start() < span.end for span in code)
+        in_code = overlapping(code, found.start(), found.start() + 1) is not None
         return _shown(found, _NONE_GIVEN if _goes_further(found) else given, in_code=in_code)
 
     return _ADDRESS.sub(shown, seen.text)

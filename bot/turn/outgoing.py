@@ -29,6 +29,7 @@ from bot.events import (
     Styled,
     utf16_offsets,
 )
+from bot.formatting.spans import overlapping
 from bot.formatting.split import MAX_RANGES, one_message, quoting
 from bot.i18n.catalogues import say
 from bot.turn import phrases
@@ -156,12 +157,8 @@ def find_mentions(content: Styled, people: Iterable[NamedPerson]) -> tuple[Menti
         MentionRange(start=units[start], length=units[end] - units[start], person=person)
         for start, end, person in places
     ]
-    code = [style for style in content.styles if style.style is Style.MONOSPACE]
-    return tuple(
-        one
-        for one in ranges
-        if not any(span.start < one.start + one.length and one.start < span.start + span.length for span in code)
-    )
+    code = [(style.start, style.start + style.length) for style in content.styles if style.style is Style.MONOSPACE]
+    return tuple(one for one in ranges if overlapping(code, one.start, one.start + one.length) is None)
 
 
 def _by_name(people: Iterable[NamedPerson]) -> dict[str, PersonId]:

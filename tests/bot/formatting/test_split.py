@@ -1,5 +1,7 @@
 """How an answer is cut into messages: where, how many, with which styles, and what is never broken."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -241,6 +243,16 @@ def test_hostile_answer(atom: str) -> None:
     assert 1 <= len(found) <= 3
     assert found[-1].text.endswith(MARK)
     assert all(size_bytes(part) <= 500 for part in found)
+
+
+@pytest.mark.parametrize("text", ["|a|b|\n|-|-|\n|c|d|\n\n", "```\n" + "a\n" * 500 + "```\n"])
+def test_a_message_of_thousands_of_blocks_is_cut_quickly(text: str) -> None:
+    """Whatever may be kept whole is looked at once: nobody else is answered meanwhile."""
+    began = time.process_time()
+    message, is_whole = one_message(text * (200_000 // len(text)), cut_mark=MARK)
+    assert message is not None
+    assert not is_whole
+    assert time.process_time() - began < 20
 
 
 @given(st.lists(ANYTHING, max_size=12).map("".join), st.integers(200, 400), st.integers(1, 4))
