@@ -39,6 +39,8 @@ _CITATION = re.compile(
     r"(?P<before>[ \t]?)(?:\[(?P<plain>\d{1,3}(?:\s?[,;]\s?\d{1,3})*)\](?![(\w])"
     r"|【(?P<odd>\d{1,3})(?:†[^】\n]{0,80})?】)(?P<after>[ \t]?)"
 )
+_WOULD_BE_OTHERS = re.compile(r"[(\w]")
+"""What right behind brackets makes them no citation: they name an item or a link then."""
 _SHOWN = re.compile(r"\[(\d{1,3})\]")
 _OPEN = re.compile(r"[ \t]?(?:\[[\d,; ]{0,40}|【[^】\n]{0,90})\Z")
 _LISTED = re.compile(r"^\[(\d{1,2})\] (https?://\S+)$", re.MULTILINE)
@@ -51,7 +53,7 @@ _ADDRESS = re.compile(r"<(https?://[^\s<>]+)>|https?://[^\s<>\"`|\\^]+", re.IGNO
 _BEGINS = re.compile(r"(?<![\w.-])|(?<=www\.)")
 _GOES_ON = re.compile(r"[\w-]|\.\w")
 _EMPTIED = re.compile(r"[ \t]?\(\s*\)|\[\s*\]|<\s*>")
-_LEFT_ALONE = re.compile(r"[ \t]*(?:[-*+•]|\d+[.)]|\[\d+\])?[ \t]*(?:\w+:)?[ \t:.,;–-]*")
+_LEFT_ALONE = re.compile(r"[ \t]*+(?:[-*+•]|\d+[.)]|\[\d+\])?[ \t]*+(?:\w+:)?[ \t:.,;–-]*+")
 
 
 class CitedPages:
@@ -289,6 +291,8 @@ def _kept(piece: str, pages: Mapping[int, Page], just_so: Collection[str]) -> st
         if not is_whole and citation[0].strip() in just_so:
             return citation[0]
         before, after = citation["before"], citation["after"]
+        if known and not after and _WOULD_BE_OTHERS.match(piece, citation.end()):
+            after = " "
         if known:
             return before + "".join(f"[{number}]" for number in known) + after
         return "" if not before and _begins_line(citation) else after

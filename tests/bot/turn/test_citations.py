@@ -106,6 +106,7 @@ def searched(**more: Any) -> Told:
         ("Flags[102], lamps [101][102].", f"Flags[1], lamps [2][1].\n\n[1] {FLAGS}\n[2] {LAMPS}"),
         ("Both [101, 102] and [102;101].", f"Both [1][2] and [2][1].\n\n[1] {LAMPS}\n[2] {FLAGS}"),
         ("Lamps【101】, flags 【102†L3-L9】.", f"Lamps[1], flags [2].\n\n[1] {LAMPS}\n[2] {FLAGS}"),
+        ("Lamps【101】(all)【102】are.", f"Lamps[1] (all)[2] are.\n\n[1] {LAMPS}\n[2] {FLAGS}"),
         ("Both [101, 999].", f"Both [1].\n\n[1] {LAMPS}"),
         ("Nothing [999] of that [998], nor a[101](x).", "Nothing of that, nor a[101](x)."),
         ("[999] One.\n[998] Two [101].", f"One.\nTwo [1].\n\n[1] {LAMPS}"),
@@ -295,6 +296,17 @@ def test_many_invented_addresses_are_taken_out_quickly() -> None:
     listed = "\n".join(f"- https://made-{number}.example/{number}" for number in range(1_000))
     began = time.process_time()
     assert cite(f"These:\n{listed}", pages, [question(read)], lambda _: True) == answered("These:")
+    assert time.process_time() - began < 20
+
+
+def test_thousands_of_invented_addresses_in_a_line_are_taken_out_quickly() -> None:
+    """What is left of the line is nothing but spaces and a word, which no label ends."""
+    pages = CitedPages((), searches)
+    pages.find(LAMPS)
+    began = time.process_time()
+    answer = cite("<https://made.example> " * 5_000 + "and", pages, [question()], lambda _: True)
+    assert answer is not None
+    assert "://" not in answer.text
     assert time.process_time() - began < 20
 
 
