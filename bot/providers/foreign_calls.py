@@ -21,7 +21,8 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import cast
 
@@ -56,9 +57,9 @@ _OPENINGS = (
 )  # fmt: skip
 _LEFT_BEHIND = re.compile(rf"\s*</(?:{_TAGS}|function|invoke|parameter)>")
 """A closing tag that closes nothing any more."""
-_FENCED = re.compile(r"\A\s*```\w*\s*(?P<inner>.*?)\s*```\s*\Z", re.DOTALL)
+_FENCED = re.compile(r"\s*```\w*")
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
-_LINE = re.compile(r"^[ \t]*(?=\[?\s*\{)", re.MULTILINE)
+_LINE = re.compile(r"^[ \t]*(?=\[\s*\{|\{)", re.MULTILINE)
 _MAY_BECOME_BARE = re.compile(
     r"(?:\A\s*```\w*\s*|^[ \t]*)(?:\[\s*)?\{\s*(?:\Z|\"(?:[a-z_]{0,8}\Z|(?:name|type|function|id|tool)\"))",
     re.MULTILINE,
@@ -77,6 +78,7 @@ _XML_FUNCTION = re.compile(
     r"(?P<inner>.*?)(?:</(?:function|invoke)>|\Z)",
     re.DOTALL,
 )
+_PARAMETER_END = "</parameter>"
 _XML_PARAMETER = re.compile(
     r"<parameter(?:=| name=)[\"']?([\w.-]{1,100})[\"']?[^>\n]{0,40}>\n?(.*?)\n?</parameter>", re.DOTALL
 )
@@ -107,8 +109,7 @@ def visible_words(text: str) -> str:
     """The words of a completion that is still being written, without what is a call or may become one."""
     if not may_hold(text) and not text.lstrip().startswith("`"):
         return text
-    openings = (opening.start() for opening in _OPENING.finditer(text))
-    ends = [*islice((start for start in openings if not is_code(text, start)), 1)]
+    ends = [opening.start() for opening in islice(_openings(text), 1)]
     ends += [begun.start() for begun in islice(_MAY_BECOME_BARE.finditer(text), 1)]
     ends += [0] if _MAY_BECOME_PYTHON.match(text) else []
     if (begun := begun_with(text, _OPENINGS)) is not None:
@@ -126,24 +127,36 @@ def begun_with(text: str, signs: Sequence[str]) -> int | None:
     return None
 
 
-def is_code(text: str, at: int) -> bool:
-    """Whether a place lies within code; what begins the text is none, whatever fence stands around it."""
-    before = text[:at]
-    if before.endswith("`") and not before.endswith("```"):
-        return True
-    if "```" not in before:
-        return False
-    fences = [fence.start() for fence in _FENCE.finditer(before)]
-    return len(fences) % 2 == 1 and bool(before[: fences[-1]].strip())
+def code_of(text: str) -> Callable[[int], bool]:
+    """What tells whether a place in the text lies within code; what begins the text is none, whatever fence stands
+    around it.
+
+    The fences are looked for once, for a text may hold thousands of what looks like a call.
+    """
+    beginning = len(text) - len(text.lstrip())
+    fences = [fence.span() for fence in _FENCE.finditer(text)]
+
+    def is_code(at: int) -> bool:
+        if text.endswith("`", 0, at) and not text.endswith("```", 0, at):
+            return True
+        number = bisect_right(fences, at, key=lambda fence: fence[1])
+        return number % 2 == 1 and fences[number - 1][0] > beginning
+
+    return is_code
+
+
+def _openings(text: str) -> Iterator[re.Match[str]]:
+    is_code = code_of(text)
+    return (opening for opening in _OPENING.finditer(text) if not is_code(opening.start()))
 
 
 def _tagged(text: str, names: Collection[str], given: str) -> list[Piece]:
     found: list[Piece] = []
     at = count = 0
-    for opening in _OPENING.finditer(text):
+    for opening in _openings(text):
         if count >= MAX_BLOCKS:
             break
-        if opening.start() < at or is_code(text, opening.start()):
+        if opening.start() < at:
             continue
         inner, end = _block(text, opening)
         if inner.strip() and squeeze(inner) in given:
@@ -178,8 +191,8 @@ def _calls(inner: str, names: Collection[str]) -> list[WrittenCall]:
     functions = list(_XML_FUNCTION.finditer(inner))
     if functions:
         return [_of_xml(function) for function in functions[:MAX_BLOCKS]]
-    fenced = _FENCED.match(inner)
-    written = fenced["inner"] if fenced else inner.strip()
+    fenced = _unfenced(inner)
+    written = inner.strip() if fenced is None else fenced
     values, _ = _values(written, 0)
     calls = [_written(value) for value in values]
     if calls and all(call is not None for call in calls):
@@ -191,7 +204,9 @@ def _calls(inner: str, names: Collection[str]) -> list[WrittenCall]:
 
 def _of_xml(function: re.Match[str]) -> WrittenCall:
     name, inner = function["name"] or function["named"], function["inner"].strip()
-    parameters = {key: _value(value) for key, value in _XML_PARAMETER.findall(inner)}
+    # Behind the last end nothing is looked for: what has none would be looked for to the end of the text, each time.
+    ended = inner[: inner.rfind(_PARAMETER_END) + len(_PARAMETER_END)] if _PARAMETER_END in inner else ""
+    parameters = {key: _value(value) for key, value in _XML_PARAMETER.findall(ended)}
     return WrittenCall(name=name, arguments=json.dumps(parameters) if parameters or not inner else inner)
 
 
@@ -207,18 +222,19 @@ def _value(written: str) -> object:
 
 def _bare(text: str, names: Collection[str], given: str) -> list[Piece] | None:
     """The pieces of a text that begins or ends with nothing but calls of known tools in JSON; None: it does not."""
-    fenced = _FENCED.match(text)
-    inner = fenced["inner"] if fenced else text
+    fenced = _unfenced(text)
+    inner = text if fenced is None else fenced
+    is_code = code_of(inner)
     if not any(name in inner for name in names):
         return None
-    for line in list(_LINE.finditer(inner))[:MAX_BLOCKS]:
+    for line in islice(_LINE.finditer(inner), MAX_BLOCKS):
         values, end = _values(inner, line.end())
         calls = [_written(value) for value in values]
         known = [call for call in calls if call is not None and call.name in names]
         is_first = not inner[: line.start()].strip()
         if not known or len(known) < len(calls) or (inner[end:].strip() and not is_first):
             continue
-        if is_code(inner, line.start()) or squeeze(inner[line.end() : end]) in given:
+        if is_code(line.start()) or squeeze(inner[line.end() : end]) in given:
             continue
         words = inner[: line.start()].rstrip()
         return [words, *known] if words else [*known]
@@ -271,6 +287,14 @@ def _of_python(value: ast.expr, names: Collection[str]) -> WrittenCall:
         raise ValueError(name)
     arguments = {word.arg or "": ast.literal_eval(word.value) for word in value.keywords}
     return WrittenCall(name=name, arguments=json.dumps(arguments))
+
+
+def _unfenced(text: str) -> str | None:
+    """What stands between the fences around a whole text; None: there are none."""
+    begun, end = _FENCED.match(text), len(text.rstrip()) - len("```")
+    if begun is None or begun.end() > end or not text.startswith("```", end):
+        return None
+    return text[begun.end() : end].strip()
 
 
 def _values(text: str, at: int) -> tuple[list[object], int]:

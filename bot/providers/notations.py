@@ -83,11 +83,11 @@ _FORMS: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]], ...] 
     (
         "<｜tool▁call▁begin｜>",
         re.compile(
-            rf"<｜tool▁call▁begin｜>\s*(?:function<｜tool▁sep｜>)?{_NAME}\s*(?:<｜tool▁sep｜>)?\s*(?:```\w{{0,10}}\s*)?"
-            r"(?P<arguments>\{.*?)\s*(?:```\s*)?(?:<｜tool▁call▁end｜>|\Z)",
+            rf"<｜tool▁call▁begin｜>\s*(?:function<｜tool▁sep｜>)?{_NAME}\s*+(?:<｜tool▁sep｜>\s*+)?(?:```\w{{0,10}}\s*)?"
+            r"(?P<arguments>\{.*?)(?:<｜tool▁call▁end｜>|\Z)",
             re.DOTALL,
         ),
-        _plain_call,
+        lambda found: _call(found["name"], found["arguments"].rstrip().removesuffix("```")),
     ),
     ("<｜tool▁calls▁", re.compile(r"<｜tool▁calls▁(?:begin|end)｜>"), lambda _: ""),
     ("｜DSML｜", re.compile(r"<(/?)｜DSML｜"), lambda found: f"<{found[1]}"),
@@ -118,24 +118,24 @@ _FORMS: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]], ...] 
 )
 
 
-def in_one_form(text: str, is_code: Callable[[str, int], bool]) -> str:
+def in_one_form(text: str, code_of: Callable[[str], Callable[[int], bool]]) -> str:
     """The text with such calls in the one form, and without such thoughts; itself where there are none.
 
-    `is_code` is whether a place in it lies within code.
+    `code_of` gives for a text what tells whether a place in it lies within code.
     """
     if text.startswith("analysis"):
         text = _HEADLESS.sub("", text)
     for sign, form, written in _FORMS:
         if sign in text:
-            text = _rewritten(text, form, written, is_code)
+            text = _rewritten(text, form, written, code_of(text))
     return text
 
 
 def _rewritten(
-    text: str, form: re.Pattern[str], written: Callable[[re.Match[str]], str], is_code: Callable[[str, int], bool]
+    text: str, form: re.Pattern[str], written: Callable[[re.Match[str]], str], is_code: Callable[[int], bool]
 ) -> str:
     def put(found: re.Match[str]) -> str:
-        return found[0] if is_code(text, found.start()) else written(found)
+        return found[0] if is_code(found.start()) else written(found)
 
     return form.sub(put, text, count=_MAX_REWRITTEN)
 

@@ -8,14 +8,19 @@ in words (`prompted`).
 
 import itertools
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 
 from bot.messages import AssistantMessage, AssistantPart, CallId, Document, Message, Text, ToolMessage, UserMessage
 from bot.providers import foreign_calls, notations, streams, wire
-from bot.providers.base import Request
+from bot.providers.base import Request, Stop
 from bot.providers.prompted import markers
 
+MIN_CHARACTERS = 64 * 1024
+"""So long an answer may be however little was asked for: about what a message in Signal holds."""
+CHARACTERS_PER_TOKEN = 8
+"""More than any language or program takes on average: a longer answer comes from a server that does not count."""
 _STEPS = 32
 """While an answer is written, it is read whenever it has grown by that part of itself: a long one is read some hundred
 times, not with each of its thousands of pieces, which would take time with the square of its length."""
@@ -49,7 +54,7 @@ class Reader:
 
     def visible(self, text: str) -> str:
         """What people may see of a completion that is still being written: no thoughts, no calls."""
-        text = notations.in_one_form(text, foreign_calls.is_code)
+        text = notations.in_one_form(text, foreign_calls.code_of)
         text = text[: notations.readable_end(text)]
         begun = foreign_calls.begun_with(text, _BEGINS)
         if begun is not None and not text[text.rfind("\n") + 1 : begun].strip():
@@ -62,9 +67,11 @@ class Reader:
     def read(self, answered: wire.WireAnswer) -> wire.WireAnswer:
         """The answer with the calls in its words as calls, behind all else, in their order, and without thoughts.
 
-        Where the request offers no tools, or none may be called, calls are left out. The answer itself where it has
+        Where the request offers no tools, or none may be called, calls are left out. Of an answer that is much longer
+        than was asked for the beginning is read, as if it had been cut off there. The answer itself where it has
         nothing of the kind.
         """
+        answered = self._cut(answered)
         if answered.message is None:
             return answered
         ids = self._free_ids()
@@ -84,8 +91,20 @@ class Reader:
         was_cut = answered.is_cut_in_call
         return wire.wire_answer([*parts, *calls], answered.stop, answered.usage, was_cut_in_call=was_cut)
 
+    def _cut(self, answered: wire.WireAnswer) -> wire.WireAnswer:
+        room = most = max(MIN_CHARACTERS, CHARACTERS_PER_TOKEN * self._request.max_output_tokens)
+        if answered.message is None or len(answered.text) <= most:
+            return answered
+        parts: list[AssistantPart] = []
+        for part in answered.message.parts:
+            kept = Text(text=part.text[:room]) if isinstance(part, Text) else part
+            room -= len(kept.text) if isinstance(kept, Text) else 0
+            parts.append(kept)
+        stop = Stop.LENGTH if answered.stop is Stop.END else answered.stop
+        return wire.wire_answer(parts, stop, answered.usage, was_cut_in_call=answered.is_cut_in_call)
+
     def _pieces(self, text: str) -> list[markers.Piece]:
-        spoken = without_thoughts(notations.in_one_form(text, foreign_calls.is_code))
+        spoken = without_thoughts(notations.in_one_form(text, foreign_calls.code_of))
         if not foreign_calls.may_hold(spoken):
             return [spoken]
         found: list[markers.Piece] = []
@@ -152,23 +171,22 @@ def without_thoughts(text: str) -> str:
     if not any(sign in text for signs in _THOUGHTS for sign in signs):
         return text
     # Many templates begin the thoughts themselves, so that the answer has their end alone.
-    ends = [ended for ended in _ENDED.finditer(text) if not _in_code(text, ended.start())]
-    begins = [begun for begun in _BEGUN.finditer(text) if not foreign_calls.is_code(text, begun.end())]
-    kept, at = "", 0
+    is_code = foreign_calls.code_of(text)
+    ends = [ended for ended in _ENDED.finditer(text) if not text.endswith("`", 0, ended.start())]
+    begins = [begun for begun in _BEGUN.finditer(text) if not is_code(begun.end())]
+    kept: list[str] = []
+    at = 0
     if ends and (not begins or ends[0].start() < begins[0].start()):
         at = ends[0].end()
     for begun in begins:
         if begun.start() < at:
             continue
-        kept += text[at : begun.start()]
-        at = next((ended.end() for ended in ends if ended.start() >= begun.end()), len(text))
+        kept.append(text[at : begun.start()])
+        number = bisect_left(ends, begun.end(), key=lambda ended: ended.start())
+        at = ends[number].end() if number < len(ends) else len(text)
     # An end that is left over ends thoughts that held thoughts.
-    last = max((ended.end() for ended in ends if ended.end() > at), default=None)
-    return kept + text[at:] if last is None else text[last:]
-
-
-def _in_code(text: str, at: int) -> bool:
-    return text[:at].endswith("`")
+    is_over = not ends or ends[-1].end() <= at
+    return "".join([*kept, text[at:]]) if is_over else text[ends[-1].end() :]
 
 
 def _told(message: Message) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """What models write into their words that is for nobody to read: thoughts go, calls are carried out, code stays."""
 
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -10,11 +11,11 @@ import pytest
 import pytest_asyncio
 
 from bot.errors import Unavailable
-from bot.messages import AssistantMessage, Text, UserMessage
+from bot.messages import AssistantMessage, CallId, Text, ToolCall, UserMessage
 from bot.providers.base import Request, Stop, Usage
 from bot.providers.openai.provider import OpenAI
 from bot.providers.wire import WireAnswer, wire_answer
-from bot.providers.written import Reader, without_thoughts
+from bot.providers.written import MIN_CHARACTERS, Reader, without_thoughts
 from tests.bot.providers.vendors import NAMES, QUESTION, Listening, Vendor, calls, opened, texts
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import broken, cut_off, say
@@ -316,3 +317,52 @@ async def test_a_server_that_knows_no_effort_is_not_told_any(how: dict[str, Any]
             for _ in range(2):
                 assert (await model.complete(QUESTION)).stop is Stop.END
         assert ["reasoning_effort" in seen.json() for seen in server.requests] == [True, False, False]
+
+
+async def test_of_an_answer_much_longer_than_was_asked_for_the_beginning_counts() -> None:
+    """It is cut off there, as if the server had kept to what it was told; what was asked for is never cut."""
+    long = "The lamps flash. " * 30_000
+    modest, generous = (replace(QUESTION, max_output_tokens=tokens) for tokens in (256, 64_000))
+    cut = _read(long, modest)
+    assert (cut.text, cut.stop) == (long[:MIN_CHARACTERS].rstrip(), Stop.LENGTH)
+    two = [Text(text="Lamps. " * 9_000), Text(text="Flags. " * 9_000)]
+    both = Reader(modest).read(wire_answer([*two, Text(text="Bells.")], Stop.END, Usage()))
+    assert [part.text[:6] for part in _texts(both)] == ["Lamps.", "Flags."]
+    assert len(both.text) <= MIN_CHARACTERS + 2
+    whole = _read(long, generous)
+    assert (whole.text, whole.stop) == (long.rstrip(), Stop.END)
+
+
+async def test_a_call_behind_words_without_end_is_called_all_the_same() -> None:
+    """It is the words alone that are cut."""
+    call = ToolCall(id=CallId("c"), name="get_weather", arguments={"place": "Oslo"})
+    read = Reader(QUESTION).read(wire_answer([Text(text="x" * 1_000_000), call], Stop.TOOLS, Usage()))
+    assert read.message is not None
+    assert (read.message.calls, read.stop, len(read.text)) == ((call,), Stop.TOOLS, MIN_CHARACTERS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>x</think>\n" * 60_000,
+        "<think>\n" * 120_000,
+        "a\n```\n" + "<tool_call>\n" * 90_000,
+        "<function=get_weather>" + "<parameter=a>" * 40_000,
+        "```" + " " * 500_000 + "x",
+        "get_weather" + "\n" * 500_000,
+        "<｜tool▁call▁begin｜>get_weather" + " " * 500_000 + "x",
+        "<｜tool▁call▁begin｜>get_weather{" + " " * 500_000 + "x",
+    ],
+)
+async def test_an_answer_made_to_be_slow_is_read_quickly(text: str) -> None:
+    """While it is written and whole: nobody else is answered meanwhile."""
+    reader = Reader(replace(QUESTION, max_output_tokens=128_000))
+    began = time.process_time()
+    reader.visible(text)
+    reader.read(wire_answer([Text(text=text)], Stop.END, Usage()))
+    assert time.process_time() - began < 20
+
+
+def _texts(answer: WireAnswer) -> list[Text]:
+    assert answer.message is not None
+    return [part for part in answer.message.parts if isinstance(part, Text)]
