@@ -104,6 +104,7 @@ def _parser() -> MarkdownIt:
         parser.inline.ruler.at(name, rule)
     parser.inline.ruler.at("strikethrough", _pair)
     parser.inline.ruler2.at("strikethrough", _name_pairs)
+    parser.parse("")  # puts its rules together, which two threads must not do at once
     return parser
 
 

@@ -108,7 +108,7 @@ class Agent:
                 continue
             message = completion.message
             if message is None or not message.calls or completion.stop is not Stop.TOOLS or state.rounds_left == 0:
-                return self._answers.outcome(state, completion)
+                return await self._answers.outcome(state, completion)
             runs = await self._calls.carry_out(state, message.calls)
             if isinstance(runs, Pause):
                 return runs

@@ -26,9 +26,12 @@ from bot.turn.journal import Outcome
 from bot.turn.links import GivenAddresses, defang, given_in
 from bot.turn.state import SETTLED, TurnState
 from bot.turn.toolbox import Toolbox
+from bot.turn.work import work_out
 
 _TOLD_EVERY_SECONDS = 0.5
 """So often words that may hold addresses are looked through while they are written; people see them more seldom."""
+_TOLD_CHARS = 4_000
+"""Of an answer that is still being written: more than a status shows."""
 _SHOWN_RUNS = 3
 _OF_THE_WEB = frozenset({"page", "search"})
 _TOLD = _OF_THE_WEB | {"file", "voice", "person", "talk"}
@@ -48,9 +51,11 @@ class Answers:
         self._secrets = secrets
         self._shows_sources = shows_sources
 
-    def outcome(self, state: TurnState, completion: Completion) -> Outcome:
+    async def outcome(self, state: TurnState, completion: Completion) -> Outcome:
         """What a turn comes to with a completion that runs no tools."""
-        outcome = self._with_sources(state, self._ended(state, completion))
+        text = "" if completion.message is None else completion.message.text
+        ended = await work_out(text, self._ended, state, completion, self._shield(state))
+        outcome = self._with_sources(state, ended)
         return self._with_remark(state, self._with_undone(state, outcome))
 
     def listener(self, state: TurnState) -> OnText | None:
@@ -59,27 +64,29 @@ class Answers:
         if on_text is None:
             return None
         if not may_carry_out(state.labels):
-            return lambda text: on_text(visible_beginning(self._secrets.cut(text), state.pages))
+            return lambda text: on_text(self._beginning(state, text))
         given = self._given(state)
         next_at = 0.0
 
         def tell(text: str) -> None:
             nonlocal next_at
             if time.monotonic() >= next_at:
-                on_text(defang(visible_beginning(self._secrets.cut(text), state.pages), given))
+                on_text(defang(self._beginning(state, text), given))
                 next_at = time.monotonic() + _TOLD_EVERY_SECONDS
 
         return tell
 
-    def _ended(self, state: TurnState, completion: Completion) -> Outcome:
+    def _beginning(self, state: TurnState, text: str) -> str:
+        return visible_beginning(self._secrets.cut(text[:_TOLD_CHARS]), state.pages)
+
+    def _ended(self, state: TurnState, completion: Completion, shielded: Callable[[str], str]) -> Outcome:
         """What a completion that runs no tools comes to."""
         if completion.stop is Stop.REFUSAL:
             return state.outcome(say(phrases.REFUSED), ok=False)
         is_cut = completion.stop is Stop.LENGTH
-        shielded = self._shield(state)
         answer = None if completion.message is None else self._cited(state, completion.message.text, shielded)
         if answer is None:
-            return self._found(state) or state.outcome(
+            return self._found(state, shielded) or state.outcome(
                 say(phrases.NO_WORDS_LEFT) if is_cut else say(phrases.NOTHING_SAID), ok=False
             )
         text = shielded(visible_words(answer))
@@ -92,13 +99,14 @@ class Answers:
         words = "" if answer is None else shielded(answer.text)
         return None if answer is None or not words.strip() else replace(answer, parts=_words(words).parts)
 
-    def _found(self, state: TurnState) -> Outcome | None:
+    @staticmethod
+    def _found(state: TurnState, shielded: Callable[[str], str]) -> Outcome | None:
         """What tools have found, for a model that found no words for it; None: they have found nothing."""
         found = [run for run in state.runs if run.answer.ok][-_SHOWN_RUNS:]
         if not found:
             return None
         words = [describe_answer(run.answer, run.arguments) for run in found]
-        text = self._shield(state)("\n\n".join([say(phrases.FOUND_ALONE), *words]))
+        text = shielded("\n\n".join([say(phrases.FOUND_ALONE), *words]))
         return state.outcome(text, ok=True, keeps=_words(text))
 
     def _shield(self, state: TurnState) -> Callable[[str], str]:

@@ -38,6 +38,7 @@ from bot.turn.journal import (
 from bot.turn.ledger_entries import ledger_entries, without_words
 from bot.turn.past_turns import PastTurns, StoredTurn, rows_of
 from bot.turn.surroundings import read_surroundings, with_kept_quote
+from bot.turn.work import work_out
 from store import (
     Claim,
     ConversationId,
@@ -154,7 +155,7 @@ class Turns:
 
         Gives whether it was kept: a question that was taken back meanwhile has no answer.
         """
-        replies = self._replies(turn, outcome)
+        replies = await self._replies(turn, outcome)
         is_gone = turn.expires_at is not None and turn.expires_at <= self._clock.now()
         # What has expired while it ran is answered, but not remembered.
         kept = () if is_gone else tuple(map(messages.without_opaque, outcome.messages))
@@ -296,7 +297,7 @@ class Turns:
     async def bury(self, turn: Turn) -> None:
         """The turn failed too often: the person is told, its messages are dead; what it cost stays in the ledger."""
         spent = self.journal(turn).failure(say(phrases.GAVE_UP))
-        replies = self._replies(turn, spent)
+        replies = await self._replies(turn, spent)
 
         def transact(repos: Repositories) -> None:
             now = self._clock.now()
@@ -477,8 +478,9 @@ class Turns:
         lines = await self._store.read(lambda repos: repos.journal.steps(claim.conversation, claim.turn))
         return tuple(steps.load_step(line) for line in lines)
 
-    def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
-        replies = outgoing.replies_to(outcome.text, turn.incoming, ok=outcome.ok, talk=turn.talk)
+    async def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
+        text, asked = outcome.text, turn.incoming
+        replies = await work_out(text, outgoing.replies_to, text, asked, ok=outcome.ok, talk=turn.talk)
         return with_enclosures(replies, outcome)
 
 

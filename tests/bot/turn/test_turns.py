@@ -1,5 +1,8 @@
 """Turns in the store: kept whole or not at all, loaded as they were kept, told when they are given up."""
 
+import asyncio
+import time
+
 import pytest
 
 from bot import events
@@ -117,6 +120,30 @@ async def test_an_answer_beyond_what_signal_carries_comes_whole_in_a_file(store:
     assert reply.content.text.endswith(phrases.REST_IN_FILE.text)
     assert len(reply.content.text.encode()) <= MAX_MESSAGE_BYTES
     assert [(file.name, file.data.decode().split()) for file in reply.files] == [("answer.txt", answer.split())]
+
+
+async def test_a_long_answer_of_nothing_but_signs_leaves_the_loop_to_others(store: Store, clock: SetClock) -> None:
+    """Neither looking for addresses in it nor cutting it for Signal is done in one go, as far as CPU time tells."""
+    there = Desk(store, clock, Scripted([calls(("echo", {"word": "a"})), says("![" * 15_000)]), (Echo(),))
+    gaps: list[float] = []
+
+    async def others() -> None:
+        last = time.process_time()
+        while True:
+            await asyncio.sleep(0)
+            gaps.append(time.process_time() - last)
+            last = time.process_time()
+
+    turn = await there.loaded()
+    beside = asyncio.create_task(others())
+    outcome = await there.answer(turn)
+    assert max(gaps) < sum(gaps) / 3
+    gaps.clear()
+    await there.turns.keep(turn, outcome)
+    assert max(gaps) < sum(gaps) / 3
+    beside.cancel()
+    [reply] = await replies(store)
+    assert reply.content.text == "![" * 15_000
 
 
 async def test_styles_beyond_what_phones_show_are_left_out(store: Store, clock: SetClock) -> None:

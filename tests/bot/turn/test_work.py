@@ -1,11 +1,12 @@
 """Work: who computes is known at every moment, and whoever may have killed a process computes alone."""
 
 import asyncio
+import threading
 
-from bot.turn.work import Work, waiting
+from bot.turn.work import Work, waiting, work_out
 from store import Store
 from store.working import Working
-from tests.waiting import eventually
+from tests.waiting import WAIT_SECONDS, eventually
 
 
 def at_work(store: Store) -> frozenset[int]:
@@ -80,3 +81,16 @@ async def test_who_is_stopped_leaves_the_place_to_others(store: Store) -> None:
     async with work.on(4, is_suspect=True):
         assert at_work(store) == {4}
     assert isinstance(store.working, Working)
+
+
+async def test_a_long_text_is_worked_on_while_others_are_answered() -> None:
+    """The work itself waits for somebody else here; a short one is done at once, which takes no thread."""
+    gone_on, loop = threading.Event(), asyncio.get_running_loop()
+
+    def work(text: str) -> int:
+        loop.call_soon_threadsafe(gone_on.set)
+        assert gone_on.wait(WAIT_SECONDS)
+        return len(text)
+
+    assert await work_out("x" * 100_000, work, "x" * 100_000) == 100_000
+    assert await work_out("x", threading.get_ident) == threading.get_ident()
