@@ -19,8 +19,7 @@ from dataclasses import replace
 
 from bot.app import machine, models, policies, transports
 from bot.app import tools as equipment
-from bot.app.learning import CapabilityProbe
-from bot.app.lessons import KeptLessons
+from bot.app.learning import CapabilityProbe, KeptLessons
 from bot.app.metering import Meter
 from bot.app.models import unpriced_models
 from bot.app.people import identities_of

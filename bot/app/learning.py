@@ -1,4 +1,4 @@
-"""Asks the servers what their models can do: beside the work at the start, and when a model has answered first.
+"""What is learnt of models: asked of their servers, and kept in the store for the next process.
 
     start           --> every model that may be asked -----> lessons --> the adapters, the room of a turn, /status
     first answer    --> that model again: a server at home loads it then, and knows its real window only from there on
@@ -7,15 +7,27 @@ No turn waits for it, and what is known from before counts until there is an ans
 """
 
 import asyncio
+import json
+import logging
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, cast
 
 from bot.app.models import server_of
+from bot.clock import Clock
 from bot.doctor.capabilities import ask_capabilities
 from bot.doctor.models import checked_server
 from bot.providers.base import Completion
 from bot.providers.capabilities import LESSON, NOTHING
 from bot.providers.lessons import ModelLessons
 from bot.settings import Settings
+from store import Store, StoreError
 from tools import Http
+
+_log = logging.getLogger(__name__)
+
+_KEPT = timedelta(days=30)
+"""Then it is learnt again: a server was updated, most likely, or has another model under the same name."""
 
 
 class CapabilityProbe:
@@ -68,3 +80,46 @@ class CapabilityProbe:
         if told != NOTHING:
             for known_as in {wanted, name}:
                 self._lessons.learn(address, known_as, **{LESSON: told.as_lesson()})
+
+
+class KeptLessons:
+    """The lessons of one store."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._saving: set[asyncio.Task[None]] = set()
+
+    async def read(self) -> ModelLessons:
+        """What is known; more is kept as it is learnt.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        since = self._clock.wall() - _KEPT
+        rows = await self._store.read(lambda repos: repos.lessons.all(since=since))
+        return ModelLessons({subject: found for subject, row in rows.items() if (found := _loaded(row))}, self._keep)
+
+    async def aclose(self) -> None:
+        """Wait until everything is written."""
+        await asyncio.gather(*self._saving)
+
+    def _keep(self, subject: str, lessons: Mapping[str, Any]) -> None:
+        task = asyncio.create_task(self._save(subject, json.dumps(lessons, sort_keys=True)), name="lessons")
+        self._saving.add(task)
+        task.add_done_callback(self._saving.discard)
+
+    async def _save(self, subject: str, lessons: str) -> None:
+        now = self._clock.wall()
+        try:
+            await self._store.transaction(lambda repos: repos.lessons.keep(subject, lessons, now=now))
+        except StoreError as error:
+            _log.warning("what was learnt of a model is forgotten with the process: %s", error)
+
+
+def _loaded(row: str) -> dict[str, Any]:
+    try:
+        found = json.loads(row)
+    except ValueError:
+        return {}
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}

@@ -2,7 +2,7 @@
 
     a refusal teaches something --> learn --> kept by server and model --> the next process begins with it
 
-Left to others: what a refusal teaches (the adapters, `bot.turn.room`), where it is kept (`bot.app.lessons`).
+Left to others: what a refusal teaches (the adapters, `bot.turn.room`), where it is kept (`bot.app.learning`).
 """
 
 import functools

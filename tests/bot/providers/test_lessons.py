@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.app.lessons import KeptLessons
+from bot.app.learning import KeptLessons
 from bot.clock import SetClock
 from bot.providers.lessons import ModelLessons
 from bot.providers.media import ALL
