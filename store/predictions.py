@@ -43,14 +43,7 @@ class Predictions(Repository):
     """The repository of what was predicted. All methods run inside a transaction."""
 
     def put(
-        self,
-        conversation: ConversationId,
-        person: str,
-        origin: str,
-        words: bytes,
-        *,
-        due_at: datetime,
-        turn: TurnId,
+        self, conversation: ConversationId, person: str, origin: str, words: bytes, *, due_at: datetime, turn: TurnId
     ) -> PredictionRow:
         """Keeps a prediction as long as its turn; or returns the one that the same origin recorded before."""
         known = self.of_origin(conversation, origin)

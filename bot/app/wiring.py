@@ -370,13 +370,7 @@ class Parts:
 
     def _feed_poller(self) -> FeedPoller:
         news = equipment.news_options(self._settings)
-        return FeedPoller(
-            self._store,
-            self._clock,
-            self._counts,
-            self._reader if news.enabled else None,
-            news=news,
-        )
+        return FeedPoller(self._store, self._clock, self._counts, self._reader if news.enabled else None, news=news)
 
     def _reminder_scheduler(self, intake: Intake) -> ReminderScheduler:
         return ReminderScheduler(
@@ -389,10 +383,7 @@ class Parts:
         )
 
     def _intake(
-        self,
-        watchdog: Watchdog,
-        on_untrusted: Callable[[PersonId], None],
-        on_group_change: Callable[[ChatId], None],
+        self, watchdog: Watchdog, on_untrusted: Callable[[PersonId], None], on_group_change: Callable[[ChatId], None]
     ) -> Intake:
         return Intake(
             self._transport,

@@ -133,12 +133,7 @@ class _Runs:
                 importing.cancel()
                 return
             async with app.build_aldis(
-                given,
-                transport,
-                realm="signal",
-                restarts=self._restarts,
-                pairing=self._pairing,
-                callers=world.callers,
+                given, transport, realm="signal", restarts=self._restarts, pairing=self._pairing, callers=world.callers
             ) as aldis:
                 with pages.showing(aldis.health), world.showing(aldis.running):
                     try:

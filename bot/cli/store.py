@@ -301,10 +301,7 @@ def _pasted() -> str:
 
 
 async def _done(
-    given: Settings,
-    verb: str,
-    body: Mapping[str, object] | None,
-    work: Callable[[Store], Awaitable[Mapping[str, Any]]],
+    given: Settings, verb: str, body: Mapping[str, object] | None, work: Callable[[Store], Awaitable[Mapping[str, Any]]]
 ) -> Mapping[str, Any]:
     """What the running Aldis answers, or what `work` gives over the store that nobody else has open."""
     answer = await ask_running(given.store.path, verb, body)

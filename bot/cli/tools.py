@@ -106,10 +106,7 @@ class _Row:
 
 
 async def _rows(given: Settings) -> list[_Row]:
-    async with (
-        app.standalone_deps(given.tools.contact) as around,
-        _running(given, inventory(given, around)) as groups,
-    ):
+    async with app.standalone_deps(given.tools.contact) as around, _running(given, inventory(given, around)) as groups:
         return [row for group in groups for row in _rows_of(given, group)]
 
 
@@ -167,11 +164,7 @@ def _columns(cells: Sequence[str]) -> Iterator[str]:
 
 def _below(text: str) -> list[str]:
     return textwrap.wrap(
-        one_line(text),
-        WIDTH,
-        initial_indent=f"{_INDENT}-> ",
-        subsequent_indent=f"{_INDENT}   ",
-        break_on_hyphens=False,
+        one_line(text), WIDTH, initial_indent=f"{_INDENT}-> ", subsequent_indent=f"{_INDENT}   ", break_on_hyphens=False
     )
 
 

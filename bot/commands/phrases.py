@@ -259,13 +259,7 @@ def tools_absent(server: str) -> str:
 
 
 def status(
-    *,
-    waiting: int,
-    words: int,
-    model: str,
-    tools_off: Sequence[str],
-    answered_by: str = "",
-    taken_minutes: float = 0,
+    *, waiting: int, words: int, model: str, tools_off: Sequence[str], answered_by: str = "", taken_minutes: float = 0
 ) -> tuple[str, ...]:
     """The lines of `/status` that have figures and names in them: how many messages wait, how many for a yes or no.
 

@@ -16,18 +16,15 @@ _MAX_EXAMPLES = 3
 CUT_PARTS = Sentence("CUT_PARTS", "… (cut: the answer was too long for a chat; ask for the rest)")
 FILES_NOT_SENT = Sentence("FILES_NOT_SENT", "(There was a file to go with this, but Signal wouldn't take it.)")
 MESSAGE_NOT_SENT = Sentence(
-    "MESSAGE_NOT_SENT",
-    "A message of mine may not have arrived here. If you miss an answer, please ask again.",
+    "MESSAGE_NOT_SENT", "A message of mine may not have arrived here. If you miss an answer, please ask again."
 )
 TOOK_TOO_LONG = Sentence(
-    "TOOK_TOO_LONG",
-    "That was taking too long, so I stopped. Please try again, or ask for a smaller step.",
+    "TOOK_TOO_LONG", "That was taking too long, so I stopped. Please try again, or ask for a smaller step."
 )
 STOPPED = Sentence("STOPPED", "Stopped.")
 FAILED = Sentence("FAILED", "Something went wrong on my end and I couldn't answer. It's been noted; please ask again.")
 MESSAGE_EXPIRED = Sentence(
-    "MESSAGE_EXPIRED",
-    "Your message disappeared before I could answer it: its timer ran out. Please ask again.",
+    "MESSAGE_EXPIRED", "Your message disappeared before I could answer it: its timer ran out. Please ask again."
 )
 TOO_OLD = Sentence(
     "TOO_OLD",
@@ -39,18 +36,15 @@ TOO_MANY = Sentence(
     "That's more messages in a minute than I can take from you. I'm skipping the next ones; please wait a minute.",
 )
 QUEUE_FULL = Sentence(
-    "QUEUE_FULL",
-    "Too many messages are waiting here already. I'm skipping the next ones until I've caught up.",
+    "QUEUE_FULL", "Too many messages are waiting here already. I'm skipping the next ones until I've caught up."
 )
 _GREETING = Sentence(
-    "GREETING",
-    "Hello! I'm {name}, your assistant here on Signal. Just write to me as you would to a person.",
+    "GREETING", "Hello! I'm {name}, your assistant here on Signal. Just write to me as you would to a person."
 )
 _GREETING_TRY = Sentence("GREETING_TRY", "Try {examples}")
 GREETING_MORE = Sentence("GREETING_MORE", "`/help` shows what else I can do, and `/forget` deletes what we said.")
 INVITATION = Sentence(
-    "INVITATION",
-    "To use me, ask the person who runs this bot to confirm this code: {code}. It's good for an hour.",
+    "INVITATION", "To use me, ask the person who runs this bot to confirm this code: {code}. It's good for an hour."
 )
 KEPT_FACT = Sentence("KEPT_FACT", "I remember: {fact}")
 REMINDER = Sentence("REMINDER", "⏰ {text}")

@@ -14,15 +14,7 @@ from pydantic_settings import EnvSettingsSource
 
 from bot.errors import ConfigError
 from bot.i18n.language import LANGUAGES
-from bot.settings.env import (
-    ENVIRONMENT,
-    GivenValue,
-    Variable,
-    complaint,
-    gather_values,
-    names_not_read,
-    resolve_values,
-)
+from bot.settings.env import ENVIRONMENT, GivenValue, Variable, complaint, gather_values, names_not_read, resolve_values
 from bot.settings.env_file import entries
 from bot.settings.groups.llm import LlmSettings
 from bot.settings.groups.store import StoreSettings

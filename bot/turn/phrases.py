@@ -31,8 +31,7 @@ NO_SUCH_MODEL = Sentence(
     "there's nothing wrong with your message.",
 )
 REJECTED = Sentence(
-    "REJECTED",
-    "The language model refused this request. Please rephrase it, or ask for something shorter.",
+    "REJECTED", "The language model refused this request. Please rephrase it, or ask for something shorter."
 )
 TOO_LONG = Sentence(
     "TOO_LONG",
@@ -43,15 +42,13 @@ REFUSED = Sentence("REFUSED", "The language model declined to answer that.")
 NOTHING_SAID = Sentence("NOTHING_SAID", "I have nothing to say to that. Please put it another way.")
 FOUND_ALONE = Sentence("FOUND_ALONE", "The language model couldn't put it into words, so here's what I looked up.")
 NO_WORDS_LEFT = Sentence(
-    "NO_WORDS_LEFT",
-    "The answer was too long for me to send. Please ask for something shorter, or for one part of it.",
+    "NO_WORDS_LEFT", "The answer was too long for me to send. Please ask for something shorter, or for one part of it."
 )
 CUT_OFF = Sentence("CUT_OFF", "… (cut off here: the answer got too long)")
 SHORTENED_IN_FILE = Sentence("SHORTENED_IN_FILE", "(What is shortened here stands in the file in full.)")
 REST_IN_FILE = Sentence("REST_IN_FILE", "… (too long for one message: it's all in the file)")
 GAVE_UP = Sentence(
-    "GAVE_UP",
-    "I tried several times to answer your last message and couldn't. It's been noted; please ask again.",
+    "GAVE_UP", "I tried several times to answer your last message and couldn't. It's been noted; please ask again."
 )
 ANSWER_EXPIRED = Sentence(
     "ANSWER_EXPIRED",
@@ -65,8 +62,7 @@ BUDGET_PERSON_NONE = Sentence(
 )
 BUDGET_GROUP_DAY = Sentence("BUDGET_GROUP_DAY", "This group has used up today's budget. It renews tomorrow.")
 BUDGET_GROUP_MONTH = Sentence(
-    "BUDGET_GROUP_MONTH",
-    "This group has used up this month's budget. It renews on the first.",
+    "BUDGET_GROUP_MONTH", "This group has used up this month's budget. It renews on the first."
 )
 BUDGET_GROUP_NONE = Sentence(
     "BUDGET_GROUP_NONE",
@@ -75,14 +71,12 @@ BUDGET_GROUP_NONE = Sentence(
 BUDGET_ALL_DAY = Sentence("BUDGET_ALL_DAY", "My budget is used up for today. It renews tomorrow.")
 BUDGET_ALL_MONTH = Sentence("BUDGET_ALL_MONTH", "My budget for this month is used up. It renews on the first.")
 BUDGET_ALL_NONE = Sentence(
-    "BUDGET_ALL_NONE",
-    "I have no budget at all, so I can't ask the language model. Whoever runs me can change that.",
+    "BUDGET_ALL_NONE", "I have no budget at all, so I can't ask the language model. Whoever runs me can change that."
 )
 UNATTENDED = Sentence("UNATTENDED", "Nobody was around to say yes, so I haven't done this. Message me if you want it.")
 TAKES_PLACE = Sentence("TAKES_PLACE", "(This replaces what I asked you before.)")
 WHICH_QUESTION = Sentence(
-    "WHICH_QUESTION",
-    "I've asked you several things. Put 👍 or 👎 on the one you mean, or quote it.",
+    "WHICH_QUESTION", "I've asked you several things. Put 👍 or 👎 on the one you mean, or quote it."
 )
 STILL_OPEN = Sentence("STILL_OPEN", "Did you mean this? I'm still waiting for your answer.")
 ASKERS_ADMINS = Sentence("ASKERS_ADMINS", "In this group only my admins can ask me.")
@@ -121,8 +115,7 @@ DEED_PREDICT = Sentence("DEED_PREDICT", "record your prediction, {percent} % lik
 DEED_PREDICTION_CAME_TRUE = Sentence("DEED_PREDICTION_CAME_TRUE", "record that your prediction {number} came true")
 DEED_PREDICTION_DID_NOT = Sentence("DEED_PREDICTION_DID_NOT", "record that your prediction {number} did not come true")
 DEED_PREDICTION_VOID = Sentence(
-    "DEED_PREDICTION_VOID",
-    "record that nobody can tell how your prediction {number} turned out",
+    "DEED_PREDICTION_VOID", "record that nobody can tell how your prediction {number} turned out"
 )
 DEED_PREDICTION_OPEN = Sentence("DEED_PREDICTION_OPEN", "open your prediction {number} again")
 DEED_PREDICTION_STRUCK = Sentence("DEED_PREDICTION_STRUCK", "strike your prediction {number} off the record")
@@ -157,8 +150,7 @@ ALWAYS_ALLOWED = Sentence(
     "(From now on I'll use {tool} without asking when you ask here. `/tools revoke {tool}` ends that.)",
 )
 _ALLOWED_SINCE = Sentence(
-    "ALLOWED_SINCE",
-    "{tool}: allowed without asking when you ask here, since {day}; `/tools revoke {tool}` ends that.",
+    "ALLOWED_SINCE", "{tool}: allowed without asking when you ask here, since {day}; `/tools revoke {tool}` ends that."
 )
 STATUS_THINKING = Sentence("STATUS_THINKING", "Thinking …")
 STATUS_READ = Sentence("STATUS_READ", "Reading a page …")

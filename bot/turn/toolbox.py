@@ -405,14 +405,7 @@ class Toolbox:
         return self._run(call, content, error, seconds, cost)
 
     def _run(
-        self,
-        call: ToolCall,
-        content: str,
-        outcome: str,
-        seconds: float,
-        cost: Decimal,
-        *,
-        origins: Sequence[str] = (),
+        self, call: ToolCall, content: str, outcome: str, seconds: float, cost: Decimal, *, origins: Sequence[str] = ()
     ) -> ToolRun:
         tool = call.name if call.name in self._tools else "unknown"
         spec = self.spec(call.name)

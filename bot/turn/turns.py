@@ -25,44 +25,18 @@ from bot.turn import chats, outgoing, phrases, prompt
 from bot.turn import journal as steps
 from bot.turn.context_note import note_with_questions
 from bot.turn.files import with_enclosures
-from bot.turn.journal import (
-    Asked,
-    Journal,
-    Outcome,
-    PastTurn,
-    Pause,
-    Paused,
-    Step,
-    Turn,
-)
+from bot.turn.journal import Asked, Journal, Outcome, PastTurn, Pause, Paused, Step, Turn
 from bot.turn.ledger_entries import ledger_entries, without_words
 from bot.turn.past_turns import PastTurns, StoredTurn, rows_of
 from bot.turn.surroundings import read_surroundings, with_kept_quote
 from bot.turn.work import work_out
-from store import (
-    Claim,
-    ConversationId,
-    InboxId,
-    LedgerEntry,
-    Repositories,
-    Store,
-    TurnEnd,
-    TurnId,
-)
+from store import Claim, ConversationId, InboxId, LedgerEntry, Repositories, Store, TurnEnd, TurnId
 
 
 class Turns:
     """The turns of all conversations."""
 
-    def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        *,
-        max_turns: int,
-        timezone: str,
-        language: Language = "en",
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock, *, max_turns: int, timezone: str, language: Language = "en") -> None:
         """`language` is what Aldis itself speaks until it is known what the people of a conversation do."""
         self._store = store
         self._clock = clock
@@ -186,13 +160,7 @@ class Turns:
             if turn.heard not in {None, turn.settings.heard}:
                 chats.change(repos, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard))
             self.charge(
-                repos,
-                turn.conversation,
-                turn.id,
-                entries,
-                person=turn.person,
-                chat=turn.chat,
-                warned=outcome.warned,
+                repos, turn.conversation, turn.id, entries, person=turn.person, chat=turn.chat, warned=outcome.warned
             )
             outgoing.put(repos, turn, replies, now)
             repos.journal.close(turn.id, end, now=now)

@@ -25,9 +25,7 @@ class WebSearchArguments(Arguments):
     """What is looked for."""
 
     query: str = Field(
-        min_length=1,
-        max_length=MAX_QUERY_CHARS,
-        description="A few words. No private details of people.",
+        min_length=1, max_length=MAX_QUERY_CHARS, description="A few words. No private details of people."
     )
     count: int | None = Field(
         default=None, ge=1, le=MAX_RESULTS, description="How many results; left out: the usual number."

@@ -57,8 +57,7 @@ class WeatherArguments(Arguments):
     longitude: float | None = Field(default=None, ge=-180, le=180, allow_inf_nan=False)
     days: int = Field(default=3, ge=1, le=_MAX_DAYS, description="How many days to forecast, today included.")
     hours: Part | None = Field(
-        default=None,
-        description="Also tell hours one by one: the next 24, or those of a part of a day (night: 22-6).",
+        default=None, description="Also tell hours one by one: the next 24, or those of a part of a day (night: 22-6)."
     )
     day: date | None = Field(
         default=None, description="The day of these hours, YYYY-MM-DD, at most six days ahead; left out: today there."

@@ -14,8 +14,7 @@ OFFLINE_WAY_OUT = Sentence(
 _OFFLINE_HELLO = Sentence("OFFLINE_HELLO", "Hello!")
 OFFLINE_WELCOME = Sentence("OFFLINE_WELCOME", "You're welcome.")
 _OFFLINE_SELF = Sentence(
-    "OFFLINE_SELF",
-    "No language model is set up, so I can't hold a conversation. Simple requests work, though:",
+    "OFFLINE_SELF", "No language model is set up, so I can't hold a conversation. Simple requests work, though:"
 )
 _OFFLINE_HOW_TO = Sentence(
     "OFFLINE_HOW_TO",
@@ -28,23 +27,19 @@ OFFLINE_PRIVACY = Sentence(
     "`/export` shows what I keep.",
 )
 OFFLINE_MEMORY = Sentence(
-    "OFFLINE_MEMORY",
-    "`/memory` shows what I remember about you; `/memory forget 2` forgets the second of it.",
+    "OFFLINE_MEMORY", "`/memory` shows what I remember about you; `/memory forget 2` forgets the second of it."
 )
 OFFLINE_NO_TOOLS = Sentence("OFFLINE_NO_TOOLS", "Right now all my tools are switched off, so even those don't work.")
 OFFLINE_WHICH_PLACE = Sentence("OFFLINE_WHICH_PLACE", "For which place? Ask for “weather in Paris tomorrow”, say.")
 OFFLINE_WHICH_TIME = Sentence(
-    "OFFLINE_WHICH_TIME",
-    "When, and of what? Say “remind me tomorrow at 9 to call Mum”, for instance.",
+    "OFFLINE_WHICH_TIME", "When, and of what? Say “remind me tomorrow at 9 to call Mum”, for instance."
 )
 OFFLINE_NO_MORE_TOOLS = Sentence(
-    "OFFLINE_NO_MORE_TOOLS",
-    "I can't use my tools for this message, so I can't answer that.",
+    "OFFLINE_NO_MORE_TOOLS", "I can't use my tools for this message, so I can't answer that."
 )
 OFFLINE_BLIND = Sentence("OFFLINE_BLIND", "I can't look at pictures or read documents: that takes a language model.")
 OFFLINE_TOOL_OFF = Sentence(
-    "OFFLINE_TOOL_OFF",
-    "My tool for {topic} is switched off here; `/tools` shows how things stand.",
+    "OFFLINE_TOOL_OFF", "My tool for {topic} is switched off here; `/tools` shows how things stand."
 )
 _SKIES = (
     Sentence("SKY_CLEAR_SKY", "clear sky"),

@@ -16,26 +16,12 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Protocol
 
-from bot.errors import (
-    CallRefused,
-    Disconnected,
-    NotSent,
-    SendUnknown,
-    TransportError,
-    Undeliverable,
-    Unfetchable,
-)
+from bot.errors import CallRefused, Disconnected, NotSent, SendUnknown, TransportError, Undeliverable, Unfetchable
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, QuoteTarget, Removal, Reply, SentId
 from bot.transports.base import Contact, Group, Identity
 from bot.transports.bridge_versions import Release
 from bot.transports.envelope.contents import stickers_in
-from bot.transports.envelope.directory import (
-    contacts_in,
-    entries,
-    groups_in,
-    identities_in,
-    invitations_in,
-)
+from bot.transports.envelope.directory import contacts_in, entries, groups_in, identities_in, invitations_in
 from bot.transports.envelope.files import Folder, check_size, data_uri
 from bot.transports.envelope.json import as_object, whole_in
 from bot.transports.envelope.send_errors import NO_CHALLENGE
