@@ -19,6 +19,7 @@ from .feeds import MAX_FEEDS as MAX_FEEDS
 from .feeds import Article as Article
 from .feeds import Feed as Feed
 from .feeds import FoundArticle as FoundArticle
+from .files import master_key_path as master_key_path
 from .grants import Grant as Grant
 from .guard import Tampering as Tampering
 from .ledger import Scope as Scope

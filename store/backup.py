@@ -27,6 +27,7 @@ from urllib.parse import quote
 from store.database import FOREIGN_ERRORS, Database, lock_file, quick_checked, translate_error
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
 from store.feeds import WORDS_TABLE
+from store.files import beside, master_key_path
 from store.guard import GENERATION_TABLE
 from store.migrations import build, definitions, newest, steps_after, without_triggers
 from store.restored import mark
@@ -71,9 +72,9 @@ async def _write(database: Database, folder: Path, now: datetime) -> Path:
 
         def begin(connection: sqlite3.Connection) -> None:
             """Copies what changes with every commit: the log, and the keys that open what is in it."""
-            connection.execute("VACUUM keys INTO ?", (str(_beside(draft, "-keys")),))
-            if (log := _beside(database.path, "-wal")).exists():
-                _copy(log, _beside(draft, "-wal"))
+            connection.execute("VACUUM keys INTO ?", (str(beside(draft, "-keys")),))
+            if (log := beside(database.path, "-wal")).exists():
+                _copy(log, beside(draft, "-wal"))
 
         await database.copy_files(begin, lambda: shutil.copyfile(database.path, draft))
         await asyncio.to_thread(_call_a_copy, draft, now)
@@ -92,10 +93,10 @@ def _drafting(folder: Path, now: datetime) -> Generator[tuple[Path, Path]]:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for suffix in _FILES:
-            if _beside(copy, suffix).exists():
-                raise StoreError(f"{_beside(copy, suffix)} is there already: wait a second, or choose another folder")
+            if beside(copy, suffix).exists():
+                raise StoreError(f"{beside(copy, suffix)} is there already: wait a second, or choose another folder")
             # Empty files that SQLite fills: of itself it would make them readable for everybody.
-            _create(_beside(draft, suffix))
+            _create(beside(draft, suffix))
         try:
             yield copy, draft
         except BaseException:
@@ -130,13 +131,13 @@ def _call_a_copy(draft: Path, now: datetime) -> None:
 
 def _finish(draft: Path, copy: Path) -> None:
     for suffix in _FILES:
-        file = _beside(draft, suffix)
+        file = beside(draft, suffix)
         sync(file)
         with closing(_connected_to_copy(file)) as connection:
             quick_checked(connection, "main", file)
     # The keys first: where the bigger file is, the copy is whole.
     for suffix in reversed(_FILES):
-        _beside(draft, suffix).rename(_beside(copy, suffix))
+        beside(draft, suffix).rename(beside(copy, suffix))
     sync(copy.parent)
 
 
@@ -158,13 +159,13 @@ def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
         with _drafting(folder, now) as (copy, draft):
             finish_restore(path)
             for suffix in (*_FILES, *_COMPANIONS):
-                if suffix in _FILES or _beside(path, suffix).exists():
-                    shutil.copyfile(_beside(path, suffix), _beside(draft, suffix))
+                if suffix in _FILES or beside(path, suffix).exists():
+                    shutil.copyfile(beside(path, suffix), beside(draft, suffix))
             _call_a_copy(draft, now)
-            with closing(sqlite3.connect(_beside(draft, "-keys"))) as connection:
+            with closing(sqlite3.connect(beside(draft, "-keys"))) as connection:
                 connection.execute("SELECT 1 FROM sqlite_master").fetchall()  # plays back what is left of a journal
             for suffix in (*_COMPANIONS, "-shm"):
-                _beside(draft, suffix).unlink(missing_ok=True)
+                beside(draft, suffix).unlink(missing_ok=True)
             _finish(draft, copy)
     finally:
         os.close(lock)
@@ -199,23 +200,23 @@ def restore(
         StoreError: files cannot be read or written. In all these cases the store is as it was.
     """
     lock = lock_file(path)
-    draft = _beside(path, ".restoring")
+    draft = beside(path, ".restoring")
     try:
         finish_restore(path)
         _fetch(copy, draft)
-        _check(copy, draft, MasterKey(_beside(path, "-master-key"), given=key, former=old_key), now)
-        former = _beside(path, f".before-{_stamp(now)}") if path.exists() else None
-        stamp = _beside(path, ".restoring-mark")
+        _check(copy, draft, MasterKey(master_key_path(path), given=key, former=old_key), now)
+        former = beside(path, f".before-{_stamp(now)}") if path.exists() else None
+        stamp = beside(path, ".restoring-mark")
         stamp.write_text(_stamp(now), "ascii")
         sync(stamp)
         # From here on it is finished, whatever happens.
-        stamp.rename(_beside(path, ".restore"))
+        stamp.rename(beside(path, ".restore"))
         sync(path.parent)
         finish_restore(path)
     except FOREIGN_ERRORS as error:
         raise translate_error(error) from error
     finally:
-        if not _beside(path, ".restore").exists():
+        if not beside(path, ".restore").exists():
             _remove(draft)
         os.close(lock)
     return former
@@ -229,20 +230,20 @@ def finish_restore(path: Path) -> None:
     Raises:
         OSError: a file could not be renamed; it is done the next time.
     """
-    mark, draft = _beside(path, ".restore"), _beside(path, ".restoring")
+    mark, draft = beside(path, ".restore"), beside(path, ".restoring")
     if not mark.exists():
         _remove(draft)
         return
-    former = _beside(path, f".before-{mark.read_text('ascii')}")
+    former = beside(path, f".before-{mark.read_text('ascii')}")
     if draft.exists():
         # A log or a journal of the present files would be played back into those that take their place.
         for companion in _COMPANIONS:
-            _move(_beside(path, companion), _beside(former, companion))
-        _beside(path, "-shm").unlink(missing_ok=True)
+            _move(beside(path, companion), beside(former, companion))
+        beside(path, "-shm").unlink(missing_ok=True)
     for suffix in _FILES:
-        if _beside(draft, suffix).exists():
-            _move(_beside(path, suffix), _beside(former, suffix))
-            _beside(draft, suffix).rename(_beside(path, suffix))
+        if beside(draft, suffix).exists():
+            _move(beside(path, suffix), beside(former, suffix))
+            beside(draft, suffix).rename(beside(path, suffix))
     sync(path.parent)
     mark.unlink()
     sync(path.parent)
@@ -271,14 +272,14 @@ def is_undecided(path: Path) -> bool:
 def _fetch(copy: Path, draft: Path) -> None:
     """Copies of the copy, beside the store, with whatever a stop at a bad moment left to be played back into them."""
     for suffix in _FILES:
-        if not _beside(copy, suffix).is_file():
-            raise StoreError(f"{_beside(copy, suffix)} is not there: a backup is two files, of which one ends in -keys")
+        if not beside(copy, suffix).is_file():
+            raise StoreError(f"{beside(copy, suffix)} is not there: a backup is two files, of which one ends in -keys")
     _remove(draft)
     for suffix in (*_FILES, *_COMPANIONS):
-        if _beside(copy, suffix).exists():
-            _copy(_beside(copy, suffix), _beside(draft, suffix))
-        if suffix.endswith("-journal") and _names_another_file(_beside(draft, suffix)):
-            raise Damaged(f"{_beside(copy, suffix)} is none that Aldis has left behind")
+        if beside(copy, suffix).exists():
+            _copy(beside(copy, suffix), beside(draft, suffix))
+        if suffix.endswith("-journal") and _names_another_file(beside(draft, suffix)):
+            raise Damaged(f"{beside(copy, suffix)} is none that Aldis has left behind")
 
 
 def _names_another_file(journal: Path) -> bool:
@@ -287,7 +288,7 @@ def _names_another_file(journal: Path) -> bool:
 
 def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
     with _as_copy(copy), closing(sqlite3.connect(draft, isolation_level=None)) as connection:
-        connection.execute("ATTACH DATABASE ? AS keys", (str(_beside(draft, "-keys")),))
+        connection.execute("ATTACH DATABASE ? AS keys", (str(beside(draft, "-keys")),))
         [version] = connection.execute("PRAGMA main.user_version").fetchone()
         if version > newest():
             raise SchemaTooNew(
@@ -297,13 +298,13 @@ def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
         if not _is_of_aldis(connection, version):
             raise Damaged(f"{copy} is no backup of Aldis")
         quick_checked(connection, "main", copy)
-        quick_checked(connection, "keys", _beside(copy, "-keys"))
+        quick_checked(connection, "keys", beside(copy, "-keys"))
         if not master.opens(connection):
             raise WrongKey(f"the master key does not open {copy}: give the one that it was made under as STORE__KEY")
         with without_triggers(connection):
             mark(connection, restored_at=now)
     for suffix in _FILES:
-        sync(_beside(draft, suffix))
+        sync(beside(draft, suffix))
 
 
 def _is_of_aldis(connection: sqlite3.Connection, version: int) -> bool:
@@ -341,11 +342,7 @@ def _move(file: Path, target: Path) -> None:
 
 def _remove(draft: Path) -> None:
     for suffix in (*_FILES, *_COMPANIONS, "-shm", "-mark"):
-        _beside(draft, suffix).unlink(missing_ok=True)
-
-
-def _beside(path: Path, suffix: str) -> Path:
-    return path.with_name(path.name + suffix)
+        beside(draft, suffix).unlink(missing_ok=True)
 
 
 def _stamp(now: datetime) -> str:

@@ -29,6 +29,7 @@ from typing import Any, TypeVar
 import aiosqlite
 
 from store.errors import Damaged, StoreError, StoreFull, StoreInUse
+from store.files import beside
 
 T = TypeVar("T")
 
@@ -443,7 +444,7 @@ def lock_file(path: Path) -> int:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(path.with_name(path.name + "-lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(beside(path, "-lock"), os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise translate_error(error) from error
     try:
@@ -467,7 +468,7 @@ def quick_checked(connection: sqlite3.Connection, schema: str, path: Path) -> No
 
 
 def _connect(path: Path, keys_path: Path, busy_seconds: float, checked_bytes: int) -> sqlite3.Connection:
-    log = path.with_name(path.name + "-wal")
+    log = beside(path, "-wal")
     was_clean = not log.exists() or log.stat().st_size == 0
     for file in (path, keys_path):
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))

@@ -29,6 +29,7 @@ from store.database import Database, Follower
 from store.erasure import Erasure, Forgetting
 from store.errors import DatabaseGone, StoreError, StoreFull
 from store.feeds import Feeds
+from store.files import beside, master_key_path
 from store.grants import Grants
 from store.guard import Guard, Tampering
 from store.history import History
@@ -387,9 +388,9 @@ async def open_store(
         Damaged: it is no database, or not as it was written.
         StoreError: it cannot be opened.
     """
-    master = MasterKey(path.with_name(path.name + "-master-key"), given=key, former=old_key)
-    ballast = Ballast(path.with_name(path.name + "-ballast"), ballast_bytes)
-    keys_path = path.with_name(path.name + "-keys")
+    master = MasterKey(master_key_path(path), given=key, former=old_key)
+    ballast = Ballast(beside(path, "-ballast"), ballast_bytes)
+    keys_path = beside(path, "-keys")
 
     def prepare() -> None:
         # A ballast is left behind by a kill; opening needs some room itself.
@@ -412,7 +413,7 @@ async def open_store(
         keyring = await database.alone(unlock)
         guard = await database.alone(lambda _: _open_guard(keyring))
         await database.alone(lambda _: ballast.lay())
-        with closing(await database.alone(lambda _: Working(path.with_name(path.name + "-working")))) as working:
+        with closing(await database.alone(lambda _: Working(beside(path, "-working")))) as working:
             yield Store(database, (master, keyring), guard, ballast, working, realm)
     finally:
         ballast.drop()

@@ -27,7 +27,7 @@ from bot.settings import Settings
 from bot.transports.terminal.transport import Terminal
 from bot.version import build, describe_build
 from bot.web.control import ask_running
-from store import copy_closed, restore, steps_of
+from store import copy_closed, master_key_path, restore, steps_of
 
 _QUESTION, _ANSWER = "What is 17 * 23?", "391"
 _CANARY_SECONDS = 300.0
@@ -88,7 +88,7 @@ def _clear(folder: Path) -> None:
 
 def _put_beside(path: Path, copy: Path) -> None:
     """The key and the settings that stand beside the store, where they do."""
-    for name in (f"{path.name}-master-key", settings.SETTINGS_FILE_NAME):
+    for name in (master_key_path(path).name, settings.SETTINGS_FILE_NAME):
         if path.with_name(name).exists():
             os.close(os.open(copy.with_name(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             shutil.copyfile(path.with_name(name), copy.with_name(name))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from bot.settings.groups.base import SettingsGroup
 from bot.settings.values import MasterKey, master_key_of
+from store import master_key_path
 
 
 class StoreSettings(SettingsGroup):
@@ -19,7 +20,7 @@ class StoreSettings(SettingsGroup):
     @property
     def key_path(self) -> Path:
         """The file beside the database in which the master key stands where none is given."""
-        return self.path.with_name(f"{self.path.name}-master-key")
+        return master_key_path(self.path)
 
     @property
     def master_key(self) -> bytes | None:
