@@ -11,7 +11,6 @@ import logging
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from decimal import Decimal
-from typing import Protocol
 
 from bot.events import Attachment, File
 from bot.formatting.split import parts
@@ -35,16 +34,6 @@ _UNKNOWN_BYTES = 2_000_000
 _MARGIN_SECONDS = 5.0
 """Of the turn's time, that speaking leaves to whoever keeps the answer."""
 _WORTHWHILE_SECONDS = 3.0
-
-
-class AgentLike(Protocol):
-    """Whoever answers turns."""
-
-    async def answer(
-        self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None = None
-    ) -> Outcome | Pause:
-        """As `bot.turn.agent.Agent.answer`."""
-        ...
 
 
 class MultimodalAgent:
@@ -83,18 +72,13 @@ class MultimodalAgent:
         async with AsyncExitStack() as room:
             async with waiting():
                 await room.enter_async_context(self._room.of(_bytes_of(turn)))
-            return await self._answered(turn, journal, on_progress, on_text)
-
-    async def _answered(
-        self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None
-    ) -> Outcome | Pause:
-        began = asyncio.get_running_loop().time()
-        asked = await self._asked(turn, journal)
-        outcome = await self._agent.answer(asked, journal, on_progress, on_text)
-        if self._speech is None or isinstance(outcome, Pause) or not (outcome.ok and _is_spoken(turn)):
-            return outcome
-        left_seconds = began + self._turn_seconds - _MARGIN_SECONDS - asyncio.get_running_loop().time()
-        return await self._spoken(outcome, journal, self._speech, left_seconds)
+            began = asyncio.get_running_loop().time()
+            asked = await self._asked(turn, journal)
+            outcome = await self._agent.answer(asked, journal, on_progress, on_text)
+            if self._speech is None or isinstance(outcome, Pause) or not (outcome.ok and _is_spoken(turn)):
+                return outcome
+            left_seconds = began + self._turn_seconds - _MARGIN_SECONDS - asyncio.get_running_loop().time()
+            return await self._spoken(outcome, journal, self._speech, left_seconds)
 
     async def _asked(self, turn: Turn, journal: Journal) -> Turn:
         """The turn with its files opened, unless an earlier attempt has asked already or there is no money for it."""

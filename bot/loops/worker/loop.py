@@ -38,11 +38,12 @@ from bot.policy.access import is_admin
 from bot.policy.routing import Question, Verdict
 from bot.settings import Settings
 from bot.transports.base import Progress, Transport
+from bot.turn.agent import Agent
 from bot.turn.approvals import Approvals
 from bot.turn.group_context import GroupContext
 from bot.turn.journal import Journal, Outcome, Pause, Turn
 from bot.turn.links import inert
-from bot.turn.multimodal import AgentLike
+from bot.turn.multimodal import MultimodalAgent
 from bot.turn.reactions import Reactions
 from bot.turn.status import StatusMessages
 from bot.turn.turns import Turns
@@ -80,7 +81,7 @@ class Worker:
         counts: Counts,
         *,
         turns: Turns,
-        agent: AgentLike,
+        agent: MultimodalAgent | Agent,
         approvals: Approvals,
         urgent_items: UrgentItems,
         status_messages: StatusMessages,

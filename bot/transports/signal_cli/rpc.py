@@ -16,7 +16,6 @@ import struct
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Protocol
 
 import httpx
 
@@ -40,18 +39,6 @@ _RESET = (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 _TOO_LONG = "signal-cli's answer is longer than it may be"
 
 
-class _Way(Protocol):
-    """How calls travel."""
-
-    async def answer(self, request: Mapping[str, object], *, max_bytes: int) -> bytes | str:
-        """What the daemon answers, as JSON; fails as `Rpc.call` does."""
-        ...
-
-    async def aclose(self) -> None:
-        """Close what is open."""
-        ...
-
-
 class Rpc:
     """Calls the daemon's methods; every call has its own connection and a total deadline.
 
@@ -60,7 +47,7 @@ class Rpc:
     """
 
     def __init__(self, url: str, *, connect_seconds: float = CONNECT_SECONDS) -> None:
-        self._way: _Way = _Lines(url, connect_seconds) if is_socket(url) else _Http(http_client(url, connect_seconds))
+        self._way = _Lines(url, connect_seconds) if is_socket(url) else _Http(http_client(url, connect_seconds))
 
     async def call(
         self, method: str, params: Mapping[str, object], *, timeout_seconds: float, max_bytes: int = MAX_ANSWER_BYTES
@@ -162,7 +149,7 @@ def http_client(url: str, connect_seconds: float, *, resets: bool = False) -> ht
 
 
 class _Http:
-    """By `--http`."""
+    """By `--http`. What it answers is JSON; it fails as `Rpc.call` does."""
 
     def __init__(self, client: httpx.AsyncClient) -> None:
         self.client = client
@@ -183,7 +170,7 @@ class _Http:
 
 
 class _Lines:
-    """By `--socket` or `--tcp`."""
+    """By `--socket` or `--tcp`; see `_Http`."""
 
     def __init__(self, url: str, connect_seconds: float) -> None:
         self._url = url

@@ -14,7 +14,6 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Protocol
 
 from bot.errors import CallRefused, Disconnected, NotSent, SendUnknown, TransportError, Undeliverable, Unfetchable
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, QuoteTarget, Removal, Reply, SentId
@@ -35,23 +34,6 @@ from bot.transports.signal_cli.subscription import HOLD_SECONDS, Subscription
 _log = logging.getLogger(__name__)
 
 _STICKERS_SECONDS = 10.0
-
-
-class _Stream(Protocol):
-    """What signal-cli receives; see `Subscription` and `EventStream`."""
-
-    is_open: bool
-    heard_at: float | None
-    account: str
-    """What signal-cli calls the account."""
-
-    def frames(self) -> AsyncGenerator[list[str | None]]: ...
-
-    async def check(self) -> None: ...
-
-    def stop(self) -> None: ...
-
-    async def aclose(self) -> None: ...
 
 
 class SignalCli(SignalBridge):
@@ -93,7 +75,7 @@ class SignalCli(SignalBridge):
         """When stickers may be asked for again, on `time.monotonic`'s clock: strangers send stickers, too."""
         self._url = url
         self._rpc = Rpc(url, connect_seconds=connect_seconds)
-        self._stream: _Stream = (
+        self._stream = (
             Subscription(
                 url,
                 account.name,

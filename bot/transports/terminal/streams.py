@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Protocol, TextIO, TypeVar
+from typing import TextIO, TypeVar
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import in_terminal
@@ -32,14 +32,6 @@ _T = TypeVar("_T")
 def cells(letter: str) -> int:
     """How many cells of a terminal a letter takes: none, one or two."""
     return max(get_cwidth(letter), 0)
-
-
-class Lines(Protocol):
-    """Where messages come from."""
-
-    async def read(self) -> str | None:
-        """The next message, never blank; None when there will be no more."""
-        ...
 
 
 class Once:

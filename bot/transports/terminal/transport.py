@@ -37,7 +37,7 @@ from bot.invocation import command_line
 from bot.transports.base import ModelAnswered, ModelFailed, Progress, ToolStarted
 from bot.transports.envelope.event import is_command
 from bot.transports.plain import PlainTransport
-from bot.transports.terminal.streams import Lines, Once, PipedInput, PromptInput, TerminalWriter, cells
+from bot.transports.terminal.streams import Once, PipedInput, PromptInput, TerminalWriter, cells
 from tools import shorten
 
 ACCOUNT = "terminal"
@@ -345,7 +345,7 @@ class _Frame(BaseModel):
     timestamp: int
 
 
-def _lines(stdin: TextIO, stderr: TextIO, once: str | None, *, interactive: bool) -> Lines:
+def _lines(stdin: TextIO, stderr: TextIO, once: str | None, *, interactive: bool) -> Once | PromptInput | PipedInput:
     if once is not None:
         return Once(once)
     return PromptInput(stdin, stderr) if interactive else PipedInput(stdin)
