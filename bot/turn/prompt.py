@@ -156,12 +156,7 @@ class PastTurn(tuple[Message, ...]):  # noqa: SLOT001  (what is reckoned once is
         return join_labels(found)
 
 
-def past_turn(turn: Sequence[Message]) -> PastTurn:
-    """The turn as one that knows its size."""
-    return turn if isinstance(turn, PastTurn) else PastTurn(turn)
-
-
-def window(turns: Sequence[Sequence[Message]], *, max_tokens: int) -> tuple[PastTurn, ...]:
+def window(turns: Sequence[PastTurn], *, max_tokens: int) -> tuple[PastTurn, ...]:
     """As many of the last whole turns as fit the budget, oldest first.
 
     Pictures and documents are shown again in the last few turns that have any, and where there is room for them.
@@ -177,11 +172,11 @@ def window(turns: Sequence[Sequence[Message]], *, max_tokens: int) -> tuple[Past
     return tuple(reversed(kept))
 
 
-def without_old_media(turns: Sequence[Sequence[Message]]) -> tuple[PastTurn, ...]:
+def without_old_media(turns: Sequence[PastTurn]) -> tuple[PastTurn, ...]:
     """The turns, oldest first, with the pictures and documents only of the last few that have any."""
     found: list[PastTurn] = []
     left = _TURNS_WITH_MEDIA
-    for turn in reversed([*map(past_turn, turns)]):
+    for turn in reversed(turns):
         has_media = turn.media_bytes > 0
         found.append(turn if left or not has_media else _without_media(turn))
         left -= has_media and left > 0

@@ -19,6 +19,7 @@ from bot.providers.capabilities import told_of
 from bot.providers.lessons import ModelLessons
 from bot.providers.wire import encode_json
 from bot.turn import prompt
+from bot.turn.prompt import PastTurn
 from store import ConversationId
 
 CALM_TURNS = 8
@@ -163,7 +164,7 @@ def offer_tokens(offer: ToolOffer) -> int:
     return prompt.estimated_text_tokens(told) + _HEAD_BYTES // 3
 
 
-def part_of(turns: Sequence[Sequence[Message]], size: Size) -> Sequence[Sequence[Message]]:
+def part_of(turns: Sequence[PastTurn], size: Size) -> Sequence[PastTurn]:
     """The newest of the turns, as many as this size takes."""
     return turns[len(turns) - int(len(turns) * size.history) :]
 

@@ -187,13 +187,8 @@ def _about(words: str, usable: AbstractSet[str]) -> Sequence[str]:
 
 
 def _is_about(clause: str) -> bool:
-    return (
-        _ABILITIES.fullmatch(clause) is not None
-        or _PRIVACY.search(clause) is not None
-        or _MEMORY.search(clause) is not None
-        or _THANKS.fullmatch(clause) is not None
-        or _NOD.fullmatch(clause) is not None
-    )
+    is_whole = any(pattern.fullmatch(clause) for pattern in (_ABILITIES, _THANKS, _NOD))
+    return is_whole or any(pattern.search(clause) for pattern in (_PRIVACY, _MEMORY))
 
 
 def _completion(parts: Sequence[AssistantPart], stop: Stop) -> Completion:

@@ -26,6 +26,7 @@ from bot.messages import (
     UserMessage,
 )
 from bot.turn.prompt import (
+    PastTurn,
     correct_question,
     estimated_tokens,
     media_bytes,
@@ -266,9 +267,10 @@ class TestFindings:
         assert transcripts(other) == transcripts(asked)
 
 
-def seen(*media: Picture | Document) -> tuple[Message, ...]:
+def seen(*media: Picture | Document) -> PastTurn:
     """A turn with pictures and documents."""
-    return UserMessage(text="What is it?", media=media or (SHOWN,)), AssistantMessage(parts=(Text(text="A car."),))
+    asked = UserMessage(text="What is it?", media=media or (SHOWN,))
+    return PastTurn((asked, AssistantMessage(parts=(Text(text="A car."),))))
 
 
 class TestMediaInTheWindow:
@@ -305,21 +307,22 @@ class TestMediaInTheWindow:
         assert estimated_tokens(seen(replace(PAPER, text="x" * 60_000))[0]) > 20_000
 
 
-def called(size: int = 30) -> tuple[Message, ...]:
+def called(size: int = 30) -> PastTurn:
     """A turn with a tool call, its answer so many characters long."""
     call = ToolCall(id=CallId("c"), name="calculate", arguments={"expression": "1+1"})
     answer = ToolAnswer(call_id=CallId("c"), name="calculate", content="x" * size, ok=True)
-    return (
+    messages = (
         UserMessage(text="What is 1+1?"),
         AssistantMessage(parts=(Text(text="Let me see."), call)),
         ToolMessage(answers=(answer,)),
         AssistantMessage(parts=(Text(text="Two."),)),
     )
+    return PastTurn(messages)
 
 
-def plain(size: int) -> tuple[Message, ...]:
+def plain(size: int) -> PastTurn:
     """A turn of words alone, its question so many characters long."""
-    return UserMessage(text="q" * size), AssistantMessage(parts=(Text(text="answer"),))
+    return PastTurn((UserMessage(text="q" * size), AssistantMessage(parts=(Text(text="answer"),))))
 
 
 def cost(turn: Sequence[Message]) -> int:
