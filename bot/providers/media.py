@@ -9,7 +9,6 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable
-from math import ceil
 
 from bot.messages import Document, Medium, Message, Picture, UserMessage
 
@@ -37,12 +36,6 @@ _OF_THIS_ONE = re.compile(
 """What they say of one that they would take if it were in order."""
 
 _NAME_CHARACTERS = 100
-
-_PIXELS_PER_TOKEN = 750
-_MIN_PICTURE_TOKENS = 85
-_TOKENS_PER_PAGE = 3000
-_CHARACTERS_PER_TOKEN = 3
-"""Anthropic's figures; OpenAI's are lower. Source: docs.claude.com (Vision, PDF support), 2026-11-22."""
 
 
 def text_of(message: UserMessage, taken: Kinds) -> str:
@@ -103,10 +96,3 @@ def refused_kinds(words: str, sent: Kinds) -> Kinds:
 def is_about_this_one(words: str) -> bool:
     """Whether a refusal is about this very picture or document, and another may be taken."""
     return _OF_THIS_ONE.search(words) is not None
-
-
-def estimated_tokens(medium: Medium) -> int:
-    """About how many tokens a medium takes, with whatever vendor; rather too many than too few."""
-    if isinstance(medium, Picture):
-        return max(_MIN_PICTURE_TOKENS, ceil(medium.width * medium.height / _PIXELS_PER_TOKEN))
-    return max(medium.pages * _TOKENS_PER_PAGE, len(medium.text) // _CHARACTERS_PER_TOKEN)

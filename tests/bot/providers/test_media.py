@@ -233,15 +233,6 @@ async def test_a_scan_has_no_words() -> None:
     assert "holds no text" in media.note(replace(REPORT, text=" \n"))
 
 
-@pytest.mark.parametrize(
-    ("medium", "tokens"),
-    [(PHOTO, 1440), (CHART, 85), (REPORT, 9000), (replace(REPORT, pages=1, text="x" * 30_000), 10_000)],
-)
-async def test_estimates_of_tokens(medium: Picture | Document, tokens: int) -> None:
-    """A picture by its pixels, a document by its pages or its words, whichever is more."""
-    assert media.estimated_tokens(medium) == tokens
-
-
 async def test_media_survive_their_json() -> None:
     """What the journal keeps of a question with media is what was asked."""
     messages = _asked(PHOTO, REPORT).messages
