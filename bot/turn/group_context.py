@@ -16,7 +16,7 @@ from datetime import datetime
 from bot.clock import Clock
 from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.messages import Message, UserMessage
-from bot.turn.prompt import shown_name
+from bot.turn.prompt import safe_name
 
 _MAX_CHARACTERS = 500
 """Of one message."""
@@ -96,7 +96,7 @@ def beside(talk: Sequence[Incoming], said: Sequence[Message]) -> tuple[Message, 
     if not talk or not said or not isinstance(said[0], UserMessage):
         return tuple(said)
     # In quotation marks and on one line each, so that nobody's words pass for another's.
-    lines = [f"- {shown_name(message.name)}: {message.text[:_MAX_CHARACTERS]!r}" for message in talk]
+    lines = [f"- {safe_name(message.name)}: {message.text[:_MAX_CHARACTERS]!r}" for message in talk]
     text = "\n".join([_HEADER, *lines, "", said[0].text])
     return (replace(said[0], text=text), *said[1:])
 

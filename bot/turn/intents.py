@@ -26,7 +26,7 @@ from bot.messages import ToolCall
 from bot.turn import phrases
 from bot.turn.links import inert
 from bot.turn.phrases import Deed
-from tools import Intent, ToolSpec, Weekday, Wish, clean_text
+from tools import Intent, ToolSpec, Weekday, Wish, clean_line, clean_text
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ def deed(call: ToolCall, spec: ToolSpec | None) -> Deed:
     """What a valid call would do; `spec` None: there is no such tool now."""
     told = _told(call, spec)
     is_shortened = len(told.details) > MAX_VALUES or any(
-        len(_on_one_line(_text(value))) > MAX_VALUE_CHARACTERS for _, value in _leaves(call.arguments)
+        len(clean_line(_text(value))) > MAX_VALUE_CHARACTERS for _, value in _leaves(call.arguments)
     )
     return replace(told, whole=_whole(call)) if is_shortened else told
 
@@ -98,15 +98,11 @@ def _text(value: object) -> str:
 
 def quote(text: str) -> str:
     """Words of anybody as a quotation in Markdown: on one line, inert, cut where they are long."""
-    line = _on_one_line(text).translate(_QUOTATION_MARKS)
+    line = clean_line(text).translate(_QUOTATION_MARKS)
     if len(line) <= MAX_VALUE_CHARACTERS:
         return quotation(_plain(line))
     shown = quotation(_plain(line[:MAX_VALUE_CHARACTERS].rstrip() + "…"))
     return say(phrases.VALUE_CUT, value=shown, count=len(line))
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(clean_text(text).split())
 
 
 def _plain(line: str) -> str:
@@ -116,7 +112,7 @@ def _plain(line: str) -> str:
 
 
 def _name(name: str) -> str:
-    return _plain(" ".join(clean_text(name).split())[:_MAX_NAME_CHARACTERS])
+    return _plain(clean_line(name)[:_MAX_NAME_CHARACTERS])
 
 
 def _sentence(intent: Intent) -> Deed:

@@ -8,7 +8,7 @@ All that writes does so within a transaction of its caller. Left to others: how 
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import zip_longest
@@ -34,7 +34,7 @@ from bot.formatting.split import MAX_RANGES, one_message, quoting
 from bot.i18n.catalogues import say
 from bot.turn import phrases
 from bot.turn.journal import Turn
-from bot.turn.prompt import shown_name
+from bot.turn.prompt import safe_name
 from store import ConversationId, OutboxId, Repositories, SentMessage, TurnId
 
 
@@ -165,14 +165,9 @@ def _by_name(people: Iterable[NamedPerson]) -> dict[str, PersonId]:
     """Who has each name, as it is and as the model is shown it."""
     holders: dict[str, set[PersonId]] = {}
     for one in people:
-        for name in {one.name, shown_name(one.name)}:
+        for name in {one.name, safe_name(one.name)}:
             holders.setdefault(name, set()).add(one.person)
-    return {name: _only(persons) for name, persons in holders.items() if name and len(persons) == 1}
-
-
-def _only(persons: Collection[PersonId]) -> PersonId:
-    [person] = persons
-    return person
+    return {name: persons.pop() for name, persons in holders.items() if name and len(persons) == 1}
 
 
 def _people(answered: Iterable[Incoming]) -> tuple[NamedPerson, ...]:

@@ -271,7 +271,7 @@ def _without_media(turn: PastTurn) -> PastTurn:
 
 def _worded(message: Incoming, stamp: str, clipped: Sequence[str]) -> str:
     """A message as the model reads it; `clipped` are the lines about what came with it."""
-    sender = f" · {shown_name(message.name)}" if message.group_name is not None or message.chat.is_group else ""
+    sender = f" · {safe_name(message.name)}" if message.group_name is not None or message.chat.is_group else ""
     # A line that a person begins with a bracket must not pass for the beginning of somebody else's message, nor one
     # that they begin with a clip for what Aldis found in a file.
     # What nobody sees could be an order that the person has pasted unawares, or a line end of another kind.
@@ -288,7 +288,7 @@ def _clipped(message: Incoming, findings: Mapping[str, FileDescription]) -> list
     """The lines about what came with a message besides words."""
     lines = [_attached(attachment, findings.get(attachment.id)) for attachment in message.attachments]
     if message.sticker:
-        shown = shown_name(message.sticker_emoji) if message.sticker_emoji else ""
+        shown = safe_name(message.sticker_emoji) if message.sticker_emoji else ""
         lines.append(f"a sticker that says {shown}" if shown else "a sticker, which cannot be seen here")
     if message.view_once:
         lines.append("a picture to be viewed once, which cannot be seen here")
@@ -297,9 +297,9 @@ def _clipped(message: Incoming, findings: Mapping[str, FileDescription]) -> list
 
 
 def _attached(attachment: Attachment, finding: FileDescription | None) -> str:
-    named = f" named {shown_name(attachment.name)!r}" if attachment.name else ""
+    named = f" named {safe_name(attachment.name)!r}" if attachment.name else ""
     if finding is None:
-        kind = "a voice note" if attachment.is_voice_note else f"a file of type {shown_name(attachment.content_type)}"
+        kind = "a voice note" if attachment.is_voice_note else f"a file of type {safe_name(attachment.content_type)}"
         return f"{kind}{named}, which cannot be read here"
     line = f"{finding.what}{named}, {finding.rest}"
     return f"{line}\n{_quoted(clean_text(finding.text))}" if finding.text else line
@@ -310,7 +310,7 @@ def _quoted(text: str) -> str:
     return "\n".join(f"> {line}" for line in text.splitlines())
 
 
-def shown_name(chosen: str | None) -> str:
+def safe_name(chosen: str | None) -> str:
     """A profile name that cannot end the bracket, start a line, or hide characters."""
     kept = "".join(character for character in chosen or "" if character.isprintable() and character not in "[]·")
     return " ".join(kept.split())[:60] or "somebody"

@@ -252,7 +252,7 @@ class Clients:
             raise
 
 
-def refusal_words(error: Disconnected) -> str | None:
+def refusal_words(error: Disconnected | ConfigError) -> str | None:
     """What the bridge says where it refused the request itself; None where it did not."""
     cause = error.__cause__
     if isinstance(cause, BridgeRefusal) and cause.status == HTTPStatus.BAD_REQUEST:

@@ -12,7 +12,6 @@ run in front of signal-cli 0.13.14 (2026-11-23).
 import asyncio
 import base64
 from collections.abc import Awaitable
-from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import quote
 
@@ -21,8 +20,7 @@ from bot.events import Account
 from bot.transports.envelope.directory import profile_in
 from bot.transports.envelope.json import as_object, text_in
 from bot.transports.profiles import MAX_PICTURE_BYTES, AccountProfile, ProfileChange, Username
-from bot.transports.rest_api.clients import CONNECT_SECONDS, BridgeRefusal, Clients, as_disconnected
-from bot.transports.rest_api.errors import words_in
+from bot.transports.rest_api.clients import CONNECT_SECONDS, BridgeRefusal, Clients, as_disconnected, refusal_words
 
 T = TypeVar("T")
 
@@ -117,6 +115,6 @@ class RestApiProfile:
                 async with asyncio.timeout(_CHANGE_SECONDS):
                     return await work
         except (Disconnected, ConfigError) as error:
-            if isinstance(error.__cause__, BridgeRefusal) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
-                raise CallRefused(words_in(error.__cause__.body)) from error
+            if (words := refusal_words(error)) is not None:
+                raise CallRefused(words) from error
             raise Disconnected(str(error)) from error
