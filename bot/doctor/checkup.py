@@ -33,7 +33,7 @@ from bot.doctor.machine import (
 )
 from bot.doctor.models import ask_models, check_audio, check_budgets, check_choices, check_images, check_models
 from bot.doctor.pages import check_pages
-from bot.doctor.running import check_running
+from bot.doctor.running import as_running, check_running
 from bot.doctor.search import check_search
 from bot.doctor.tools import check_approve, check_tool_sources, check_tools
 from bot.invocation import command_line
@@ -46,7 +46,10 @@ _ASKING_SECONDS = 90.0
 
 
 async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: bool = False) -> tuple[Finding, ...]:
-    """Everything that was found, in the order of the list above; `asks_models` costs a little money."""
+    """Everything that was found, in the order of the list above; `asks_models` costs a little money.
+
+    What a running Aldis has found as well is said once.
+    """
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(deps.tool_deps.http)
         await stack.enter_async_context(deps.tool_deps.fetcher)
@@ -63,7 +66,7 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
             _in_time("tools", check_tool_sources(settings)),
         )
     machine, kept, models, answers, *others, sources = parts
-    return (
+    found = (
         _check_names(is_alone=deps.is_contained),
         *machine,
         *kept,
@@ -71,11 +74,13 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
         *check_choices(settings),
         *answers,
         *check_budgets(deps),
-        *(finding for found in others for finding in found),
+        *(finding for findings in others for finding in findings),
         *check_approve(deps),
         *check_tools(settings, deps.tool_deps),
         *sources,
     )
+    known = {as_running(finding.what) for finding in found}
+    return tuple(finding for finding in found if finding.what not in known)
 
 
 async def recheck(settings: Settings, deps: Deps) -> tuple[Finding, ...]:

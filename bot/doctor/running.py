@@ -7,6 +7,7 @@ from bot.doctor.findings import Finding, hint, ok, problem, warning
 from bot.doctor.http import fetch_json
 from bot.errors import Disconnected
 from bot.invocation import command_line
+from bot.logs import one_line
 from bot.settings import Settings
 from bot.transports.envelope.json import Json, as_object, items_in, object_in, text_in
 from bot.unanswered import REASONS
@@ -68,7 +69,12 @@ def _found(state: Json) -> Iterator[Finding]:
     for found in map(as_object, items_in(state, "findings")):
         if what := text_in(found, "what"):
             tell = problem if text_in(found, "level") == "problem" else warning
-            yield tell(f"running: {what}", text_in(found, "advice"))
+            yield tell(as_running(what), text_in(found, "advice"))
+
+
+def as_running(what: str) -> str:
+    """How a finding is told that the running Aldis has made."""
+    return f"running: {one_line(what)}"
 
 
 def _counted(counts: Json) -> Iterator[Finding]:

@@ -661,6 +661,22 @@ async def test_a_running_aldis_is_asked_how_it_is(practice: Practice) -> None:
     assert about(other, "not running, or not here").level == "ok"
 
 
+async def test_what_a_running_aldis_has_found_as_well_is_said_once(practice: Practice) -> None:
+    """And what it alone knows is said, too."""
+    async with Page() as page:
+        practice.given = {"WEB__PORT": str(page.port), "AUDIO__SPEAK": "true"}
+        without = await practice.examine()
+        again = as_json(without)
+        assert again
+        lonely = {"level": "warning", "what": "models: the key was refused", "advice": ""}
+        page.answer = web.json_response({"ok": True, "problems": [], "counts": {}, "findings": [*again, lonely]})
+        found = await practice.examine()
+    assert [one.what for one in found if one.what.startswith("running: ")] == [
+        "running: Aldis is well",
+        "running: models: the key was refused",
+    ]
+
+
 @pytest.mark.parametrize(
     ("given", "level", "words"),
     [
