@@ -79,12 +79,18 @@ _WHOLE: Mapping[str, Language] = {
 }
 """What people begin with: too short to tell a language by its words, and said in no other."""
 _OPENINGS: Mapping[str, Language] = {
-    **dict.fromkeys(("what is", "what's the", "how many", "how much", "remind me", "set a"), "en"),
     **dict.fromkeys(
-        ("was ist", "was sind", "wie viel", "wie viele", "wie spät", "erinnere mich", "weck mich", "rechne mir"), "de"
+        ("what is", "what's the", "how many", "how much", "remind me", "set a", "search for", "list my"), "en"
     ),
+    **dict.fromkeys(("convert", "calculate", "cancel"), "en"),
+    **dict.fromkeys(
+        ("was ist", "was sind", "wie viel", "wie viele", "wie spät", "erinnere mich", "weck mich", "suche nach"), "de"
+    ),
+    **dict.fromkeys(("rechne", "zeige", "zeig", "lösche"), "de"),
     **dict.fromkeys(("combien font", "combien de", "quelle heure", "rappelle-moi dans", "rappelle-moi demain"), "fr"),
+    **dict.fromkeys(("convertis", "cherche", "montre", "annule"), "fr"),
     **dict.fromkeys(("cuánto es", "cuánto son", "cuántos son", "qué hora", "recuérdame en", "recuérdame mañana"), "es"),
+    **dict.fromkeys(("convierte", "muestra"), "es"),
 }
 """How a short request begins in one language alone, whatever names and numbers follow."""
 _MAX_OPENED_WORDS = 5
@@ -114,8 +120,10 @@ def detect_language(text: str) -> Language | None:
         return None
     if (whole := _WHOLE.get(" ".join(words))) is not None:
         return whole
-    if len(words) <= _MAX_OPENED_WORDS and (opened := _OPENINGS.get(" ".join(words[:2]))) is not None:
-        return opened
+    if len(words) <= _MAX_OPENED_WORDS:
+        for opening in (" ".join(words[:2]), words[0]):
+            if (opened := _OPENINGS.get(opening)) is not None:
+                return opened
     scores = _scores(words, plain)
     best, next_best, *_ = sorted(scores, key=lambda language: scores[language], reverse=True)
     score = scores[best]
