@@ -203,6 +203,15 @@ class Forgetting(Repository):
         self._forget_facts(turns[:_AT_ONCE])
         return self._turns(turns[:_AT_ONCE], now)
 
+    def open_turns(self, address: str, person: str | None = None) -> tuple[tuple[ConversationId, TurnId], ...]:
+        """The turns without an end yet that `conversation` and, where one is named, `person` would take."""
+        rows = self.rows(
+            "SELECT conversation_id, id FROM turns WHERE state = 'running' AND (conversation_id = "
+            "(SELECT id FROM conversations WHERE handle = ?) OR id IN (SELECT turn_id FROM askers WHERE person = ?))",
+            (self.chat_handle(address), None if person is None else self.keyring.handle(person)),
+        )
+        return tuple((ConversationId(conversation), TurnId(turn)) for conversation, turn in rows)
+
     def conversation(
         self, address: str, *, before: InboxId, now: datetime, successor: ConversationId | None = None
     ) -> Erasure:

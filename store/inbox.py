@@ -215,6 +215,19 @@ class Inbox(Repository):
             (conversation, millis_if(now)),
         )
 
+    def last_open(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
+        """The envelope of the newest open message of the turn; None where it has none, or that cannot be read."""
+        rows = self.rows(
+            "SELECT account, author, device, sent_at, kind, envelope FROM inbox WHERE turn_id = ? "
+            "AND state IN ('waiting', 'claimed') ORDER BY id DESC LIMIT 1",
+            (turn,),
+        )
+        try:
+            return next((self.keyring.open(conversation, _place(*name), sealed) for *name, sealed in rows), None)
+        except Damaged as error:
+            _log.error("a message of turn %d is lost: %s", turn, error)
+            return None
+
     def is_asker(self, turn: TurnId, person: str) -> bool:
         """Whether the person asked what the turn answers, alone or with others."""
         handle = self.keyring.handle(person)

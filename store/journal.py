@@ -16,16 +16,18 @@ from store.repository import Repository, millis
 class Journal(Repository):
     """The repository of running turns. All methods run inside a transaction."""
 
-    def add(self, conversation: ConversationId, turn: TurnId, first: int, *steps: bytes) -> None:
+    def add(self, conversation: ConversationId, turn: TurnId, first: int, *steps: bytes) -> bool:
         """Write steps, sealed, from this position on; they count from 0 without a gap. Nothing when the turn was taken
-        back.
+        back; gives whether it stands.
         """
-        if self.is_running(turn):
-            rows = [
-                (turn, position, self.keyring.seal(conversation, _place(turn, position), step))
-                for position, step in enumerate(steps, first)
-            ]
-            self.execute_many("INSERT INTO journal (turn_id, position, step) VALUES (?, ?, ?)", rows)
+        if not self.is_running(turn):
+            return False
+        rows = [
+            (turn, position, self.keyring.seal(conversation, _place(turn, position), step))
+            for position, step in enumerate(steps, first)
+        ]
+        self.execute_many("INSERT INTO journal (turn_id, position, step) VALUES (?, ?, ?)", rows)
+        return True
 
     def is_running(self, turn: TurnId) -> bool:
         """Whether the turn is still to be answered: its question may have been taken back, or forgotten."""

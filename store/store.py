@@ -208,10 +208,12 @@ class Store:
         before: InboxId,
         now: datetime,
         then: Callable[[Repositories, ConversationId, Erasure], None],
+        first: Callable[[Repositories], None] = lambda _: None,
     ) -> Erasure:
         """Destroy the conversation at this address, its data key included; what came from `before` on waits again.
 
-        `before` is the message that asked for it. `then` runs in the same transaction, with the conversation that this
+        `before` is the message that asked for it. `first` runs while all that has no end yet is there, `then` after it
+        has gone, both in the same transaction; `then` with the conversation that this
         message is in now (its id has changed, unless it came from elsewhere) and with what was destroyed: to answer it
         and to settle it. The conversation's old id is known to nobody any more.
 
@@ -225,7 +227,7 @@ class Store:
         def erase(repos: Repositories, successor: ConversationId | None) -> Erasure:
             return repos.forgetting.conversation(address, before=before, now=now, successor=successor)
 
-        return await self._forget(address, erase, before, then, now=now)
+        return await self._forget(address, erase, before, (first, then), now=now)
 
     async def forget_person(
         self,
@@ -235,6 +237,7 @@ class Store:
         before: InboxId,
         now: datetime,
         then: Callable[[Repositories, ConversationId, Erasure], None],
+        first: Callable[[Repositories], None] = lambda _: None,
     ) -> Erasure:
         """Destroy what a person (the author, as of an `Arrival`) said and was told, everywhere.
 
@@ -248,7 +251,7 @@ class Store:
             direct = repos.forgetting.conversation(direct_address, before=before, now=now, successor=successor)
             return direct + repos.forgetting.person(person, before=before, now=now)
 
-        return await self._forget(direct_address, erase, before, then, now=now, person=person)
+        return await self._forget(direct_address, erase, before, (first, then), now=now, person=person)
 
     async def rotate_key(self) -> int:
         """Put a new master key in the place of the one in its file; gives how many keys were wrapped again.
@@ -303,12 +306,15 @@ class Store:
         address: str,
         work: Callable[[Repositories, ConversationId | None], Erasure],
         before: InboxId,
-        then: Callable[[Repositories, ConversationId, Erasure], None],
+        around: tuple[Callable[[Repositories], None], Callable[[Repositories, ConversationId, Erasure], None]],
         *,
         now: datetime,
         person: str | None = None,
     ) -> Erasure:
+        first, then = around
+
         def whole(repos: Repositories) -> Erasure:
+            first(repos)
             erased = ahead + work(repos, successor)
             then(repos, repos.forgetting.place(before), erased)
             return erased

@@ -8,7 +8,7 @@ from bot.i18n.catalogues import say
 from bot.i18n.language import speaking
 from bot.turn import chats, outgoing
 from bot.turn.approvals import Approvals
-from store import ConversationId, Erasure, Repositories
+from store import ConversationId, Erasure, Repositories, TurnId
 
 
 class ConversationCommands(CommandGroup):
@@ -29,7 +29,7 @@ class ConversationCommands(CommandGroup):
 
     def _put_aside(self, repos: Repositories, call: Call) -> str:
         """What only waits for a word is not going to happen."""
-        count = self._approvals.end_all(repos, call.conversation, call.message)
+        count = self._approvals.end_all(repos, call.conversation)
         return say(common_phrases.STOPPED) if count else say(phrases.NOTHING_TO_STOP)
 
     @command(
@@ -58,12 +58,21 @@ class ConversationCommands(CommandGroup):
                 self._context.say(repos, call, conversation, reply(erased.turns))
 
         store, message, item = self._context.store, call.message, call.urgent_item.item.id
+        person = message.author if is_everything else None
+        address = ChatId.direct(message.author) if is_everything and call.is_in_group else message.chat
+        ended: list[TurnId] = []
+
+        def first(repos: Repositories) -> None:
+            for conversation, turn in repos.forgetting.open_turns(address, person):
+                self._context.turns.charge_open(repos, conversation, turn)
+                ended.append(turn)
+
         call.running.halt(call.conversation, is_forgotten=True)
-        if is_everything:
-            direct = ChatId.direct(message.author) if call.is_in_group else message.chat
-            await store.forget_person(
-                message.author, direct_address=direct, before=item, now=self._context.clock.now(), then=then
-            )
+        now = self._context.clock.now()
+        if person is None:
+            await store.forget(address, before=item, now=now, then=then, first=first)
         else:
-            await store.forget(message.chat, before=item, now=self._context.clock.now(), then=then)
+            await store.forget_person(person, direct_address=address, before=item, now=now, then=then, first=first)
+        for turn in ended:
+            call.running.halt_turn(turn)
         self._context.turns.forget()

@@ -42,7 +42,7 @@ class QuestionCommands(CommandGroup):
         """Starts a new conversation: what was said before is not read again. It is kept until it is deleted."""
 
         def begin(repos: Repositories) -> str:
-            self._approvals.end_all(repos, call.conversation, call.message)
+            self._approvals.end_all(repos, call.conversation)
             newest = repos.chats.newest_turn(call.conversation)
             self._context.change(repos, call, lambda settings: replace(settings, starts_after=newest))
             return say(phrases.BEGUN_ANEW)
@@ -110,7 +110,7 @@ class QuestionCommands(CommandGroup):
         if not answer and replaced is not None:
             answer = repos.outbox.of_turn(replaced)  # asked again, and that answer is still to take its place
         if last.state == "running":
-            self._context.turns.end(repos, call.conversation, last.turn, call.message)
+            self._context.turns.end(repos, call.conversation, last.turn)
         planned = self._forget(repos, call, last.turn)
         sent = [sent for _, sent in answer]
         outgoing.add_removals(repos, call.conversation, last.turn, call.message.chat, sent, self._context.clock.now())

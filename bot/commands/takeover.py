@@ -83,7 +83,7 @@ class TakeoverCommands(CommandGroup):
 
         def take(repos: Repositories) -> str:
             if until is not None:
-                self._approvals.end_all(repos, conversation, call.message)
+                self._approvals.end_all(repos, conversation)
             chats.change(repos, conversation, now, lambda before: replace(before, taken_until=until, told_paused=False))
             return say(phrases.RESUMED) if until is None else phrases.taken_over(label, until - now)
 

@@ -244,6 +244,8 @@ class Agent:
             await state.journal.discard(replace(completion, message=None), again)
         else:
             state.completions.append(completion)
+            if len(state.completions) > len(state.journal.completions):
+                state.journal.note_answer(completion)
         if self._budget is not None:
             self._budget.charge(state.turn, completion, state.spent_usd)
 

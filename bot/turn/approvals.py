@@ -74,11 +74,11 @@ class Approvals:
 
         return await self._store.transaction(transact)
 
-    def end_all(self, repos: Repositories, conversation: ConversationId, message: Incoming) -> int:
+    def end_all(self, repos: Repositories, conversation: ConversationId) -> int:
         """What waits for a word in the conversation ends, within a transaction; gives how many turns that were."""
         turns = repos.inbox.put_off_turns(conversation)
         for turn in turns:
-            self._turns.end(repos, conversation, turn, message)
+            self._turns.end(repos, conversation, turn)
         return len(turns)
 
     def _quoted(self, repos: Repositories, conversation: ConversationId, verdict: Verdict, *, is_admin: bool) -> bool:

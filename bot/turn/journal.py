@@ -325,6 +325,9 @@ class Journal:
         """The tools that were allowed for good when somebody was asked."""
         self.decided = {call: step.is_yes for step in turn.steps if isinstance(step, Decided) for call in step.call_ids}
         self._broken_off: list[Attempt | ToolRun | Fee] = []
+        self._answer: Completion | None = None
+        self._refused: list[Step] = []
+        """Steps that came when the turn was over already."""
 
     async def keep_completion(self, completion: Completion, *, hold: bool = False) -> None:
         """Write down a completion that asks for tools; with the first one, the question it answers.
@@ -337,9 +340,14 @@ class Journal:
         asked = () if self._is_asked else (first,)
         self._is_asked = True
         self.completions.append(completion)
+        self._answer = None
         self._held = (*asked, Completed(completion=completion))
         if not hold:
             await self.flush()
+
+    def note_answer(self, completion: Completion) -> None:
+        """The turn ends with this completion, which stands in no step: whoever keeps the turn writes it down."""
+        self._answer = completion
 
     async def discard(self, completion: Completion, asked_again: AskedAgain) -> None:
         """Write down that a completion was paid in whose place another is asked for, and how."""
@@ -389,25 +397,28 @@ class Journal:
 
     @property
     def broken_off(self) -> Outcome:
-        """What was paid and not waited for in this attempt of the turn."""
-        return Outcome(
-            text="",
-            ok=False,
-            runs=tuple(one for one in self._broken_off if isinstance(one, ToolRun)),
+        """What was paid in this attempt of the turn and stands in no step that was written: what was not waited for,
+        and what was not written yet, or too late.
+        """
+        lost = failed_outcome((*self._refused, *self._held), "")
+        return replace(
+            lost,
+            completions=(*lost.completions, *([] if self._answer is None else [self._answer])),
+            runs=(*lost.runs, *(one for one in self._broken_off if isinstance(one, ToolRun))),
             failures=tuple(one for one in self._broken_off if isinstance(one, Attempt)),
-            fees=tuple(one for one in self._broken_off if isinstance(one, Fee)),
+            fees=(*lost.fees, *(one for one in self._broken_off if isinstance(one, Fee))),
         )
 
     def failure(self, text: str) -> Outcome:
         """An end without an answer: what was done and paid so far, for the ledger, and what the person hears."""
-        lost = self.broken_off
-        return replace(
-            lost,
+        return Outcome(
             text=text,
-            completions=(*self.discarded, *self.completions),
+            ok=False,
+            completions=(*self.discarded, *self.completions, *([] if self._answer is None else [self._answer])),
             is_journaled=True,
-            runs=(*self.runs.values(), *lost.runs),
-            fees=(*self.fees, *lost.fees),
+            runs=(*self.runs.values(), *(one for one in self._broken_off if isinstance(one, ToolRun))),
+            failures=tuple(one for one in self._broken_off if isinstance(one, Attempt)),
+            fees=(*self.fees, *(one for one in self._broken_off if isinstance(one, Fee))),
         )
 
     async def _write(self, *more: Step) -> None:
@@ -416,7 +427,8 @@ class Journal:
         lines = [dump_step(step) for step in steps]
 
         def write(repos: Repositories) -> None:
-            repos.journal.add(self._turn.conversation, self._turn.id, first, *lines)
+            if not repos.journal.add(self._turn.conversation, self._turn.id, first, *lines):
+                self._refused += steps
 
         await self._store.transaction(write)
 

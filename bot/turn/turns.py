@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot import messages
+from bot import events, messages
 from bot.clock import Clock
-from bot.events import ChatId, File, Incoming, PersonId, Reply
+from bot.events import ChatId, Envelope, File, Incoming, PersonId, Reply, UnreadableEvent
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import Language, speak, speaking
 from bot.labels import join_labels
@@ -224,27 +224,25 @@ class Turns:
         waiting = repos.inbox.put_off_turns(turn.conversation)
         over = [one for one in turn.open_questions if one.turn in waiting and one.is_about(tools)]
         for one in over:
-            self.end(repos, turn.conversation, one.turn, turn.incoming[-1])
+            self.end(repos, turn.conversation, one.turn)
         return bool(over)
 
-    def end(self, repos: Repositories, conversation: ConversationId, turn: TurnId, message: Incoming) -> None:
+    def end(self, repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
         """A turn ends without a word, within a transaction; what it has cost so far is written down."""
-        self.charge_so_far(repos, conversation, turn, person=message.author, chat=message.chat)
+        self.charge_open(repos, conversation, turn)
         repos.inbox.done(turn)
         repos.journal.close(turn, "failed", now=self._clock.now())
 
     async def charge_broken_off(self, turn: Turn, journal: Journal, *, is_forgotten: bool = False) -> None:
-        """Write down what was paid and not waited for, of a turn whose end nobody keeps; `is_forgotten`: with all that
-        its journal holds, which goes.
+        """Write down what was paid and stands in no journal, of a turn whose end nobody keeps; `is_forgotten`: it does
+        not go on later.
 
         Raises:
             StoreError: it could not be.
         """
-        lost = journal.failure("") if is_forgotten else journal.broken_off
-        if not (lost.completions or lost.failures or lost.runs or lost.fees):
-            return
 
         def charge(repos: Repositories) -> None:
+            lost = journal.broken_off  # only now: what was being written when it ended may have found no journal
             # Of a turn that goes on later the tools run again, or have their outcome unknown: then they are paid.
             goes_on = repos.journal.is_running(turn.id) and not is_forgotten
             found = replace(lost, runs=()) if goes_on else lost
@@ -257,6 +255,8 @@ class Turns:
         """There is nothing to answer in these messages."""
 
         def transact(repos: Repositories) -> None:
+            if not claim.is_new:  # one that waited, or was begun before a restart, may have been paid
+                self.charge_open(repos, claim.conversation, claim.turn)
             repos.journal.close(claim.turn, "ignored", now=self._clock.now())
             repos.inbox.done(claim.turn)
 
@@ -410,6 +410,16 @@ class Turns:
         done = map(steps.load_step, repos.journal.steps(conversation, turn))
         spent = without_words(ledger_entries(steps.failed_outcome(done, "")))
         self.charge(repos, conversation, turn, spent, person=person, chat=chat)
+
+    def charge_open(self, repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
+        """As `charge_so_far`, for whoever asked last what the turn was to answer."""
+        line = repos.inbox.last_open(conversation, turn)
+        try:
+            envelope = None if line is None else events.load_value(Envelope, line)
+        except UnreadableEvent:
+            return
+        if envelope is not None and envelope.author is not None and envelope.chat is not None:
+            self.charge_so_far(repos, conversation, turn, person=envelope.author, chat=envelope.chat)
 
     def undo(
         self,

@@ -355,7 +355,8 @@ class Worker:
             finally:
                 self._reactions.take_off(marked)
         else:
-            await self._turns.keep(turn, Outcome(text="\n\n".join(map(say, notes)), ok=False))
+            # Of one that waited, or was begun before a restart, something may be paid.
+            await self._turns.keep(turn, self._turns.journal(turn).failure("\n\n".join(map(say, notes))))
             self._counts.add("turns_refused")
             self._reactions.take_off(messages)
 

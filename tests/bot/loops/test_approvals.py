@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from bot.clock import SetClock
+from bot.events import ChatId
 from bot.i18n import phrases
 from bot.turn import phrases as turn_phrases
 from store import Store
@@ -370,3 +371,56 @@ async def test_a_yes_is_one_to_the_tool_as_it_was_asked_about(store: Store, cloc
         assert (await port.answered(3))[2].content.text == "It is posted."
         await port.quiet()
         assert post.ran == ["x"]
+
+
+ENDS = {
+    "stop": [message("/stop")],
+    "somebody else stops it": [message("/stop", author=BOB, group=GROUP)],
+    "another conversation": [message("/new")],
+    "undo": [message("/undo")],
+    "forget": [message("/forget")],
+    "somebody else forgets": [message("/forget", author=BOB, group=GROUP)],
+    "forget everything": [message("/forget everything")],
+    "forget everything elsewhere": [message("/forget everything")],
+    "taken over": [message("/takeover", author=BOB, group=GROUP)],
+    "may not ask any more": [message("/who admins", author=BOB, group=GROUP)],
+    "disappeared": [],
+}
+"""What may happen to a turn that waits for a word, and is no yes or no."""
+IN_GROUP = {
+    "somebody else stops it",
+    "somebody else forgets",
+    "forget everything elsewhere",
+    "taken over",
+    "may not ask any more",
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+async def test_what_a_turn_has_cost_is_paid_by_whoever_asked_however_its_wait_ends(
+    store: Store, clock: SetClock, how: str
+) -> None:
+    """Two completions and two runs of a tool, once: nobody has a budget who can make them forgotten."""
+    look, post = tools()
+    group, chat = (GROUP, ChatId.group(GROUP)) if how in IN_GROUP else (None, None)
+    async with app_harness(store, clock, tools=(look, post), admins=frozenset({BOB.uuid})) as port:
+        port.thinker.script += [
+            calls(("look", {"word": "page"})),
+            calls(("post", {"word": "x"}), ("look", {"word": "y"})),
+        ]
+        seconds = 60 if how == "disappeared" else 0
+        await port.deliver(message("Aldis, read the page.", group=group, expires_in_seconds=seconds))
+        await port.answered(1)
+        for frame in ENDS[how]:
+            await port.deliver(frame)
+            await port.answered(2)
+        clock.move(700)
+        await port.maintenance.expire()
+        await port.quiet()
+        day = clock.now().date().isoformat()
+        totals = await store.read(
+            lambda repos: {who: repos.ledger.totals(who, chat, (day,)) for who in (ALICE.uuid, BOB.uuid)}
+        )
+    alice, bob = ({one.scope: str(one.spending.cost_usd) for one in totals[who]} for who in (ALICE.uuid, BOB.uuid))
+    assert (alice["person"], bob["person"], post.ran) == ("0.024", "0", [])
+    assert group is None or alice["group"] == "0.024"

@@ -1,0 +1,99 @@
+"""Costs of turns that end in the middle: whatever ends them, what was paid by then counts once, for whoever asked."""
+
+import asyncio
+
+import pytest
+
+from bot.clock import SetClock
+from store import Store
+from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says
+from tests.conftest import NOON
+from tests.ledger_sums import ledger_sum
+from tests.servers.envelopes import ALICE, BOB, GROUP, Frame, delete, edit, message
+
+CENT = "0.01"
+"""What a completion of the scripted model costs."""
+
+
+async def spent_by(port: Port, person: str) -> str:
+    """What was spent for a person on this day."""
+    day = port.clock.now().date().isoformat()
+    [total] = [
+        one
+        for one in await port.store.read(lambda repos: repos.ledger.totals(person, None, (day,)))
+        if one.scope == "person"
+    ]
+    return str(total.spending.cost_usd)
+
+
+@pytest.mark.parametrize("is_held", [False, True], ids=["written", "held back"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "taken back",
+        "edited",
+        "/stop",
+        "/undo",
+        "/forget",
+        "/forget everything",
+        "elsewhere",
+        "by somebody else",
+    ],
+)
+async def test_a_completion_is_paid_though_its_tool_is_broken_off(
+    store: Store, clock: SetClock, how: str, is_held: bool
+) -> None:
+    """It may stand in the journal, which goes, or wait to share a commit with what its tool finds, which costs, too."""
+    began = asyncio.Event()
+
+    async def hang() -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    look = Echo(name="look", computes_only=is_held, work=lambda _: hang())
+    group = GROUP if how in {"elsewhere", "by somebody else"} else None
+    async with app_harness(store, clock, tools=(look,)) as port:
+        port.thinker.script += [calls(("look", {"word": "page"}))]
+        sent_at = await port.deliver(message("Aldis, look at it.", group=group))
+        await began.wait()
+        port.thinker.gates["otherwise"] = asyncio.Event()
+        frames: dict[str, Frame] = {
+            "taken back": delete(sent_at),
+            "edited": edit("Think otherwise.", sent_at),
+            "elsewhere": message("/forget everything"),
+            "by somebody else": message("/forget", author=BOB, group=GROUP),
+        }
+        await port.deliver(frames.get(how) or message(how))
+        if how == "edited":
+            await port.asked(2)
+        else:
+            await port.quiet()
+            await port.until(lambda: not port.worker.running_turns())
+        assert [await spent_by(port, person) for person in (ALICE.uuid, BOB.uuid)] == ["0.012", "0"]
+        assert len(port.thinker.asked) == (2 if how == "edited" else 1)
+        port.thinker.gates["otherwise"].set()
+        await port.quiet()
+
+
+async def test_what_came_too_late_for_the_journal_is_paid(store: Store, clock: SetClock) -> None:
+    """The question is taken back while a completion and the answer of its tool are on their way to the disk."""
+    desk = Desk(store, clock, Scripted([]))
+    turn = await desk.loaded()
+    journal = desk.turns.journal(turn)
+    await store.transaction(lambda repos: repos.journal.close(turn.id, "ignored", now=NOON))
+    await journal.keep_completion(calls(("echo", {"word": "a"})))
+    await desk.turns.charge_broken_off(turn, journal)
+    assert str((await store.read(ledger_sum)).cost_usd) == CENT
+
+
+async def test_an_answer_that_nobody_keeps_is_paid(store: Store, clock: SetClock) -> None:
+    """It is there, and the turn is stopped or taken back before it is kept."""
+    desk = Desk(store, clock, Scripted([says("Hi.")]))
+    turn = await desk.loaded()
+    journal = desk.turns.journal(turn)
+    await desk.agent.answer(turn, journal, desk.watch)
+    [completion] = journal.failure("Stopped.").completions
+    assert str(completion.cost_usd) == CENT
+    await desk.turns.charge_broken_off(turn, journal)
+    assert str((await store.read(ledger_sum)).cost_usd) == CENT
