@@ -6,6 +6,7 @@ from bot.events import ChatId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import speaking
+from bot.policy.chat_settings import ChatSettings
 from bot.turn import chats, outgoing
 from bot.turn.approvals import Approvals
 from store import ConversationId, Erasure, Repositories, TurnId
@@ -41,7 +42,8 @@ class ConversationCommands(CommandGroup):
     )
     async def _forget(self, call: Call) -> None:
         """Destroys what was said and set in this conversation, with the key that sealed it. With `everything` the
-        direct conversation goes in that way, and everywhere else what this person asked and was told.
+        direct conversation goes in that way, and everywhere else what this person asked and was told. Who is answered
+        and when stays as an admin has set it.
         """
         if call.command.rest.lower() not in {"", "everything"}:
             raise WrongForm
@@ -49,7 +51,11 @@ class ConversationCommands(CommandGroup):
         # What was set in the conversation goes with it.
         language = await self._context.language(call)
 
+        rules = ChatSettings()
+
         def then(repos: Repositories, conversation: ConversationId, erased: Erasure) -> None:
+            if (place := repos.chats.at(address)) is not None:
+                chats.change(repos, place, now, lambda _: rules)
             outgoing.clear_all(repos, conversation, message.chat, self._context.clock.now())
             if is_everything:
                 chats.forget_person(repos, message.author, self._context.clock.now())
@@ -63,6 +69,10 @@ class ConversationCommands(CommandGroup):
         ended: list[TurnId] = []
 
         def first(repos: Repositories) -> None:
+            nonlocal rules
+            place = repos.chats.at(address)
+            if place is not None and not call.may_configure_group:
+                rules = chats.settings_of(repos, place, now).rules
             for conversation, turn in repos.forgetting.open_turns(address, person):
                 self._context.turns.charge_open(repos, conversation, turn)
                 ended.append(turn)

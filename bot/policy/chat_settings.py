@@ -32,7 +32,9 @@ class Persona:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChatSettings:
-    """The settings of one conversation; as it begins, nothing is set. It ends with the conversation."""
+    """The settings of one conversation; as it begins, nothing is set. They end with the conversation, but for `rules`
+    that whoever ends it may not change.
+    """
 
     persona: Persona | None = None
     model: str | None = None
@@ -64,6 +66,18 @@ class ChatSettings:
         """The same with this tool on or off."""
         others = set(self.tools_off) - {tool}
         return replace(self, tools_off=tuple(sorted(others if is_on else others | {tool})))
+
+    @property
+    def rules(self) -> "ChatSettings":
+        """What is set about who is answered and when, alone; there are no words in it."""
+        return ChatSettings(
+            answers_always=self.answers_always,
+            paused_at=self.paused_at,
+            told_paused=self.told_paused,
+            taken_until=self.taken_until,
+            askers=self.askers,
+            told_askers=self.told_askers,
+        )
 
     def without(self, author: PersonId, names: Collection[int] | None = None) -> Self:
         """The same without the words that this person wrote, in a message of one of these times; None: in any."""

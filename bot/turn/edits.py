@@ -10,7 +10,7 @@ Each is one transaction with the settling of the event itself, so that a crash l
 Left to others: the rows (`store`), stopping what runs (`bot.loops.worker`), the answer (`bot.turn.agent`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 
 from bot import events, messages
@@ -41,9 +41,7 @@ class Revisions:
             repos.inbox.settle(urgent_item.item.id)
             known = repos.inbox.find(urgent_item.conversation, deletion.author, deletion.target)
             names = {deletion.target} if known is None else known.names
-            chats.change(
-                repos, urgent_item.conversation, self._clock.now(), lambda set_: set_.without(deletion.author, names)
-            )
+            self._unset(repos, urgent_item.conversation, deletion.author, names)
             if known is None:
                 return ()
             planned = self._undo(repos, urgent_item.conversation, known, deletion.author, deletion.chat)
@@ -61,6 +59,7 @@ class Revisions:
                 # Forgotten, or from before Aldis was there: nobody can say what it was about.
                 repos.inbox.settle(urgent_item.item.id)
                 return ()
+            self._unset(repos, urgent_item.conversation, edit.message.author, known.names)
             return self._corrected(repos, urgent_item, correction, known)
 
         return await self._carried_through(urgent_item.conversation, transact)
@@ -179,6 +178,12 @@ class Revisions:
         repos.inbox.revise(urgent_item.item.id, known.root, again)
         repos.inbox.as_question(urgent_item.item.id, again)
         return planned
+
+    def _unset(
+        self, repos: Repositories, conversation: ConversationId, author: PersonId, names: Collection[int]
+    ) -> None:
+        """What was set for the conversation in the words of a message goes with them."""
+        chats.change(repos, conversation, self._clock.now(), lambda settings: settings.without(author, names))
 
     def _undo(
         self, repos: Repositories, conversation: ConversationId, known: KnownMessage, author: PersonId, chat: ChatId

@@ -18,7 +18,7 @@ from tests.bot.loops.app_harness import FIRST, app_harness
 from tests.bot.turn.test_edits import words
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.invariants import is_sendable
-from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message, reaction
+from tests.servers.envelopes import ALICE, BOB, GROUP, delete, edit, message, reaction
 
 PIRATE = "You are a pirate and say arr."
 
@@ -372,3 +372,27 @@ async def test_settings_that_are_damaged_stop_nothing(store: Store, clock: SetCl
         await port.quiet()
         assert {reply.content.text for reply in port.transport.sent[-2:]} == {"⏰ tea", "⏰ coffee"}
         assert await told(port, "hi") == "re: hi"
+
+
+@pytest.mark.parametrize("rule", ["/who admins", "/pause", "/takeover", "/always on"])
+async def test_what_an_admin_has_set_is_not_forgotten_by_others(store: Store, clock: SetClock, rule: str) -> None:
+    """A member may have all that was said in the group forgotten, and is not answered otherwise than before."""
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
+        await told(port, rule, group=GROUP, author=BOB)
+        await told(port, "/forget", group=GROUP)
+        asked = "Hello?" if rule == "/always on" else "Aldis, hello?"
+        await port.process(message(asked, group=GROUP))
+        assert len(port.thinker.asked) == (1 if rule == "/always on" else 0)
+        await told(port, "/forget", group=GROUP, author=BOB)
+        await port.process(message(asked, group=GROUP))
+        assert len(port.thinker.asked) == 1
+
+
+async def test_a_persona_goes_with_the_words_that_set_it(store: Store, clock: SetClock) -> None:
+    """When the message is edited as well as when it is deleted; the new words are a message like any other."""
+    async with app_harness(store, clock) as port:
+        for take_back in (delete, lambda at: edit("Never mind.", at)):
+            at = await port.process(message("/persona like a pirate"))
+            assert "pirate" in await told(port, "/persona")
+            await port.process(take_back(at))
+            assert await told(port, "/persona") == plain(phrases.NO_PERSONA.text)

@@ -95,3 +95,18 @@ async def test_the_time_is_a_time(rest: str, store: Store, clock: SetClock) -> N
     async with app_harness(store, clock, admins=ADMINS) as port:
         shown = await told(port, f"/takeover {rest}", author=BOB)
         assert shown == plain(say(phrases.WRONG_FORM, form="/takeover [LABEL] [30m|2h|off]"))
+
+
+@pytest.mark.parametrize("words", ["/forget", "/forget everything"])
+@pytest.mark.parametrize("by_admin", [False, True])
+async def test_nobody_else_ends_it_by_forgetting(store: Store, clock: SetClock, words: str, by_admin: bool) -> None:
+    """All that was said goes, and Aldis keeps quiet as it was told to; an admin's own chat begins anew."""
+    async with app_harness(store, clock, admins=ADMINS) as port:
+        person = BOB if by_admin else ALICE
+        port.transport.known_contacts = (contact(PersonId(ALICE.uuid)), contact(PersonId(BOB.uuid)))
+        assert await told(port, "Hello", author=person) == "re: Hello"
+        name = await label(port, person.uuid)
+        await told(port, f"/takeover {name} 2h", author=BOB)
+        assert (await told(port, words, author=person)).startswith("Deleted: 1 question")
+        left = await told(port, "Hello?", author=person)
+        assert left == ("re: Hello?" if by_admin else turn_phrases.IS_TAKEN_OVER.text)
