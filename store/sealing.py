@@ -224,7 +224,8 @@ class Keyring:
         self.connection = connection
         self._master = AESGCM(master)
         self._index = b""
-        self._is_guarded = False
+        self.is_guarded = False
+        """Whether rows of this store have had MACs already, whatever the files say."""
         self._ciphers: dict[ConversationId, AESGCM] = {}
 
     def unlock(self) -> None:
@@ -236,11 +237,6 @@ class Keyring:
         self.connection.execute(KEYS_TABLE)
         self._index = self._key(_INDEX_KEY) or self._make(_INDEX_KEY)
 
-    @property
-    def is_guarded(self) -> bool:
-        """Whether rows of this store have had MACs already, whatever the files say."""
-        return self._is_guarded
-
     def note_guard(self) -> None:
         """From here on `is_guarded` is true, in a transaction of its own.
 
@@ -250,7 +246,7 @@ class Keyring:
         wrapped = _wrap(self._master, _GUARDED_INDEX_KEY, self._index)
         with own_transaction(self.connection):
             self.connection.execute("UPDATE keys.wrapped SET key = ? WHERE name = ?", (wrapped, _INDEX_KEY))
-        self._is_guarded = True
+        self.is_guarded = True
 
     def handle(self, word: str) -> bytes:
         """A keyed hash of 16 bytes: the same for the same word, meaningless without the key."""
@@ -370,13 +366,13 @@ class Keyring:
         key = _unwrap(self._master, name, row[0])
         if key is None and name == _INDEX_KEY:
             key = _unwrap(self._master, _GUARDED_INDEX_KEY, row[0])
-            self._is_guarded = key is not None
+            self.is_guarded = key is not None
         if key is None:
             raise WrongKey("the master key does not open this store: give the one that it was sealed with")
         return key
 
     def _bound_to(self, name: bytes) -> bytes:
-        return _GUARDED_INDEX_KEY if name == _INDEX_KEY and self._is_guarded else name
+        return _GUARDED_INDEX_KEY if name == _INDEX_KEY and self.is_guarded else name
 
     def _make(self, name: bytes) -> bytes:
         key = secrets.token_bytes(KEY_BYTES)
