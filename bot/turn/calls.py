@@ -162,7 +162,7 @@ class Calls:
         run = await self._run(state, call) if may_fetch else self._toolbox.refuse(call, "denied", NOT_GIVEN)
         run = replace(run, answer=replace(run.answer, content=self._secrets.cut(run.answer.content)))
         state.sources.took(run, spec)
-        await state.journal.ran(run)
+        await state.journal.keep_run(run)
         await state.on_progress(_ended_run(run))
         return run
 

@@ -365,7 +365,7 @@ class Journal:
         """The turn goes on with this question, now that its files are open; it is written with the first completion."""
         self._turn = turn
 
-    async def speaks(self, spoken: Spoken) -> None:
+    async def keep_spoken(self, spoken: Spoken) -> None:
         """Write down that the answer was spoken."""
         self.spoken = spoken
         self.fees += _fees((spoken,))
@@ -380,7 +380,7 @@ class Journal:
         """Write down that a tool which must not run twice begins."""
         await self._write(Started(call_id=call_id))
 
-    async def ran(self, run: ToolRun) -> None:
+    async def keep_run(self, run: ToolRun) -> None:
         """Write down how a tool call ended."""
         self.runs[run.answer.call_id] = run
         await self._write(run)

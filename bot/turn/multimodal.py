@@ -117,7 +117,7 @@ class MultimodalAgent:
             if said.sound is None:
                 _log.warning("an answer could not be spoken: %s", said.fee.outcome)
             file = None if said.sound is None else File(name="answer.aac", content_type="audio/aac", data=said.sound)
-            await journal.speaks(Spoken(file=file, fee=said.fee))
+            await journal.keep_spoken(Spoken(file=file, fee=said.fee))
         voice = journal.spoken.file if journal.spoken else None
         return replace(outcome, voice=voice, fees=journal.fees, is_journaled=True)
 

@@ -465,7 +465,7 @@ async def test_a_journaled_answer_is_for_the_call_it_was_given_to(store: Store, 
     lost = await toolbox(clock, Echo()).run(
         ToolCall(id=CallId(f"call_{turn.id}_0_0"), name="echo", arguments={"word": "a"}), turn.person
     )
-    await there.turns.journal(turn).ran(lost)
+    await there.turns.journal(turn).keep_run(lost)
     outcome = await there.answer(await there.again())
     assert (tool.ran, outcome.text) == (["b"], "B.")
 
