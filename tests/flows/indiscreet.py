@@ -172,6 +172,25 @@ async def in_a_group(world: World) -> None:
     assert "Bob's name" in world.canaries.found_in(world.model.requests[-1].body)
 
 
+async def commands(world: World) -> None:
+    """Words behind commands, in names that none has, and in what is set and planned."""
+    new = world.canaries.word
+    for text in (
+        f"/persona {new('a persona')}",
+        f"/remind tomorrow at 8 {new('a reminder')}",
+        f"/remind {new('a reminder without a time')}",
+        f"/remind every day at 8 ask: {new('a planned question')}",
+        f"/{new('a command that there is none of')} {new('what follows it')}",
+        f"“/{new('a command in quotation marks')}”",
+        f"/timezone {new('a place')}",
+        f"/forget {new('a wrong form')}",
+        "/persona off",
+    ):
+        before = len(world.signal.sent)
+        await world.signal.deliver(message(text, author=world.alice))
+        await world.signal.sent_count(before + 1)
+
+
 async def what_is_not_answered(world: World) -> None:
     """Strangers, events without an answer, and frames that are none; a question afterwards shows that all were read."""
     new, signal = world.canaries.word, world.signal
@@ -263,6 +282,7 @@ async def a_bridge_that_fails(world: World) -> None:
 STORIES: tuple[Callable[[World], Awaitable[None]], ...] = (
     with_tools,
     in_a_group,
+    commands,
     what_is_not_answered,
     models_that_fail,
     a_bridge_that_fails,

@@ -33,6 +33,10 @@ from tests.servers.signal_server import SignalServer
 
 LOG_LINE = re.compile(r'\d{4}-\d\d-\d\dT[0-9:]+Z [A-Z]+ |\{"at":|Traceback|  File |aldis: ')
 
+VERBS = (("health",), ("trace",), ("tools",), ("doctor", "--verbose"), ("settings",))
+"""What an operator asks of one that runs; the last two name whom the operator has entered, and the account."""
+ENTERED = ("the number of ", "the uuid of ", "the group's id")
+
 
 @pytest.fixture(params=["signal-cli", "rest-api"])
 async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[World]:
@@ -61,14 +65,18 @@ async def test_a_day_with_everything_in_it(world: World, form: str) -> None:
         for story in STORIES:
             await story(world)
         pages = [await world.page(path) for path in ("/healthz", "/metrics")]
-        health = await _verb("health", settings=settings, folder=world.folder)
+        verbs = [await _verb(*verb, settings=settings, folder=world.folder) for verb in VERBS]
         assert {path.suffix for path in files_in(world.folder)} >= {".db", ".db-wal", ".db-keys"}
         running = world.canaries.found_beneath(world.folder)
         ended = await process.terminate()
     assert ended.status == 0
     assert '"counts"' in pages[0]
     assert ("DEBUG" if form == "text" else '"debug"') in ended.stderr
-    assert world.leaks({"log": said_by(ended), "pages": "".join(pages), "health": said_by(health)}, running) == {}
+    assert "\n" in said_by(verbs[1])
+    told = {verb[0]: said_by(one) for verb, one in zip(VERBS, verbs, strict=True)}
+    entered = "".join(told.pop(verb) for verb in ("doctor", "settings"))
+    assert [name for name in world.canaries.found_in(entered) if not name.startswith(ENTERED)] == []
+    assert world.leaks({"log": said_by(ended), "pages": "".join(pages), **told}, running) == {}
     await _still_there(world)
 
 
