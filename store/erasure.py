@@ -19,8 +19,9 @@ opening. The words that are left are never without their key, and those that wen
 
 import json
 import logging
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, fields
 from datetime import datetime
 
 from store.errors import Damaged, StoreError
@@ -71,17 +72,30 @@ class Erasure:
     """Questions that had been answered, with their answers."""
     messages: int = 0
     """Those of these turns: questions, answers, calls of tools and their results."""
+    reminders: int = 0
+    """Those that were still to come, planned questions among them."""
+    facts: int = 0
+    predictions: int = 0
 
     def __add__(self, other: "Erasure") -> "Erasure":
-        return Erasure(
-            conversations=self.conversations + other.conversations,
-            turns=self.turns + other.turns,
-            messages=self.messages + other.messages,
-        )
+        return Erasure(**{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)})
 
 
 class Forgetting(Repository):
     """The repository of what must be gone. All methods run inside a transaction."""
+
+    def counting(self, erase: Callable[[], Erasure]) -> Erasure:
+        """What this destroys, with how many reminders, facts and predictions go."""
+        before = self._kept()
+        return erase() + Erasure(**(before - self._kept()))
+
+    def _kept(self) -> Counter[str]:
+        [(reminders, facts, predictions)] = self.rows(
+            "SELECT (SELECT count(*) FROM reminders WHERE settled_at IS NULL), "
+            "(SELECT count(*) FROM facts WHERE fact IS NOT NULL), "
+            "(SELECT count(*) FROM predictions WHERE words IS NOT NULL)"
+        )
+        return Counter(reminders=reminders, facts=facts, predictions=predictions)
 
     def turn(self, turn: TurnId, *, now: datetime) -> Erasure:
         """The words of one turn go, of its question, its steps, its tools and its answer as far as it is not sent.
@@ -200,8 +214,12 @@ class Forgetting(Repository):
         )
         if len(turns) < 3 * _AT_ONCE:
             return None
-        self._forget_facts(turns[:_AT_ONCE])
-        return self._turns(turns[:_AT_ONCE], now)
+
+        def erase() -> Erasure:
+            self._forget_facts(turns[:_AT_ONCE])
+            return self._turns(turns[:_AT_ONCE], now)
+
+        return self.counting(erase)
 
     def open_turns(self, address: str, person: str | None = None) -> tuple[tuple[ConversationId, TurnId], ...]:
         """The turns without an end yet that `conversation` and, where one is named, `person` would take."""

@@ -315,7 +315,7 @@ class Store:
 
         def whole(repos: Repositories) -> Erasure:
             first(repos)
-            erased = ahead + work(repos, successor)
+            erased = ahead + repos.forgetting.counting(lambda: work(repos, successor))
             then(repos, repos.forgetting.place(before), erased)
             return erased
 

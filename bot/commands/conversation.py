@@ -41,9 +41,9 @@ class ConversationCommands(CommandGroup):
         exact_only=True,
     )
     async def _forget(self, call: Call) -> None:
-        """Destroys what was said and set in this conversation, with the key that sealed it. With `everything` the
-        direct conversation goes in that way, and everywhere else what this person asked and was told. Who is answered
-        and when stays as an admin has set it.
+        """Destroys what was said, set, planned and remembered in this conversation, with the key that sealed it, and
+        says how much of it there was. With `everything` the direct conversation goes in that way, and everywhere else
+        what this person asked, was told and has planned. Who is answered and when stays as an admin has set it.
         """
         if call.command.rest.lower() not in {"", "everything"}:
             raise WrongForm
@@ -59,9 +59,9 @@ class ConversationCommands(CommandGroup):
             outgoing.clear_all(repos, conversation, message.chat, self._context.clock.now())
             if is_everything:
                 chats.forget_person(repos, message.author, self._context.clock.now())
-            reply = phrases.forgot_everything if is_everything else phrases.turns_forgotten
+            reply = phrases.forgot_everything if is_everything else phrases.forgot_here
             with speaking(language):
-                self._context.say(repos, call, conversation, reply(erased.turns))
+                self._context.say(repos, call, conversation, reply(erased))
 
         store, message, item = self._context.store, call.message, call.urgent_item.item.id
         person = message.author if is_everything else None

@@ -8,6 +8,7 @@ from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import day, join_list, number
 from bot.i18n.phrases import duration
 from bot.turn.phrases import answers
+from store import Erasure
 
 HELP = Sentence(
     "HELP", "Just write to me as you would to a person. There are commands, too; `/help remind` explains one of them."
@@ -67,7 +68,9 @@ STATUS_ALWAYS = Sentence("STATUS_ALWAYS", "I answer every message here.")
 STATUS_PERSONA = Sentence("STATUS_PERSONA", "A persona is set.")
 ABOUT_HELP = Sentence("ABOUT_HELP", "lists the commands, or explains one.")
 ABOUT_STOP = Sentence("ABOUT_STOP", "stops the answer I'm working on.")
-ABOUT_FORGET = Sentence("ABOUT_FORGET", "deletes what was said here, or everything of yours everywhere, for good.")
+ABOUT_FORGET = Sentence(
+    "ABOUT_FORGET", "deletes what was said and planned here, or everything of yours everywhere, for good."
+)
 ABOUT_NEW = Sentence("ABOUT_NEW", "starts a new conversation: I won't read what was said before.")
 ABOUT_RETRY = Sentence("ABOUT_RETRY", "answers your last question again.")
 ABOUT_UNDO = Sentence("ABOUT_UNDO", "takes back your last question and its answer.")
@@ -96,16 +99,17 @@ ABOUT_BUDGET = Sentence("ABOUT_BUDGET", "shows the budgets and what has been spe
 ABOUT_BROADCAST = Sentence("ABOUT_BROADCAST", "sends a message to every chat, after you confirm it.")
 _ALL_FORGOTTEN = Sentence("ALL_FORGOTTEN", "Deleted: {what}. What it cost stays in my books, without any words.")
 _ALL_OF_NOTHING = Sentence("ALL_OF_NOTHING", "nothing, as there was nothing")
-_ALL_OF_SOME = Sentence("ALL_OF_SOME", "{answers}, everything you ever asked here and elsewhere")
+_ALL_OF_SOME = Sentence("ALL_OF_SOME", "{what}, everything of yours here and elsewhere")
 BROADCAST_ASKS = Sentence(
     "BROADCAST_ASKS",
     "That goes to {people} direct chats and {groups} groups. `/broadcast yes` within ten minutes sends it: {text}",
 )
 BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chats.")
 _BUDGET_LINE = Sentence("BUDGET_LINE", "{spent} of {limit} USD")
-_FORGOT = Sentence(
-    "FORGOT", "Deleted: {answers} from this conversation, along with the key. Nobody can read them again."
-)
+_FORGOT = Sentence("FORGOT", "Deleted: {what} from this conversation, along with the key. Nobody can read them again.")
+_REMINDERS_GONE = Sentence("REMINDERS_GONE", "{count} reminder", "{count} reminders")
+_FACTS_GONE = Sentence("FACTS_GONE", "{count} thing I was to remember", "{count} things I was to remember")
+_PREDICTIONS_GONE = Sentence("PREDICTIONS_GONE", "{count} prediction", "{count} predictions")
 _GUEST = Sentence("GUEST", "{label}: since {day}, by {by}")
 LANGUAGE_SET = Sentence("LANGUAGE_SET", "I'll speak English here from now on.")
 LET_IN = Sentence("LET_IN", "Done, {label} can write to me now. `/deny {label}` takes it back.")
@@ -198,15 +202,27 @@ def help_section(section: str, names: Sequence[str]) -> str:
     return say(_HELP_SECTIONS[section], names=" ".join(f"`{name}`" for name in names))
 
 
-def turns_forgotten(turns: int) -> str:
+def forgot_here(erased: Erasure) -> str:
     """What a person hears after `/forget`."""
-    return say(_FORGOT, answers=answers(turns))
+    return say(_FORGOT, what=_destroyed(erased) or answers(0))
 
 
-def forgot_everything(turns: int) -> str:
+def forgot_everything(erased: Erasure) -> str:
     """What a person hears after `/forget everything`."""
-    what = say(_ALL_OF_SOME, answers=answers(turns)) if turns else say(_ALL_OF_NOTHING)
+    destroyed = _destroyed(erased)
+    what = say(_ALL_OF_SOME, what=destroyed) if destroyed else say(_ALL_OF_NOTHING)
     return say(_ALL_FORGOTTEN, what=what)
+
+
+def _destroyed(erased: Erasure) -> str:
+    """Empty where there was nothing."""
+    counts = (
+        (_REMINDERS_GONE, erased.reminders),
+        (_FACTS_GONE, erased.facts),
+        (_PREDICTIONS_GONE, erased.predictions),
+    )
+    told = [say(sentence, count=count) for sentence, count in counts if count]
+    return join_list([*([answers(erased.turns)] if erased.turns else []), *told])
 
 
 def guest(label: str, at: datetime, by: str) -> str:

@@ -1,6 +1,7 @@
 """Commands: one table, given directly and in groups; each is answered once, also while a turn runs."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from bot.commands import phrases
 from bot.events import PersonId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
-from store import Store
+from store import Erasure, Store
 from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.test_edits import on_disk, open_words, words
 from tests.bot.turn.turn_helpers import Echo, calls, says
@@ -162,7 +163,7 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
         await port.deliver(message("slow"))
         await port.asked(4)
         await port.deliver(message("waits behind it"))
-        assert await told(port, "/forget") == phrases.turns_forgotten(1)
+        assert await told(port, "/forget") == phrases.forgot_here(Erasure(turns=1))
         await port.quiet()
         assert await port.count("SELECT count(*) FROM history") == 2
         files = on_disk(path)
@@ -171,6 +172,25 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
         assert "tulip" not in words(port.thinker.requests[-1])
         assert "waits behind" not in words(port.thinker.requests[-1])
         assert port.transport.sent[-1].content.text == "re: What did I ask?"
+
+
+@pytest.mark.parametrize(
+    ("command", "told_so"), [("/forget", phrases.forgot_here), ("/forget everything", phrases.forgot_everything)]
+)
+async def test_what_goes_besides_what_was_said_is_told(
+    store: Store, clock: SetClock, command: str, told_so: Callable[[Erasure], str]
+) -> None:
+    """Reminders that were still to come go as well: nobody is to wait for one."""
+    async with app_harness(store, clock) as port:
+        await port.process(message("/remind in 20m turn off the oven"))
+        await port.process(message("/remind in 30m take it out"))
+        await port.process(message("/remind cancel 2"))
+        await port.process(message("one"))
+        answer = await told(port, command)
+        assert answer == told_so(Erasure(turns=1, reminders=1))
+        assert "1 reminder" in answer
+        await port.process(message("/remind in 20m turn off the oven"))
+        assert "1 reminder " in await told(port, "/forget")
 
 
 async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: SetClock) -> None:
@@ -182,7 +202,7 @@ async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: 
         )
         await port.quiet()
         texts = [reply.content.text for reply in port.transport.sent]
-        assert sorted(texts) == sorted(["re: one", phrases.turns_forgotten(1), "re: two", "re: three"])
+        assert sorted(texts) == sorted(["re: one", phrases.forgot_here(Erasure(turns=1)), "re: two", "re: three"])
 
 
 async def test_forget_everything_reaches_the_groups(store: Store, clock: SetClock) -> None:
@@ -191,7 +211,7 @@ async def test_forget_everything_reaches_the_groups(store: Store, clock: SetCloc
         await port.deliver(message("direct words"))
         await port.process(message("Aldis, alice's words", group=GROUP))
         await port.process(message("Aldis, bob's words", group=GROUP, author=BOB))
-        assert await told(port, "/forget everything") == phrases.forgot_everything(2)
+        assert await told(port, "/forget everything") == phrases.forgot_everything(Erasure(turns=2))
         await port.process(message("Aldis, and now?", group=GROUP, author=BOB))
         history = words(port.thinker.requests[-1])
         assert "bob's words" in history

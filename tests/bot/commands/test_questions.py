@@ -9,7 +9,7 @@ from bot.commands import phrases
 from bot.errors import Overloaded
 from bot.i18n import phrases as common_phrases
 from bot.turn import phrases as turn_phrases
-from store import Store
+from store import Erasure, Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, app_harness
 from tests.bot.turn.test_edits import open_words, words
@@ -30,7 +30,7 @@ async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetC
         assert "tulips" not in words(port.thinker.requests[-1])
         assert "roses" in words(port.thinker.requests[-1])
         assert "tulips" in await told(port, "/export")
-        assert await told(port, "/forget") == phrases.turns_forgotten(3)
+        assert await told(port, "/forget") == phrases.forgot_here(Erasure(turns=3))
 
 
 async def test_an_answer_under_way_at_new_belongs_to_before(store: Store, clock: SetClock) -> None:

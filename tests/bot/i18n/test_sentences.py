@@ -19,6 +19,7 @@ from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language, speaking
 from bot.labels import Source, SourceKind
 from bot.turn import phrases
+from store import Erasure
 from tests.bot.i18n.sentences import ENGLISH, FILES, NAMED, ROOT
 
 OTHERS: tuple[Language, ...] = tuple(language for language in LANGUAGES if language != "en")
@@ -77,7 +78,7 @@ def test_a_sentence_is_known_by_the_name_that_it_has_in_the_code() -> None:
 def test_a_count_chooses_the_form(language: Language, words: str) -> None:
     """By the rules of the language: in French nothing is one, too."""
     with speaking(language):
-        one, none, two = (command_phrases.turns_forgotten(count) for count in (1, 0, 2))
+        one, none, two = (command_phrases.forgot_here(Erasure(turns=count)) for count in (1, 0, 2))
         assert words in one
     assert (one.replace("1", "0") == none) == (language == "fr")
     assert one.replace("1", "2") != two
@@ -118,7 +119,7 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
         said = [
             say(common_phrases.STOPPED),
             say(command_phrases.WRONG_FORM, form="/allow CODE"),
-            command_phrases.turns_forgotten(2),
+            command_phrases.forgot_here(Erasure(turns=2)),
             phrases.budget_used_up("person", "day", renews=True),
         ]
     expected = {"en": "Stopped.", "de": "Abgebrochen.", "fr": "Arrêté.", "es": "Detenido."}
@@ -131,7 +132,7 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
 def test_no_line_of_french_ends_before_a_sign() -> None:
     """A phone wraps at a plain space, and the next line would begin with a colon."""
     with speaking("fr"):
-        said = [command_phrases.turns_forgotten(2)]
+        said = [command_phrases.forgot_here(Erasure(turns=2))]
         said += [say(sentence) for sentence in ENGLISH.values() if sentence.plural is None]
     assert sum("\u00a0:" in text for text in said) > 50
     assert not [text for text in said if re.search("« | [:;!?»]", text)]
