@@ -115,6 +115,8 @@ class Intake:
         self.pauses = False
         """Whether it waits before it opens the stream again."""
         self._stopping = False
+        self._came = False
+        """Whether anything has come over the stream that was opened last."""
         self._held: tuple[Envelope, ...] = ()
         """Taken from the stream and not written down yet: nobody else has them any more."""
 
@@ -229,14 +231,14 @@ class Intake:
 
     async def _read(self) -> bool:
         """Read one stream to its end, whatever ends it; gives whether anything came."""
-        came = False
+        self._came = False
         try:
             await self._recognition.learn_members()
             await self._admit_all()
             await self._take_held()
-            came = await self._read_stream()
+            await self._read_stream()
             if self._stopping:
-                return came
+                return self._came
             self._outage.tell("the stream of messages ended; opening it again")
         except Disconnected as error:
             self._outage.tell(f"the stream of messages broke: {error}")
@@ -247,19 +249,17 @@ class Intake:
         except Exception as error:  # noqa: BLE001  (a bug must not make Aldis deaf)
             _log.error("the stream of messages failed: %s", describe_error(error))
             self._held = ()
-        return came
+        return self._came
 
-    async def _read_stream(self) -> bool:
-        """Read one stream to its end; what has come together is taken together. Gives whether anything came."""
-        came = False
+    async def _read_stream(self) -> None:
+        """Read one stream to its end; what has come together is taken together."""
         async with aclosing(self._transport.envelopes()) as stream:
             async for envelope in stream:
-                came = True
+                self._came = True
                 self._held += (envelope,)
                 if not self._transport.has_next or len(self._held) >= _MAX_TOGETHER:
                     await self._take_held()
                     self._outage.end()
-        return came
 
     async def _take_held(self) -> None:
         if self._held:

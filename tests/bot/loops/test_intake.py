@@ -185,6 +185,18 @@ async def test_pauses_grow_no_longer_than_the_transport_can_bear(
     assert caplog.text.count("the stream of messages broke: refused") == 1
 
 
+@pytest.mark.parametrize("end", [Disconnected("cut"), StoreFull("full")], ids=["cut", "full"])
+async def test_a_stream_that_brought_something_makes_no_pause_longer(
+    store: Store, clock: SetClock, end: Exception
+) -> None:
+    """However it ended: whoever was heard is there. With pauses that grow this would last for hours."""
+    brought: list[list[Envelope | Exception]] = [[envelope("hi", number), end] for number in range(1, 31)]
+    transport = FakeTransport(streams=[*brought, [envelope("back", 99)]], max_pause_seconds=1e9)
+    async with running(intake_of(transport, store, clock)):
+        await transport.until(lambda: transport.read[-1:] == [99])
+    assert transport.opened == 31
+
+
 async def test_another_reason_is_told_by_itself(
     store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
 ) -> None:
