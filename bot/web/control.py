@@ -38,6 +38,7 @@ from bot.features.safety_numbers.service import Identities
 from bot.shutdown import Restarts
 from bot.turn.captchas import Captchas
 from bot.turn.trace import trace_text
+from bot.web.listening import KEEPALIVE_SECONDS, connections
 from store import NOT_INCLUDED, Store, StoreError
 
 State = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -45,6 +46,9 @@ State = Callable[[], Awaitable[Mapping[str, Any]]]
 
 ANSWER_SECONDS = 600.0
 """How long a verb waits for the running Aldis: as long as the backup of a very large store may take."""
+
+_BODY_SECONDS = 15.0
+"""How long a verb may take to say what it is asked for with."""
 
 _MAX_PATH_BYTES = 107
 """`sun_path` has 108 bytes with the zero at its end. Source: unix(7), Linux man-pages 6.9 (2024)."""
@@ -173,7 +177,12 @@ def _verb(
 
     async def handle(request: web.Request) -> web.Response:
         try:
-            return web.json_response(await answer(kind.model_validate_json(await request.read() or b"{}")))
+            async with asyncio.timeout(_BODY_SECONDS):
+                body = await request.read()
+        except (TimeoutError, ConnectionError):  # it is not asked any more; aiohttp would log that at great length
+            return _refused("what it is asked for with has not come")
+        try:
+            return web.json_response(await answer(kind.model_validate_json(body or b"{}")))
         except ValidationError:
             names = ", ".join(f'"{name}": ...' for name in kind.model_fields)
             return _refused(f"{request.path} is asked for with {{{names}}} and nothing else")
@@ -211,13 +220,16 @@ async def answering(app: web.Application, path: Path) -> AsyncGenerator[None]:
     Raises:
         ConfigError: no socket can be made there.
     """
-    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=0.5)
+    runner = web.AppRunner(
+        app, access_log=None, handle_signals=False, shutdown_timeout=0.5, keepalive_timeout=KEEPALIVE_SECONDS
+    )
     await runner.setup()
     try:
         endpoint = _bound(path)
         try:
-            await web.SockSite(runner, endpoint).start()
+            listener = await asyncio.get_running_loop().create_unix_server(connections(runner), sock=endpoint)
             yield
+            listener.close()
         finally:
             path.unlink(missing_ok=True)  # noqa: ASYNC240 - a name in a folder, and the loop is about to end
     finally:

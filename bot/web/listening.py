@@ -1,7 +1,7 @@
-"""Listening on the network: no more connections than there is room for, and none that keeps its place for nothing."""
+"""Listening, on the network or a socket: no more connections than there is room for, and none that idles there."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 from aiohttp import web
@@ -63,6 +63,14 @@ async def listen(
     Raises:
         OSError: it cannot be listened on.
     """
+    accept = connections(runner, max_connections=max_connections, unread_seconds=unread_seconds)
+    return await asyncio.get_running_loop().create_server(accept, host, port, reuse_address=True)
+
+
+def connections(
+    runner: web.AppRunner, *, max_connections: int = MAX_CONNECTIONS, unread_seconds: float = UNREAD_SECONDS
+) -> Callable[[], asyncio.Protocol]:
+    """What speaks on each new connection; as in `listen`."""
     server = runner.server
     assert server is not None  # noqa: S101  (it is set up)
 
@@ -70,7 +78,7 @@ async def listen(
         is_full = len(server.connections) >= max_connections
         return _Refusal() if is_full else _Connection(server(), unread_seconds)
 
-    return await asyncio.get_running_loop().create_server(connection, host, port, reuse_address=True)
+    return connection
 
 
 class _Connection(asyncio.Protocol):

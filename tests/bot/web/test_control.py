@@ -21,9 +21,11 @@ from bot.transports.base import Identity
 from bot.turn.captchas import Captchas
 from bot.turn.notices import Admins
 from bot.web.control import Control, State, answering, ask_running, socket_path
+from bot.web.listening import MAX_CONNECTIONS
 from store import NOT_INCLUDED, Store, StoreError, open_store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
+from tests.waiting import WAIT_SECONDS
 
 
 def control_of(store: Store, clock: SetClock, state: State, transport: FakeTransport | None = None) -> Control:
@@ -100,6 +102,45 @@ async def test_the_running_one_tells_the_way_of_a_message(running: Path) -> None
             await ask_running(running, "trace", {"turn": number})
     with pytest.raises(StoreError, match="and nothing else"):
         await ask_running(running, "trace", {"turn": "seven"})
+
+
+HALF = b"POST /trace HTTP/1.1\r\nHost: aldis\r\nContent-Length: 99\r\n\r\n{"
+
+
+async def test_who_goes_away_in_the_middle_of_asking_leaves_no_word_in_the_log(
+    running: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Hundreds of them would write tracebacks for seconds, in which nobody is answered."""
+    for _ in range(20):
+        _, writer = await asyncio.open_unix_connection(str(socket_path(running)))
+        writer.write(HALF)
+        await writer.drain()
+        assert await ask_running(running, "state") == {"ok": True}  # so the half is being read
+        writer.close()
+        await writer.wait_closed()
+    assert await ask_running(running, "state") == {"ok": True}
+    assert caplog.text == ""
+
+
+async def test_there_is_room_for_so_many_who_ask_by_halves_and_for_no_more(running: Path) -> None:
+    """Each takes a descriptor, and without any left Aldis could reach nobody; once they have gone a verb is heard."""
+    there = [await asyncio.open_unix_connection(str(socket_path(running))) for _ in range(MAX_CONNECTIONS)]
+    for _, writer in there:
+        writer.write(HALF)
+    with pytest.raises(StoreError, match="no answer that can be understood"):
+        await ask_running(running, "state")
+    for _, writer in there:
+        writer.close()
+
+    async def is_heard() -> bool:
+        try:
+            return await ask_running(running, "state") == {"ok": True}
+        except StoreError:
+            return False
+
+    async with asyncio.timeout(WAIT_SECONDS):
+        while not await is_heard():
+            await asyncio.sleep(0)
 
 
 async def test_where_nothing_can_be_restarted_that_is_told(running: Path) -> None:
