@@ -16,6 +16,9 @@ from bot.providers import streams, wire
 
 Json = dict[str, object]
 
+_MAX_TRIED = 8 * streams.MAX_CHARACTERS
+"""Of one call, however often it is looked whether it is whole."""
+
 
 class _Function(wire.Wire):
     name: str | None = None
@@ -55,14 +58,25 @@ class _Asked:
     id: str | None
     name: str = ""
     written: list[str] = field(default_factory=list[str])
+    tried: int = 0
+    """How many characters were read to see whether it is whole."""
     extra: Json | None = None
 
     def is_over(self, next_id: str | None) -> bool:
-        """Whether a piece with a name and this id begins the next call: where none bear ids, once this one is whole."""
+        """Whether a piece with a name and this id begins the next call: where none bear ids, once this one is whole.
+
+        Raises:
+            ValueError: that was to be seen too often, in too much.
+        """
         if next_id:
             return next_id != self.id
+        if not self.written or not self.written[-1].rstrip().endswith("}"):
+            return False
         written = "".join(self.written)
-        return bool(written) and wire.tool_call(CallId(""), "", written).malformed is None
+        self.tried += len(written)
+        if self.tried > _MAX_TRIED:
+            raise ValueError("the call does not end")
+        return wire.tool_call(CallId(""), "", written).malformed is None
 
     def body(self) -> Json:
         function = {"name": self.name, "arguments": "".join(self.written)}

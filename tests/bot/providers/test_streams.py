@@ -1,8 +1,9 @@
 """Answers in pieces: what is heard meanwhile, and what becomes of a stream that does not come to its end."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -362,6 +363,24 @@ async def test_a_server_that_never_ends_is_left() -> None:
     with pytest.raises(ValueError, match="does not end"):
         await streams.read_stream(_endless("x" * 100_000), chat_stream.PartialChat(), heard.append)
     assert len(heard[-1]) == streams.MAX_CHARACTERS
+
+
+@pytest.mark.parametrize("more", ["1,", "}"])
+async def test_a_call_without_end_whose_pieces_all_bear_its_name_takes_no_time(more: str) -> None:
+    """Each of them may begin the next call: whether the first is whole is seen at its end, and not without end."""
+
+    def piece(arguments: str) -> object:
+        return {"choices": [{"delta": {"tool_calls": [{"function": {"name": "f", "arguments": arguments}}]}}]}
+
+    def take_all(arguments: str) -> None:
+        for _ in range(1_000):
+            chat.take(piece(arguments))
+
+    chat, began = chat_stream.PartialChat(), time.process_time()
+    chat.take(piece('{"a": [' + "1," * 1_000_000))
+    with pytest.raises(ValueError, match="does not end") if more == "}" else nullcontext():
+        take_all(more)
+    assert time.process_time() - began < 20
 
 
 async def test_a_fast_server_leaves_others_their_turn() -> None:
