@@ -12,8 +12,9 @@ Whatever happens, each file comes to one finding; only cancellation is raised.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -40,6 +41,14 @@ _MAX_NATIVE_PAGES = 100
 _PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0)
 """Between attempts to fetch a file while the bridge is away."""
 _CELL_SECONDS = 30.0
+
+
+MaySpend = Callable[[Decimal], Awaitable[bool]]
+"""Tells whether so many US dollars may be spent, and takes them for spent where they may."""
+
+
+async def _always(_: Decimal) -> bool:
+    return True
 
 
 class _PictureFacts(BaseModel):
@@ -107,9 +116,15 @@ class AttachmentReader:
         self._sandbox = sandbox
 
     async def read_attachment(
-        self, chat: ChatId, attachment: Attachment, *, number: int, on_broken_off: OnFee = lambda _: None
+        self,
+        chat: ChatId,
+        attachment: Attachment,
+        *,
+        number: int,
+        on_broken_off: OnFee = lambda _: None,
+        may_spend: MaySpend = _always,
     ) -> ReadAttachment:
-        """What is in a file, the `number`th of its question, from 1."""
+        """What is in a file, the `number`th of its question, from 1. `may_spend` is asked before a service is."""
         what = "a voice note" if attachment.is_voice_note else "a file"
         if number > self._limits.max_files:
             most = self._limits.max_files
@@ -126,9 +141,13 @@ class AttachmentReader:
             return _refused(what, f"which cannot be had any more, or is larger than {max_bytes // 1_000_000} MB")
         except Disconnected:
             return _refused(what, "which could not be fetched, because Signal cannot be reached; it may be sent again")
-        kind = kind_of(data)
+        kind, is_voice_note = kind_of(data), attachment.is_voice_note
         try:
-            return await self._opened(data, kind, number, on_broken_off, is_voice_note=attachment.is_voice_note)
+            return await (
+                self._recording(data, kind, on_broken_off, may_spend, is_voice_note=is_voice_note)
+                if kind.family == "audio"
+                else self._opened(data, kind, number)
+            )
         except FileRefused as refusal:
             return _refused(kind.what, f"which cannot be opened: {refusal}")
 
@@ -141,20 +160,16 @@ class AttachmentReader:
                 await asyncio.sleep(pause_seconds)
         return await self._transport.attachment(chat, attachment, max_bytes=self._limits.max_bytes)
 
-    async def _opened(
-        self, data: bytes, kind: FileKind, number: int, on_broken_off: OnFee, *, is_voice_note: bool
-    ) -> ReadAttachment:
+    async def _opened(self, data: bytes, kind: FileKind, number: int) -> ReadAttachment:
         match kind.family:
             case "picture":
                 return ReadAttachment(finding=await self._picture(data, kind))
-            case "audio":
-                return await self._recording(data, kind, on_broken_off, is_voice_note=is_voice_note)
             case "paper":
                 return ReadAttachment(finding=await self._paper(data, kind, f"document-{number}.pdf"))
             case "text":
                 # Work of up to half a second for a large file, in which everybody else shall have their turn.
                 return ReadAttachment(finding=await asyncio.to_thread(self._text, data, kind))
-            case "other":
+            case _:
                 return _refused(kind.what, "which cannot be read here")
 
     async def _picture(self, data: bytes, kind: FileKind) -> FileDescription:
@@ -194,7 +209,7 @@ class AttachmentReader:
         )
 
     async def _recording(
-        self, data: bytes, kind: FileKind, on_broken_off: OnFee, *, is_voice_note: bool
+        self, data: bytes, kind: FileKind, on_broken_off: OnFee, may_spend: MaySpend, *, is_voice_note: bool
     ) -> ReadAttachment:
         what = "a voice note" if is_voice_note else kind.what
         if self._speech is None:
@@ -204,6 +219,9 @@ class AttachmentReader:
             (sound, seconds), ending = await asyncio.to_thread(audio.as_m4a, data), "m4a"
         if len(sound) > MAX_AUDIO_BYTES:
             return _too_large(what, MAX_AUDIO_BYTES)
+        cost_usd = self._speech.presumed_cost(sound, ending, seconds=seconds)
+        if cost_usd and not await may_spend(cost_usd):
+            return _refused(what, "which was not listened to: that would cost more than may still be spent")
         heard = await self._speech.transcribe(sound, ending, seconds=seconds, on_broken_off=on_broken_off)
         what = f"{what} of {_counted(round(seconds), 'second')}" if seconds else what
         if heard.text is None:

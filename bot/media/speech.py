@@ -74,7 +74,7 @@ class Speech:
     ) -> Transcription:
         """What is said in a recording; `ending` names its format, `seconds` None: nobody knows how long it is."""
         model, language, began = self._audio.listening_model, self._audio.language, time.monotonic()
-        presumed = self._minutes_cost(_presumed_seconds(len(sound), ending, seconds))
+        presumed = self.presumed_cost(sound, ending, seconds=seconds)
         fields = {"model": model, "response_format": "json"} | ({"language": language} if language else {})
         try:
             answer = await self._http.post_form(
@@ -99,6 +99,10 @@ class Speech:
         told = _seconds_told(body)
         cost = presumed if told is None else self._minutes_cost(told)
         return Transcription(text=text.strip(), fee=_fee(model, "ok", began, cost))
+
+    def presumed_cost(self, sound: bytes, ending: str, *, seconds: float | None) -> Decimal | None:
+        """What listening to a recording costs in US dollars, as far as is known before; None: nobody knows."""
+        return self._minutes_cost(_presumed_seconds(len(sound), ending, seconds))
 
     def _minutes_cost(self, seconds: float) -> Decimal | None:
         price_usd = self._audio.price

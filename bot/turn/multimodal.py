@@ -8,6 +8,7 @@ What was opened or spoken is journaled at once: after a crash nothing is fetched
 
 import asyncio
 import logging
+from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from decimal import Decimal
@@ -15,6 +16,7 @@ from decimal import Decimal
 from bot.events import Attachment, File
 from bot.formatting.split import parts
 from bot.media.attachments import AttachmentReader
+from bot.media.findings import Fee
 from bot.media.room import MemoryRoom
 from bot.media.speech import MAX_SPOKEN_CHARACTERS, Speech
 from bot.providers.base import OnText
@@ -87,10 +89,11 @@ class MultimodalAgent:
             return turn
         if self._budget is not None and await self._budget.used_up(turn, Decimal(0)) is not None:
             return turn
+        purse = _Purse(turn, self._budget, journal.fees)
         async with waiting(), asyncio.TaskGroup() as group:
             for number, attachment in enumerate(attached.values(), 1):
                 if attachment.id not in journal.opened:
-                    group.create_task(self._open(turn, journal, attachment, number))
+                    group.create_task(self._open(turn, journal, attachment, number, purse))
         found = prompt.question(
             turn.incoming, now=turn.wall_at, timezone=turn.timezone or self._timezone, findings=journal.opened
         )
@@ -98,9 +101,9 @@ class MultimodalAgent:
         journal.ask(asked)
         return asked
 
-    async def _open(self, turn: Turn, journal: Journal, attachment: Attachment, number: int) -> None:
+    async def _open(self, turn: Turn, journal: Journal, attachment: Attachment, number: int, purse: "_Purse") -> None:
         unpacked = await self._attachments.read_attachment(
-            turn.chat, attachment, number=number, on_broken_off=journal.break_off
+            turn.chat, attachment, number=number, on_broken_off=journal.break_off, may_spend=purse.take
         )
         await journal.keep_opened(Opened(attachment=attachment.id, finding=unpacked.finding, fee=unpacked.fee))
 
@@ -120,6 +123,28 @@ class MultimodalAgent:
             await journal.keep_spoken(Spoken(file=file, fee=said.fee))
         voice = journal.spoken.file if journal.spoken else None
         return replace(outcome, voice=voice, fees=journal.fees, is_journaled=True)
+
+
+class _Purse:
+    """What the files of one question may cost together: hours of sound would use a budget up many times over. `budget`
+    None: money is no object.
+    """
+
+    def __init__(self, turn: Turn, budget: Budget | None, fees: Iterable[Fee]) -> None:
+        """`fees` were paid before."""
+        self._turn = turn
+        self._budget = budget
+        self._spent_usd = sum((fee.cost_usd or Decimal(0) for fee in fees), Decimal(0))
+        self._one_by_one = asyncio.Lock()
+
+    async def take(self, cost_usd: Decimal) -> bool:
+        """As of `bot.media.attachments.MaySpend`; what another file of the question costs counts as spent."""
+        async with self._one_by_one:
+            wanted_usd = self._spent_usd + cost_usd
+            if self._budget is not None and await self._budget.used_up(self._turn, wanted_usd) is not None:
+                return False
+            self._spent_usd = wanted_usd
+            return True
 
 
 def _bytes_of(turn: Turn) -> int:

@@ -154,6 +154,23 @@ async def test_listening_that_is_broken_off_is_paid(
     assert (name, cost > 0) == ("whisper-1", True)
 
 
+async def test_recordings_are_listened_to_while_there_is_money(
+    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
+) -> None:
+    """Several with one question do not use a budget up many times over: what each costs is known before."""
+    service.says += ["How cold is it?"] * 3
+    desk = Desk(store, clock, Scripted([says("Cold.")]))
+    notes = [replace(VOICE, id=f"v{number}") for number in range(4)]
+    transport = FakeTransport(files={note.id: adts() for note in notes})
+    turn = attaching(await desk.loaded(), *notes)
+    budget = Budget(store, clock, BudgetSettings(person_day_usd=Decimal(5)), timezone="UTC")
+    outcome = await answered(desk, turn, multimodal(desk, transport, speech, budget=budget))
+    assert len(service.heard) == 2
+    assert str(desk.provider.requests[-1].messages).count("that would cost more than may still be spent") == 2
+    await desk.turns.keep(turn, outcome)
+    assert sum([cost for name, cost in await costs(store) if name == "whisper-1"], Decimal(0)) == Decimal("4.64")
+
+
 async def test_an_answer_is_not_put_at_risk_for_its_sound(
     store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
 ) -> None:
