@@ -1,6 +1,7 @@
 """Aldis as a real process: started as an operator starts it, killed as the kernel kills it, started again."""
 
 import asyncio
+import atexit
 import json
 import os
 import signal
@@ -144,7 +145,14 @@ def _warm() -> tuple[socket.socket, subprocess.Popen[bytes]]:
         stdin=subprocess.DEVNULL,
     )
     theirs.close()
+    atexit.register(_end_warm, ours, process)
     return ours, process
+
+
+def _end_warm(ours: socket.socket, process: subprocess.Popen[bytes]) -> None:
+    """Ends the forker: it leaves when nobody can order any more."""
+    ours.close()
+    process.wait()
 
 
 async def _forked(order: Mapping[str, object], *, stdin: bool) -> Forked:
