@@ -1,29 +1,28 @@
-"""The time, which the machine's clock alone does not tell: it is set, by people, by the network, after a pause.
+"""Time that passes evenly, whatever happens to the machine's clock: people set it, the network corrects it, it pauses.
 
-    now      own time: passes evenly and never goes back. What waits, is due, expires or is counted goes by it
-    wall     what the machine's clock shows: for people, for calendars, and for what others stamp by a clock of theirs
-    settled  the same, but a step counts only once it has stood: for what cannot be taken back when its day has come
+    now      own time: passes evenly and never goes back; used for everything that waits, expires or is counted
+    wall     the machine's clock: for people, for calendars, and to compare with timestamps that others made
+    settled  the wall clock, but a step counts only once it has settled: for effects that cannot be undone
 
-Own time begins as the clock shows it and goes on by the seconds that the machine has counted since it was started,
-asleep or awake; it goes on over restarts (`KeptTime`). What a step of the clock means nobody can know, so this is
-decided:
+Own time starts at the wall clock and advances by the seconds the machine has counted since boot, asleep or awake; it
+continues across restarts (`KeptTime`). Nobody can know what a step of the clock means, so these are the rules:
 
- * A step back changes own time not at all. Nothing waits longer, nobody is mute until the old time comes again, and
-   what disappears after five minutes does so after five minutes.
- * A step ahead counts once it has stood for five minutes; own time is ahead by as much from then on. Until then it may
-   be a mistake that is corrected, and nothing is destroyed for it, early, never to come back. After that it is taken
-   for time that has passed while the machine did not count: a virtual machine that was paused with its computer's lid.
-   Words whose time ran out meanwhile go then, at most these five minutes late. What Aldis itself waits for (the proof
-   of a send, a person's word) is put off by as much: nobody could give it while nothing passed.
- * Two steps within five minutes that undo each other have never been.
- * Over a restart of Aldis the seconds that the machine counted go on, so a step meanwhile is seen at the start like any
-   other. Over a restart of the machine nobody counts: own time is ahead by what the clock shows, and not at all where
-   it shows a time before the last one known (a machine without a battery, until the network tells it the time).
- * A time from before this was written is never believed.
+ * A step back does not change own time. Nothing waits longer, nobody is ignored until the old time is reached again,
+   and what disappears after five minutes does so after five minutes.
+ * A step ahead counts after it has stood for five minutes; from then on own time is ahead by as much. Until then it may
+   be a mistake that gets corrected, and nothing is irrevocably destroyed too early. After that it is taken for time
+   that passed while the machine did not count: a virtual machine that was paused when its host's lid was closed.
+   Messages that expired meanwhile go then, at most five minutes late. Whatever Aldis itself waits for (proof of a send,
+   a person's word) is extended by as much, because nobody could provide it during the pause.
+ * Two steps within five minutes that cancel out are ignored.
+ * The machine's count continues across a restart of Aldis, so a step in between is noticed at the start like any other.
+   Across a reboot nothing counts: own time advances by what the clock shows, or not at all if the clock shows a time
+   before the last known one (a machine without a battery, until the network tells it the time).
+ * A time before this module was written is never believed.
 
-Daylight saving moves no clock of a machine, which has UTC; it is the matter of `bot.policy.schedules`.
-Left to others: believing a step that stands, and keeping own time (`bot.loops.maintenance`), pulling in what an older
-Aldis has put off too far (the loops, at the start).
+Daylight saving does not move a machine's clock, which runs in UTC; see `bot.policy.schedules`.
+Left to others: believing a settled step and storing own time (`bot.loops.maintenance`), moving deadlines closer that an
+older Aldis set too far ahead (the loops, when they start).
 """
 
 import asyncio
@@ -38,9 +37,9 @@ from typing import Protocol
 from store import KeptTime
 
 STANDS_AFTER = timedelta(minutes=5)
-"""How long a step of the clock has to stand before it counts: network time corrects a wrong one within that."""
+"""How long a step of the clock must stand before it counts; network time corrects a wrong one within that."""
 _STEP_NS = 1_000_000_000
-"""Less is the pace of two clocks, and no step."""
+"""Anything smaller is drift between two clocks, not a step."""
 _WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -54,28 +53,28 @@ class Clock(Protocol):
         ...
 
     def wall(self) -> datetime:
-        """What the machine's clock shows."""
+        """The time the machine's clock shows."""
         ...
 
     def settled_now(self) -> datetime:
-        """What the machine's clock shows, without a step that has not stood yet."""
+        """The wall clock, ignoring a step that has not settled yet."""
         ...
 
     def snapshot(self) -> KeptTime:
-        """How the times stand now."""
+        """All of these times at this moment, to be stored."""
         ...
 
     def standing(self) -> timedelta | None:
-        """By how much the machine's clock was set, where that stands long enough to count; None: it was not set."""
+        """How far the machine's clock was moved, once the step has settled; None without a settled step."""
         ...
 
     def believe(self, step: timedelta) -> Callable[[], None]:
-        """This step counts from now on; own time is ahead by one that is ahead. Gives what takes it back."""
+        """Accepts a step: own time advances by it if it is ahead. Returns a function that undoes this."""
         ...
 
 
 class MachineClock:
-    """The machine's own clock. Safe to be asked from several threads."""
+    """The machine's own clock; safe to use from several threads."""
 
     def __init__(
         self,
@@ -84,31 +83,31 @@ class MachineClock:
         counted_ns: Callable[[], int] | None = None,
         boot: str | None = None,
     ) -> None:
-        """The arguments are what a test replaces: the clock on the wall, what is counted, the name of the run."""
+        """The arguments are for tests: the wall clock, the counted time, and the name of this boot."""
         self._wall_ns = wall_ns
         self._counted_ns = counted_ns or _machine_counted_ns
         self._boot = _machine_boot() if boot is None else boot
         self._lock = threading.Lock()
-        # What has to be added to the seconds counted.
+        # Offsets to the counted time.
         self._to_own = self._to_settled = self._wall_ns() - self._counted_ns()
         self._step: tuple[int, int] | None = None
-        """A step that does not count yet: what would have to be added, and since when (counted) that stands."""
+        """A step that does not count yet: its offset, and the counted time since which it has stood."""
 
     def now(self) -> datetime:
         """Own time: even, never back."""
         return _moment(self._looked() + self._to_own)
 
     def wall(self) -> datetime:
-        """What the machine's clock shows."""
+        """The time the machine's clock shows."""
         return _moment(self._wall_ns())
 
     def settled_now(self) -> datetime:
-        """What the machine's clock shows, without a step that has not stood yet."""
+        """The wall clock, ignoring a step that has not settled yet."""
         counted_ns = self._looked()
         return self.wall() if self._step is None else _moment(counted_ns + self._to_settled)
 
     def snapshot(self) -> KeptTime:
-        """How the times stand now."""
+        """All of these times at this moment, to be stored."""
         counted_ns = self._looked()
         return KeptTime(
             boot=self._boot,
@@ -118,7 +117,7 @@ class MachineClock:
         )
 
     def resume(self, kept: KeptTime) -> None:
-        """Go on from where an earlier process stood."""
+        """Continues from where an earlier process stopped."""
         with self._lock:
             counted_ns, wall_ns = self._counted_ns(), self._wall_ns()
             if kept.boot and kept.boot == self._boot and counted_ns >= kept.counted_ns:
@@ -130,14 +129,14 @@ class MachineClock:
             self._step = None
 
     def standing(self) -> timedelta | None:
-        """By how much the machine's clock was set, where that stands long enough to count; None: it was not set."""
+        """How far the machine's clock was moved, once the step has settled; None without a settled step."""
         counted_ns, step = self._looked(), self._step
         if step is None or counted_ns - step[1] < _duration_ns(STANDS_AFTER) or self.wall() < _WRITTEN:
             return None
         return self.wall() - _moment(counted_ns + self._to_settled)
 
     def believe(self, step: timedelta) -> Callable[[], None]:
-        """This step counts from now on; own time is ahead by one that is ahead. Gives what takes it back."""
+        """Accepts a step: own time advances by it if it is ahead. Returns a function that undoes this."""
         before = self._to_settled, self._to_own
 
         def take_back() -> None:
@@ -150,11 +149,11 @@ class MachineClock:
         return take_back
 
     def begin_after(self, at: datetime) -> None:
-        """Own time is not before `at`: so late was it once, as far as is known."""
+        """Moves own time to `at` at least: the latest time that is known to have passed."""
         self._to_own = max(self._to_own, _ns(at) - self._counted_ns())
 
     def _looked(self) -> int:
-        """Look whether the clock was set; gives the seconds counted."""
+        """Checks whether the clock was set; returns the counted time."""
         with self._lock:
             counted_ns = self._counted_ns()
             to_wall = self._wall_ns() - counted_ns
@@ -166,7 +165,7 @@ class MachineClock:
 
 
 class _SetHands:
-    """What a machine shows and counts where nothing passes by itself."""
+    """The wall clock and the counted time of a machine where time passes only when told to."""
 
     def __init__(self, at: datetime) -> None:
         self.at_ns = _ns(at)
@@ -174,7 +173,7 @@ class _SetHands:
 
 
 class SetClock(MachineClock):
-    """A clock that stands still until time passes or it is set: the double of the machine's, with the same rules."""
+    """A clock that stands still until it is moved or set: the machine clock's double, with the same rules."""
 
     def __init__(self, at: datetime, hands: _SetHands | None = None) -> None:
         hands = self._hands = hands or _SetHands(at)
@@ -185,17 +184,17 @@ class SetClock(MachineClock):
         return SetClock(self.wall(), self._hands)
 
     def move(self, seconds: float) -> None:
-        """Let so many seconds pass."""
+        """Lets this many seconds pass."""
         self._hands.passed_ns += round(seconds * 1e9)
         self.step(seconds)
 
     def step(self, seconds: float) -> None:
-        """Set the clock ahead by so many seconds (back where negative), in no time."""
+        """Sets the clock ahead by this many seconds (back if negative) without any time passing."""
         self._hands.at_ns += round(seconds * 1e9)
 
 
 async def is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
-    """Wait for an event, at most so many seconds, None: for ever; gives whether it is set."""
+    """Waits for an event, at most this many seconds (None: for ever); returns whether it is set."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
@@ -203,7 +202,7 @@ async def is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
 
 
 def _machine_counted_ns() -> int:
-    # What macOS calls monotonic goes on while the machine sleeps; Linux has another one for that.
+    # macOS's monotonic clock includes sleep; Linux has a separate one for that.
     return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 

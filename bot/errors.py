@@ -10,19 +10,20 @@
     |  '- Rejected                 nobody: the request itself was refused
     |     '- NoSuchModel           the operator: there is nothing at this address, or no model of this name
     '- TransportError              Signal did not take something
-       |- NotSent                  again later: it surely did not go out; may say when
+       |- NotSent                  again later: it certainly did not go out; may say when
        |- SendUnknown              nobody knows whether it went out: reconcile, never repeat blindly
-       |  '- NetworkFailed         the same, and it may be that nothing goes out at present
-       |- NotUploaded              the sender: a file that goes with it was not taken, so that nothing went out
-       |- Untrusted                an admin: somebody's safety number has changed, and nobody has said yet that it may
-       |- SentUnnamed              nobody: it went out, but its timestamp was not told; never send it again
+       |  '- NetworkFailed         the same, and perhaps nothing goes out at present
+       |- NotUploaded              the sender: an attached file was refused, so nothing went out
+       |- Untrusted                an admin: somebody's safety number has changed and is not trusted yet
+       |- SentUnnamed              nobody: it went out, but without a known timestamp; never send it again
        |- Undeliverable            nobody: it will never go out
-       |- CallRefused              the operator: the bridge refused what it was asked to do, and says why
+       |- CallRefused              the operator: the bridge refused a request, and says why
+       |  '- UsernameRefused       the operator: the user name is taken or not allowed
        |- Disconnected             the intake: connect again
        |- LinkRefused              the operator: the bridge does not link this account, and says why
-       '- Unfetchable              nobody: the file that came with a message cannot be had
+       '- Unfetchable              nobody: the file that came with a message cannot be fetched
 
-Messages are for operators and logs: they carry no word that a person wrote, no key and no phone number.
+Messages are for operators and logs: they contain nothing a person wrote, no key and no phone number.
 People hear sentences from `bot.i18n.phrases`.
 """
 
@@ -31,19 +32,19 @@ from typing import Literal
 
 
 class AldisError(Exception):
-    """The root: catch it to catch everything that Aldis raises on purpose."""
+    """The root of all errors that Aldis raises on purpose."""
 
 
 class ConfigError(AldisError):
-    """A setting is wrong or missing; the message has a line for each, which names the variable and says what to do."""
+    """A setting is wrong or missing; the message has one line per setting, naming the variable and the remedy."""
 
 
 class ProviderError(AldisError):
-    """A model did not answer. `provider` and `model` say which; `retry_after_seconds` is None where unknown.
+    """A model did not answer. `provider` and `model` say which; `retry_after_seconds` is None if unknown.
 
-    `attempts` lists the failed tries that led here, oldest first, this one included: `bot.providers.base.Attempt`s for
+    `attempts` lists the failed tries that led here, oldest first, including this one: `bot.providers.base.Attempt`s for
     the ledger, set by the provider that made them (`fallback`) and empty on the error of a single model. `cost_usd` is
-    what this try has cost although it failed, as far as is known; None where that is more than nothing, but unknown.
+    the known cost of this failed try; None if it cost an unknown amount.
     """
 
     def __init__(
@@ -66,24 +67,24 @@ class Unavailable(ProviderError):
 
 
 class ContextTooLong(ProviderError):
-    """The request does not fit the model's window: ask again with less, until nothing is left to leave out.
+    """The request does not fit the model's context window: ask again with less, until nothing can be left out.
 
-    `window_tokens` is how much the window holds, where the service said so.
+    `window_tokens` is the size of the window, if the service told it.
     """
 
     window_tokens: int | None = None
 
 
 class BadKey(ProviderError):
-    """The key, the account or its credit was refused: the operator has to act."""
+    """The key, the account or its credit was refused: the operator must act."""
 
 
 class Rejected(ProviderError):
-    """The model's service refused the request itself (400, 404, 422): repeating it changes nothing."""
+    """The model's service refused the request itself (400, 404, 422): repeating it would not help."""
 
 
 class NoSuchModel(Rejected):
-    """There is no model of this name, or nothing that answers at this address (404): the operator has to act."""
+    """No such model, or nothing answers at this address (404): the operator must act."""
 
 
 class TransportError(AldisError):
@@ -99,21 +100,21 @@ class NotSent(TransportError):
 
 
 class SendUnknown(TransportError):
-    """A send was started and its answer never came or proves nothing: reconcile it by receipts."""
+    """A send was started, and its answer never came or proves nothing: reconcile it by receipts."""
 
 
 class NetworkFailed(SendUnknown):
-    """The bridge did not get it through to Signal's server, as far as it knows: it may be Signal, not this message."""
+    """The bridge believes it did not reach Signal's server: the cause may be Signal, not this message."""
 
 
 class SentUnnamed(TransportError):
-    """It surely went out, and nobody knows under which timestamp: it cannot be edited, and must not be sent again."""
+    """It certainly went out, under an unknown timestamp: it cannot be edited and must not be sent again."""
 
 
 class NotUploaded(TransportError):
-    """A file was not taken, and bridges upload before they send: surely nothing went out. Send the words without it.
+    """A file was refused. Bridges upload before they send, so nothing went out: send the words without it.
 
-    `is_final`: this file will never be taken (it is too large, say); else it may be, later.
+    `is_final`: this file will never be accepted (too large, for example); otherwise it may be later.
     """
 
     def __init__(self, message: str, *, is_final: bool) -> None:
@@ -122,16 +123,16 @@ class NotUploaded(TransportError):
 
 
 class Untrusted(TransportError):
-    """Nobody got it, for the safety number of whoever it is for has changed: hold it until that is trusted."""
+    """Nobody got it, because the recipient's safety number has changed: hold it until the new one is trusted."""
 
 
 UndeliverableReason = Literal["unregistered", "not_in_group", "no_keys", "refused"]
-"""There is no such account, we are not in the group (or may not write there), the account has no usable keys, or the
-bridge refuses the request itself."""
+"""No such account; we are not in the group (or may not write there); the account has no usable keys; or the bridge
+refuses the request itself."""
 
 
 class Undeliverable(TransportError):
-    """It will never go out, and surely did not. `reason` is a word for counters and the health page."""
+    """It will never go out, and certainly did not. `reason` is a word for counters and the health page."""
 
     def __init__(self, message: str, *, reason: UndeliverableReason = "refused") -> None:
         super().__init__(message)
@@ -139,14 +140,14 @@ class Undeliverable(TransportError):
 
 
 class CallRefused(TransportError):
-    """The bridge refused what the operator asked it to do.
+    """The bridge refused an operator's request.
 
     The message is the bridge's own sentence: for the operator's eyes, never for a log.
     """
 
 
 class UsernameRefused(CallRefused):
-    """Somebody else has the user name, or Signal does not allow it."""
+    """The user name is taken, or Signal does not allow it."""
 
 
 class Disconnected(TransportError):
@@ -154,11 +155,11 @@ class Disconnected(TransportError):
 
 
 class LinkRefused(TransportError):
-    """The account will not be linked however often it is tried; the message is the bridge's own sentence.
+    """The account cannot be linked, however often it is tried; the message is the bridge's own sentence.
 
-    It may hold the account's number: it is for the operator's eyes, and for no log.
+    It may contain the account's number: for the operator's eyes, never for a log.
     """
 
 
 class Unfetchable(TransportError):
-    """The file that came with a message is not there, or larger than it may be: the message goes on without it."""
+    """The file that came with a message is gone or too large: the message is handled without it."""

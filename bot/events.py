@@ -1,7 +1,7 @@
-"""What crosses the door: envelopes and the events in them on the way in, replies and removals on the way out.
+"""What passes through a transport: envelopes and the events inside them come in, replies and removals go out.
 
-A transport hands on an `Envelope`: the raw frame with the few words of it that tell who it is from. Only after the
-inbox has committed it is the frame read into an `Event`, so a frame that cannot be read is never lost by reading it.
+A transport hands on an `Envelope`: the raw frame and the few fields that tell who it is from. The frame is parsed into
+an `Event` only after the inbox has committed, so a frame that cannot be parsed is never lost.
 Left to others: signal-cli's JSON (`bot.transports.envelope.event`), who may write (`bot.policy.access`).
 """
 
@@ -22,61 +22,61 @@ PersonId = NewType("PersonId", str)
 """A sender: the account's uuid (Signal) or a fixed word (terminal). Never a phone number, never a display name."""
 
 TERMINAL_PERSON = PersonId("you")
-"""Whoever sits at the terminal."""
+"""The person at the terminal."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Account:
-    """A Signal account that a bridge has; since September 2026 there are some without a phone number."""
+    """A Signal account on a bridge; since September 2026 some have no phone number."""
 
     id: PersonId | None
-    """Its uuid, by which it is known everywhere; None as long as the bridge does not tell."""
+    """Its uuid, its identity everywhere; None until the bridge tells it."""
     number: str | None = None
-    """Its phone number, which may change or be missing."""
+    """Its phone number; it may change or be missing."""
 
     @property
     def name(self) -> str:
-        """Under which name the bridge takes it in a call: the number, as all versions do, or the uuid."""
+        """The account's name in calls to the bridge: the number, which every version accepts, or else the uuid."""
         return self.number or self.id or ""
 
     def is_called(self, name: str) -> bool:
-        """Whether somebody means this account by a number or a uuid."""
+        """Whether a number or a uuid denotes this account."""
         return bool(name) and name in {self.id, self.number}
 
     def is_same(self, other: "Account") -> bool:
-        """Whether it is the same account: by its id, or by its number where one of the ids is not known."""
+        """Whether both are the same account: by id, or by number if either id is unknown."""
         if self.id is None or other.id is None:
             return self.number is not None and self.number == other.number
         return self.id == other.id
 
     def with_number(self, number: str | None) -> "Account":
-        """The account with another phone number, or without one."""
+        """This account with another phone number, or without one."""
         return Account(id=self.id, number=number)
 
 
 class ChatId(str):
-    """Where a conversation takes place, as the store writes it: `direct:PERSON` or `group:ID`, its case exact."""
+    """A conversation's place as the store writes it: `direct:PERSON` or `group:ID`, case-sensitive."""
 
     __slots__ = ()
 
     @classmethod
     def direct(cls, person: str) -> Self:
-        """The chat that a person has with Aldis alone."""
+        """The chat of one person with Aldis."""
         return cls(f"direct:{person}")
 
     @classmethod
     def group(cls, group: str) -> Self:
-        """The chat of a group, by its id in base64."""
+        """The chat of a group, given its id in base64."""
         return cls(f"group:{group}")
 
     @property
     def is_group(self) -> bool:
-        """Whether others read what is said there."""
+        """Whether other people read along."""
         return self.startswith("group:")
 
     @property
     def id(self) -> str:
-        """The person, or the group's id: what stands behind the colon."""
+        """The person's or the group's id: the part after the colon."""
         return self.partition(":")[2]
 
     @classmethod
@@ -85,11 +85,11 @@ class ChatId(str):
 
 
 SentId = NewType("SentId", int)
-"""What Signal calls a message: its sender's timestamp in milliseconds since 1970."""
+"""Signal's id of a message: the sender's timestamp in milliseconds since 1970."""
 
 
 class Kind(StrEnum):
-    """What an envelope carries, as far as one can tell without reading it whole."""
+    """What an envelope carries, as far as its outer fields tell."""
 
     MESSAGE = "message"
     EDIT = "edit"
@@ -99,14 +99,14 @@ class Kind(StrEnum):
     RECEIPT = "receipt"
     UNDECRYPTABLE = "undecryptable"
     REMINDER = "reminder"
-    """What a person wanted to be asked at this time: it comes from Aldis itself, and `raw` is an `Incoming`."""
+    """Something a person asked to be asked at this time: Aldis itself sends it, and `raw` is an `Incoming`."""
     OTHER = "other"
-    """Typing, calls, stories, polls, sync and whatever Signal invents next: counted, never stored."""
+    """Typing, calls, stories, polls, sync and future additions of Signal: counted, never stored."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Envelope:
-    """One frame of a transport: who, where, when, what kind; `raw` is the frame as it came.
+    """One frame of a transport: who, where, when, what kind; `raw` is the frame as received.
 
     Unique by (account, author, device, sent_at, kind): a redelivery has the same five.
     """
@@ -116,37 +116,37 @@ class Envelope:
     author: PersonId | None
     """None where Signal does not say (an undecryptable sealed sender)."""
     number: str | None
-    """The author's phone number where it is known: an alias for `ACCESS__ALLOWED`, never an identity."""
+    """The author's phone number if known: an alias for `ACCESS__ALLOWED`, never an identity."""
     device: int
     sent_at: SentId
     kind: Kind
     chat: ChatId | None
-    """None only together with an unknown author."""
+    """None only if the author is unknown, too."""
     raw: str
     from_self: bool = False
-    """Whether the account itself wrote it on another device (a sync message)."""
+    """Whether the account itself wrote it, on another device (a sync message)."""
     server_at: int | None = None
-    """When Signal's server took it, in milliseconds since 1970: the one time its sender cannot choose. None where the
-    bridge does not say."""
+    """When Signal's server received it, in milliseconds since 1970: the one time its sender cannot choose. None if the
+    bridge does not tell."""
     expires_in_seconds: int = 0
-    """The disappearing-message timer that it was sent under; 0 means that it stays."""
+    """The disappearing-message timer it was sent under; 0 means it stays."""
     waited_ms: int | None = None
-    """How long it had waited for Aldis when it came, by the clock of Signal's server where the bridge tells both times.
-    None: it is not known (yet)."""
+    """How long it had waited for Aldis on arrival, by the clock of Signal's server if the bridge tells both times.
+    None if not known (yet)."""
     is_command: bool = False
-    """Whether a message begins with a slash and a letter, after a mention or a name or not: a command to Aldis."""
+    """Whether the message begins with a slash and a letter, possibly after a mention or a name: a command to Aldis."""
     group_revision: int | None = None
-    """In which revision its sender knows the group; who comes or goes makes another. None: it does not say."""
+    """The group's revision as its sender knows it; every join and leave makes a new one. None if it does not say."""
 
     @property
     def is_urgent(self) -> bool:
-        """Whether it is taken up at once, also while a turn of its conversation runs: it may be about that turn."""
+        """Whether it is handled at once even while a turn of its conversation runs, since it may concern that turn."""
         return self.is_command or self.kind in {Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Quote:
-    """The older message that a message answers."""
+    """The older message that a message replies to."""
 
     sent_at: SentId
     author: PersonId | None
@@ -155,7 +155,7 @@ class Quote:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attachment:
-    """A file that came with a message; its bytes stay with the transport until somebody needs them."""
+    """A file that came with a message; its bytes stay with the transport until they are needed."""
 
     id: str
     content_type: str
@@ -166,7 +166,7 @@ class Attachment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NamedPerson:
-    """A person by the name under which a message names them."""
+    """A person, with the name a message calls them by."""
 
     name: str
     person: PersonId
@@ -174,13 +174,13 @@ class NamedPerson:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScheduledPrompt:
-    """What Aldis itself wrote earlier, to be asked as if the person did: its labels, and what it may do."""
+    """Words that Aldis itself stored earlier, now asked on the person's behalf: their labels, and what they may do."""
 
     labels: Labels
     addresses: tuple[str, ...] = ()
-    """The addresses that stood in the person's own words when it was planned: no others are theirs."""
+    """The addresses in the person's own words when it was planned; no others count as theirs."""
     is_own: bool = False
-    """Whether the person gave its words themselves, by a command or in the message that planned it."""
+    """Whether the person chose its words themselves, in a command or in the message that planned it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -198,23 +198,23 @@ class Incoming:
     text: str
     mentions_me: bool = False
     mentioned: tuple[NamedPerson, ...] = ()
-    """The others whom it mentions natively."""
+    """The other people it mentions natively."""
     quote: Quote | None = None
     quotes_me: bool = False
     attachments: tuple[Attachment, ...] = ()
     sticker: bool = False
     sticker_emoji: str | None = None
-    """The emoji that stands for the sticker; None where there is none or no sticker."""
+    """The emoji assigned to the sticker; None without one, or without a sticker."""
     extras: tuple[str, ...] = ()
-    """What else came with it (a contact, a location, a poll), each in a line of words for the model."""
+    """Whatever else came with it (a contact, a location, a poll), each as a line of text for the model."""
     view_once: bool = False
     expires_in_seconds: int = 0
     """The conversation's disappearing-message timer; 0 means off."""
     group_name: str | None = None
     preface: str = ""
-    """What Aldis has to say of it to the model, before the words; empty: nothing."""
+    """A note from Aldis to the model, placed before the words; may be empty."""
     scheduled: ScheduledPrompt | None = None
-    """Set where nobody has written it just now: a reminder asks. Its words are not the person's own."""
+    """Set when nobody wrote it just now: a reminder asks. Its words are not the person's own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -245,7 +245,7 @@ class Reacted:
     target: SentId
     removed: bool
     is_on_mine: bool
-    """Whether the message may be Aldis's own: phones choose the times of messages, so others may have the same."""
+    """Whether the message may be Aldis's own; not certain, since phones choose the timestamps of messages."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -268,7 +268,7 @@ class Receipt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Undecryptable:
-    """Something came that could not be decrypted; its sender believes that it was delivered."""
+    """A message that could not be decrypted; its sender believes it was delivered."""
 
     author: PersonId | None
     reason: str
@@ -290,7 +290,7 @@ class Style(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StyleRange:
-    """A style over a part of a text; `start` and `length` count UTF-16 code units, as Signal does."""
+    """A style on part of a text; `start` and `length` count UTF-16 code units, as Signal does."""
 
     start: int
     length: int
@@ -298,20 +298,20 @@ class StyleRange:
 
 
 _SLASHES = frozenset("/\uff0f\u2044\u2215")
-"""The slash, a full-width one, and those of fractions and divisions, which keyboards of other scripts give."""
+"""The slash, the full-width one, and the fraction and division slashes that some keyboards produce."""
 _MARKS = frozenset("*_~")
 _IN_FRONT = frozenset({"So", "Cf", "Mn", "Zs"})
-"""The kinds of signs that emoji are made of, of those that nobody sees, and of blanks."""
+"""The Unicode categories of emoji, of invisible characters, and of blanks."""
 _SKIN_TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 _MENTION = "\ufffc"
-"""Stands where somebody is mentioned."""
+"""Signal's placeholder for a mention."""
 _MAX_IN_FRONT = 20
 
 
 def plain_command(text: str) -> str:
-    """Returns what is typed like a command as one: its slash first, without emoji before it and Markdown around it.
+    """Returns text typed like a command as a plain one: slash first, without emoji before it or Markdown around it.
 
-    Any other text is given as it is.
+    Any other text is returned unchanged.
     """
     plain = text.strip()
     plain = plain[next((at for at, sign in enumerate(plain[:_MAX_IN_FRONT]) if not _is_in_front(sign)), 0) :]
@@ -326,7 +326,7 @@ def _is_in_front(sign: str) -> bool:
 
 
 def utf16_offsets(text: str) -> list[int]:
-    """For each index of the text and its end: how many UTF-16 code units stand before it."""
+    """For each index of the text, and its end: the number of UTF-16 code units before it."""
     if max(text, default="") <= "\uffff":
         return list(range(len(text) + 1))
     return list(accumulate((2 if char > "\uffff" else 1 for char in text), initial=0))
@@ -334,7 +334,7 @@ def utf16_offsets(text: str) -> list[int]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Styled:
-    """A text with its styles: ranges sorted by start, within the text, never splitting a character."""
+    """A text with its styles: ranges sorted by start, inside the text, never splitting a character."""
 
     text: str
     styles: tuple[StyleRange, ...] = ()
@@ -342,7 +342,7 @@ class Styled:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QuoteTarget:
-    """The message that a reply quotes: who wrote it, when, and its words in short."""
+    """The message a reply quotes: who wrote it, when, and its words in short."""
 
     author: PersonId
     sent_at: SentId
@@ -351,7 +351,7 @@ class QuoteTarget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MentionRange:
-    """A person named natively: what stands there in the text is shown as the person's name; UTF-16 code units."""
+    """A native mention: phones show the person's name in place of this range, in UTF-16 code units."""
 
     start: int
     length: int
@@ -360,67 +360,67 @@ class MentionRange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class File:
-    """A file to send, whole."""
+    """A complete file to send."""
 
     name: str
-    """A name with an ending that fits the type, without any folder."""
+    """A name whose ending fits the type, without a folder."""
     content_type: str
     data: Base64Bytes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reply:
-    """One message to send, fixed before it is sent: at most 64 KiB, of which phones show the first 2,000 bytes."""
+    """One message to send, final before it is sent: at most 64 KiB, of which phones show the first 2,000 bytes."""
 
     chat: ChatId
     content: Styled
     quote: QuoteTarget | None = None
     mentions: tuple[MentionRange, ...] = ()
     files: tuple[File, ...] = ()
-    """What is attached. A message with files is never edited, nor does it edit one."""
+    """The attachments. A message with files is never edited, and never edits another."""
     is_voice_note: bool = False
     """Whether its only file is a voice note."""
     ok: bool = True
-    """False when the words tell of a failure instead of answering."""
+    """False if the words report a failure instead of answering."""
     notice_of: int | None = None
-    """The item of the outbox that led to it, where it says that something else may not have arrived: of a notice that
-    does not, nothing is said at once.
+    """If this is a notice that something may not have arrived: the outbox item it is about. A notice that itself does
+    not arrive causes no further notice.
     """
     last: bool = True
     """False for all but the last part of an answer in several parts."""
     answers: tuple[SentId, ...] = ()
-    """The messages that this reply answers, oldest first."""
+    """The messages this reply answers, oldest first."""
     edits: SentId | None = None
-    """The newest revision of an earlier message of ours that this one takes the place of; None: a new message. Set by
-    the sender when it sends, for only then is the revision known."""
+    """The newest revision of an earlier message of ours that this one replaces; None: a new message. Set by the sender
+    when it sends, because the revision is unknown before."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Removal:
-    """One of our own messages is to be deleted for everybody; doing it twice is the same as doing it once."""
+    """Deletes one of our own messages for everybody; doing it twice has the same effect as once."""
 
     chat: ChatId
     target: SentId
 
 
 Outgoing = Reply | Removal
-"""What stands in the outbox."""
+"""An item of the outbox."""
 
 
 JSON_VERSION = 1
-"""The version in front of stored envelopes and replies; raised with every change that an older reader would misread."""
+"""The version prefix of stored envelopes and replies; raised by every change an older reader would misread."""
 
 _T = TypeVar("_T", Envelope, Reply)
 
 
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
-    """Reads and writes values of this kind; made when it is first wanted, for each takes some milliseconds."""
+    """Reads and writes values of this kind; built on first use, since each takes some milliseconds."""
     return TypeAdapter(kind)
 
 
 class UnreadableEvent(ValueError):
-    """A stored envelope or reply was written by a newer version or is damaged."""
+    """A stored envelope or reply is damaged, or was written by a newer version."""
 
 
 def dump_value(value: Envelope | Outgoing) -> bytes:
@@ -429,7 +429,7 @@ def dump_value(value: Envelope | Outgoing) -> bytes:
 
 
 def load_value(kind: type[_T], data: bytes) -> _T:
-    """The value that `dump_value` wrote.
+    """The value written by `dump_value`.
 
     Raises:
         UnreadableEvent: the version is unknown or the JSON does not fit it.
@@ -449,18 +449,18 @@ def dump_reminder(message: Incoming) -> str:
 
 
 def read(envelope: Envelope, read_frame: Callable[[Envelope], Event | None]) -> Event | None:
-    """What an envelope of the inbox says; `read_frame` reads those that a transport handed on."""
+    """The event in an inbox envelope; `read_frame` parses those that came through a transport."""
     return _adapter(Incoming).validate_json(envelope.raw) if envelope.kind is Kind.REMINDER else read_frame(envelope)
 
 
 def outgoing(data: bytes) -> Outgoing:
-    """The reply or the removal that `dump_value` wrote.
+    """The reply or removal written by `dump_value`.
 
     Raises:
         UnreadableEvent: as `load_value`.
     """
     try:
-        # Each has a field that the other has not, so that one kind only fits.
+        # Each has a field the other lacks, so only one kind fits.
         return _adapter(Outgoing).validate_json(_body(data, "outgoing message"))
     except ValueError as error:
         raise UnreadableEvent("a stored outgoing message does not fit its version") from error

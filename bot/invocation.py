@@ -1,10 +1,10 @@
-"""How the person at this machine types a verb of the command line, for every sentence that names one.
+"""How a person at this machine types a command of Aldis, for every sentence that names one.
 
-    an image of Docker       docker compose -f docker/compose.yaml run --rm aldis doctor
-    a package                aldis doctor
-    a clone                  .venv/bin/python -m bot doctor, with an activated .venv: python -m bot doctor
+    Docker image             docker compose -f docker/compose.yaml run --rm aldis doctor
+    package                  aldis doctor
+    clone                    .venv/bin/python -m bot doctor; with an activated .venv: python -m bot doctor
 
-The image says in `ALDIS_COMMAND` what stands before the verb; whoever starts Aldis in another way can say it there.
+The image sets `ALDIS_COMMAND` to what comes before the verb; other ways of starting Aldis can set it, too.
 """
 
 import os
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 NAME = "aldis"
-"""The script of the package."""
+"""The script the package installs."""
 VARIABLE = "ALDIS_COMMAND"
 
 _MODULE = ("bot", "__main__.py")
@@ -26,7 +26,7 @@ _QUOTED = re.compile(rf"`{NAME} ([^`]+)`")
 
 
 def command_line(verb: str = "") -> str:
-    """Returns the whole command for a verb, with its arguments if it has any; without a verb what stands before one."""
+    """Returns the whole command for a verb and its arguments, if any; without a verb, the part before one."""
     command = os.environ.get(VARIABLE, "").strip()
     if command.endswith(_RUN) and verb in _IN_COMPOSE:
         return command.removesuffix(_RUN) + _IN_COMPOSE[verb]
@@ -34,7 +34,7 @@ def command_line(verb: str = "") -> str:
 
 
 def spell_commands(text: str) -> str:
-    """Returns a text of a room that knows nothing of all this, with each `aldis VERB` in backticks as it is typed."""
+    """Returns the text with every `aldis VERB` in backticks spelled the way it is typed on this machine."""
     return _QUOTED.sub(lambda found: f"`{command_line(found[1])}`", text)
 
 
@@ -48,13 +48,13 @@ def _command() -> str:
 
 
 def _as_typed(program: Path, name: str) -> str:
-    """The bare name where a shell finds this program by it, else its path, from this folder if it is below; as a shell
-    reads it.
+    """The bare name if a shell finds this program by it, else its path, relative if below this folder; quoted for a
+    shell.
     """
     found = shutil.which(name)
     if found is not None and Path(found).absolute() == program.absolute():
         return name
     path, here = program.absolute(), Path.cwd()
     if path.parent == here:
-        return shlex.quote(f"./{path.name}")  # a shell looks for a bare name elsewhere than in this folder
+        return shlex.quote(f"./{path.name}")  # a shell does not look for a bare name in the current folder
     return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))

@@ -1,7 +1,7 @@
-"""The log: one line an event, as text or JSON, on standard error. Never what a person wrote, never a key or number.
+"""The log: one line per event, as text or JSON, on standard error. Never people's words, never a key or number.
 
-Exceptions are told by their types and places in the code, without their messages: a foreign library may quote in them
-what a person wrote. Line breaks and whatever else could change what a reader sees are written out as escapes.
+Exceptions are logged by type and place in the code, without their messages, in which a library may quote what a person
+wrote. Line breaks and everything else that could mislead a reader are escaped.
 """
 
 import json
@@ -18,30 +18,30 @@ _REMINDER_SECONDS = 60.0
 
 
 def set_up(level: str, form: Literal["text", "json"], stream: TextIO | None = None) -> None:
-    """Send our own lines from `level` up to the stream (standard error by default), and warnings of libraries.
+    """Sends our own records from `level` up, and warnings of libraries, to the stream (default: standard error).
 
-    Below a warning, libraries log what people wrote and addresses with keys in them.
+    Below warnings, libraries log people's words and addresses that contain keys.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_Json() if form == "json" else _Plain())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
-    # A line that cannot be formatted would be shown with its arguments, whatever they are.
+    # logging would show a record it cannot format with all its arguments.
     logging.raiseExceptions = False
     for name in _OURS:
         logging.getLogger(name).setLevel(level)
-    # What ends the process would else be shown with its message.
+    # The default hook would show the exception's message.
     sys.excepthook = _ended
 
 
 def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Tell of the bug that ends the process; of each one where several came together."""
+    """Logs the bug that ends the process; each one, if there are several."""
     del kind, trace
     for leaf in leaves(error):
         logging.getLogger(__name__).critical("a bug ends Aldis: %s", describe_error(leaf))
 
 
 def leaves(error: BaseException) -> list[BaseException]:
-    """The errors in a group of groups; one that is no group is all there is."""
+    """The errors inside nested groups; a plain error gives just itself."""
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         return [leaf for part in group.exceptions for leaf in leaves(part)]
@@ -49,7 +49,7 @@ def leaves(error: BaseException) -> list[BaseException]:
 
 
 def describe_error(error: BaseException) -> str:
-    """An exception as its type, the types it came from, and the last places in the code; never its message."""
+    """An exception's type, the types of its causes, and the last places in the code; never its message."""
     chain = [error]
     while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and cause not in chain:
         chain.append(cause)
@@ -65,7 +65,7 @@ class _Plain(logging.Formatter):
 
 
 def escaped_line(record: logging.LogRecord) -> str:
-    """A record as a line of text."""
+    """A record as one line of text."""
     return _Plain().format(record)
 
 
@@ -83,26 +83,26 @@ class _Json(logging.Formatter):
 def _told(record: logging.LogRecord) -> str:
     message = record.getMessage()
     if record.name == "asyncio":
-        # Its further lines show what failed (a task, a future) with the exception in it, message and all.
+        # Its further lines show the failed task or future with the exception in it, including the message.
         message = message.partition("\n")[0]
     error = record.exc_info[1] if record.exc_info else None
     return message if error is None else f"{message} ({describe_error(error)})"
 
 
 def _escaped(text: str) -> str:
-    """The text with every character that is not printable written as its escape."""
+    """The text with every unprintable character escaped."""
     if text.isprintable():
         return text
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
 
 
 def one_line(text: str) -> str:
-    """The text without what a terminal would obey, and without line breaks: names are chosen by strangers."""
+    """The text without control characters and line breaks, since strangers choose names."""
     return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 class RepeatedWarning:
-    """Writes a sentence that would come again and again into a log: once, and again each minute."""
+    """Logs a recurring sentence once, then at most once a minute."""
 
     def __init__(self, log: logging.Logger) -> None:
         self._log = log
@@ -110,12 +110,12 @@ class RepeatedWarning:
         self._told_at = 0.0
 
     def tell(self, sentence: str, level: int = logging.WARNING) -> None:
-        """It holds, or holds still."""
+        """Reports that the sentence holds (still)."""
         now = time.monotonic()
         if sentence != self._sentence or now - self._told_at > _REMINDER_SECONDS:
             self._sentence, self._told_at = sentence, now
             self._log.log(level, "%s", sentence)
 
     def end(self) -> None:
-        """It holds no more: the next time it is news."""
+        """Reports that it no longer holds: the next time it is news."""
         self._sentence = ""

@@ -1,12 +1,12 @@
-"""Figures of what happened since the start: for the health page, the log, and Prometheus (`GET /metrics`).
+"""What has happened since the start, in figures: for the health page, the log, and Prometheus (`GET /metrics`).
 
-    a count       by a plain name: `aldis_<name>_total`, and on the health page where it is not zero
-    a histogram   how long something took, by labels
+    a count       under a plain name: `aldis_<name>_total`, and on the health page unless zero
+    a histogram   durations, by labels
     a sum         tokens, money, failures, by labels
-    a gauge       of the moment; gathered elsewhere for each page
+    a gauge       the present moment; collected elsewhere for each page
 
-Everything that is declared here has its HELP and stands at zero before the first event. A label has one of the values
-that are declared for it; any other is told as `other`, so that no word, name or number of a person can become one.
+Everything declared here has its HELP and starts at zero. A label takes one of the values declared for it; any other is
+reported as `other`, so that nobody's words, name or number can become one.
 
 Source: Prometheus, "Metric and label naming", "Exposition formats" 0.0.4; prometheus-client 0.26.0 (2026-11-22).
 """
@@ -104,32 +104,32 @@ COUNTS: Mapping[str, str] = {
         }.items()
     },
 }
-"""The counts by their names, each with its HELP; those of `bot.unanswered` are declared there."""
+"""The counts by name, each with its HELP; `bot.unanswered` declares its own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gauge:
-    """A figure of the moment; `value` None means that it is not known now, and it is left out."""
+    """A figure of the present moment; a `value` of None is unknown and left out."""
 
     name: str
     """With its unit, without `aldis_`."""
     help: str
     value: float | Mapping[str, float] | None
-    """One figure, or one for each value of the label."""
+    """One figure, or one per value of the label."""
     label: str = ""
     fixed: Mapping[str, str] | None = None
-    """Labels that say what stands behind the figure, such as a version."""
+    """Labels that describe the thing measured, such as a version."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Labelled:
-    """What is counted or measured by labels."""
+    """A metric with labels."""
 
     help: str
     labels: Mapping[str, tuple[str, ...]]
-    """The values that each label may have besides `other`."""
+    """The values each label may have besides `other`."""
     buckets: tuple[float, ...] = ()
-    """Of a histogram, in seconds; none means a sum."""
+    """The buckets of a histogram, in seconds; empty for a sum."""
 
 
 _PROVIDERS = ("anthropic", "openai", "offline")
@@ -176,7 +176,7 @@ prometheus_client.disable_created_metrics()
 
 
 class Counts:
-    """The figures of one run; each has its own registry, and nothing of the process is in it."""
+    """The figures of one run, in a registry of its own, without those of the process."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -188,7 +188,7 @@ class Counts:
         self._sums: dict[str, prometheus_client.Counter] = {}
         self._observing: dict[_Key, Histogram] = {}
         self._adding: dict[_Key, prometheus_client.Counter] = {}
-        self._not_at_zero = set(_LABELLED)  # whose combinations of labels the next page has to begin
+        self._not_at_zero = set(_LABELLED)  # their label combinations start at zero with the next page
         for name, one in _LABELLED.items():
             given = (_PREFIX + name, one.help, tuple(one.labels))
             if one.buckets:
@@ -198,44 +198,44 @@ class Counts:
             self._values |= {(name, label): values for label, values in one.labels.items()}
 
     def declare(self, helps: Mapping[str, str]) -> None:
-        """Have more counts, by their names with their HELP, stand at zero before the first event."""
+        """Adds counts, by name with their HELP, that start at zero."""
         self._declared |= helps
 
     def allow(self, name: str, label: str, values: Iterable[str]) -> None:
-        """Let a label have these values, too: they come from the settings or from Aldis, never from people."""
+        """Allows more values for a label; they come from the settings or from Aldis, never from people."""
         self._values[name, label] = (*self._values[name, label], *values)
         self._not_at_zero.add(name)
 
     def add(self, name: str, more: int = 1) -> int:
-        """Count one more, or several; gives the new count."""
+        """Adds to a count; returns the new count."""
         self._counts[name] += more
         return self._counts[name]
 
     def watch(self, name: str, count: Callable[[], int]) -> None:
-        """Take a count in that is kept elsewhere."""
+        """Includes a count that is kept elsewhere."""
         self._elsewhere[name] = count
 
     def observe(self, name: str, seconds: float, **labels: str) -> None:
-        """Note how long something took, in one of the histograms."""
+        """Records a duration in one of the histograms."""
         self._child(self._histograms, self._observing, name, labels).observe(max(0.0, seconds))
 
     def increase(self, name: str, amount: float = 1, **labels: str) -> None:
-        """Add to one of the sums."""
+        """Adds to one of the sums."""
         self._child(self._sums, self._adding, name, labels).inc(max(0.0, amount))
 
     def all(self) -> dict[str, int]:
-        """Every name that was counted, in alphabetical order."""
+        """All nonzero counts, in alphabetical order."""
         elsewhere = {name: number for name, count in self._elsewhere.items() if (number := count())}
         return dict(sorted({**self._counts, **elsewhere}.items()))
 
     def exposition(self, gauges: Iterable[Gauge] = ()) -> str:
-        """Everything as the page that Prometheus reads, with these gauges; what has not happened yet stands at zero."""
+        """Everything as a page for Prometheus, with these gauges; what has not happened yet is at zero."""
         while self._not_at_zero:
             self._begin(self._not_at_zero.pop())
         return generate_latest(_Page([*self._families(), *self._registry.collect(), *map(_family, gauges)])).decode()
 
     def _families(self) -> Iterator[Metric]:
-        """The counts: those that are declared, and whatever else was counted."""
+        """The declared counts and any others that were counted."""
         counted = self.all()
         for name in sorted({*self._declared, *counted}):
             full_name = _PREFIX + _NO_NAME.sub("_", name.lower())
@@ -243,13 +243,13 @@ class Counts:
             yield CounterMetricFamily(full_name, help_, value=counted.get(name, 0))
 
     def _child(self, metrics: Mapping[str, M], children: dict[_Key, M], name: str, labels: Mapping[str, str]) -> M:
-        """The figure of a metric that has these labels; `children` are those that were looked up before."""
+        """The child of a metric with these labels; `children` caches earlier look-ups."""
         key = (name, *labels.items())
         child = children.get(key)
         if child is None:
             known = self._known(name, labels)
             child = metrics[name].labels(**known) if known else metrics[name]
-            if known == labels:  # what is told as `other` has no end
+            if known == labels:  # values reported as `other` are unbounded
                 children[key] = child
         return child
 
@@ -257,7 +257,7 @@ class Counts:
         return {label: value if value in self._values[name, label] else _OTHER for label, value in labels.items()}
 
     def _begin(self, name: str) -> None:
-        """Have every combination of labels at zero."""
+        """Starts every combination of labels at zero."""
         combinations: list[dict[str, str]] = [{}]
         for label in _LABELLED[name].labels:
             values = (*self._values[name, label], _OTHER)
@@ -269,13 +269,13 @@ class Counts:
 
 
 class _Page(Collector):
-    """Families that were gathered, as the library wants them handed over."""
+    """Collected families in the shape the library expects."""
 
     def __init__(self, families: list[Metric]) -> None:
         self._families = families
 
     def collect(self) -> Iterable[Metric]:
-        """The families whose figure is known."""
+        """The families with a known figure."""
         return [family for family in self._families if family.samples]
 
 

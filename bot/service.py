@@ -1,4 +1,4 @@
-"""Aldis as it runs: the loops side by side, from the first message to a stop that loses nothing.
+"""Aldis as it runs: its loops side by side, from the first message to a stop that loses nothing.
 
 Left to others: what the parts are (`bot.app`), when to stop (`bot.cli.main`).
 """
@@ -33,16 +33,16 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 _READING_SECONDS = 7.0
-"""How long the stream may take to end, beside turns and sends: a little longer than a transport takes at most."""
+"""How long the stream may take to end, alongside turns and sends: slightly longer than any transport needs."""
 
 
 _LAST_READING_SECONDS = 2.5
-"""The same where the stream ends after all else."""
+"""The same if the stream is stopped after everything else."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Aldis:
-    """Everything that runs, put together."""
+    """All running parts, put together."""
 
     settings: Settings
     worker: Worker
@@ -60,15 +60,15 @@ class Aldis:
     health: HealthPage
     control: Control
     running: RunningParts
-    """What the pages for administration look at."""
+    """What the administration pages show."""
 
     async def run(self, stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
-        """Answer messages until `stop` is set; then finish or hand back what is under way, within bounded time.
+        """Answers messages until `stop` is set, then finishes or hands back the work in progress, within bounded time.
 
-        What still runs when `hurry` is set is handed back at once.
+        Work that still runs when `hurry` is set is handed back at once.
 
         Raises:
-            ConfigError: the bridge says that it will never work, or the control socket cannot be made.
+            ConfigError: the bridge says that it will never work, or the control socket cannot be created.
         """
         async with answering(self.control.app, socket_path(self.settings.store.path)):
             loops = (
@@ -86,7 +86,7 @@ class Aldis:
                 await asyncio.wait(watching)
 
     async def chat(self, stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
-        """Answer what the transport gives until its stream ends for good, or `stop` is set; `hurry` as in `run`."""
+        """Answers what the transport gives until its stream ends for good or `stop` is set; `hurry` as in `run`."""
         await self._loop(stop, self.intake.read_once, hurry)
 
     async def _loop(
@@ -120,9 +120,9 @@ class Aldis:
         working: asyncio.Task[None],
         sending: asyncio.Task[None],
     ) -> None:
-        """Let turns and then sends end by themselves, and the stream beside them, in order.
+        """Lets turns and then sends finish, while the stream ends beside them.
 
-        What is left when the time is over, or when there is hurry, is handed back.
+        Whatever is left when the time is up, or on `hurry`, is handed back.
         """
 
         async def end() -> None:
@@ -147,7 +147,7 @@ class Aldis:
 
 
 async def _either(event: asyncio.Event, task: asyncio.Task[Any]) -> None:
-    """Wait until the event is set or the task has ended, however."""
+    """Waits until the event is set or the task has ended, however it ended."""
     waiting = asyncio.ensure_future(event.wait())
     try:
         await asyncio.wait((waiting, task), return_when=asyncio.FIRST_COMPLETED)
@@ -156,7 +156,7 @@ async def _either(event: asyncio.Event, task: asyncio.Task[Any]) -> None:
 
 
 async def unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
-    """What `work` gives, or None when `stop` is set before: then it is cancelled."""
+    """The result of `work`, or None if `stop` is set first; `work` is then cancelled."""
     working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
     try:
         await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)

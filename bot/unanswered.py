@@ -1,7 +1,7 @@
-"""Why what comes is not answered: counted by its reason, and told in the log without a word or a number of anybody.
+"""Why incoming messages are not answered: counted by reason, and logged without anybody's words or number.
 
 The doctor, the health page and the metrics show the counts as `unanswered_<reason>`. Anybody on Signal can cause such a
-line in the log, so each reason has one a minute at most.
+log line, so each reason gets at most one a minute.
 """
 
 import logging
@@ -19,14 +19,14 @@ _LOG_PAUSE_SECONDS = 60.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reason:
-    """A reason why something is not answered."""
+    """Why something is not answered."""
 
     words: str
-    """What was the matter with it, for the operator; completes `not answered: ...`."""
+    """What was wrong, for the operator; completes `not answered: ...`."""
     advice: str = ""
-    """What the operator can do, where that is wanted."""
+    """What the operator can do about it; may be empty."""
     level: int = logging.INFO
-    """Of its line in the log; what comes all day in every conversation is for the debug log alone."""
+    """The level of its log line; what happens all day in every conversation is DEBUG."""
 
 
 REASONS: Mapping[str, Reason] = {
@@ -81,23 +81,23 @@ REASONS: Mapping[str, Reason] = {
         words="it was a command that Aldis does not have, in a group and not addressed to it", level=logging.DEBUG
     ),
 }
-"""By the word that the count has."""
+"""By the suffix of the count's name."""
 
 _OTHER = Reason(words="there is nothing to answer in it", level=logging.DEBUG)
 
 
 class Unanswered:
-    """What is not answered since the start, by reason."""
+    """Counts what was not answered since the start, by reason."""
 
     def __init__(self, counts: Counts, seconds: Callable[[], float] = time.monotonic) -> None:
-        """`seconds` tells the time, on a clock that nobody sets back."""
+        """`seconds` is a monotonic clock."""
         self._counts = counts
         counts.declare({f"unanswered_{name}": f"Not answered: {reason.words}." for name, reason in REASONS.items()})
         self._seconds = seconds
         self._told_at: dict[str, float] = {}
 
     def note(self, reason: str) -> None:
-        """Count something that is not answered, for one of `REASONS` or a route's own; log it now and then."""
+        """Counts an unanswered message under one of `REASONS` or a route's own reason; logs it now and then."""
         count = self._counts.add(f"unanswered_{reason}")
         now = self._seconds()
         if now - self._told_at.get(reason, -math.inf) >= _LOG_PAUSE_SECONDS:

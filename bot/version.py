@@ -1,4 +1,4 @@
-"""The version of Aldis: that of its package, or of the working copy that it is started from."""
+"""The version of Aldis: of its package, or of the working copy it runs from."""
 
 import hashlib
 import os
@@ -14,14 +14,14 @@ _DISTRIBUTION = "aldis"
 _PACKAGES = ("bot", "store", "tools")
 _SHOWN_DIGITS = 16
 _PROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
-"""There in a working copy, which need not be installed; no package has it."""
+"""Exists in a working copy, which need not be installed; a package has none."""
 _IMAGE = Path(sys.prefix) / "image-digest"
-"""There in an image: a digest over every file of its environment, as docker/Dockerfile made it."""
+"""Exists in an image: a digest of every file of its environment, written by docker/Dockerfile."""
 
 
 @cache
 def current_version() -> str:
-    """Such as `0.1.0`; the version stands in pyproject.toml, and nowhere else in the code."""
+    """The version, such as `0.1.0`; pyproject.toml is its only home."""
     if _PROJECT.is_file():
         project = tomllib.loads(_PROJECT.read_text(encoding="utf-8")).get("project", {})
         if project.get("name") == _DISTRIBUTION:
@@ -31,12 +31,11 @@ def current_version() -> str:
 
 @cache
 def build() -> Mapping[str, str]:
-    """What this Aldis was built from: `version`, `revision` (empty where nobody said it), `source`, `image`, `python`.
+    """What this Aldis was built from: `version`, `revision` (may be empty), `source`, `image`, `python`.
 
-    The revision is that of the working copy from which an image was built; whoever builds it names it. The source is a
-    digest of every file of the three packages: the same in a working copy, a wheel and an image that were made of it.
-    The image is that of everything that an image has besides the system: Aldis, its libraries, their bytecode; empty
-    outside of one.
+    The revision is that of the working copy an image was built from, named by whoever builds it. The source is a digest
+    of every file of the three packages: the same in a working copy, a wheel and an image made from it. The image is a
+    digest of everything in an image except the system: Aldis, its libraries, their bytecode; empty outside of one.
     """
     return {
         "version": current_version(),
@@ -48,19 +47,19 @@ def build() -> Mapping[str, str]:
 
 
 def described_build() -> str:
-    """Such as `0.1.0 (source 1a2b3c4d5e6f7a8b)`, with the revision and the image where they are known."""
+    """A line such as `0.1.0 (source 1a2b3c4d5e6f7a8b)`, with the revision and the image if known."""
     return describe_build(build())
 
 
 def describe_build(built: Mapping[str, str]) -> str:
-    """The same of what `build` gave, here or in another process."""
+    """The same line for the result of `build`, from this process or another."""
     more = ", ".join(f"{name} {built[name]}" for name in ("revision", "source", "image") if built.get(name))
     return f"{built.get('version', '')} ({more})"
 
 
 @cache
 def source_digest() -> str:
-    """The SHA-256 over the names and contents of all files of the three packages, in hexadecimal digits."""
+    """The SHA-256 of the names and contents of all files of the three packages, in hexadecimal."""
     return _digest_of(Path(__file__).resolve().parents[1])
 
 
@@ -72,7 +71,7 @@ def _image_digest() -> str:
 
 
 def _digest_of(folder: Path) -> str:
-    """A SHA-256 over the names and contents of the files, in the order of names."""
+    """The SHA-256 of the names and contents of the files, sorted by name."""
     files = {
         path.relative_to(folder).as_posix(): path
         for name in _PACKAGES
