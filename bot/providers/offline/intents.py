@@ -104,11 +104,15 @@ _AND_REQUEST = (
     r"(?=(?:was|wie|wer|wann|wo|welche[rsn]?|quel(?:le)?s?|combien|comment|qu'est-ce|qué|cuánt[oa]s?|cuál|cómo)\b)"
 )
 """Behind an "und" another request, behind a comma the rest of one: "sag mir, wie spät es ist"."""
+_REQUEST_AFTER_ENGLISH = r"(?=(?:wie|wer|wann|welche[rsn]?|quel(?:le)?s?|combien|qué|cuánt[oa]s?|cuál|cómo)\b)"
+"""Of several languages in one message; without "was", "wo" and "comment", which are English words as well."""
+_ENGLISH_REQUEST = r"(?=(?:what|how|who|when|where|which|calculate)\b|[\d.]+ ?[-+*/^×÷] ?\d)"
 _NO_DATE = r"(?!(?<=\d)\.\s+(?:um\b|jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez))"
 """The point after a day of the month ends no sentence: "am 3. Dezember", "am 3.12. um 9"."""
 _BORDER = _pattern(
     rf"[?;\n]+|(?<!\d)!+|(?<!\bSt)(?<!\bMt)(?<!\b[ap]\.m){_NO_DATE}\.+(?=\s|$)"
-    rf"|,?(?:\s+(?:and|then|also))+\s+{_REQUEST}|,\s+{_REQUEST}|,?(?:\s+(?:und|dann|et|puis|y))+\s+{_AND_REQUEST}"
+    rf"|,?(?:\s+(?:and|then|also))+\s+(?:{_REQUEST}|{_REQUEST_AFTER_ENGLISH})|,\s+{_REQUEST}"
+    rf"|,?(?:\s+(?:und|dann|et|puis|y))+\s+(?:{_AND_REQUEST}|{_ENGLISH_REQUEST})"
 )
 
 
