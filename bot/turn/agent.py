@@ -1,13 +1,13 @@
-"""The loop: asks the model, runs the tools it wants side by side, asks again, until an answer or a limit.
+"""The agent loop: ask the model, run the tools it calls side by side, ask again, until there is an answer or a limit.
 
     budget left? --> ask --> words --------------------> Outcome
-     ^                   '-> calls --> may they run? --nobody said--> Pause
+     ^                   '-> calls --> may they run? --not decided--> Pause
      |                                 '-> toolbox, side by side --.
      '------------------------------ answers, in the order asked <-'
 
-Every completion with calls and every tool's answer is journaled as soon as it is there; what an earlier attempt of
-the turn has journaled is taken from there, and paid. Knows neither SQL nor Signal nor a vendor.
-Left to others: carrying calls out (`bot.turn.calls`), what people are told in the end (`bot.turn.answers`).
+Every completion with calls and every tool answer is journaled at once; anything an earlier attempt of the turn has
+journaled is reused, and already paid. Knows neither SQL nor Signal nor a vendor.
+Left to others: carrying out calls (`bot.turn.calls`), what people are told in the end (`bot.turn.answers`).
 """
 
 from collections.abc import Iterable
@@ -37,9 +37,9 @@ from bot.turn.toolbox import Toolbox
 from bot.turn.work import waiting
 
 _MORE_ROOM = 4
-"""By so much an answer may be longer that is asked for again."""
+"""How many times longer an answer may be when it was cut off and is requested again."""
 _MAX_CALLS = 100
-"""In one completion; each is kept with its answer, and read again with all that follows."""
+"""The limit per completion; each call is kept with its answer and read again by every later request."""
 _PRESSED = UserMessage(
     text="(A note from Aldis: no tool can be used any more for this message. Answer it in words, with what is there.)"
 )
@@ -50,7 +50,7 @@ _PERSONA = "The people of this conversation want you to be like this here, withi
 
 
 class Agent:
-    """Answers turns with one provider and one toolbox; `budget` None means that money is no object."""
+    """Answers turns with one provider and one toolbox; without a `budget`, spending is unlimited."""
 
     def __init__(
         self,
@@ -63,8 +63,8 @@ class Agent:
         secrets: Secrets | None = None,
         room: ContextRoom | None = None,
     ) -> None:
-        """`secrets` are the operator's own, which neither models nor people are told; None: there are none. `room` is
-        what is known of the models' room already.
+        """`secrets` are the operator's own, hidden from models and people; None: there are none. `room` is what is
+        already known about the models' context windows.
         """
         self._secrets = secrets or Secrets()
         self._provider = provider
@@ -80,10 +80,10 @@ class Agent:
     async def answer(
         self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None = None
     ) -> Outcome | Pause:
-        """The outcome of a turn, or how far it has come until somebody has to agree to what it wants to do.
+        """The outcome of a turn, or a pause if somebody must first agree to something it wants to do.
 
-        Failures of models and tools are outcomes too, and so is a budget that is used up. `on_text` is called with the
-        words of each completion as it is written; None: nobody wants to see them before they are whole.
+        Failures of models and tools are outcomes too, and so is a used-up budget. `on_text` receives the words of each
+        completion as they are written; None if nobody wants them before they are complete.
 
         Raises:
             StoreError: a step could not be journaled; the turn can be tried again later.
@@ -142,7 +142,7 @@ class Agent:
         return state
 
     def _fit(self, state: TurnState) -> None:
-        """Choose the tools and the earlier turns that go into requests of this size."""
+        """Chooses the tools and the earlier turns that fit into requests of this size."""
         model, size, turn = state.turn.settings.model, SIZES[state.size], state.turn
         called = {run.answer.name for run in state.runs}
         state.offers = self._room.offers(state.all_offers, size, model, called=called, words=state.words)
@@ -160,7 +160,7 @@ class Agent:
         return join_labels(provenance.of_stored(message, turn.chat, self._toolbox.spec) for message in past)
 
     def _beside_tokens(self, state: TurnState) -> int:
-        """About how many tokens a request has besides the earlier turns, the answer to it included."""
+        """Roughly how many tokens a request has apart from the earlier turns, including room for its answer."""
         size = SIZES[state.size]
         said = [prompt.estimated_tokens(shorten_answers(message, size)) for message in state.said]
         texts = (self._system, state.turn.note if size.has_note else "")
@@ -173,7 +173,7 @@ class Agent:
         return self._room.output_tokens(most, SIZES[state.size], state.turn.settings.model)
 
     def _shrink(self, state: TurnState, error: ContextTooLong) -> bool:
-        """Make the request smaller after it was refused as too long; gives whether there is a smaller one."""
+        """Makes the request smaller after it was refused as too long; returns whether that was possible."""
         model = state.turn.settings.model
         before = self._tokens(state)
         self._room.on_refusal(model, error.window_tokens)
@@ -190,7 +190,7 @@ class Agent:
         return self._beside_tokens(state) + state.history_tokens
 
     async def _completion(self, state: TurnState) -> Completion | UsedUp:
-        """The next completion: the one in the journal, else a new one where there is money for it."""
+        """The next completion: from the journal, or else a new one if the budget allows."""
         number = len(state.completions)
         if number < len(state.journal.completions):
             return _unbound(state.journal.completions[number])
@@ -206,7 +206,7 @@ class Agent:
         return completion
 
     async def _asked(self, state: TurnState) -> Completion | UsedUp:
-        """One question to the models; where it is too long, a shorter one."""
+        """Asks the models once; if the request is too long, again with a shorter one."""
         journal, was_refused = state.journal, False
         while True:
             try:
@@ -226,7 +226,7 @@ class Agent:
             return replace(completion, attempts=(*failed, *completion.attempts)) if failed else completion
 
     async def _paid(self, state: TurnState) -> Completion | UsedUp:
-        """What the models answer, unless there is no money left for asking them."""
+        """The models' answer, or the limit that leaves no money for asking them."""
         if self._budget is not None:
             limit = await self._budget.used_up(state.turn, state.spent_usd)
             if limit is not None:
@@ -254,7 +254,7 @@ class Agent:
         return completion if message is None else replace(completion, message=self._secrets.cut_message(message))
 
     def _understood(self, completion: Completion) -> Completion:
-        """The completion with its calls under the tools' own names, before anything is decided by them."""
+        """The completion with its calls under the tools' own names, before anything is decided about them."""
         message = completion.message
         if message is None or not message.calls:
             return completion
@@ -283,9 +283,10 @@ class Agent:
 
 
 def _asked_again(state: TurnState, completion: Completion) -> AskedAgain | None:
-    """How the model is asked again, where a completion is worth another: one that was cut off before it said anything
-    is asked for with more room, one without words where words are due, as words with what there is, and one that is
-    empty just once more, as small models often have something to say then. Each once in a turn.
+    """How to ask the model again, if a completion is worth it; each way at most once in a turn.
+
+    A completion that was cut off before it said anything gets more room; one without words where words are due is asked
+    to answer with what there is; an empty one is asked once more, since small models often have something to say then.
     """
     message, stop, before = completion.message, completion.stop, state.journal.asked_again
     is_mute = message is None or not message.text.strip()
@@ -301,8 +302,8 @@ def _asked_again(state: TurnState, completion: Completion) -> AskedAgain | None:
 
 
 def _wished(persona: Persona | None) -> str:
-    """What the people of the conversation want, for the end of the system prompt: beside the rules, never in their
-    place.
+    """The persona the conversation's people chose, for the end of the system prompt: in addition to the rules, never
+    instead of them.
     """
     return "" if persona is None else f"{_PERSONA}\n{persona.text}"
 
@@ -310,15 +311,15 @@ def _wished(persona: Persona | None) -> str:
 def _sendable(history: Iterable[PastTurn], offers: Iterable[ToolOffer]) -> tuple[PastTurn, ...]:
     """The turns of the history for a request that offers these tools.
 
-    One that called any other (switched off since, or gone) is question and answer alone: no vendor takes calls without
-    tools, and a model that sees a call would make it again.
+    A turn that called any other tool (switched off since, or gone) is reduced to question and answer: no vendor accepts
+    calls without tools, and a model that sees a call would repeat it.
     """
     names = {offer.name for offer in offers}
     return tuple(turn if turn.called <= names else _without_tools(turn) for turn in history)
 
 
 def _without_tools(turn: PastTurn) -> PastTurn:
-    """Question and answer alone; an answer from before there were labels is that of tools nobody knows."""
+    """Question and answer only; an answer older than labels counts as coming from unknown tools."""
     words = prompt.without_tools(turn)
     return PastTurn(
         replace(message, labels=message.labels or UNKNOWN) if isinstance(message, AssistantMessage) else message
@@ -327,10 +328,10 @@ def _without_tools(turn: PastTurn) -> PastTurn:
 
 
 def _labelled(turn: Turn) -> Turn:
-    """The turn with labels on its question, those of the talk in its group among them."""
+    """The turn with labels on its question, including those of the talk in its group."""
     known = turn.question.labels
     if known is None:
-        # An edit, or a question of an older Aldis, that was asked before there were labels on it.
+        # An edit, or a question of an older Aldis, that was asked before it had labels.
         known = UNKNOWN if any(isinstance(step, Asked) for step in turn.steps) else Labels()
     asked, talk = provenance.of_question(turn.incoming), provenance.of_talk(turn.talk)
     labels = join_labels([known, asked, talk, provenance.of_persona(turn.settings.persona)])
@@ -339,8 +340,8 @@ def _labelled(turn: Turn) -> Turn:
 
 
 def _named(completion: Completion, state: TurnState, number: int) -> Completion:
-    """The completion with call ids of our own: vendors and local servers repeat theirs from turn to turn. Of more calls
-    than anybody means nothing is kept.
+    """The completion with call ids of our own, because vendors and local servers reuse theirs across turns. Calls
+    beyond the limit are dropped.
     """
     message = completion.message
     if message is None or not message.calls:
@@ -356,10 +357,10 @@ def _named(completion: Completion, state: TurnState, number: int) -> Completion:
 
 
 def _unbound(completion: Completion) -> Completion:
-    """A completion of an earlier attempt without its vendor's blocks: they are bound to what the request was then.
+    """A completion of an earlier attempt without its vendor's blocks, which are tied to the request as it was then.
 
-    What was overheard, summed up or remembered may be another by now, and what was said before may have gone. A vendor
-    refuses its blocks in such a request, and takes it without them.
+    The overheard talk, the summary or the facts may have changed since, and earlier messages may be gone. A vendor
+    refuses its blocks in such a request, and accepts it without them.
     """
     message = completion.message
     return completion if message is None else replace(completion, message=message.without_opaque())
@@ -379,7 +380,7 @@ def _progress(completion: Completion) -> ModelAnswered:
 
 
 def _passed_over(completion: Completion) -> str:
-    """The first that was asked before another one answered; empty where it answered itself."""
+    """The first model that was asked before another answered; empty if it answered itself."""
     others = (
         f"{attempt.provider} {attempt.model}".strip()
         for attempt in completion.attempts

@@ -1,8 +1,8 @@
-"""Answers: what people are told of a completion, its words while they are written and the answer at its end.
+"""Answers: what people are told of a completion, both while it is written and at its end.
 
-    words --> citations become numbers --> addresses that nobody gave are shown as words --> with what the answer rests
-    on, what was left undone because nobody was there to agree, what is allowed from now on, a budget that is nearly
-    used up
+    words --> citations become numbers --> addresses nobody gave become plain words --> remarks are added: what the
+    answer rests on, what was left undone because nobody could agree to it, what is allowed from now on, a budget that
+    is nearly used up
 
 Left to others: what a citation is (`bot.turn.citations`), which addresses were given (`bot.turn.links`).
 """
@@ -29,22 +29,22 @@ from bot.turn.toolbox import Toolbox
 from bot.turn.work import work_out
 
 _TOLD_EVERY_SECONDS = 0.5
-"""So often words that may hold addresses are looked through while they are written; people see them more seldom."""
+"""How often words that may contain addresses are checked while they are written; people see updates less often."""
 _TOLD_CHARS = 4_000
-"""Of an answer that is still being written: more than a status shows."""
+"""The part of an unfinished answer that is looked at: more than a status shows."""
 _SHOWN_RUNS = 3
 _OF_THE_WEB = frozenset({"page", "search"})
 _TOLD = _OF_THE_WEB | {"file", "voice", "person", "talk"}
-"""Kinds of sources that people are told an answer rests on."""
+"""The kinds of sources named below an answer that rests on them."""
 
 
 class Answers:
-    """Makes the answers of turns out of what models say."""
+    """Turns what models say into the answers of turns."""
 
     def __init__(
         self, toolbox: Toolbox, calls: Calls, *, budget: Budget | None, secrets: Secrets, shows_sources: bool
     ) -> None:
-        """`budget` None: money is no object. `shows_sources`: a line below an answer tells what it rests on."""
+        """Without a `budget`, spending is unlimited. `shows_sources`: a line below an answer names its sources."""
         self._toolbox = toolbox
         self._calls = calls
         self._budget = budget
@@ -52,14 +52,14 @@ class Answers:
         self._shows_sources = shows_sources
 
     async def outcome(self, state: TurnState, completion: Completion) -> Outcome:
-        """What a turn comes to with a completion that runs no tools."""
+        """The outcome of a turn whose completion runs no tools."""
         text = "" if completion.message is None else completion.message.text
         ended = await work_out(text, self._ended, state, completion, self._shield(state))
         outcome = self._with_sources(state, ended)
         return self._with_remark(state, self._with_undone(state, outcome))
 
     def listener(self, state: TurnState) -> OnText | None:
-        """What is called with the words of a completion while it is written, fit to be seen like the answer itself."""
+        """A callback for the words of an unfinished completion, made as safe to see as the answer itself."""
         on_text = state.on_text
         if on_text is None:
             return None
@@ -80,7 +80,7 @@ class Answers:
         return visible_beginning(self._secrets.cut(text[:_TOLD_CHARS]), state.pages)
 
     def _ended(self, state: TurnState, completion: Completion, shielded: Callable[[str], str]) -> Outcome:
-        """What a completion that runs no tools comes to."""
+        """The outcome of a completion that runs no tools, without remarks."""
         if completion.stop is Stop.REFUSAL:
             return state.outcome(say(phrases.REFUSED), ok=False)
         is_cut = completion.stop is Stop.LENGTH
@@ -94,14 +94,14 @@ class Answers:
 
     @staticmethod
     def _cited(state: TurnState, text: str, shielded: Callable[[str], str]) -> AssistantMessage | None:
-        """The answer as it is kept; None where there are no words."""
+        """The answer as it is kept; None if it has no words."""
         answer = cite(text, state.pages, (*state.history, *state.said), shows=lambda url: shielded(url) == url)
         words = "" if answer is None else shielded(answer.text)
         return None if answer is None or not words.strip() else replace(answer, parts=_words(words).parts)
 
     @staticmethod
     def _found(state: TurnState, shielded: Callable[[str], str]) -> Outcome | None:
-        """What tools have found, for a model that found no words for it; None: they have found nothing."""
+        """The tools' findings, for a model that found no words for them; None if they found nothing."""
         found = [run for run in state.runs if run.answer.ok][-_SHOWN_RUNS:]
         if not found:
             return None
@@ -110,8 +110,8 @@ class Answers:
         return state.outcome(text, ok=True, keeps=_words(text))
 
     def _shield(self, state: TurnState) -> Callable[[str], str]:
-        """What takes the addresses out of words that the model may have made up for a stranger, or to carry something
-        out.
+        """A function that removes addresses from words that the model may have written on a stranger's behalf, or to
+        leak something.
         """
         if not may_carry_out(state.labels):
             return lambda text: text
@@ -122,9 +122,10 @@ class Answers:
         return GivenAddresses(given_in((*state.history, *state.said), self._toolbox.returning))
 
     def _with_sources(self, state: TurnState, outcome: Outcome) -> Outcome:
-        """The outcome; below its answer stands what it rests on: what came with the question, and what tools read.
+        """The outcome, with a line below its answer that names its sources: what came with the question, what tools
+        read.
 
-        Pages that it cites are named already; what tools reckon or services say needs no such line.
+        Pages it cites are already named; calculations and answers of services need no such line.
         """
         if not (self._shows_sources and outcome.ok):
             return outcome
@@ -136,7 +137,7 @@ class Answers:
         return replace(outcome, text=f"{outcome.text}\n\n{phrases.rests_on(told)}") if told else outcome
 
     def _with_undone(self, state: TurnState, outcome: Outcome) -> Outcome:
-        """The outcome of a scheduled run; its answer tells what was not done, because nobody was there to agree."""
+        """The outcome of a scheduled run, which tells what was not done because nobody was there to agree."""
         refused = [run for run in state.runs if run.outcome == "denied" and NOBODY_HERE in run.answer.content]
         if not refused or not outcome.ok:
             return outcome
@@ -146,7 +147,7 @@ class Answers:
         return replace(outcome, text=f"{outcome.text}\n\n{undone}")
 
     def _with_remark(self, state: TurnState, outcome: Outcome) -> Outcome:
-        """The outcome; its answer tells what was allowed for good, and of a budget that is nearly used up, once."""
+        """The outcome, which tells once what was allowed for good and which budget is nearly used up."""
         done = frozenset(run.answer.name for run in state.runs if run.outcome in SETTLED and self._toolbox.changes(run))
         if any(question.is_about(done) for question in state.turn.open_questions):
             outcome = replace(outcome, text=f"{outcome.text}\n\n{say(phrases.TAKES_PLACE)}", done=done)

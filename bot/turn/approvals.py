@@ -1,22 +1,22 @@
-"""Approvals: a turn that wants to do something waits until a person who may has agreed.
+"""Approvals: a turn that wants to do something waits until a person who is entitled to agrees.
 
     paused: the person is asked, the turn is put off --yes--> taken up: the calls run
                                    |                 |-no---> taken up: the model is told that they may not
                                    |                 '-time-> as no
                                    '-another question of the conversation-> the turn ends; nothing is done
 
-The word is bound to the very calls that were shown: they stand in the journal, with their arguments. It counts only
-from whoever asked, or from an admin, in the conversation where it was asked; where several asked at once, from the one
-in whose name it would be done.
+The verdict applies to exactly the calls that were shown: the journal has them, with their arguments. It counts only
+from whoever asked, or from an admin, in the same conversation; if several people asked together, from the one in whose
+name it would be done.
 
-    quoting the question, a thumb on it --> counts
+    a reply that quotes the question, a thumb on it --> counts
     a word alone, from whoever asked
-        one question is open, nothing said since but what asks for no yes and no stranger has a part in --> counts
-        one is open, anything else was said since, by either, or the word may be a nod to it --> it is shown again
-        several are open --> they are told to show which
-        none was there yet when it came --> no word to us
+        one question is open; since then nothing was said that invites a yes or comes from a stranger --> counts
+        one is open, but anything else was said since, by either side, or the word may answer that --> shown again
+        several are open --> the person is asked which one
+        none existed yet when it came --> not a verdict
 
-Left to others: which calls need a word (`bot.policy.trust`), asking and going on (`bot.turn.turns`, `bot.turn.agent`).
+Left to others: which calls need one (`bot.policy.trust`), asking and continuing (`bot.turn.turns`, `bot.turn.agent`).
 """
 
 from dataclasses import dataclass
@@ -37,18 +37,18 @@ from store import ConversationId, InboxId, Repositories, SaidSince, Store, TurnI
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Waiting:
-    """A turn that waits for a word."""
+    """A turn that waits for a verdict."""
 
     turn: TurnId
     asked: Paused
     position: int
-    """Where the next step of its journal stands."""
+    """The position of its journal's next step."""
     since: SaidSince
-    """What was said since it asked."""
+    """What was said after it asked."""
 
 
 class Approvals:
-    """The words that turns wait for."""
+    """The verdicts that turns wait for."""
 
     def __init__(self, store: Store, clock: Clock, turns: Turns) -> None:
         self._store = store
@@ -58,9 +58,9 @@ class Approvals:
     async def decide(
         self, conversation: ConversationId, verdict: Verdict, *, is_admin: bool, item: InboxId, follows: bool = False
     ) -> bool:
-        """Take a word; gives whether it was one that a turn waits for. Then the item that it came in is settled.
+        """Accepts a verdict and settles the item it came in; returns whether a turn was waiting for it.
 
-        `follows`: its author has said something else before it that is not answered yet.
+        `follows`: its author said something else before it that is not answered yet.
         """
 
         def transact(repos: Repositories) -> bool:
@@ -75,14 +75,14 @@ class Approvals:
         return await self._store.transaction(transact)
 
     def end_all(self, repos: Repositories, conversation: ConversationId) -> int:
-        """What waits for a word in the conversation ends, within a transaction; gives how many turns that were."""
+        """Ends what waits for a verdict in the conversation, within a transaction; returns how many turns."""
         turns = repos.inbox.put_off_turns(conversation)
         for turn in turns:
             self._turns.end(repos, conversation, turn)
         return len(turns)
 
     def _quoted(self, repos: Repositories, conversation: ConversationId, verdict: Verdict, *, is_admin: bool) -> bool:
-        """Take a word on a message of ours, within a transaction; gives whether a turn waits for one there."""
+        """Accepts a verdict on a message of ours, within a transaction; returns whether a turn waits for one there."""
         place = None if verdict.target is None else repos.outbox.place_of(conversation, verdict.target)
         if place is None or place[0] not in repos.inbox.put_off_turns(conversation):
             return False
@@ -91,14 +91,14 @@ class Approvals:
         may_say = is_admin or verdict.author in asked.people
         if may_say and position >= asked.position:
             self._decide(repos, conversation, turn, verdict, asked, steps)
-        elif may_say and verdict.instead is not None:  # they quote what the turn has asked before
+        elif may_say and verdict.instead is not None:  # they quote an earlier question of the turn
             self._show_again(repos, conversation, turn, asked, verdict.instead.message)
         return True
 
     def _said(
         self, repos: Repositories, conversation: ConversationId, verdict: Verdict, item: InboxId, *, follows: bool
     ) -> bool:
-        """Take a word alone, within a transaction; gives whether anything that is open can be meant."""
+        """Accepts a word alone, within a transaction; returns whether it can mean any open question."""
         waiting = _waiting(repos, conversation, verdict.author, item)
         if not waiting or verdict.instead is None:
             return False
@@ -108,7 +108,7 @@ class Approvals:
             return True
         one = waiting[0]
         if one.since.is_repeated:
-            return True  # it has crossed the question, which is what they see last
+            return True  # it crossed the question, which is the last thing they see
         may_be_other = follows or (bool(one.since.turns) and is_nod(message.text))
         if may_be_other or any(_misleads(repos, conversation, turn, verdict.author) for turn in one.since.turns):
             self._show_again(repos, conversation, one.turn, one.asked, message)
@@ -119,7 +119,7 @@ class Approvals:
     def _show_again(
         self, repos: Repositories, conversation: ConversationId, turn: TurnId, asked: Paused, message: Incoming
     ) -> None:
-        """Ask once more what is open, within a transaction: then it is what was said last."""
+        """Repeats the open question, within a transaction, so that it is the last thing said."""
         if not asked.question:
             self._turns.tell(repos, conversation, message, phrases.WHICH_QUESTION)
             return
@@ -136,11 +136,11 @@ class Approvals:
         asked: Paused,
         position: int,
     ) -> None:
-        """Write a word down, within a transaction: the turn goes on.
+        """Records a verdict, within a transaction, and lets the turn continue.
 
-        Who else wrote in the group meanwhile is taken up with the question, and has no say in it.
+        Messages that others wrote in the group meanwhile are added to the question, but have no say in it.
         """
-        # An admin agrees for somebody else once; only whoever asked alone may spare themselves to be asked.
+        # An admin agrees once on behalf of others; only the sole asker can opt out of being asked again.
         allowance = asked.allowance if verdict.is_always and asked.people == (verdict.author,) else None
         if allowance is not None:
             repos.grants.allow(
@@ -153,13 +153,13 @@ class Approvals:
 
 
 def _asked(repos: Repositories, conversation: ConversationId, turn: TurnId) -> tuple[Paused, int]:
-    """What a turn that waits has asked last, and where the next step of its journal stands, within a transaction."""
+    """A waiting turn's last question and the position of its journal's next step, within a transaction."""
     done = [journal.load_step(line) for line in repos.journal.steps(conversation, turn)]
     return next(step for step in reversed(done) if isinstance(step, Paused)), len(done)
 
 
 def _waiting(repos: Repositories, conversation: ConversationId, person: PersonId, item: InboxId) -> list[_Waiting]:
-    """What this person has been asked and could read before their message came, within a transaction."""
+    """The questions this person was asked and could read before their message came, within a transaction."""
     found: list[_Waiting] = []
     for turn in repos.inbox.put_off_turns(conversation):
         asked, position = _asked(repos, conversation, turn)
@@ -170,8 +170,10 @@ def _waiting(repos: Repositories, conversation: ConversationId, person: PersonId
 
 
 def _misleads(repos: Repositories, conversation: ConversationId, turn: TurnId, person: PersonId) -> bool:
-    """Whether a yes behind what a turn has said may be one to that, within a transaction: it asks for one, or somebody
-    else than this person has a part in it and could have had it asked. So may be all that is no kept answer.
+    """Whether a yes that follows this turn may answer the turn instead, within a transaction.
+
+    It may if the turn invites a yes, or if anybody other than this person contributed to it and could have made it do
+    so. Anything but a stored answer counts as such.
     """
     line = repos.history.answer(conversation, turn)
     [answer] = load_messages(line) if line is not None else [None]

@@ -1,13 +1,13 @@
-"""What may still be spent: the limits against what the ledger has and what the running turns have spent so far.
+"""Budgets: the limits, compared with the ledger plus what running turns have spent so far.
 
     before each model call ----> used_up(_in)     sums of the ledger + bills of the running turns, against the limits
-    after each model call -----> charge           the bill of the turn grows
-    nobody waits any more -----> broken_off       what it has cost all the same
-    when there is an answer ---> nearly_used_up   is there something that people should know?
+    after each model call -----> charge           the turn's bill grows
+    an answer is abandoned ----> broken_off       what it has cost all the same
+    with the final answer -----> nearly_used_up   is there something people should know?
 
-What a turn costs reaches the ledger when it is kept. Until then it stands on the turn's bill here, so that turns side
-by side do not spend the same money; the bill is dropped in the same read that finds the turn over, so that no cost
-counts twice or not at all. What the calls under way will cost nobody knows: by so much a limit can be overrun.
+A turn's cost reaches the ledger when the turn is kept. Until then it is on the turn's bill here, so that concurrent
+turns cannot spend the same money. The bill is dropped in the same read that finds the turn finished, so that no cost
+counts twice or not at all. The cost of calls in progress is unknown: a limit can be overrun by that much.
 """
 
 import asyncio
@@ -29,34 +29,34 @@ from store import Store, Total, TurnId
 _log = logging.getLogger(__name__)
 
 _WRITTEN_A_SECOND = 80
-"""Tokens that a model is taken to have written of an answer that nobody has seen; most write 40 to 120."""
+"""How many tokens a model is assumed to have written of an answer nobody has seen; most write 40 to 120 a second."""
 
 
 @dataclass(eq=False, kw_only=True, slots=True)
 class _Bill:
-    """What a running turn has spent and said, and the ledger does not know yet."""
+    """What a running turn has spent and announced that the ledger does not know yet."""
 
     person: PersonId
     group: ChatId | None
     usd: Decimal = Decimal(0)
     others: tuple[ScopeSpending, ...] = ()
-    """What everybody else had spent under each limit when this turn last asked."""
+    """What everybody else had spent under each limit when this turn last checked."""
     told: NearlyUsedUp | None = None
-    """What its answer tells people."""
+    """The limit its answer tells people about."""
 
     def is_within(self, scope: Scope, asking: "_Bill") -> bool:
-        """Whether this is spent by the same person, in the same group, or simply spent."""
+        """Whether this bill counts under the limit: same person, same group, or everybody."""
         if scope == "person":
             return self.person == asking.person
         return scope == "all" or self.group == asking.group
 
     def tells_of(self, total: Total) -> bool:
-        """Whether people are being told that so much is spent there."""
+        """Whether its answer already tells people about this limit."""
         return self.told is not None and (self.told.scope, self.told.period) == (total.scope, total.period)
 
 
 class Budget:
-    """The budgets of one store, as its running turns see them."""
+    """The budgets of one store as its running turns see them."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Budget:
         timezone: str,
         priced: Callable[[str | None], PricedModel | None] = lambda _: None,
     ) -> None:
-        """`priced` tells which model a choice means and what it costs; None where nobody knows."""
+        """`priced` returns the model a choice means, with its price; None if unknown."""
         self._store = store
         self._clock = clock
         self._limits = limits
@@ -75,10 +75,11 @@ class Budget:
         self._priced = priced
         self._bills: dict[TurnId, _Bill] = {}
         self._complained_of: set[str] = set()
-        """The models whose costs are unknown, or estimated, each complained of once."""
+        """The models whose unknown or estimated costs were already logged."""
 
     async def used_up(self, turn: Turn, spent_usd: Decimal) -> UsedUp | None:
-        """The limit because of which the turn may ask no model now; None: it may. `spent_usd` is what it spent so far.
+        """The limit that keeps the turn from asking a model now; None if it may. `spent_usd` is what it has spent so
+        far.
 
         Raises:
             StoreError: the ledger could not be read; the turn can be tried again later.
@@ -86,7 +87,7 @@ class Budget:
         return await self._used_up(turn.id, turn.person, turn.group, spent_usd)
 
     async def used_up_in(self, turn: TurnId, *, person: PersonId, group: ChatId | None) -> UsedUp | None:
-        """The same for a tool that asks a model while the turn runs; what it pays is in the ledger at once.
+        """The same for a tool that asks a model during the turn; its costs enter the ledger at once.
 
         Raises:
             StoreError: as above.
@@ -104,7 +105,7 @@ class Budget:
         return budgets.used_up(self._limits, _with_own(bill))
 
     def charge(self, turn: Turn, completion: Completion, spent_usd: Decimal) -> None:
-        """A model has answered: the turn has spent so much by now, this completion included."""
+        """Records that a model answered; `spent_usd` is the turn's spending including this completion."""
         bill = self._bills.get(turn.id)
         if bill is not None:
             bill.usd = spent_usd
@@ -117,11 +118,12 @@ class Budget:
     def broken_off(
         self, model: str | None, *, input_tokens: int, seconds: float, max_output_tokens: int
     ) -> Attempt | None:
-        """What a question to a model has cost whose answer nobody waits for any more: it was stopped, taken back, or
-        took too long. None where the model has no price.
+        """What an abandoned question to a model has cost: it was stopped, taken back, or took too long. None if the
+        model has no price.
 
-        Vendors bill what was read and written by then and tell nobody. So all of the question counts, as if no cache
-        knew it, and as much of the answer as is written in that time: a budget should rather end early than late.
+        Vendors bill what was read and written by then, without telling. So the whole question counts, as if none of it
+        were cached, and as much of the answer as can be written in that time: a budget should end early rather than
+        late.
         """
         found = self._priced(model)
         if found is None:
@@ -136,7 +138,7 @@ class Budget:
         )
 
     def with_cost(self, attempt: Attempt, *, input_tokens: int, max_output_tokens: int) -> Attempt:
-        """A try that failed, with what it may have cost where nobody has told: as of an answer that was broken off."""
+        """A failed try with its likely cost if nobody told it, estimated as for an abandoned answer."""
         if attempt.cost_usd is not None:
             return attempt
         found = self.broken_off(
@@ -150,10 +152,10 @@ class Budget:
     def with_estimate(
         self, completion: Completion, *, input_tokens: int, written_tokens: int, max_output_tokens: int
     ) -> Completion:
-        """An answer whose server does not say what it has used, with an estimate of its cost; as it is where the model
-        has no price, or costs nothing.
+        """An answer with an estimated cost, if its server does not report usage; unchanged if the model has no price or
+        is free.
 
-        Of what was written only the words are there; what was thought before them counts by the time that it took.
+        Only the words are known of what was written; the thinking before them is estimated from the time it took.
         """
         found = self._priced(f"{completion.provider}/{completion.model}")
         if found is None or found.price.is_free:
@@ -164,9 +166,9 @@ class Budget:
         return replace(completion, cost_usd=found.price.cost(usage), is_estimated=True)
 
     def nearly_used_up(self, turn: Turn) -> NearlyUsedUp | None:
-        """The limit of which the answer of the turn has to tell that it is nearly used up; None where there is none.
+        """The limit that the turn's answer has to report as nearly used up; None if there is none.
 
-        Once told, no other turn is asked to tell it. Whoever keeps the turn notes in the ledger that it was.
+        After that no other turn reports it. Whoever keeps the turn records that in the ledger.
         """
         bill = self._bills.get(turn.id)
         if bill is None:
@@ -175,7 +177,7 @@ class Budget:
         return bill.told
 
     async def used_share(self) -> Mapping[str, float]:
-        """Which part of the budgets of everybody together is used up, by the ledger; only those that there are.
+        """The used share of the budgets that apply to everybody together, by the ledger; only those that are set.
 
         Raises:
             StoreError: the ledger could not be read.
@@ -212,7 +214,7 @@ class Budget:
 
 
 def _spent(total: Total, span: Span, bills: Iterable[_Bill]) -> ScopeSpending:
-    """What the ledger has and what the bills add to it."""
+    """The spending in the ledger plus that on the bills."""
     usd, warned = total.spending.cost_usd, total.warned
     for bill in bills:
         usd += bill.usd
@@ -221,10 +223,10 @@ def _spent(total: Total, span: Span, bills: Iterable[_Bill]) -> ScopeSpending:
 
 
 def _written(seconds: float, max_output_tokens: int) -> int:
-    """How many tokens of an answer are taken to be written in that time."""
+    """How many tokens of an answer are assumed to be written in that time."""
     return min(max_output_tokens, int(seconds * _WRITTEN_A_SECOND))
 
 
 def _with_own(bill: _Bill) -> tuple[ScopeSpending, ...]:
-    """What was spent under each limit, the turn's own bill included."""
+    """The spending under each limit, including the turn's own bill."""
     return tuple(replace(spent, usd=spent.usd + bill.usd) for spent in bill.others)

@@ -1,11 +1,11 @@
-"""Pure: calls of tools under the names that models and people give them, brought to those that the tools have.
+"""Pure: maps the names that models and people give to tools and arguments to those the tools have.
 
     get_weather(location="52.52, 13.41")     -> get_weather(latitude=52.52, longitude=13.41)
     calculator(a=2, b=3, operation="add")    -> calculate(expression="(2) + (3)")
     web_search, with words and no object     -> web_search(query=those words)
 
-Before anything is decided by a call, so that whoever decides sees what will run. A name that the tool has itself is
-never taken for another, and nothing that was given is overwritten.
+This happens before anything is decided about a call, so that every decision is about what will really run. A name the
+tool itself has is never mapped to another, and nothing that was given is overwritten.
 """
 
 import re
@@ -42,9 +42,9 @@ _MAX_WORDS = 400
 
 
 def tool_name(name: str, known: Mapping[str, object]) -> str:
-    """The name of the tool that is meant, where there is one.
+    """The name of the tool that is meant, if there is one.
 
-    gpt-oss may write its template's words behind a name, or what all tools stand in before it; so does Gemini.
+    gpt-oss may append its template's tokens to a name or prefix it with the tools' namespace; so does Gemini.
     """
     bare = _BEFORE.sub("", name.partition("<|")[0])
     meant = TOOL_NAMES.get(bare, bare)
@@ -52,7 +52,7 @@ def tool_name(name: str, known: Mapping[str, object]) -> str:
 
 
 def understood(call: ToolCall, spec: ToolSpec) -> ToolCall:
-    """The call of that tool with its own names of arguments."""
+    """The call with the tool's own argument names."""
     properties = cast("Mapping[str, Mapping[str, object]]", spec.parameters.get("properties") or {})
     if call.malformed is not None:
         return _of_words(call, spec, properties)
@@ -63,7 +63,7 @@ def understood(call: ToolCall, spec: ToolSpec) -> ToolCall:
 
 
 def _of_words(call: ToolCall, spec: ToolSpec, properties: Mapping[str, Mapping[str, object]]) -> ToolCall:
-    """A call with plain words: they are the one text that the tool needs."""
+    """A call with plain words: they become the one text argument the tool needs."""
     words = (call.malformed or "").strip().strip("\"'").strip()
     required = cast("list[str]", spec.parameters.get("required") or [])
     named = required or [name for name in properties if name in {"place", "query", "timezone"}][:1]

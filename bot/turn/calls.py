@@ -1,11 +1,11 @@
-"""Calls: carries out what a completion asks for, side by side, each once, and no more than a person has agreed to.
+"""Calls: carries out a completion's tool calls, side by side, each once, and only what people have agreed to.
 
-    call --equal to one that was answered--> the same answer again
-         --one too many at once------------> refused
-         --needs a yes that nobody gave----> Pause; the others run meanwhile, and their answers are journaled
-         '---------------------------------> the toolbox; its answer is journaled as soon as it is there
+    call --equal to an answered one--> the same answer again
+         --too many at once----------> refused
+         --needs an approval---------> Pause; the others run meanwhile, and their answers are journaled
+         '---------------------------> the toolbox; its answer is journaled as soon as it arrives
 
-What an earlier attempt of the turn has journaled is taken from there. Left to others: which calls need a yes
+Whatever an earlier attempt of the turn has journaled is reused. Left to others: which calls need an approval
 (`bot.policy.trust`), what a tool is given (`bot.turn.toolbox`).
 """
 
@@ -33,7 +33,7 @@ from tools import UnknownOutcome, shorten
 NOBODY_HERE = (
     "nobody is here to agree to this now, so it was not done; do not try again, the person is told of it in your answer"
 )
-"""What a model is told that wants to do something in a scheduled run about which a person would have to be asked."""
+"""What the model is told if a scheduled run wants to do something that needs a person's approval."""
 
 _SHOWN_ARGUMENT_CHARACTERS = 120
 _MAX_NUMBERED = 1000
@@ -43,19 +43,19 @@ class Calls:
     """Carries out the calls of completions with one toolbox."""
 
     def __init__(self, toolbox: Toolbox, *, max_per_round: int, secrets: Secrets, room: ContextRoom) -> None:
-        """`max_per_round`: so many of one completion. `secrets` are cut out of what tools answer. `room` is told which
-        tools are used, so that those are offered where there is little of it.
+        """`max_per_round` limits the calls of one completion. `secrets` are cut from tools' answers. `room` learns
+        which tools are used, so that it can offer those where space is short.
         """
         self._toolbox = toolbox
         self._max_per_round = max_per_round
         self._secrets = secrets
         self._room = room
         self._last_numbers: OrderedDict[ConversationId, int] = OrderedDict()
-        """Of pages, in the conversations that found some last: a turn that waits for a yes is in no history, and what
-        is found meanwhile has to have other numbers."""
+        """The highest page numbers in recent conversations: a turn that waits for an approval is in no history yet, and
+        pages found meanwhile need other numbers."""
 
     def pages(self, turn: Turn) -> CitedPages:
-        """The pages that the conversation knows; what a turn finds is numbered after them."""
+        """The pages the conversation knows; those that the turn finds are numbered after them."""
         history = tuple(message for past in turn.history for message in past)
         return CitedPages(history, self._finds_pages, last_number=self._last_numbers.get(turn.conversation, 0))
 
@@ -64,10 +64,10 @@ class Calls:
         return spec is not None and spec.finds_pages
 
     async def carry_out(self, state: TurnState, calls: Sequence[ToolCall]) -> list[ToolRun] | Pause:
-        """One run for each call, in the order asked; equal calls and calls over the limit are not run.
+        """One run per call, in the order asked; equal calls and calls over the limit are not run.
 
-        What failed may be tried again, but not what may have happened; what was looked at, once something was done.
-        Where somebody has to agree first, the other calls run, and their answers are journaled meanwhile.
+        A failed call can be tried again, unless its effect may have happened; a look-up can be repeated once something
+        was done. If somebody must agree first, the other calls run meanwhile, and their answers are journaled.
         """
         first = {_key(call): call for call in reversed(calls)}
         known = self._known(state)
@@ -78,7 +78,7 @@ class Calls:
         to_begin = [call for call in allowed if call not in undecided]
         async with waiting():
             ran = await self._side_by_side(state, to_begin)
-        await state.journal.flush()  # what was held back for runs, when there were none
+        await state.journal.flush()  # what was held back for the runs, in case there were none
         if undecided:
             is_asked = all(call.id in state.journal.asked for call in undecided)
             causes = dict.fromkeys(cause for call in undecided for cause in self.causes(state, call) or ())
@@ -105,7 +105,7 @@ class Calls:
         return runs
 
     async def _side_by_side(self, state: TurnState, calls: Sequence[ToolCall]) -> dict[str, ToolRun]:
-        """The runs of the calls by their keys."""
+        """The runs of the calls by key."""
         if len(calls) == 1:
             return {_key(calls[0]): await self._ran(state, calls[0])}
         async with asyncio.TaskGroup() as group:
@@ -113,7 +113,7 @@ class Calls:
         return {key: task.result() for key, task in tasks.items()}
 
     def _known(self, state: TurnState) -> dict[str, ToolRun]:
-        """The runs that answer an equal call, too."""
+        """The earlier runs that answer an equal call as well."""
         return {
             _key_of(run): run
             for place, run in enumerate(state.runs)
@@ -121,12 +121,12 @@ class Calls:
         }
 
     def _does(self, run: ToolRun) -> bool:
-        """Whether the tool changes something, and not only looks; one that is gone by now may have."""
+        """Whether the tool changes something rather than only looking; a tool that is gone by now may have."""
         spec = self._toolbox.spec(run.answer.name)
         return spec is None or spec.effects != "none"
 
     def _waits(self, state: TurnState, call: ToolCall) -> bool:
-        """Whether somebody has to agree to a call, and may still do so."""
+        """Whether a call still waits for somebody's approval."""
         if call.id in state.journal.runs or call.id in state.journal.decided or _is_off(state, call):
             return False
         if state.turn.is_unattended:
@@ -135,23 +135,23 @@ class Calls:
         return state.turn.loaded_at < until if until is not None else self.causes(state, call) is not None
 
     def causes(self, state: TurnState, call: ToolCall) -> tuple[Source, ...] | None:
-        """Why somebody has to agree to a call: the sources behind it; None: nobody has to."""
+        """The sources because of which a call needs an approval; None if it needs none."""
         known = self._toolbox.read_records(state.runs, state.first_labels, state.turn.person)
         causes = self._toolbox.approval(
             call, state.labels, state.turn.person, state.words, known, in_group=state.turn.group is not None
         )
-        # Where nobody is there nobody sees what comes of it either: there a yes for good is none.
+        # With nobody there, nobody sees the result either, so a standing permission does not apply.
         is_allowed = not state.turn.is_unattended and self._toolbox.allowance(call, state.labels) in state.turn.allowed
         return None if is_allowed else causes
 
     def _allowance(self, state: TurnState, calls: Sequence[ToolCall]) -> Allowance | None:
-        """What whoever asks may allow for good with these calls: one tool, for what they ask alone."""
+        """What the sole asker could allow for good with these calls: one tool."""
         tools = {self._toolbox.allowance(call, state.labels) for call in calls}
         is_alone = all(message.author == state.turn.person for message in state.turn.incoming)
         return tools.pop() if is_alone and len(tools) == 1 else None
 
     async def _ran(self, state: TurnState, call: ToolCall) -> ToolRun:
-        """One call: as the journal has it, else run now and journaled."""
+        """Runs one call and journals it, unless the journal already has it."""
         spec = self._toolbox.spec(call.name)
         may_fetch = state.sources.admits(call, spec)
         earlier = state.journal.runs.get(call.id)
@@ -231,7 +231,7 @@ def _key_of(run: ToolRun) -> str:
 
 
 def _own_labels(turn: Turn) -> Labels:
-    """Of what whoever asks has named themselves, whatever else is in the request."""
+    """The labels of what the asker named themselves, whatever else is in the request."""
     return Labels(
         people=tuple(writer for writer in provenance.of_question(turn.incoming).people if writer.id == turn.person)
     )

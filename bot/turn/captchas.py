@@ -1,4 +1,4 @@
-"""A captcha that Signal wants solved: handed in as people paste it, and what waited for it goes out at once."""
+"""Signal's captchas: submits a solution as people paste it, then sends at once whatever was waiting for it."""
 
 import re
 
@@ -22,8 +22,8 @@ _BARE = re.compile(r"[\"'<(]*(signal-(?:h|re)?captcha\w*\.[\w.~%+/=:-]+)[\"'>).]
 
 
 def solution_in(pasted: str) -> str | None:
-    """The solution in what somebody pasted: the link, with or without its beginning, in quotes, in HTML, or broken
-    into lines; None where there is none.
+    """The solution in pasted text: the link with or without its beginning, in quotes, in HTML, or broken into lines;
+    None if there is none.
     """
     text = re.sub(r"\s+", "", pasted[:MAX_PASTED_CHARS])
     found = _LINK.search(text) or _BARE.fullmatch(text)
@@ -40,12 +40,12 @@ class Captchas:
         self._counts = counts
 
     async def solve(self, pasted: str) -> None:
-        """Hand in what somebody pasted, and send what waited.
+        """Submits a pasted solution and sends whatever was waiting.
 
         Raises:
-            CallRefused: it is none, or Signal refuses it or wants none; the message says so.
-            Disconnected: the bridge cannot be asked; try again.
-            StoreError: it was taken, but what waits goes out only in its time.
+            CallRefused: it is no solution, or Signal refuses it or wants none; the message says so.
+            Disconnected: the bridge cannot be reached; try again.
+            StoreError: it was accepted, but the waiting messages go out only at their scheduled time.
         """
         solution = solution_in(pasted)
         if solution is None:

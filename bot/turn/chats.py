@@ -1,4 +1,4 @@
-"""The settings of conversations, read and kept within a transaction, and the language that follows from them."""
+"""The settings of conversations, read and written within a transaction, and the language that follows from them."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 def settings_of(repos: Repositories, conversation: ConversationId, now: datetime) -> ChatSettings:
-    """What is set for the conversation now. Settings that cannot be read are as good as none: people set them again."""
+    """The conversation's current settings. Unreadable settings count as none: people set them again."""
     try:
         line = repos.chats.settings(conversation)
         return ChatSettings() if line is None else chat_settings.parse_settings(line).as_of(now)
@@ -27,7 +27,7 @@ def settings_of(repos: Repositories, conversation: ConversationId, now: datetime
 def change(
     repos: Repositories, conversation: ConversationId, now: datetime, changed: Callable[[ChatSettings], ChatSettings]
 ) -> ChatSettings:
-    """Set something for the conversation; gives what is set now. Nothing is written where nothing changes."""
+    """Changes the conversation's settings and returns the new ones; writes nothing if nothing changes."""
     before = settings_of(repos, conversation, now)
     after = changed(before)
     if after != before:
@@ -36,27 +36,27 @@ def change(
 
 
 def expire(repos: Repositories, now: datetime) -> None:
-    """Words in settings that have disappeared go, in every conversation."""
+    """Removes expired words from the settings of every conversation."""
     for conversation in repos.chats.expired_chats(now):
         settings = settings_of(repos, conversation, now)
         repos.chats.keep(conversation, chat_settings.dump_settings(settings), expires_at=settings.expires_at)
 
 
 def forget_person(repos: Repositories, person: PersonId, now: datetime) -> None:
-    """What this person has written into settings goes, in every conversation."""
+    """Removes what this person has written into the settings of any conversation."""
     for conversation in repos.chats.all():
         change(repos, conversation, now, lambda settings: settings.without(person))
 
 
 def language_of(settings: ChatSettings, default: Language) -> Language:
-    """What Aldis speaks there when nobody writes: a language that was chosen, else the last that was surely written."""
+    """The language Aldis uses there unprompted: the chosen one, else the last that was reliably detected."""
     return settings.language or settings.heard or default
 
 
 def heard_in(messages: Iterable[Incoming], settings: ChatSettings) -> Language | None:
-    """The language of the last of these messages that surely has one; None: of none of them, nor of all together.
+    """The language of the last of these messages in which it is certain, else of all together; None if unknown.
 
-    Where nothing was chosen or heard before, what they likely are in will do.
+    As long as none was chosen or detected before, the most likely one is good enough.
     """
     texts = [message.text for message in messages]
     for text in reversed(texts):
@@ -66,5 +66,5 @@ def heard_in(messages: Iterable[Incoming], settings: ChatSettings) -> Language |
 
 
 def is_language_known(settings: ChatSettings) -> bool:
-    """Whether somebody chose a language there, or surely wrote in one."""
+    """Whether a language was chosen there, or reliably detected."""
     return (settings.language or settings.heard) is not None

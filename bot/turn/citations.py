@@ -1,20 +1,21 @@
-"""The pages that an answer cites: models know them by a number in the conversation, people by a place in the answer.
+"""The pages an answer cites: models know them by a number in the conversation, people by a position in the answer.
 
     a search gave   {"number": 104, "url": lamps, ...}
     a model says    Lamps flash [104, 999].
-    is kept         Lamps flash [104].            with pages=(104: lamps)
+    is stored       Lamps flash [104].            with pages=(104: lamps)
     people see      Lamps flash [1].
 
                     [1] https://lamps.example/
 
-So a number means the same page for as long as it is anywhere in a request, and what is kept can be shown again. Numbers
-begin where no answer that people see has any: a small one is what people were shown, or how a model counts by itself.
-A number of no page goes, the sentence stays. Code, and what a person wrote just so, is left as it is.
+So a number means the same page for as long as it is part of any request, and a stored answer can be shown again.
+Numbers start above any that people see, because a small one is either what people were shown or a model's own count.
+A number without a page is removed while its sentence stays. Code, and brackets that a person wrote exactly so, are left
+alone.
 
-An address that a model gives though nobody gave it to the model is taken out of an answer that follows a search: it has
-made it up, or a page has told it to. It then leads nowhere, or carries the person's words to somebody. A model that has
-not searched names addresses that it knows, which is what it was asked for, so they stay (but see `bot.turn.links`). An
-address counts as given when it stands anywhere in what the model has read; the front page of its site counts, too.
+If an answer follows a search, an address that nobody gave to the model is removed: the model has invented it, or a page
+told it to. It would lead nowhere, or carry the person's words to somebody. A model that has not searched names
+addresses it knows, as it was asked to, so they stay (but see `bot.turn.links`). An address counts as given if it occurs
+anywhere in what the model has read; so does the front page of its site.
 """
 
 import re
@@ -29,18 +30,18 @@ from bot.turn.links import inert_host, stands_in
 from tools import canonical_url
 
 FIRST_NUMBER = 101
-"""Above all numbers that people see in one answer."""
+"""Above all numbers that people see in an answer."""
 MAX_NUMBER = 999
-"""After it numbers that are free again are given; a citation has three digits."""
+"""Beyond it, free numbers are reused; a citation has three digits."""
 
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
-# Some models write the brackets of their training, with what they take for lines behind a dagger.
+# Some models write the brackets of their training data, with supposed line numbers after a dagger.
 _CITATION = re.compile(
     r"(?P<before>[ \t]?)(?:\[(?P<plain>\d{1,3}(?:\s?[,;]\s?\d{1,3})*)\](?![(\w])"
     r"|【(?P<odd>\d{1,3})(?:†[^】\n]{0,80})?】)(?P<after>[ \t]?)"
 )
 _WOULD_BE_OTHERS = re.compile(r"[(\w]")
-"""What right behind brackets makes them no citation: they name an item or a link then."""
+"""What follows brackets that are not a citation but name an item or a link."""
 _SHOWN = re.compile(r"\[(\d{1,3})\]")
 _OPEN = re.compile(r"[ \t]?(?:\[[\d,; ]{0,40}|【[^】\n]{0,90})\Z")
 _LISTED = re.compile(r"^\[(\d{1,2})\] (https?://\S+)$", re.MULTILINE)
@@ -49,7 +50,7 @@ _LINK = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"<(https?://[^\s<>]+)>|https?://[^\s<>\"`|\\^]+", re.IGNORECASE)
-# What was given is no part of a longer name, and ends where a part of the address ends.
+# A given address is not part of a longer name, and ends where a component of the address ends.
 _BEGINS = re.compile(r"(?<![\w.-])|(?<=www\.)")
 _GOES_ON = re.compile(r"[\w-]|\.\w")
 _EMPTIED = re.compile(r"[ \t]?\(\s*\)|\[\s*\]|<\s*>")
@@ -60,22 +61,22 @@ class CitedPages:
     """The pages of a conversation and their numbers, as far as one turn knows them."""
 
     def __init__(self, history: Sequence[Message], finds_pages: Callable[[str], bool], *, last_number: int = 0) -> None:
-        """`history` is what was said before the turn, `finds_pages` tells whether a tool of that name does, and
-        `last_number` is the last one that was given in the conversation, as far as that is known.
+        """`history` is what was said before the turn; `finds_pages` tells whether the named tool does; `last_number` is
+        the last number known to be assigned in the conversation.
         """
         self._history = history
         self._finds_pages = finds_pages
         self._is_read = False
         self.last_number = last_number
-        """The highest number that was given so far; 0: none was."""
+        """The highest number assigned so far; 0 if there is none."""
         self._urls: dict[int, str | None] = {}
-        """By number; None where a number is that of two pages, as numbers of an older Aldis may be."""
+        """By number; None for a number of two pages, which an older Aldis may have assigned."""
         self._numbers: dict[str, int] = {}
-        """By the one spelling of the address."""
+        """By the address's canonical spelling."""
         self._shown: dict[int, str] = {}
-        """What people were shown with the last answer that had any sources."""
+        """What people were shown with the last answer that had sources."""
         self._found: dict[str, str] = {}
-        """What this turn has found, in that order, by the one spelling of the address."""
+        """What this turn has found, in order, by the address's canonical spelling."""
 
     @property
     def has_found(self) -> bool:
@@ -83,7 +84,7 @@ class CitedPages:
         return bool(self._found)
 
     def number(self, url: str) -> int:
-        """The number of a page; one that has none yet is given the next."""
+        """The number of a page, newly assigned if it has none."""
         self._read()
         key = _key(url)
         if key not in self._numbers:
@@ -97,20 +98,20 @@ class CitedPages:
         return number
 
     def take(self, message: Message) -> None:
-        """Take up what tools of this turn have answered before a restart."""
+        """Adds what this turn's tools answered before a restart."""
         self._read()
         for number, url in self._rows(message):
             self._define(number, url)
             self._found.setdefault(_key(url), url)
 
     def page(self, number: int, cited: Collection[int]) -> Page | None:
-        """The page that an answer with these numbers means by one of them; None: none, or nobody knows which."""
+        """The page that one of an answer's cited numbers means; None if there is none or it is ambiguous."""
         self._read()
         url = self._urls.get(number) if number >= FIRST_NUMBER else self._small(number, cited)
         return None if url is None else Page(number=self.number(url), url=url)
 
     def _small(self, number: int, cited: Collection[int]) -> str | None:
-        """What a number means that is none of ours: what people were shown under it, or what a model has counted."""
+        """What a number that is not ours means: what people were shown under it, or the model's own count."""
         shown = self._shown.get(number)
         if shown is not None and (not self._found or any(other >= FIRST_NUMBER for other in cited)):
             return shown
@@ -119,7 +120,7 @@ class CitedPages:
         return next(iter(meant.values())) if len(meant) == 1 else None
 
     def _read(self) -> None:
-        """Look through the history, once, and not before somebody asks: most turns have no pages."""
+        """Reads the history once, on first use: most turns have no pages."""
         if self._is_read:
             return
         self._is_read = True
@@ -157,11 +158,11 @@ class CitedPages:
         if self.last_number < MAX_NUMBER:
             return max(self.last_number + 1, FIRST_NUMBER)
         free = (number for number in range(FIRST_NUMBER, MAX_NUMBER + 1) if number not in self._urls)
-        return next(free, MAX_NUMBER + 1 + len(self._urls))  # nobody cites that any more
+        return next(free, MAX_NUMBER + 1 + len(self._urls))  # can no longer be cited
 
 
 def number_pages(data: Mapping[str, Any], pages: CitedPages) -> Mapping[str, Any]:
-    """What a search found, each of its results with the number of its page."""
+    """The findings of a search, with the page's number in each result."""
     results = data.get("results")
     if not isinstance(results, list | tuple):
         return data
@@ -172,10 +173,10 @@ def number_pages(data: Mapping[str, Any], pages: CitedPages) -> Mapping[str, Any
 def cite(
     text: str, pages: CitedPages, read: Sequence[Message], shows: Callable[[str], bool]
 ) -> AssistantMessage | None:
-    """The answer as it is kept, with the pages that it cites; None where no words are left.
+    """The answer as it is stored, with the pages it cites; None if no words are left.
 
-    `read` is all that the model was told: history, question, tools' answers. `shows` tells of an address whether people
-    may be shown it.
+    `read` is everything the model was told: history, question, tools' answers. `shows` tells whether people may see an
+    address.
     """
     pieces = _CODE.split(text)  # the odd ones are code
     if pages.has_found:
@@ -196,7 +197,7 @@ def cite(
 
 
 def visible_words(message: AssistantMessage) -> str:
-    """The words of an answer as people see them: its citations numbered from 1, with their addresses below."""
+    """The words of an answer as people see them: citations numbered from 1, with their addresses below."""
     pages = message.pages or ()
     if not pages:
         return message.text
@@ -207,7 +208,7 @@ def visible_words(message: AssistantMessage) -> str:
 
 
 def visible_beginning(text: str, pages: CitedPages) -> str:
-    """So much of an answer that is still being written as people see of it, without the addresses below it."""
+    """The part of an unfinished answer that people see, without the addresses below it."""
     if "[" not in text and "【" not in text:
         return text
     pieces = _CODE.split(_OPEN.sub("", text))
@@ -219,7 +220,7 @@ def visible_beginning(text: str, pages: CitedPages) -> str:
 
 
 def in_hosts(message: AssistantMessage) -> str:
-    """The words of an answer with the hosts of what it cites, for whoever does not know its numbers."""
+    """The words of an answer with the hosts of its citations, for readers who do not know its numbers."""
     if not message.pages:
         return message.text
     hosts = {page.number: inert_host(page.url) for page in message.pages}
@@ -227,7 +228,7 @@ def in_hosts(message: AssistantMessage) -> str:
 
 
 def as_kept(quote: str, answer: AssistantMessage, *, is_known: bool) -> str:
-    """What somebody quotes of an answer as people see it, as the model knows it; `is_known`: its numbers hold here."""
+    """A quote of an answer as people see it, mapped to what the model knows; `is_known`: its numbers apply here."""
     numbers = {place: page.number for place, page in enumerate(answer.pages or (), 1)}
 
     def kept(place: int) -> str | None:
@@ -259,14 +260,14 @@ def _words(message: Message) -> str:
 
 
 def _listed(message: AssistantMessage) -> dict[int, str]:
-    """What people were shown below an answer; an older Aldis has kept it with the words."""
+    """What people were shown below an answer; an older Aldis stored it as part of the words."""
     if message.pages is not None:
         return {place: page.url for place, page in enumerate(message.pages, 1)}
     return {int(place): url for place, url in _LISTED.findall(message.text)}
 
 
 def _asked(read: Sequence[Message]) -> frozenset[str]:
-    """The brackets that stand in the question."""
+    """The bracketed numbers in the question."""
     question = next((message for message in reversed(read) if isinstance(message, UserMessage)), None)
     return frozenset(found[0].strip() for found in _CITATION.finditer(question.text)) if question else frozenset()
 
@@ -276,14 +277,14 @@ def _numbers(citation: re.Match[str]) -> list[int]:
 
 
 def _meant(pieces: Sequence[str], pages: CitedPages, shows: Callable[[str], bool]) -> dict[int, Page]:
-    """The pages by the numbers under which the answer cites them, in the order in which they come."""
+    """The cited pages by the numbers the answer uses, in order of appearance."""
     written = dict.fromkeys(n for piece in pieces for found in _CITATION.finditer(piece) for n in _numbers(found))
     meant = {number: pages.page(number, written.keys()) for number in written}
     return {number: page for number, page in meant.items() if page is not None and shows(page.url)}
 
 
 def _kept(piece: str, pages: Mapping[int, Page], just_so: Collection[str]) -> str:
-    """The piece with its citations one by one under the numbers of the pages; of nothing known, they go."""
+    """The piece with its citations, one by one, under the pages' numbers; those of unknown pages are removed."""
 
     def kept(citation: re.Match[str]) -> str:
         known = dict.fromkeys(pages[number].number for number in _numbers(citation) if number in pages)
@@ -309,7 +310,7 @@ def _placed(text: str, places: Mapping[int, int]) -> str:
 
 
 def _replaced(text: str, instead: Callable[[int], str | None]) -> str:
-    """The text with something else in the place of its citations, but for those of which there is nothing to say."""
+    """The text with its citations replaced, except those for which there is no replacement."""
     pieces = _CODE.split(text)
 
     def replaced(found: re.Match[str]) -> str:
@@ -321,15 +322,15 @@ def _replaced(text: str, instead: Callable[[int], str | None]) -> str:
 
 
 def _without_invented(piece: str, given: str) -> str:
-    """The piece without addresses that nobody gave: a link keeps its words, an address its host, an empty line goes."""
+    """The piece without invented addresses: a link keeps its words, an address its host, an emptied line goes."""
     lines = piece.split("\n")
     cleared = [_cleared(line, given) for line in lines]
-    last = len(lines) - 1  # code may stand before the first line and behind the last
+    last = len(lines) - 1  # code may come before the first line and after the last
     return "\n".join(line for at, line in enumerate(cleared) if line or not lines[at] or at in {0, last})
 
 
 def _cleared(line: str, given: str) -> str:
-    """The line with no more than their hosts; "" where nothing but a bullet or a label would be left of it."""
+    """The line with hosts in place of addresses; "" if only a bullet or a label would be left."""
 
     def link(found: re.Match[str]) -> str:
         return found[0] if _is_given(found[2], given) else found[1]
@@ -352,7 +353,7 @@ def _cleared(line: str, given: str) -> str:
 
 
 def _is_given(url: str, given: str) -> bool:
-    """Whether the address stands in what was given; the scheme, `www.`, a fragment and the last slash do not matter."""
+    """Whether an address occurs in what was given, ignoring scheme, `www.`, fragment and trailing slash."""
     bare = url.lower().partition("://")[2].partition("#")[0].removeprefix("www.").rstrip(".,;:!?)'*_]/")
     return any(
         stands_in(given, spelled, begins=_BEGINS, goes_on=_GOES_ON) for spelled in {bare, unquote(bare)} if spelled

@@ -1,7 +1,7 @@
-"""What a model is told of what lies before the window: the facts of the person, and a summary of older turns.
+"""What a model learns from before the window: facts about the person, and a summary of older turns.
 
-Both stand in a note in front of the first message of the request: the system prompt stays the same for everybody, and
-so does the beginning of the conversation as long as nothing new is remembered or summed up.
+Both are in a note before the first message of the request: so the system prompt is the same for everybody, and the
+beginning of a conversation is stable as long as nothing new is remembered or summarised.
 """
 
 import json
@@ -30,7 +30,7 @@ _OPEN = (
 )
 _MAX_QUESTIONS = 3
 _OF_OLD_FACT = Labels(sources=(Source(kind="unknown"),))
-"""It was kept before there were labels: anybody may have wanted that, but it is no secret in the person's own chat."""
+"""For facts older than labels: anybody may have wanted them kept, but they are no secret in the person's own chat."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,9 +38,9 @@ class RecalledContext:
     """What is known from before the window."""
 
     note: str = ""
-    """For the model; empty where nothing is known."""
+    """For the model; empty if nothing is known."""
     summed_up: TurnId | None = None
-    """The last turn that the summary covers: turns up to it need not be read whole. None: there is no summary."""
+    """The last turn the summary covers; turns up to it need not be read in full. None: there is no summary."""
     labels: Labels = field(default_factory=Labels)
     """Where all this comes from."""
 
@@ -48,9 +48,10 @@ class RecalledContext:
 def recall(
     repos: Repositories, conversation: ConversationId, *, now: datetime, starts_after: TurnId
 ) -> RecalledContext:
-    """What a turn of this conversation may know, within a transaction; nothing from before `starts_after` is summed up.
+    """What a turn of this conversation may know, within a transaction; a summary reaching back to `starts_after` is not
+    used.
 
-    Facts belong to the conversation that a person has with Aldis alone, so that none is told in a group.
+    Facts belong to a person's direct chat with Aldis, so that none of them is told in a group.
     """
     facts = repos.facts.all(conversation, now=now)
     summary = repos.summaries.of(conversation, now=now)
@@ -65,7 +66,7 @@ def recall(
 
 
 def note_with_questions(note: str, questions: Sequence[OpenQuestion]) -> str:
-    """The note, and what the person has been asked before and has not answered."""
+    """The note, followed by the questions the person has not answered yet."""
     if not questions:
         return note
     calls = [call for question in questions[-_MAX_QUESTIONS:] for call in question.calls]
@@ -74,7 +75,7 @@ def note_with_questions(note: str, questions: Sequence[OpenQuestion]) -> str:
 
 
 def with_note(messages: Sequence[Message], note: str) -> tuple[Message, ...]:
-    """The messages of a request with the note in front of the first, which is a person's."""
+    """The messages of a request with the note before the first, if that is a person's."""
     first, *others = messages
     if not note or not isinstance(first, UserMessage):
         return tuple(messages)

@@ -1,12 +1,12 @@
-"""Edits and deletions, and what disappears by its timer: carried through to all that was made of a message.
+"""Edits, deletions and disappearing messages: applied to everything that was made from a message.
 
     deleted --waiting--> gone            edited --waiting------> its new words wait in its place
             |-running--> stopped                |-running------> stopped, and asked again in its new words
             '-answered-> its turn goes          |-just answered> asked again; the answer is edited
                                                 '-older--------> the history has its new words
-    expired --> its turn goes; an answer that is not sent yet becomes the sentence that it has gone
+    expired --> its turn goes; an answer that is not sent yet is replaced by a notice that it has disappeared
 
-Each is one transaction with the settling of the event itself, so that a crash leaves all of it or nothing to do.
+Each is one transaction that also settles the event itself, so that a crash leaves either all of it to do or nothing.
 Left to others: the rows (`store`), stopping what runs (`bot.loops.worker`), the answer (`bot.turn.agent`).
 """
 
@@ -26,7 +26,7 @@ from store import ConversationId, InboxItem, KnownMessage, Repositories, Store, 
 
 
 class Revisions:
-    """What is taken back, changed or over. Each method gives the turns that have to be stopped."""
+    """Messages that are taken back, changed or expired. The first two return the turns that must be stopped."""
 
     def __init__(self, store: Store, clock: Clock, turns: Turns, *, deletes_answers: bool) -> None:
         self._store = store
@@ -35,7 +35,7 @@ class Revisions:
         self._deletes_answers = deletes_answers
 
     async def withdraw(self, urgent_item: UrgentItem, deletion: Deleted) -> tuple[TurnId, ...]:
-        """A message was deleted for everybody: it goes, and what was made of it."""
+        """Removes a message that was deleted for everybody, and what was made from it."""
 
         def transact(repos: Repositories) -> tuple[TurnId, ...]:
             repos.inbox.settle(urgent_item.item.id)
@@ -50,13 +50,13 @@ class Revisions:
         return await self._carried_through(urgent_item.conversation, transact)
 
     async def correct(self, urgent_item: UrgentItem, correction: Correction) -> tuple[TurnId, ...]:
-        """A message was edited: what becomes of it depends on how far it had come."""
+        """Applies an edit of a message, depending on how far the message has come."""
         edit = correction.edit
 
         def transact(repos: Repositories) -> tuple[TurnId, ...]:
             known = repos.inbox.find(urgent_item.conversation, edit.message.author, edit.target)
             if known is None:
-                # Forgotten, or from before Aldis was there: nobody can say what it was about.
+                # Forgotten, or older than Aldis: nobody can tell what it was about.
                 repos.inbox.settle(urgent_item.item.id)
                 return ()
             self._unset(repos, urgent_item.conversation, edit.message.author, known.names)
@@ -65,7 +65,7 @@ class Revisions:
         return await self._carried_through(urgent_item.conversation, transact)
 
     async def expire(self) -> int:
-        """What has disappeared by now goes here, too; gives how many turns that were."""
+        """Removes what has expired by now; returns how many turns that were."""
         now = self._clock.now()
 
         def transact(repos: Repositories) -> int:
@@ -83,8 +83,8 @@ class Revisions:
         return count
 
     async def retain(self, before: datetime) -> int:
-        """What was answered before then goes, and what was predicted and has been known or due since before then; gives
-        how many turns that were.
+        """Removes what was answered before then, and predictions resolved or due before then; returns how many turns
+        that were.
         """
 
         def transact(repos: Repositories) -> int:
@@ -130,10 +130,10 @@ class Revisions:
             planned = self._undo(repos, urgent_item.conversation, known, message.author, message.chat)
             return (*planned, *self._asked_instead(repos, urgent_item, known, message))
         if known.turn is None or known.turn_state == "ignored":
-            # Talk among others: by its new words it may be meant for Aldis after all.
+            # Talk among others: its new words may address Aldis after all.
             repos.inbox.revise(urgent_item.item.id, known.root, None)
             planned = self._undo(repos, urgent_item.conversation, known, message.author, message.chat)
-            if known.turn is not None:  # what a command was answered, and has not gone out, may repeat its former words
+            if known.turn is not None:  # an unsent answer to a command may repeat the former words
                 repos.forgetting.turn(known.turn, now=self._clock.now())
             if correction.is_addressed:
                 repos.inbox.as_question(urgent_item.item.id, None)
@@ -154,7 +154,7 @@ class Revisions:
     def _asked_instead(
         self, repos: Repositories, urgent_item: UrgentItem, known: KnownMessage, message: Incoming
     ) -> tuple[TurnId, ...]:
-        """The edit takes the place of a message that is not answered yet."""
+        """Puts the edit in the place of a message that is not answered yet."""
         repos.inbox.settle(known.item)
         repos.inbox.revise(urgent_item.item.id, known.root, None)
         replaces = None if known.turn is None else repos.journal.replaces(known.turn)
@@ -166,7 +166,7 @@ class Revisions:
     def _asked_again(
         self, repos: Repositories, urgent_item: UrgentItem, edit: Edited, known: KnownMessage, turn: TurnId
     ) -> tuple[TurnId, ...]:
-        """The newest question is asked again in its new words; the answer will take the place of the old one."""
+        """Asks the newest question again in its new words; the new answer will replace the old one."""
         asked = messages.load_question(repos.history.question(urgent_item.conversation, turn))
         planned = self._undo(repos, urgent_item.conversation, known, edit.message.author, edit.message.chat)
         repos.forgetting.turn(turn, now=self._clock.now())
@@ -182,7 +182,7 @@ class Revisions:
     def _unset(
         self, repos: Repositories, conversation: ConversationId, author: PersonId, names: Collection[int]
     ) -> None:
-        """What was set for the conversation in the words of a message goes with them."""
+        """Removes conversation settings that were made in the words of this message."""
         chats.change(repos, conversation, self._clock.now(), lambda settings: settings.without(author, names))
 
     def _undo(
@@ -198,7 +198,7 @@ class Revisions:
     def _given_up(
         self, repos: Repositories, conversation: ConversationId, known: KnownMessage, author: PersonId, chat: ChatId
     ) -> tuple[TurnId, ...]:
-        """The turn of an open message is over; what it cost is written down, its other messages wait for another."""
+        """Ends the turn of an open message, recording its cost; its other messages wait for another turn."""
         if known.turn is None:
             return ()
         self._turns.charge_so_far(repos, conversation, known.turn, person=author, chat=chat)
@@ -210,7 +210,7 @@ class Revisions:
     def _put_notice(
         self, repos: Repositories, conversation: ConversationId, turn: TurnId, unsent: tuple[bytes, ...], now: datetime
     ) -> None:
-        """Instead of an answer that disappears before it is sent: the sentence that says so."""
+        """Replaces an answer that expires before it is sent by a notice that says so."""
         replies = [reply for line in unsent if isinstance(reply := events.outgoing(line), Reply)]
         if not replies:
             return

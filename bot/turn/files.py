@@ -1,4 +1,4 @@
-"""Pure: what goes to a person besides words: the files that tools have made, and the answer as a voice note.
+"""Pure: what a person gets besides words: files that tools have made, and the answer as a voice note.
 
     tool's Result --> ToolRun (journaled) --> Outcome --> the last message of the answer
 
@@ -13,13 +13,13 @@ from bot.turn.journal import Outcome, ToolRun
 from tools import ResultFile
 
 MAX_FILES = 4
-"""With one answer."""
+"""The limit per answer."""
 MAX_BYTES = 8_000_000
-"""Of the files of one call together: they stand in the journal and in the outbox until the answer is sent."""
+"""The limit per call, all files together: the journal and the outbox hold them until the answer is sent."""
 
 
 def files_of(made: Sequence[ResultFile]) -> tuple[tuple[File, ...], list[str]]:
-    """The files of a tool's result that can be sent, and for the model a sentence about each."""
+    """The files of a tool's result that can be sent, and a sentence about each for the model."""
     fit = _fit([len(file.data) for file in made])
     pairs = list(zip(made, fit, strict=True))
     kept = tuple(
@@ -32,7 +32,7 @@ def files_of(made: Sequence[ResultFile]) -> tuple[tuple[File, ...], list[str]]:
 
 
 def _fit(sizes_bytes: Sequence[int]) -> list[bool]:
-    """Which of the files can go along, in their order: as many as there is room for."""
+    """For each file, in order, whether there is still room for it."""
     fit: list[bool] = []
     left = MAX_BYTES
     for size_bytes in sizes_bytes:
@@ -42,24 +42,24 @@ def _fit(sizes_bytes: Sequence[int]) -> list[bool]:
 
 
 def enclosed_files(runs: Iterable[ToolRun]) -> tuple[File, ...]:
-    """The files that go with the answer of a turn: the last ones that its tools have made, each once."""
+    """The files to send with a turn's answer: the last ones its tools made, each once."""
     return tuple(dict.fromkeys(file for run in runs for file in run.files))[-MAX_FILES:]
 
 
 def with_enclosures(replies: Sequence[Reply], outcome: Outcome) -> list[Reply]:
-    """The messages of an answer with what goes with it: files in the last one, the voice note in one of its own."""
+    """The messages of an answer with its enclosures: files in the last one, the voice note in one of its own."""
     if not replies or not (outcome.files or outcome.voice):
         return list(replies)
     *before, last = replies
     filled = replace(last, files=(*last.files, *outcome.files))
     if outcome.voice is None:
         return [*before, filled]
-    # Phones show a voice note as such only where it is alone.
+    # Phones show a voice note as one only if nothing else is in the message.
     voice = replace(last, content=Styled(text=""), quote=None, mentions=(), files=(outcome.voice,), is_voice_note=True)
     return [*before, replace(filled, last=False), voice]
 
 
 def _bare(name: str) -> str:
-    """A name without any folder, and without what cannot be seen."""
+    """A file name without folders and invisible characters."""
     shown = "".join(character for character in name if character.isprintable())
     return shown.replace("\\", "/").rpartition("/")[2].strip(". ")[:80] or "file"

@@ -1,4 +1,4 @@
-"""Pure: the ends of host names, all that there are: Signal's app for Android makes a link of every name that has one.
+"""Pure: all endings of host names, because Signal's Android app turns every name with one of them into a link.
 
 Source: https://data.iana.org/TLD/tlds-alpha-by-domain.txt, version 2026100300; Linkifier.kt of
 github.com/signalapp/Signal-Android (read 2026-11-23).
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 
 def _both_spellings(ends: str) -> Iterator[str]:
-    """Each as the DNS spells it, and as people do."""
+    """Each ending as the DNS spells it, and as people do."""
     for end in ends.split():
         yield end
         if end.startswith("xn--"):

@@ -1,12 +1,12 @@
-"""What calls of tools would do, in sentences for the person who is asked about them.
+"""Describes what tool calls would do, in sentences for the person who has to agree to them.
 
-    a tool of ours     its own spec names the sentence and what fills it in   remind you in 10 min: “buy a lamp”
+    a tool of ours     its spec names the sentence and the values in it       remind you in 10 min: “buy a lamp”
     any other tool     its name, its server, and its arguments one by one     use delete_file (server: files)
                                                                               - path: “/srv/old”
 
-Whatever a model fills in, a stranger may have written: it stands between quotation marks, on one line, with no signs
-that style or hide anything and no links, cut where it is long. So it can look like nothing but a quotation.
-What is cut goes along as a file, whole.
+A stranger may have written whatever a model fills in. So it is put in quotation marks, on one line, without links and
+without characters that style or hide anything, and cut if it is long: it can look like nothing but a quotation.
+Anything that is cut is attached as a file, in full.
 """
 
 import json
@@ -31,9 +31,9 @@ from tools import Intent, ToolSpec, Weekday, Wish, clean_line, clean_text
 _log = logging.getLogger(__name__)
 
 MAX_VALUE_CHARACTERS = 600
-"""Of one value; of a longer one the length is told."""
+"""The limit of one value; the length of a longer one is told."""
 MAX_VALUES = 20
-"""Of one call's arguments; of more it is told how many there are."""
+"""The limit of one call's arguments; if there are more, their number is told."""
 _MAX_NAME_CHARACTERS = 60
 _MAX_WHOLE_CHARACTERS = 500_000
 _MAX_DEPTH = 8
@@ -45,13 +45,13 @@ _SENTENCES: Mapping[str, Sentence] = {
 }
 _DAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
 _QUOTATION_MARKS = dict.fromkeys(map(ord, "“”„‟«»❝❞〝〞＂"), '"')
-# A backslash may begin a formula, and cannot be escaped; this sign looks like one.
+# A backslash may begin a formula and cannot be escaped; this character looks like one.
 _BACKSLASH = {ord("\\"): "\u29f5"}
 _STYLING = re.compile(r"([*_~`|#$<])")
 
 
 def deed(call: ToolCall, spec: ToolSpec | None) -> Deed:
-    """What a valid call would do; `spec` None: there is no such tool now."""
+    """What a valid call would do; `spec` is None if there is no such tool now."""
     told = _told(call, spec)
     is_shortened = len(told.details) > MAX_VALUES or any(
         len(clean_line(_text(value))) > MAX_VALUE_CHARACTERS for _, value in _leaves(call.arguments)
@@ -74,13 +74,13 @@ def _told(call: ToolCall, spec: ToolSpec | None) -> Deed:
 
 
 def _whole(call: ToolCall) -> str:
-    """All arguments, for a file: one below the other, nothing left out but signs that hide."""
+    """All arguments, for a file: one below the other, complete except for hidden characters."""
     values = (f"{'.'.join(path)}:\n{clean_text(_text(value))}" for path, value in _leaves(call.arguments))
     return "\n\n".join([call.name, *values])[:_MAX_WHOLE_CHARACTERS]
 
 
 def _leaves(value: object, *path: str, depth: int = 0) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Each value with the names that lead to it; what lies too deep is one value."""
+    """Each value with the names that lead to it; anything nested too deeply counts as one value."""
     match value:
         case Mapping() if depth < _MAX_DEPTH:
             for name, item in cast("Mapping[str, object]", value).items():
@@ -97,7 +97,7 @@ def _text(value: object) -> str:
 
 
 def quote(text: str) -> str:
-    """Words of anybody as a quotation in Markdown: on one line, inert, cut where they are long."""
+    """Anybody's words as a quotation in Markdown: on one line, inert, cut if long."""
     line = clean_line(text).translate(_QUOTATION_MARKS)
     if len(line) <= MAX_VALUE_CHARACTERS:
         return quotation(_plain(line))
@@ -106,7 +106,7 @@ def quote(text: str) -> str:
 
 
 def _plain(line: str) -> str:
-    """The line in Markdown, so that nothing in it is styled, a link or a formula."""
+    """The line as Markdown in which nothing is styled, a link or a formula."""
     safe = inert(line.translate(_BACKSLASH)).replace("](", "] (")
     return _STYLING.sub(r"\\\1", safe)
 
@@ -137,7 +137,7 @@ def _value(value: object) -> str:
 
 
 def _lines(arguments: Mapping[str, object]) -> Iterator[str]:
-    """One for each value, however deep it lies."""
+    """One line per value, however deeply nested."""
     leaves = list(_leaves(arguments))
     for path, value in leaves[:MAX_VALUES]:
         yield f"{_name(' › '.join(path))}: {_shown(value)}"

@@ -1,12 +1,12 @@
 """The steps of a running turn, and the turn itself as it goes through the loop.
 
     Opened ... -> Asked -> Completed -> (Started ->) ToolRun ... -> Completed -> ToolRun ... -> (Spoken ->) the Outcome,
-    which is no step; Discarded in front of any completion
+    which is not a step; Discarded may come before any completion
 
-A step is journaled as it happens, so that no crash costs it twice. Only a tool that must not run twice
-(`effects = "once"`) writes its start: for the others nobody would read it, and each step costs a commit. Steps that
-follow each other within milliseconds share one (`Journal.keep_completion`); the answer of a tool that looks does not
-wait for the next (docs/decisions.md has why).
+Each step is journaled as it happens, so that no crash costs it twice. Only a tool that must not run twice
+(`effects = "once"`) journals its start: for others nobody would read it, and each step costs a commit. Steps that
+follow each other within milliseconds share a commit (`Journal.keep_completion`); the answer of a tool that only looks
+does not wait for the next one (docs/decisions.md says why).
 Left to others: loading and keeping turns (`bot.turn.turns`), what comes next (`bot.turn.agent`).
 """
 
@@ -33,10 +33,10 @@ from store import ConversationId, InboxId, Repositories, Store, TurnId
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Opened:
-    """Step: a file that came with the question was opened; `fee` is what that cost, None where it costs nothing."""
+    """Step: a file that came with the question was opened; `fee` is its cost, None if it is free."""
 
     attachment: str
-    """Its id."""
+    """The attachment's id."""
     finding: FileDescription
     fee: Fee | None = None
     step: Literal["opened"] = "opened"
@@ -44,29 +44,29 @@ class Opened:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """Step: the question as it was put to the model, with the date it had then."""
+    """Step: the question as the model was asked it, with the date of that time."""
 
     question: UserMessage
     settings: ChatSettings | None = None
-    """What was set for the conversation then: a turn goes on as it began. None: what is set when it is taken up."""
+    """The conversation's settings at that time, which the turn keeps. None: those when it is taken up."""
     step: Literal["asked"] = "asked"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Completed:
-    """Step: the model has answered, with tool calls to run."""
+    """Step: the model answered with tool calls to run."""
 
     completion: Completion
     step: Literal["completed"] = "completed"
 
 
 AskedAgain = Literal["with more room", "to answer", "once more"]
-"""How a model is asked again: for a longer answer, for words with what there is, or after an empty answer."""
+"""How a model is asked again: for a longer answer, for words from what there is, or after an empty answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Discarded:
-    """Step: the model has answered with what is of no use, and is asked again; `completion` is without its message."""
+    """Step: the model's answer was useless, and it is asked again; `completion` has no message."""
 
     completion: Completion
     asked_again: AskedAgain
@@ -91,56 +91,56 @@ class ToolRun:
     latency_seconds: float
     cost_usd: Decimal
     tool: str = "unknown"
-    """The tool's name; `unknown` where there is none of that name, for then it is a word that the model made up."""
+    """The tool's name; `unknown` if no tool has that name, since the model made it up."""
     files: tuple[File, ...] = ()
-    """What the tool has made for the person."""
+    """What the tool made for the person."""
     step: Literal["ran"] = "ran"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Allowance:
-    """A tool that people may allow for good."""
+    """A tool that people can allow permanently."""
 
     tool: str
     shape: str
-    """What it is now: another one of that name was not allowed."""
+    """The tool's definition when it was allowed: a different tool of the same name is not."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Paused:
-    """Step: a person was asked whether these calls may run; until then their word is waited for."""
+    """Step: a person was asked whether these calls may run, and the turn waits for their verdict."""
 
     call_ids: tuple[CallId, ...]
     until: datetime
     people: tuple[PersonId, ...]
-    """In whose name it would be done: theirs is the word that counts."""
+    """The people in whose name it would be done: theirs is the verdict that counts."""
     allowance: Allowance | None = None
-    """The tool that they may allow for good with it; None: they may not."""
+    """The tool they can allow permanently with their verdict; None if they cannot."""
     question: str = ""
-    """What they were asked, as Markdown, to be asked once more; empty: not known."""
+    """The question as Markdown, to be repeated; empty if unknown."""
     whole: str = ""
-    """What is shortened in it, likewise; empty: nothing is."""
+    """The full text of what the question shortens; empty if nothing was shortened."""
     position: int = 0
-    """Where the question stands among what the turn says: what it said before is another one."""
+    """The question's position among the turn's messages, which tells it from earlier questions."""
     shapes: Mapping[CallId, str] = field(default_factory=dict[CallId, str])
-    """What the tool of each call was when they were asked: a yes is one to that, and to nothing that it becomes."""
+    """Each call's tool definition at that time: a yes applies to it alone, not to what the tool becomes later."""
     step: Literal["paused"] = "paused"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decided:
-    """Step: somebody who may has said whether these calls may run."""
+    """Step: an entitled person said whether these calls may run."""
 
     call_ids: tuple[CallId, ...]
     is_yes: bool
     always: str | None = None
-    """The tool that they have allowed for good with it; None: none."""
+    """The tool they allowed permanently with it; None if none."""
     step: Literal["decided"] = "decided"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spoken:
-    """Step: the answer was spoken; `file` None: that failed."""
+    """Step: the answer was spoken; `file` is None if that failed."""
 
     file: File | None
     fee: Fee
@@ -159,27 +159,27 @@ def dump_step(step: Step) -> bytes:
 
 
 def load_step(line: bytes) -> Step:
-    """The step that `dump_step` wrote."""
+    """The step written by `dump_step`."""
     return _steps.validate_json(line)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenQuestion:
-    """A question of Aldis's own, whether it may do something, that waits for an answer."""
+    """A question of Aldis, whether it may do something, that waits for an answer."""
 
     turn: TurnId
     """The turn that waits for it."""
     calls: tuple[ToolCall, ...]
     labels: Labels
-    """Of what these calls were made of."""
+    """The labels of everything these calls were made from."""
 
     def is_about(self, tools: Collection[str]) -> bool:
-        """Whether one of these tools is asked for."""
+        """Whether it asks about one of these tools."""
         return any(call.name in tools for call in self.calls)
 
 
 def open_question(turn: TurnId, steps: Iterable[Step], person: PersonId) -> OpenQuestion | None:
-    """What this person was asked by the last of these steps of a turn, and has not answered; None: nothing."""
+    """What the last of a turn's steps asked this person and they have not answered; None if nothing."""
     done = tuple(steps)
     asked = next((step for step in reversed(done) if isinstance(step, Paused)), None)
     is_decided = any(isinstance(step, Decided) and asked and step.call_ids == asked.call_ids for step in done)
@@ -193,7 +193,7 @@ def open_question(turn: TurnId, steps: Iterable[Step], person: PersonId) -> Open
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:
-    """One question with all that is needed to answer it."""
+    """One question with everything needed to answer it."""
 
     id: TurnId
     conversation: ConversationId
@@ -203,47 +203,47 @@ class Turn:
     loaded_at: datetime
     """In own time."""
     wall_at: datetime
-    """What the machine's clock showed then: what people and models are told."""
+    """The machine's clock at that moment, which people and models are told."""
     question: UserMessage
     history: tuple[PastTurn, ...]
-    """The last turns of the conversation, oldest first, each whole."""
+    """The last turns of the conversation, oldest first, each complete."""
     steps: tuple[Step, ...]
     """What earlier attempts of this turn wrote; empty on the first."""
     expires_at: datetime | None = None
-    """When everything that belongs to it has to be gone; None: it stays."""
+    """When everything that belongs to it must be gone; None: it stays."""
     replaces: TurnId | None = None
-    """The turn that it repeats after an edit: its answer is edited. None: it repeats none."""
+    """The turn it repeats after an edit, whose answer is then edited; None if it repeats none."""
     settings: ChatSettings = field(default_factory=ChatSettings)
-    """What is set for its conversation."""
+    """The conversation's settings."""
     heard: Language | None = None
-    """The language that it is surely asked in; None where that is not sure."""
+    """The language of the question; None if not certain."""
     timezone: str | None = None
-    """The IANA zone of the person who asks, where they have told; None: that of all people."""
+    """The IANA zone the asker told; None: the one for everybody."""
     note: str = ""
-    """What the model is told of what lies before the history: remembered facts and a summary; empty: nothing."""
+    """What the model is told from before the history: remembered facts and a summary; may be empty."""
     note_labels: Labels = field(default_factory=Labels)
-    """Where that comes from."""
+    """Where the note comes from."""
 
     allowed: frozenset[Allowance] = frozenset()
-    """The tools that whoever asks has allowed for good there."""
+    """The tools that the asker has permanently allowed there."""
     open_questions: tuple[OpenQuestion, ...] = ()
-    """What whoever asks has been asked before, and not answered yet."""
+    """Earlier questions to the asker that are still unanswered."""
     talk: tuple[Incoming, ...] = ()
-    """What others said in the group since the last answer, for this attempt of the turn alone: never written down."""
+    """What others said in the group since the last answer, for this attempt only: never written down."""
 
     @property
     def person(self) -> PersonId:
-        """Who asked last: whose limits count."""
+        """Who asked last: their limits count."""
         return self.incoming[-1].author
 
     @property
     def is_unattended(self) -> bool:
-        """Whether nobody has written just now: a reminder asks, and nobody is there to answer a question."""
+        """Whether nobody wrote just now: a reminder asks, and nobody is there to answer a question."""
         return all(message.scheduled is not None for message in self.incoming)
 
     @property
     def group(self) -> ChatId | None:
-        """The group that it was asked in; None in a direct conversation."""
+        """The group it was asked in; None in a direct chat."""
         return self.chat if self.chat.is_group else None
 
 
@@ -252,51 +252,51 @@ class Outcome:
     """How a turn ended."""
 
     text: str
-    """Markdown for the person: the answer, or a sentence that tells why there is none."""
+    """Markdown for the person: the answer, or a sentence saying why there is none."""
     ok: bool
     messages: tuple[Message, ...] = ()
-    """The whole turn for the history; empty when nothing of it should be remembered."""
+    """The complete turn for the history; empty if none of it should be remembered."""
     completions: tuple[Completion, ...] = ()
     runs: tuple[ToolRun, ...] = ()
     failures: tuple[Attempt, ...] = ()
     """Model calls that failed for good."""
     warned: tuple[tuple[Scope, str], ...] = ()
-    """The budgets, by scope and period, of which the text says that they are nearly used up."""
+    """The budgets, by scope and period, that the text reports as nearly used up."""
     fees: tuple[Fee, ...] = ()
-    """What opening the question's files and speaking the answer cost."""
+    """The costs of opening the question's files and of speaking the answer."""
     files: tuple[File, ...] = ()
-    """What goes to the person together with the text."""
+    """Files sent to the person with the text."""
     voice: File | None = None
-    """The text, spoken; None: it is not."""
+    """The spoken text; None if it is not spoken."""
     done: frozenset[str] = frozenset()
-    """The tools with which it has changed something: earlier questions about these are settled."""
+    """The tools it used to change something: earlier questions about these are settled."""
     is_journaled: bool = False
-    """Whether its last completion stands in the journal as well."""
+    """Whether the journal has its last completion, too."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pause:
-    """How far a turn has come that needs a person's word before it goes on: may these calls run?"""
+    """A turn that cannot continue until a person decides whether these calls may run."""
 
     calls: tuple[ToolCall, ...]
     deeds: tuple[Deed, ...]
-    """What each of them would do, for the person."""
+    """What each call would do, for the person."""
     cost_usd: Decimal
-    """What they cost together, as far as that is known before."""
+    """Their total cost, as far as it is known in advance."""
     is_asked: bool
-    """Whether the person was asked before, by this turn until a restart."""
+    """Whether this turn already asked the person, before a restart."""
     causes: tuple[Source, ...] = ()
-    """Why they are asked: the sources behind the calls; empty: because the operator or the tool wants it."""
+    """The sources that make it necessary to ask; empty if the operator or the tool requires it."""
     allowance: Allowance | None = None
-    """The tool of all these calls, where whoever asks may allow it for good."""
+    """The tool of all these calls, if the asker can allow it permanently."""
     shapes: Mapping[CallId, str] = field(default_factory=dict[CallId, str])
-    """What the tool of each call is now."""
+    """Each call's tool definition now."""
     is_changed: bool = False
-    """Whether the server of one of them describes it differently than when somebody last agreed to it."""
+    """Whether a tool's server describes it differently than when somebody last agreed to it."""
 
 
 class Journal:
-    """The steps of one running turn: those that were written before, and those that are being written."""
+    """The steps of one running turn: those written earlier and those being written."""
 
     def __init__(self, store: Store, turn: Turn) -> None:
         self._store = store
@@ -305,35 +305,35 @@ class Journal:
         self._held: tuple[Step, ...] = ()
         self._is_asked = any(isinstance(step, Asked) for step in turn.steps)
         self.opened = {step.attachment: step.finding for step in turn.steps if isinstance(step, Opened)}
-        """What was found in files, by the id of the attachment."""
+        """What was found in files, by attachment id."""
         self.fees = _fees(turn.steps)
         self.spoken = next((step for step in turn.steps if isinstance(step, Spoken)), None)
         self.completions = [step.completion for step in turn.steps if isinstance(step, Completed)]
         self.discarded = [step.completion for step in turn.steps if isinstance(step, Discarded)]
-        """Completions in whose place others were asked for: paid, and otherwise forgotten."""
+        """Completions that were replaced by others: paid, and otherwise forgotten."""
         self.asked_again = {step.asked_again for step in turn.steps if isinstance(step, Discarded)}
-        """How they were asked for, each once in a turn."""
+        """How the model was asked again, each way at most once in a turn."""
         self.runs = {step.answer.call_id: step for step in turn.steps if isinstance(step, ToolRun)}
         self.started = frozenset(step.call_id for step in turn.steps if isinstance(step, Started))
         self.asked = {call: step.until for step in turn.steps if isinstance(step, Paused) for call in step.call_ids}
-        """The calls about which a person was asked, and until when their word is waited for."""
+        """The calls a person was asked about, and until when the turn waits for their verdict."""
         self.shapes = {
             call: shape for step in turn.steps if isinstance(step, Paused) for call, shape in step.shapes.items()
         }
-        """What the tools of these calls were when the person was asked about them."""
+        """The tool definitions of these calls when the person was asked."""
         self.allowed = tuple(step.always for step in turn.steps if isinstance(step, Decided) and step.always)
-        """The tools that were allowed for good when somebody was asked."""
+        """The tools that were permanently allowed when somebody was asked."""
         self.decided = {call: step.is_yes for step in turn.steps if isinstance(step, Decided) for call in step.call_ids}
         self._broken_off: list[Attempt | ToolRun | Fee] = []
         self._answer: Completion | None = None
         self._refused: list[Step] = []
-        """Steps that came when the turn was over already."""
+        """Steps that came after the turn had ended."""
 
     async def keep_completion(self, completion: Completion, *, hold: bool = False) -> None:
-        """Write down a completion that asks for tools; with the first one, the question it answers.
+        """Writes a completion with tool calls; with the first one, also the question it answers.
 
-        `hold` puts it off to the next step, for calls that write one in milliseconds: those that only compute their
-        answer, those that must not run twice that they begin. One commit instead of two.
+        `hold` delays it until the next step, for calls that write one within milliseconds: calls that only compute, and
+        calls that must not run twice, which write their start. That saves a commit.
         """
         turn = self._turn
         first = Asked(question=turn.question, settings=turn.settings)
@@ -346,59 +346,59 @@ class Journal:
             await self.flush()
 
     def note_answer(self, completion: Completion) -> None:
-        """The turn ends with this completion, which stands in no step: whoever keeps the turn writes it down."""
+        """Notes that the turn ends with this completion, which whoever keeps the turn writes instead of a step."""
         self._answer = completion
 
     async def discard(self, completion: Completion, asked_again: AskedAgain) -> None:
-        """Write down that a completion was paid in whose place another is asked for, and how."""
+        """Writes that a paid completion is replaced by another, and how the model is asked for it."""
         self.discarded.append(completion)
         self.asked_again.add(asked_again)
         await self._write(Discarded(completion=completion, asked_again=asked_again))
 
     async def keep_opened(self, opened: Opened) -> None:
-        """Write down what was found in a file that came with the question."""
+        """Writes what was found in a file that came with the question."""
         self.opened[opened.attachment] = opened.finding
         self.fees += _fees((opened,))
         await self._write(opened)
 
     def ask(self, turn: Turn) -> None:
-        """The turn goes on with this question, now that its files are open; it is written with the first completion."""
+        """Continues with this question, now that its files are open; the first completion writes it."""
         self._turn = turn
 
     async def keep_spoken(self, spoken: Spoken) -> None:
-        """Write down that the answer was spoken."""
+        """Writes that the answer was spoken."""
         self.spoken = spoken
         self.fees += _fees((spoken,))
         await self._write(spoken)
 
     async def flush(self) -> None:
-        """Write down what was held back; nothing when there is nothing."""
+        """Writes the steps that were held back, if any."""
         if self._held:
             await self._write()
 
     async def start(self, call_id: CallId) -> None:
-        """Write down that a tool which must not run twice begins."""
+        """Writes that a tool which must not run twice begins."""
         await self._write(Started(call_id=call_id))
 
     async def keep_run(self, run: ToolRun) -> None:
-        """Write down how a tool call ended."""
+        """Writes how a tool call ended."""
         self.runs[run.answer.call_id] = run
         await self._write(run)
 
     def break_off(self, asked: Attempt | ToolRun | Fee) -> None:
-        """What was asked of a model, a tool or a service is not waited for any more, and paid; it stands in no step."""
+        """Notes that nobody waits any longer for a model, a tool or a service that is paid; no step has it."""
         self._broken_off.append(asked)
 
     def take_failures(self) -> tuple[Attempt, ...]:
-        """The tries that were broken off so far: from now on they are known elsewhere."""
+        """The tries abandoned so far, handed over: the caller records them from now on."""
         found = tuple(one for one in self._broken_off if isinstance(one, Attempt))
         self._broken_off = [one for one in self._broken_off if not isinstance(one, Attempt)]
         return found
 
     @property
     def broken_off(self) -> Outcome:
-        """What was paid in this attempt of the turn and stands in no step that was written: what was not waited for,
-        and what was not written yet, or too late.
+        """What this attempt of the turn paid that no written step has: abandoned calls, and steps that were not written
+        yet, or too late.
         """
         lost = failed_outcome((*self._refused, *self._held), "")
         return replace(
@@ -410,7 +410,7 @@ class Journal:
         )
 
     def failure(self, text: str) -> Outcome:
-        """An end without an answer: what was done and paid so far, for the ledger, and what the person hears."""
+        """An end without an answer: what was done and paid so far, for the ledger, and the text for the person."""
         return Outcome(
             text=text,
             ok=False,
@@ -434,12 +434,12 @@ class Journal:
 
 
 def origin_of(item: InboxId) -> str:
-    """What names the message in what a command in it has Aldis keep beyond the answer; a tool's call has its own id."""
+    """The id of a message for things a command in it made Aldis keep beyond the answer; a tool call has its own id."""
     return f"item_{item}"
 
 
 def failed_outcome(steps: Iterable[Step], text: str) -> Outcome:
-    """An end without an answer: what was done and paid in these steps, for the ledger, and what the person hears."""
+    """An end without an answer: what these steps did and paid, for the ledger, and the text for the person."""
     done = tuple(steps)
     return Outcome(
         text=text,

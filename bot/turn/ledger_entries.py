@@ -1,4 +1,4 @@
-"""What a turn did and cost, as the ledger has it."""
+"""What a turn did and cost, as rows of the ledger."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,11 +9,11 @@ from bot.turn.journal import Outcome, ToolRun, dump_step
 from store import LedgerEntry
 
 ESTIMATED = "estimated"
-"""How a model ended in the ledger that has answered, but whose server has not told what that used."""
+"""The outcome of a model call that was answered by a server that did not report its usage."""
 
 
 def ledger_entries(outcome: Outcome) -> tuple[LedgerEntry, ...]:
-    """The ledger's rows: opened files, failed attempts before what came of them, then the tools."""
+    """The ledger rows: opened files, then completions with the failed attempts before each, then tools."""
     found = [_model_entry(fee, fee.name, fee.outcome) for fee in outcome.fees]
     for completion in outcome.completions:
         found += [_model_entry(attempt, attempt.model, attempt.error) for attempt in completion.attempts]
@@ -24,7 +24,7 @@ def ledger_entries(outcome: Outcome) -> tuple[LedgerEntry, ...]:
 
 
 def without_words(rows: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
-    """The rows without what tools were asked and have answered."""
+    """The rows without tools' questions and answers."""
     return tuple(replace(row, details=None) for row in rows)
 
 
@@ -44,7 +44,7 @@ def _completion_entry(completion: Completion) -> LedgerEntry:
 
 
 def _model_entry(asked: Attempt | Fee, name: str, outcome: str) -> LedgerEntry:
-    """A row for what a model was asked without a completion: a try that failed, a file that was listened to."""
+    """A row for a paid model call without a completion: a failed try, or a recording that was transcribed."""
     return LedgerEntry(
         kind="model",
         name=name,

@@ -1,16 +1,16 @@
-"""Pure: addresses that nobody can follow by accident. An address carries words out, to whoever owns its host.
+"""Pure: makes addresses safe, because an address carries words to whoever owns its host, even if followed by accident.
 
     [details](https://evil.example/?d=4711)   -> details
     see https://evil.example/?d=4711          -> see evil[.]example
     see evil.example/?d=4711                  -> see evil[.]example/?d=4711
     https://lamps.example/, as a tool gave it -> stays
 
-An address that was given stays only as it was given: capitals, escapes and a fragment of the model's own could spell
-something out as well. Signal makes links of whatever looks like one, with a scheme or without, in code too, and a
-browser passes over signs that nobody sees. A name with one dot and nothing behind it (`evil.com`) is an address as
-well, where its end is one of hosts and none of the files that people talk about (`report.md`, `main.py`). What stands
-right before or behind an address that was given may be part of it to a phone: then it was not given.
-Left to others: when this has to be (`bot.turn.answers`), made-up sources of a search (`bot.turn.citations`).
+A given address stays only in the exact form it was given: capitals, escapes and a fragment of the model's own could
+spell something as well. Signal turns whatever looks like an address into a link, with a scheme or without, even in
+code, and a browser skips invisible characters. A name with one dot and nothing after it (`evil.com`) is an address,
+too, if it has the ending of a host and not that of a file people talk about (`report.md`, `main.py`). To a phone,
+characters right before or after a given address may be part of it: then it does not count as given.
+Left to others: when this is necessary (`bot.turn.answers`), invented sources of a search (`bot.turn.citations`).
 """
 
 import json
@@ -33,14 +33,14 @@ from tools import canonical_url
 _END = r"[^\s<>\"`|\\^]"
 _DOT = r"[.。．｡․﹒]"
 _UNSEEN = r"\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
-# What may stand in a name as phones and browsers read it, emoji and what nobody sees among it: all but white space and
-# the signs that stand around words.
+# What may be part of a name as phones and browsers read it, including emoji and invisible characters: anything but
+# white space and punctuation.
 _SIGN = (
     r"[^\s\x00-,./:-@\[-^`{-\xa1§«¶·»¿\u2000-\u200a\u2010-\u2029\u202f-\u205f\u2500-\u257f\u3000-\u3003\u3008-\u301f"
     r"\u3030\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]"
 )
 _REST = rf"(?:(?::\d{{1,5}}(?!\d))?[/?\#]{_END}*|:\d{{1,5}}(?!\d))"
-# Names are as long as the DNS allows, so that no long line of dots takes long to look through.
+# Names are limited as in the DNS, so that a long line of dots is quick to search.
 _NAME = rf"(?:{_SIGN}{{1,255}}{_DOT}){{1,20}}[{_UNSEEN}]*[^\W\d_]{_SIGN}{{0,62}}"
 _OTHER = "(?:mailto|tel|sms|smsto|sgnl|geo|magnet|data|javascript|xmpp|sip)"
 _ADDRESS = re.compile(
@@ -57,25 +57,24 @@ _LINK = re.compile(
 )
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
 _GOES_ON = re.compile(r'[|\\^`]|"[^\s"]+"')
-"""What stands behind an address, to our eyes, and is part of it to Signal's app for desktops, which ends one at white
-space and angle brackets. Source: linkify-it 5, `src_path` in lib/re.mjs (read 2026-11-23)."""
+"""Characters after an address that belong to it for Signal's desktop app, which ends one at white space and angle
+brackets. Source: linkify-it 5, `src_path` in lib/re.mjs (read 2026-11-23)."""
 _GOES_BEFORE = re.compile(rf"(?:[@$+=|~^`]|{_DOT})")
-"""What stands before a name, to our eyes, and is the beginning of its first label to Signal's app for desktops: any
-sign that is no punctuation. The owner of `sea.example` sees who asks for `4711=docs.sea.example`. Source: linkify-it 5,
-`src_pseudo_letter` in lib/re.mjs; `isLinkSneaky` in ts/types/LinkPreview.std.ts of github.com/signalapp/Signal-Desktop
-(read 2026-11-23)."""
+"""Characters before a name that begin its first label for Signal's desktop app: any that is not punctuation. The owner
+of `sea.example` sees who asks for `4711=docs.sea.example`. Source: linkify-it 5, `src_pseudo_letter` in lib/re.mjs;
+`isLinkSneaky` in ts/types/LinkPreview.std.ts of github.com/signalapp/Signal-Desktop (read 2026-11-23)."""
 _PLAIN_END = re.compile(r"""[)\]}']*(?:([.,;!?])\1{0,2}|:|\?!|!\?)?[)\]}']*""")
-"""What ends a sentence or closes a bracket behind an address. Phones read on over other signs, and `!?!!?_` spells a
-letter to them."""
+"""What ends a sentence or closes a bracket after an address. Phones include other characters in the address, and
+`!?!!?_` would spell a letter to them."""
 _SCHEME = re.compile(r"^<?[a-z][a-z0-9+.-]{1,20}://(?:[^/?#@]*@)?", re.IGNORECASE)
 _BEFORE_NAME = re.compile(r"\A\W+(?=[a-z0-9])", re.IGNORECASE)
-"""An emoji, say, that stands before an address without a space between them."""
+"""An emoji, for example, directly before an address."""
 _BEGINS_WITH_SCHEME = re.compile(rf"[a-z][a-z0-9+.-]{{1,20}}://|{_OTHER}:", re.IGNORECASE)
 _AT_THE_END = ".,;:!?'*_)]}"
 _MAX_ROUNDS = 3
-"""Signs of style may hide signs of style, and so on."""
+"""Style marks may hide further style marks, and so on."""
 _MIN_LABELS = 3
-"""With as many a name is an address whatever its end is, outside of code."""
+"""A name with this many labels is an address whatever its ending, outside of code."""
 _HOST_END_WORDS = (
     "com net org info biz name pro edu gov mil int app dev page web site online tech store shop xyz top club live "
     "cloud website fun icu vip work link click help zip mov email blog news wiki art host press digital network "
@@ -84,26 +83,26 @@ _HOST_END_WORDS = (
     "рф рус укр бел срб қаз орг онлайн сайт "
     "中国 中國 公司 网络 网址 网站 在线 香港 台湾 台灣 한국 भारत ไทย مصر قطر ایران みんな"
 )
-"""How names of hosts often end, besides the ends of countries: by these they are told from other names in code."""
+"""Common endings of host names, besides those of countries: they tell hosts from other names in code."""
 _CODED_HOST_ENDS = frozenset({"com", "org", "biz", "xyz", "onion"})
-"""Of names with one dot in code, where `logger.info` and `System.Net` are none."""
+"""For names with one dot in code, where `logger.info` and `System.Net` are not hosts."""
 _FREQUENT_HOST_ENDS = frozenset(_HOST_END_WORDS.split())
 _FILE_ENDS = frozenset({"cc", "java", "md", "mk", "ml", "pl", "pm", "ps", "py", "rs", "sh", "so"})
-"""Ends of hosts that are those of files as well: with one dot and nothing behind it, these names are left alone."""
+"""Host endings that are file endings, too: names with one dot, one of these and nothing after it are left alone."""
 _NAMED_HOST_ENDS = (HOST_ENDS | _FREQUENT_HOST_ENDS) - _FILE_ENDS
 
 
 def given_in(read: Sequence[Message], returning: Collection[str]) -> str:
-    """The words in which people and these tools gave addresses, of all that a model has read.
+    """The words in which people and these tools gave addresses, from everything a model has read.
 
-    Not what a model wrote, neither in its answers nor for itself to be asked later, nor what a tool only repeats.
+    Excludes what a model wrote, in its answers or for itself to be asked later, and what a tool only repeats.
     """
     calls: dict[str, ToolCall] = {}
     words: list[str] = []
     for message in read:
         if isinstance(message, AssistantMessage):
             calls.update((call.id, call) for call in message.calls)
-            words += [page.url for page in message.pages or ()]  # a tool gave it then
+            words += [page.url for page in message.pages or ()]  # a tool gave these
         elif isinstance(message, UserMessage):
             words += [] if message.labels is not None and message.labels.is_scheduled else [message.text]
         else:
@@ -112,14 +111,14 @@ def given_in(read: Sequence[Message], returning: Collection[str]) -> str:
 
 
 class GivenAddresses:
-    """The addresses in words that were given: looked through once, for an answer may hold thousands of its own."""
+    """The addresses in given words, parsed once, because an answer may contain thousands of its own."""
 
     def __init__(self, words: str) -> None:
         self._words = words
         self._spellings: dict[str, str | None] = {}
 
     def spelling(self, address: str) -> str | None:
-        """The address as it was given; None: it was not."""
+        """The address as it was given; None if it was not."""
         if address not in self._spellings:
             self._spellings[address] = self._find(address)
         return self._spellings[address]
@@ -128,12 +127,12 @@ class GivenAddresses:
         if stands_in(self._words, address, begins=_BEGINS, goes_on=_GOES_ON_AS_ADDRESS):
             return address
         canonical = canonical_url(address)
-        # Another spelling of it: people get the one that was given.
+        # People get the spelling that was given.
         return self._known.get(canonical) if canonical is not None and "#" not in address else None
 
     @cached_property
     def _known(self) -> Mapping[str, str]:
-        """The addresses that were given, and the front pages of their hosts, by their one spelling."""
+        """The given addresses and the front pages of their hosts, by canonical spelling."""
         urls = [url for line in self._words.split("\n") for url in urls_in(line)]
         fronts = [front for url in urls if (front := canonical_url("/".join(url.split("/")[:3]))) is not None]
         return {url: url for url in (*urls, *fronts)}
@@ -143,10 +142,10 @@ _NONE_GIVEN = GivenAddresses("")
 
 
 def stands_in(words: str, address: str, *, begins: re.Pattern[str], goes_on: re.Pattern[str]) -> bool:
-    """Whether the address stands in the words as a whole: where one `begins`, and with nothing behind it by which it
+    """Whether the address occurs in the words as a whole: preceded as `begins` requires, and not continued by
     `goes_on`.
 
-    It is looked for as a text, a thousand times faster than a pattern that begins with what may stand before it.
+    A plain text search finds it, a thousand times faster than a pattern that starts with what may come before it.
     """
     at = words.find(address)
     while at >= 0:
@@ -157,8 +156,8 @@ def stands_in(words: str, address: str, *, begins: re.Pattern[str], goes_on: re.
 
 
 def defang(text: str, given: GivenAddresses) -> str:
-    """The answer, in Markdown, with all addresses that were not `given` so changed that nothing makes links of them:
-    neither in the answer nor in what people see of it, once signs of style and escapes are gone.
+    """The answer, in Markdown, with every address that was not `given` made inert: nothing turns it into a link,
+    neither in the answer nor in what people see of it without style marks and escapes.
     """
     pieces = _CODE.split(text)  # the odd ones are code
     pieces[::2] = [_LINK.sub(lambda link: _link(link, given), piece) for piece in pieces[::2]]
@@ -172,7 +171,7 @@ def defang(text: str, given: GivenAddresses) -> str:
         if shown == seen.text:
             return safe
         safe = shown
-    return safe.replace(".", "[.]")  # somebody takes great pains
+    return safe.replace(".", "[.]")  # a determined attempt
 
 
 def _seen_without_links(seen: StyledText, given: GivenAddresses) -> str:
@@ -186,7 +185,7 @@ def _seen_without_links(seen: StyledText, given: GivenAddresses) -> str:
 
 
 def _goes_further(found: re.Match[str]) -> bool:
-    """Whether an address in what people see has a beginning or an end to their phones that it has not to us."""
+    """Whether phones see a longer address here, at its beginning or end, than we do."""
     if found["bare"] is not None and _GOES_BEFORE.match(found.string, max(found.start() - 1, 0)):
         return True
     behind = found[0][len(found[0].rstrip(_AT_THE_END)) :]
@@ -194,18 +193,18 @@ def _goes_further(found: re.Match[str]) -> bool:
 
 
 def inert(text: str) -> str:
-    """The text with every address in it whole, but so that nothing makes a link of it."""
+    """The text with every address complete but inert, so that nothing turns it into a link."""
     return _ADDRESS.sub(lambda found: _inert(found[0]) if _is_address(found, in_code=False) else found[0], text)
 
 
 def inert_host(url: str) -> str:
-    """The host of an address with a scheme, so that nothing makes a link of it."""
+    """The host of an address with a scheme, made inert."""
     host = re.split(r"[/?#:]", _SCHEME.sub("", url), maxsplit=1)[0]
     return _inert(host.rstrip(_AT_THE_END + ">"))
 
 
 def _link(link: re.Match[str], given: GivenAddresses) -> str:
-    """A link with its words alone, unless its address was given; what leads nowhere stays."""
+    """A link reduced to its words unless its address was given; a link that leads nowhere stays."""
     found = _ADDRESS.match(link[2])
     if found is None or not _is_address(found, in_code=False):
         return link[0]
@@ -227,7 +226,7 @@ def _shown(found: re.Match[str], given: GivenAddresses, *, in_code: bool) -> str
 
 
 def _is_address(found: re.Match[str], *, in_code: bool) -> bool:
-    """Whether something makes a link of it that could tell its host anything."""
+    """Whether something turns it into a link that could tell its host anything."""
     if found["number"] is not None:
         return found["behind"] is not None or _is_public(found["number"])
     if found["bare"] is None:
@@ -244,12 +243,12 @@ def _is_address(found: re.Match[str], *, in_code: bool) -> bool:
 
 
 def _is_of_label(sign: str) -> bool:
-    """Whether a name may go on with it; in the scripts of India and in Thai with marks as well."""
+    """Whether a character can continue a label; in Indic scripts and Thai that includes marks."""
     return sign.isalnum() or sign == "-" or unicodedata.category(sign).startswith("M")
 
 
 def _is_public(number: str) -> bool:
-    """Whether an IPv4 address is one of the internet: not a router at home, not a version like 10.0.19045.1."""
+    """Whether an IPv4 address is a public one: not a router at home, not a version like 10.0.19045.1."""
     try:
         return ip_address(re.sub(_DOT, ".", number)).is_global
     except ValueError:
@@ -257,7 +256,7 @@ def _is_public(number: str) -> bool:
 
 
 def _returned(answer: ToolAnswer, call: ToolCall | None) -> str:
-    """What a tool says, without the addresses that the model has given it."""
+    """What a tool says, without addresses that the model gave it."""
     content = answer.content
     for leaf in _leaves(call.arguments if call is not None else {}):
         for found in _ADDRESS.finditer(leaf):

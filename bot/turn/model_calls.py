@@ -1,10 +1,10 @@
-"""Model calls: a question to the models whose cost is known however it ends.
+"""Model calls: asks the models, and knows the cost however the call ends.
 
-    answered ------> the completion; where its server does not say what was used, with an estimate of the cost
-    failed --------> the error; each of its tries with what it may have cost
-    nobody waits --> the tries so far are told to whoever has to pay, the one under way among them
+    answered ----> the completion, with an estimated cost if its server does not report usage
+    failed ------> the error, with the likely cost of each try
+    abandoned ---> the payer is told of the tries so far, including the one in progress
 
-Left to others: whether there is money for it (`bot.turn.budget`), writing it down (`bot.turn.ledger_entries`).
+Left to others: whether the budget allows it (`bot.turn.budget`), recording it (`bot.turn.ledger_entries`).
 """
 
 import asyncio
@@ -28,9 +28,9 @@ async def complete(
     on_broken_off: Callable[[Attempt], None],
     on_text: OnText | None = None,
 ) -> Completion:
-    """The completion. `budget` None: money is no object, and nothing is estimated.
+    """The completion. Without a `budget`, spending is unlimited and nothing is estimated.
 
-    `on_broken_off` is called for each try that was paid when nobody waits for the answer any more.
+    `on_broken_off` is called for each paid try once nobody waits for the answer any longer.
 
     Raises:
         ProviderError: one of its kinds, see `bot.errors`; `attempts` has the tries with their costs.
@@ -68,7 +68,7 @@ def failed_attempts(error: ProviderError) -> tuple[Attempt, ...]:
 
 
 def _counted(completion: Completion, request: Request, budget: Budget) -> Completion:
-    """The completion with what it has cost, by estimate where its server has not told."""
+    """The completion with its cost, estimated if its server did not report usage."""
     usage, message = completion.usage, completion.message
     if usage.input_tokens and (usage.output_tokens or message is None):
         return completion
@@ -82,7 +82,7 @@ def _counted(completion: Completion, request: Request, budget: Budget) -> Comple
 
 
 def _with_costs(attempts: tuple[Attempt, ...], request: Request, budget: Budget | None) -> tuple[Attempt, ...]:
-    """The tries with what they may have cost where nobody has told."""
+    """The tries with their likely costs, where they are unknown."""
     if budget is None or all(attempt.cost_usd is not None for attempt in attempts):
         return attempts
     asked, most = _tokens(request), request.max_output_tokens
@@ -90,6 +90,6 @@ def _with_costs(attempts: tuple[Attempt, ...], request: Request, budget: Budget 
 
 
 def _tokens(request: Request) -> int:
-    """About how many tokens a request has."""
+    """Roughly how many tokens a request has."""
     said = sum(map(prompt.estimated_tokens, request.messages)) + sum(map(offer_tokens, request.tools))
     return prompt.estimated_text_tokens(request.whole_system) + said

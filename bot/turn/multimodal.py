@@ -1,9 +1,9 @@
-"""The agent with eyes, ears and a voice: it opens the files of a question, and speaks answers to voice notes.
+"""The agent with eyes, ears and a voice: opens the files of a question, and speaks answers to voice notes.
 
-    files came with the question --> each opened and journaled --> the question is put together --> the agent
-    the agent has answered a voice note --> the answer is journaled, spoken, journaled --> its outcome
+    files came with the question --> each is opened and journaled --> the question is composed --> the agent
+    the agent answered a voice note --> the answer is journaled, spoken, journaled --> its outcome
 
-What was opened or spoken is journaled at once: after a crash nothing is fetched, listened to or paid again.
+Opened files and spoken answers are journaled at once: after a crash nothing is fetched, transcribed or paid again.
 """
 
 import asyncio
@@ -30,19 +30,19 @@ from bot.turn.work import waiting
 _log = logging.getLogger(__name__)
 
 _ROOM_BYTES = 200_000_000
-"""For the files of all turns under way, those included that only wait for their model."""
+"""For the files of all running turns, including those that only wait for their model."""
 _UNKNOWN_BYTES = 2_000_000
-"""Of a file whose size nobody has told."""
+"""Assumed for a file of unknown size."""
 _MARGIN_SECONDS = 5.0
-"""Of the turn's time, that speaking leaves to whoever keeps the answer."""
+"""The part of the turn's time that speaking leaves for keeping the answer."""
 _WORTHWHILE_SECONDS = 3.0
 
 
 class MultimodalAgent:
-    """An agent that sees and hears. `budget` None: money is no object.
+    """An agent that sees and hears. Without a `budget`, spending is unlimited.
 
-    `speech` speaks the answers to voice notes; None: nobody does. `turn_seconds` is the time of a whole turn: an answer
-    is not put at risk for its sound.
+    `speech` speaks the answers to voice notes; None: they stay text. `turn_seconds` is the time for a whole turn: the
+    answer is never put at risk for its sound.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class MultimodalAgent:
     async def answer(
         self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None = None
     ) -> Outcome | Pause:
-        """What the agent answers to the question with all that came with it.
+        """The agent's answer to the question with everything that came with it.
 
         Raises:
             StoreError: a step could not be journaled; the turn can be tried again later.
@@ -83,7 +83,7 @@ class MultimodalAgent:
             return await self._spoken(outcome, journal, self._speech, left_seconds)
 
     async def _asked(self, turn: Turn, journal: Journal) -> Turn:
-        """The turn with its files opened, unless an earlier attempt has asked already or there is no money for it."""
+        """The turn with its files opened, unless an earlier attempt already asked or the budget forbids it."""
         attached = {attachment.id: attachment for message in turn.incoming for attachment in message.attachments}
         if not attached or any(isinstance(step, Asked) for step in turn.steps):
             return turn
@@ -108,9 +108,9 @@ class MultimodalAgent:
         await journal.keep_opened(Opened(attachment=attachment.id, finding=unpacked.finding, fee=unpacked.fee))
 
     async def _spoken(self, outcome: Outcome, journal: Journal, speech: Speech, left_seconds: float) -> Outcome:
-        """The outcome with its text spoken, where that succeeds in time."""
+        """The outcome with its text spoken, if that succeeds in time."""
         if not outcome.is_journaled:
-            # Until it is kept the last completion stands nowhere else, and speaking takes a while.
+            # Nothing else holds the last completion until the turn is kept, and speaking takes a while.
             await journal.keep_completion(outcome.completions[-1])
         if journal.spoken is None and left_seconds > _WORTHWHILE_SECONDS:
             async with waiting():
@@ -126,19 +126,19 @@ class MultimodalAgent:
 
 
 class _Purse:
-    """What the files of one question may cost together: hours of sound would use a budget up many times over. `budget`
-    None: money is no object.
+    """What the files of one question may cost together: hours of sound could exceed a budget many times over. Without
+    a `budget`, spending is unlimited.
     """
 
     def __init__(self, turn: Turn, budget: Budget | None, fees: Iterable[Fee]) -> None:
-        """`fees` were paid before."""
+        """`fees` were paid earlier."""
         self._turn = turn
         self._budget = budget
         self._spent_usd = sum((fee.cost_usd or Decimal(0) for fee in fees), Decimal(0))
         self._one_by_one = asyncio.Lock()
 
     async def take(self, cost_usd: Decimal) -> bool:
-        """As of `bot.media.attachments.MaySpend`; what another file of the question costs counts as spent."""
+        """As `bot.media.attachments.MaySpend`; the costs of the question's other files count as spent."""
         async with self._one_by_one:
             wanted_usd = self._spent_usd + cost_usd
             if self._budget is not None and await self._budget.used_up(self._turn, wanted_usd) is not None:
@@ -148,17 +148,17 @@ class _Purse:
 
 
 def _bytes_of(turn: Turn) -> int:
-    """How much the files take that came with the question, and those that are shown again."""
+    """The size of the files that came with the question, and of those that are shown again."""
     attached = {attachment.id: attachment for message in turn.incoming for attachment in message.attachments}
     sizes = [_UNKNOWN_BYTES if one.size_bytes is None else one.size_bytes for one in attached.values()]
     return sum(sizes) + sum(past.media_bytes for past in turn.history)
 
 
 def _is_spoken(turn: Turn) -> bool:
-    """Whether the person spoke last instead of writing."""
+    """Whether the person's last message was spoken rather than written."""
     return any(attachment.is_voice_note for attachment in turn.incoming[-1].attachments)
 
 
 def _plain(text: str) -> str:
-    """The words without marks of style, as far as a voice takes them at once."""
+    """The words without style marks, up to what a voice accepts at once."""
     return "".join(part.text for part in parts(text, limit_bytes=MAX_SPOKEN_CHARACTERS, max_parts=1))

@@ -1,8 +1,8 @@
-"""Notices: what the admins are told in Signal without having asked, each once until it is over.
+"""Notices: what admins are told in Signal without asking, each once until it is over.
 
-    something that hurts is found --> its subject is noted --new--> every admin who has a chat with Aldis
-                                                          '-known-> nothing
-    it is over --> forgotten: if it comes again, it is told again
+    a problem is found --> its subject is noted --new--> every admin who has a chat with Aldis
+                                                '-known-> nothing
+    it is over --> forgotten: if it comes back, it is told again
 
 Left to others: finding (`bot.doctor`, `bot.features.safety_numbers.service`), when (`bot.loops.checkups`), sending.
 """
@@ -24,32 +24,32 @@ from store import ConversationId, Repositories, Store
 _log = logging.getLogger(__name__)
 
 _FORGOTTEN_AFTER = timedelta(days=7)
-"""What nobody has looked at for so long was taken out of the settings, most likely."""
+"""A notice not checked for this long most likely belongs to something removed from the settings."""
 
 Kind = Literal["key", "model", "disk", "deaf"]
-"""A key that is refused; a model that there is not; a disk that is nearly full; a bridge from which nothing comes."""
+"""A refused key; a model that does not exist; a disk that is nearly full; a bridge from which nothing arrives."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Notice:
-    """Something that the admins should hear of."""
+    """Something the admins should know."""
 
     kind: Kind
     subject: str = ""
-    """The name of the service or of the model; empty where there is but one."""
+    """The name of the service or the model; empty if there is only one."""
 
     @property
     def name(self) -> str:
-        """What it is told once by."""
+        """The key by which it is told only once."""
         return f"{self.kind} {self.subject}"
 
     def text(self) -> str:
-        """The words, in the language that is being spoken."""
+        """The words, in the current language."""
         return phrases.notice(self.kind, self.subject)
 
 
 class Admins:
-    """The admins of one account, as those to whom something can be told."""
+    """The admins of one account, as recipients of notices."""
 
     def __init__(
         self,
@@ -58,14 +58,14 @@ class Admins:
         listed: Callable[[], frozenset[str]],
         language: Callable[[Repositories, ConversationId], Language],
     ) -> None:
-        """`listed` are their uuids and numbers; `language` is what is spoken in a conversation."""
+        """`listed` returns their uuids and numbers; `language` returns a conversation's language."""
         self._clock = clock
         self._listed = listed
         self._language = language
 
     @property
     def are_numbers_listed(self) -> bool:
-        """Whether any admin is listed by a number, so that contacts are needed to know who that is."""
+        """Whether any admin is listed by a number, so that contacts are needed to identify them."""
         return any(entry.startswith("+") for entry in self._listed())
 
     def tell(
@@ -76,9 +76,9 @@ class Admins:
         *,
         besides: Collection[PersonId] = (),
     ) -> bool:
-        """Put words into the chat of every admin who has one, within a transaction; whether there was any.
+        """Puts words into the chat of every admin who has one, within a transaction; returns whether there was any.
 
-        `contacts` are the people whom the bridge knows: who is listed by a number is who is known to have it.
+        `contacts` are the people known to the bridge; an admin listed by number is the contact known to own it.
         """
         held, now = repos.outbox.held_conversations(), self._clock.now()
         chats = {ChatId.direct(admin) for admin in self._known(repos, contacts) - set(besides)}
@@ -108,7 +108,7 @@ class Admins:
 
 
 class Notices:
-    """What was told, and what is."""
+    """What was told already, and what should be told now."""
 
     def __init__(self, store: Store, clock: Clock, admins: Admins) -> None:
         self._store = store
@@ -118,10 +118,10 @@ class Notices:
     async def settle(
         self, standing: Collection[tuple[str, Notice]], judged: Collection[str], contacts: Iterable[Contact] = ()
     ) -> int:
-        """Tell what is new of what stands, and forget what is over; gives how much was told.
+        """Tells new notices and forgets those that are over; returns how many were told.
 
-        `standing` are the notices, each with the topic under which it was found; `judged` are the topics that were
-        looked at to the end. What stands under a topic that was not is neither told again nor forgotten.
+        `standing` are the current notices, each with the topic under which it was found; `judged` are the topics that
+        were checked completely. Notices of any other topic are neither repeated nor forgotten.
 
         Raises:
             StoreError: nothing was told; try again later.
