@@ -125,37 +125,37 @@ async def _change(stage: Stage) -> None:
 STORIES = (
     Story(
         title="A question",
-        words="What a model writes in Markdown arrives as Signal's own styles: bold, italic, struck through, monospace."
-        " Tables and nested lists become lines that can be read on a phone, and links show their address.",
+        words="Markdown from the model arrives as Signal's own styles: bold, italic, struck through, monospace."
+        " Tables and nested lists become lines that you can read on a phone, and links show their address.",
         play=_question,
     ),
     Story(
         title="In a group",
-        words="Aldis answers when it is called by name, mentioned, or quoted. Its answer quotes the question and may"
-        " mention people natively. With `GROUPS__CONTEXT_MESSAGES` it knows what others said since its last answer; it"
-        " does not answer that.",
+        words="Aldis answers when it is called by name, mentioned, or quoted. Its answer quotes the question and"
+        " can mention people natively. With `GROUPS__CONTEXT_MESSAGES` it knows what others said since its"
+        " last answer, but does not answer that.",
         play=_group,
         settings={"GROUPS__CONTEXT_MESSAGES": "5"},
     ),
     Story(
         title="A group that wants more of it, or less",
-        words="In a group for which an admin says so, every message is answered. `/pause` makes Aldis answer nothing"
-        " but commands; these need no name before them.",
+        words="In a group where an admin turns this on, Aldis answers every message. After `/pause` it answers only"
+        " commands; these need no name before them.",
         play=_always,
         settings={"ACCESS__ADMINS": ALICE.uuid},
     ),
     Story(
-        title="What was said long ago",
-        words="What is too old to be read again whole is summed up (`HISTORY__SUMMARIES`), and the model is told that"
-        " this is a summary. A message that is quoted goes along with the question, however old it is. Here a single"
-        " question is read again whole (`HISTORY__MAX_TURNS=1`).",
+        title="Old messages",
+        words="Messages that are too old to be sent again in full are summarised (`HISTORY__SUMMARIES`), and the"
+        " model is told that it reads a summary. A quoted message goes along with the question, however old it"
+        " is. Here only one question is sent again in full (`HISTORY__MAX_TURNS=1`).",
         play=_older,
         settings={"HISTORY__MAX_TURNS": "1", "HISTORY__SUMMARIES": "true"},
     ),
     Story(
-        title="An answer that takes long",
+        title="A slow answer",
         words="After three seconds Aldis puts 👀 on the message (`SIGNAL__ACK`), after six it says what is going on"
-        " (`SIGNAL__LIVE`); that message becomes the answer by edits. Typing is shown all the while.",
+        " (`SIGNAL__LIVE`); edits turn that message into the answer. The typing indicator shows all the while.",
         play=_live,
         settings={
             "SIGNAL__ACK": "reaction",
@@ -166,13 +166,14 @@ STORIES = (
     ),
     Story(
         title="Stopping it",
-        words="❌ on one's message stops its answer at once, and so does `/stop`: the model's call and the tools end.",
+        words="❌ on your message stops its answer at once, and so does `/stop`: the model's call and the tools end.",
         play=_stop,
     ),
     Story(
-        title="Changing one's mind",
-        words="An edited question is asked again and its answer is edited. A deleted message is destroyed with all that"
-        " was made of it; with `SIGNAL__DELETE_ANSWERS=true` the answer goes from the chat as well.",
+        title="Changing your mind",
+        words="When you edit a question, Aldis asks it again and edits its answer. A deleted message is destroyed"
+        " with everything made from it; with `SIGNAL__DELETE_ANSWERS=true` the answer disappears from the chat"
+        " as well.",
         play=_change,
         settings={"SIGNAL__DELETE_ANSWERS": "true"},
     ),

@@ -55,31 +55,31 @@ async def _again(stage: Stage) -> None:
 
 STORIES = (
     Story(
-        title="Settings of a chat",
-        words="Each chat has its own persona, model and tools; they survive restarts. A wrong argument gets one line"
-        " that shows the right form. [commands.md](commands.md) has the table of commands.",
+        title="Chat settings",
+        words="Each chat has its own persona, model and tools; they survive restarts. A wrong argument gets one"
+        " line that shows the right form. [commands.md](commands.md) has the table of commands.",
         play=_settings,
     ),
     Story(
-        title="What Aldis says of itself",
-        words="Admins are told more. Ids and costs are for the settings and for whoever pays.",
+        title="What Aldis says about itself",
+        words="Admins see more. Ids and costs are for the settings and for whoever pays.",
         play=_self,
     ),
     Story(
         title="What is kept, and forgetting it",
-        words="`/export` shows what is kept about whoever asks; `/forget` destroys what was said in the conversation,"
-        " with the key that sealed it, and `/forget everything` what they asked elsewhere, too.",
+        words="`/export` shows what is kept about the person who asks; `/forget` destroys what was said in the"
+        " conversation, with the key that sealed it, and `/forget everything` also what they asked elsewhere.",
         play=_forget,
     ),
     Story(
         title="Languages",
-        words="Aldis itself speaks the language in which somebody writes (English, German, French or Spanish), or the"
-        " one that `/language` chooses; dates and numbers follow.",
+        words="Aldis speaks the language in which somebody writes (English, German, French or Spanish), or the one"
+        " that `/language` chooses; dates and numbers follow.",
         play=_languages,
     ),
     Story(
         title="Once more, and never mind",
-        words="`/retry` answers the last question again, in the place of the old answer; `/undo` takes the question and"
+        words="`/retry` answers the last question again, replacing the old answer; `/undo` takes the question and"
         " its answer back; `/new` starts a new conversation.",
         play=_again,
     ),

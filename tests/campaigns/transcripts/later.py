@@ -32,17 +32,18 @@ async def _memory(stage: Stage) -> None:
 STORIES = (
     Story(
         title="Reminders",
-        words="By the model or by `/remind`, once or again and again, by the clock of the person's own time zone. A"
-        " reminder that is due while Aldis is down comes at the next start, and says that it is late. A text that"
-        " begins with `ask:` is asked then, and answered. What somebody planned in a group does not come there once"
-        " they have left it or were removed: shortly before it is due the bridge is asked who is in the group. It is"
-        " over then, also where it repeats, and whoever may write directly is told so there, with its words. As long"
-        " as the bridge does not tell who is in the group, it comes.",
+        words="Set by the model or by `/remind`, once or repeating, in the person's own time zone. A reminder that"
+        " comes due while Aldis is down arrives at the next start, and says that it is late. A text that"
+        " begins with `ask:` is asked at that time, and answered. A reminder that somebody set in a group does"
+        " not come there once they have left it or were removed: shortly before it is due Aldis asks the"
+        " bridge who is in the group. It then ends, even a repeating one, and if its author may write"
+        " directly, Aldis tells them there, with its words. As long as the bridge does not tell who is in the"
+        " group, it comes.",
         play=_reminders,
     ),
     Story(
         title="Remembering",
-        words="What somebody asks Aldis to remember about them is kept for their own chat, and no group learns it.",
+        words="What people ask Aldis to remember about them is kept for their own chat, and no group learns it.",
         play=_memory,
     ),
 )

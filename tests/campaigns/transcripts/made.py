@@ -32,16 +32,16 @@ async def _predictions(stage: Stage) -> None:
 
 STORIES = (
     Story(
-        title="Pictures that are drawn",
-        words="By OpenAI or any server with its images endpoint. Here `TOOLS__APPROVE` wants a yes for each, and the"
-        " question tells what it costs.",
+        title="Drawing pictures",
+        words="With OpenAI or any server with its images endpoint. Here `TOOLS__APPROVE` wants a yes for each, and"
+        " the question says what it costs.",
         play=_picture,
         settings={"TOOLS__APPROVE": "image_generate", "TOOLS__IMAGES__COST_USD": "0.04"},
     ),
     Story(
         title="Predictions",
-        words="What people hold likely is noted, and scored when its day has come: how often they were right, and"
-        " whether what they call 30 % happens three times in ten.",
+        words="Aldis records what people think will happen, and scores it when the day has come: how often they"
+        " were right, and whether what they call 30 % happens three times in ten.",
         play=_predictions,
     ),
 )

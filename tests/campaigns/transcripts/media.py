@@ -60,16 +60,16 @@ async def _cards(stage: Stage) -> None:
 
 STORIES = (
     Story(
-        title="Pictures and papers",
-        words="Pictures go to models that can see, turned upright, scaled and without place and camera; of PDFs and"
-        " texts the model reads the words, page by page, or the PDF itself where it takes those. What a file is is told"
-        " by what is in it, never by its name.",
+        title="Pictures and documents",
+        words="Pictures go to models that can see, turned upright, scaled and without location and camera data; of"
+        " PDFs and texts the model reads the text, page by page, or the PDF itself if it accepts PDFs. Aldis"
+        " recognises a file by its contents, never by its name.",
         play=_files,
     ),
     Story(
         title="Voice notes",
-        words="A voice note is transcribed by the service of `AUDIO__BASE_URL` and answered like a message; with"
-        " `AUDIO__SPEAK=true` the answer comes as a voice note, too.",
+        words="The service of `AUDIO__BASE_URL` transcribes a voice note, and Aldis answers it like a message; with"
+        " `AUDIO__SPEAK=true` the answer comes as a voice note too.",
         play=_voice,
         settings={"AUDIO__SPEAK": "true"},
     ),

@@ -11,14 +11,14 @@ PATH = Path(__file__).parents[3] / "docs" / "signal.md"
 _HEAD = """\
 # What people see in Signal
 
-Each conversation below was really held: with the whole of Aldis, over a double of signal-cli that shows what phones
-would show, and with a model that says what the story wants. `make transcripts` plays them and writes this page; a test
-plays them again and compares. What stands in ‹these marks› differs every time.
+Each conversation below really took place: with all of Aldis, over a double of signal-cli that shows what phones
+would show, and with a scripted model. `make transcripts` plays them and writes this page; a test
+plays them again and compares. Text in ‹these marks› differs every time.
 
-Behind a name stands a message, behind │ what it quotes, behind · what happens to a message; native mentions are
-underlined. Where the model reads something, that is the question that it is really asked.
+A name is followed by a message, │ by what it quotes, · by what happens to a message; native mentions are
+underlined. Where the model reads something, that is the question it really gets.
 
-Over signal-cli-rest-api a few things come differently: [this table](operating.md#in-signal) has them.
+Over signal-cli-rest-api a few things differ: [this table](operating.md#in-signal) lists them.
 """
 
 

@@ -50,21 +50,21 @@ async def _own_account(stage: Stage) -> None:
 STORIES = (
     Story(
         title="Asking first",
-        words="A tool that `TOOLS__APPROVE` names, or that would do something after strangers' words were read, asks"
-        " first and says exactly what it would do. A plain yes or no counts from whoever asked, 👍 or 👎 also from an"
-        " admin, and from nobody else. No word is a no (`APPROVALS__TIMEOUT`).",
+        words="A tool that `TOOLS__APPROVE` names, or that would do something after strangers' words were read,"
+        " asks first and says exactly what it would do. A plain yes or no counts only from the person who"
+        " asked, 👍 or 👎 also from an admin, and from nobody else. No answer is a no (`APPROVALS__TIMEOUT`).",
         play=_approval,
         settings={"TOOLS__APPROVE": "calculate"},
     ),
     Story(
         title="Somebody new",
-        words="Strangers hear nothing, or with `ACCESS__STRANGERS=pair` a code with which an admin can let them in."
-        " Then they are greeted, and what they wrote meanwhile is answered.",
+        words="Strangers get no reply, or with `ACCESS__STRANGERS=pair` a code with which an admin can let them in."
+        " Then Aldis greets them, and answers what they wrote meanwhile.",
         play=_pairing,
         settings={"ACCESS__STRANGERS": "pair", "ACCESS__GREETING": "true", "ACCESS__ADMINS": ALICE.uuid},
     ),
     Story(
-        title="One's own account",
+        title="Your own account",
         words="Linked to a person's own phone with `SIGNAL__NOTE_TO_SELF=true`, Aldis answers in Note to Self, and"
         " nowhere else.",
         play=_own_account,
