@@ -1,9 +1,9 @@
-"""Every setting of Aldis; the only reader of the environment.
+"""Every setting of Aldis; nothing else reads the environment.
 
 A setting is a variable `GROUP__NAME`, in the environment, in the `.env` file of the working directory, or in the
-settings file beside the store. `groups/` has a file for each group, by its name; the tools' own sub-groups come from
-the catalogue of `tools`, and from the tools of other distributions that are installed here. `model` puts the groups
-together, `load` reads them, `docs/settings.md` is generated from their docstrings (`listing`).
+settings file beside the store. `groups/` has a module for each group; the tools' own sub-groups come from the catalogue
+of `tools`, and from installed tools of other distributions. `model` puts the groups together, `load` reads them, and
+`docs/settings.md` is generated from their docstrings (`listing`).
 """
 
 from bot.settings.groups.audio import AudioSettings

@@ -1,14 +1,14 @@
-"""How settings are spelled as environment variables: their names, their files, and the words when one is wrong.
+"""How settings are spelled as environment variables: their names, their files, and the errors about wrong ones.
 
 Works on any tree of pydantic models: a leaf `max_tool_calls` in the group `tools` is `TOOLS__MAX_TOOL_CALLS`. A value
-comes from the environment, else from the `.env` file; an empty one counts as unset. A secret may stand in a file that
-`NAME_FILE` names. Every complaint is a line that begins with the variable and never shows a value; unknown names are
-told together, a line each.
+comes from the environment, or else from the `.env` file; an empty one counts as unset. A secret can be kept in a file
+named by `NAME_FILE`. Every error is a line that begins with the variable and never shows a value; unknown names are
+reported together, a line each.
 
-A misspelt name must not pass for a setting, least of all for a budget or a list of people. The `.env` file is ours
-alone: every unknown name in it is refused. The environment belongs to other programs as well: there a name is refused
-that begins like one of our groups, or that can only be a slip of one of ours (`Spelling`); compose files hand the one
-on as the other. Names that merely look related are left alone, and the doctor lists them (`names_not_read`).
+A misspelt name must not go unnoticed, least of all for a budget or a list of people. The `.env` file belongs to Aldis
+alone, so every unknown name in it is refused. The environment also belongs to other programs, and compose files pass
+one on as the other: there, a name is refused if it begins like one of our groups, or can only be a slip for one of our
+names (`Spelling`). Names that merely look related are left alone, and the doctor lists them (`names_not_read`).
 """
 
 import ast
@@ -35,7 +35,7 @@ from bot.errors import ConfigError
 SEPARATOR = "__"
 FILE_SUFFIX = "_FILE"
 ENVIRONMENT = "the environment"
-"""Where a value comes from that stands in no file."""
+"""The source of a value that comes from no file."""
 
 _MISTAKEN = {
     "OPENAI_API_BASE": "OPENAI_BASE_URL",
@@ -44,7 +44,7 @@ _MISTAKEN = {
     "CLAUDE_API_KEY": "ANTHROPIC_API_KEY",
     "CLAUDE_KEY": "ANTHROPIC_API_KEY",
 }
-"""What other programs call what we call otherwise; people copy these."""
+"""Other programs' names for settings of ours; people copy these."""
 _OFTEN_MEANT = {
     "CLAUDE_MODEL": "LLM__ANTHROPIC__MODEL",
     "DAILY_BUDGET": "BUDGET__ALL_DAY_USD",
@@ -76,24 +76,24 @@ _OFTEN_MEANT = {
     "MASTER_KEY": "STORE__KEY",
     "SEARXNG_URL": "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL",
 }
-"""The same, for names that in the environment may well be another program's: what they mean where they mean us."""
+"""The same for names that may well belong to another program: what they mean if they are meant for us."""
 _SHARED = frozenset({"LOGLEVEL", "LOGFORMAT", "WEBHOST", "WEBPORT"})
-"""Without their underscores: names so common that in the environment they are more likely meant for somebody else."""
+"""Names, without underscores, so common in an environment that they are probably meant for something else."""
 _ELSEWHERE = re.compile(r"TZ|LANG|LC_\w+|EXTRAS|(HTTPS?|ALL|NO|FTP)_PROXY|(COMPOSE|DOCKER|PYTHON|SSL_CERT|PIP)_?\w*")
-"""What a `.env` file may hold besides, for the container, its engine and Python."""
+"""What a `.env` file can also hold, for the container, its engine and Python."""
 _OF_CONTAINERS = re.compile(
     r"PATH|HOME|HOSTNAME|PWD|OLDPWD|SHLVL|TERM|USER|LOGNAME|SHELL|_|CONTAINER|GPG_KEY|DEBIAN_FRONTEND|"
     r"ALDIS_REVISION|ALDIS_COMMAND|REVISION|GRAFANA_PASSWORD|SEARXNG_SECRET|KUBERNETES_\w+|\w+_SERVICE_(HOST|PORT\w*)|\w+_PORT(_\d+_(TCP|UDP)\w*)?|"
     r"INVOCATION_ID|JOURNAL_STREAM|NOTIFY_SOCKET|SYSTEMD_\w+|MEMORY_PRESSURE_\w+"
 )
-"""What stands in a container's environment besides, put there by its image, its engine, what looks after it,
-or our compose files."""
+"""What a container's environment also holds, put there by its image, its engine, its supervisor or our compose
+files."""
 _QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""", re.DOTALL)
 _NUMBERS = frozenset({int, float, Decimal})
 _SIMILAR, _SIMILAR_WORD = 0.84, 0.8
-"""How alike two names, and their first words, have to be for one to be a slip of the other (difflib's ratio). So much
-catches a letter, a missing `API` and one underscore for two, and keeps `OPENAI_API_TYPE` and `ANTHROPIC_MODEL`, which
-other programs use, apart from ours."""
+"""How alike two names, and their first words, must be for one to count as a slip for the other (difflib's ratio). These
+catch a wrong letter, a missing `API` and one underscore instead of two, but keep `OPENAI_API_TYPE` and
+`ANTHROPIC_MODEL`, which other programs use, apart from ours."""
 
 _BOUNDS: Mapping[type, tuple[str, str]] = {
     Ge: ("ge", "from"),
@@ -108,12 +108,12 @@ class Variable:
     """One leaf of the settings."""
 
     path: tuple[str, ...]
-    """The names of the groups and of the field, e.g. `("llm", "openai", "model")`."""
+    """The names of the groups and of the field, such as `("llm", "openai", "model")`."""
     field: FieldInfo
     group: type[BaseModel]
-    """The model that has the field."""
+    """The model that the field belongs to."""
     also: str | None = None
-    """A well-known name that is read where the variable's own is not set."""
+    """A well-known name that is read if the variable's own is not set."""
 
     @property
     def name(self) -> str:
@@ -122,7 +122,7 @@ class Variable:
 
     @property
     def default(self) -> str:
-        """What it is where nobody sets it, as one would write it; empty for none."""
+        """Its default, as written in a file; empty for none."""
         default = self.field.get_default(call_default_factory=True)
         if default is None or default == ():
             return ""
@@ -132,20 +132,20 @@ class Variable:
 
     @property
     def is_secret(self) -> bool:
-        """Whether its value is a secret, which may stand in a file and is never shown."""
+        """Whether its value is a secret: never shown, and allowed to be kept in a file."""
         kind = _kind(self.field.annotation)
         return isinstance(kind, type) and issubclass(kind, SecretStr)
 
     @property
     def is_one_word(self) -> bool:
-        """Whether it is a secret that ends up in a header: a key; more than a key is a kind of `SecretStr`."""
+        """Whether it is a secret that ends up in a header, as a key does; others are subclasses of `SecretStr`."""
         return _kind(self.field.annotation) is SecretStr
 
     @property
     def meaning(self) -> str:
-        """The docstring of its field, on one line; empty where there is none.
+        """The docstring of its field, on one line; empty if it has none.
 
-        It is read from the source when somebody wants it: pydantic would do so at every start, 8 ms a group (measured).
+        Read from the source on demand: pydantic would do it at every start, at 8 ms a group (measured).
         """
         kinds = [kind for kind in self.group.__mro__ if kind.__module__ in sys.modules]
         docs = (_docstrings(kind.__module__).get((kind.__name__, self.path[-1])) for kind in kinds)
@@ -160,18 +160,18 @@ class Variable:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GivenValue:
-    """A value that somebody set, under the name that they used."""
+    """A value that was set, under the name that was used."""
 
     name: str
     value: str
     where: str
-    """`the environment`, or the name of the file that was read."""
+    """`the environment`, or the name of the file that it comes from."""
     is_ambiguous: bool = False
-    """Whether the same name stands there once more with another value, spelled in other capitals."""
+    """Whether the same source has the name again, in different capitals and with another value."""
 
 
 def variables_of(model: type[BaseModel], also: Mapping[str, str], path: tuple[str, ...] = ()) -> Iterator[Variable]:
-    """The leaves of a settings model in its own order; `also` gives the well-known name for a variable's own."""
+    """The leaves of a settings model, in its own order; `also` maps a variable's name to its well-known one."""
     for name, field in model.model_fields.items():
         inner, below = field.annotation, (*path, name)
         if isinstance(inner, type) and issubclass(inner, BaseModel):
@@ -181,7 +181,7 @@ def variables_of(model: type[BaseModel], also: Mapping[str, str], path: tuple[st
 
 
 def gather_values(sources: Mapping[str, Mapping[str, str]]) -> dict[str, GivenValue]:
-    """What is set, by upper-case name; `sources` maps where to what stands there, the strongest last."""
+    """The values that are set, by upper-case name; `sources` maps a source to its values, the strongest last."""
     found: dict[str, GivenValue] = {}
     for where, values in sources.items():
         for name, value in ((name.upper(), value.strip()) for name, value in values.items() if value.strip()):
@@ -196,11 +196,11 @@ def resolve_values(
 ) -> dict[str, GivenValue]:
     """The value of each variable that is set, by the variable's own name; secrets are read from their files.
 
-    What begins with one of `passed_over` is not looked at: nobody knows what may be set there.
+    Names that begin with one of `passed_over` are skipped: what can be set there is not known.
 
     Raises:
-        ConfigError: a name that can only be meant for us is unknown, a value stands in quotes or is given twice, or a
-            secret cannot be read.
+        ConfigError: a name that can only be meant for us is unknown, a value is quoted or given twice, or a secret
+            cannot be read.
     """
     _refuse_unknown(given, known, tuple(passed_over))
     found = [(variable, _value_of(variable, given)) for variable in known]
@@ -208,7 +208,7 @@ def resolve_values(
 
 
 def complaint(error: ValidationError, known: Sequence[Variable], values: Mapping[str, GivenValue]) -> str:
-    """The first thing that pydantic found, as one line for the operator."""
+    """The first error that pydantic found, as one line for the operator."""
     first = error.errors(include_url=False, include_input=False)[0]
     variable = _blamed(first["loc"], known)
     name = variable.name if variable else SEPARATOR.join(map(str, first["loc"])).upper()
@@ -221,7 +221,7 @@ def _docstrings(module: str) -> Mapping[tuple[str, str], str]:
     """The docstrings below the fields of all classes of a module, by the names of class and field."""
     try:
         tree = ast.parse(inspect.getsource(sys.modules[module]))
-    except (OSError, TypeError, SyntaxError):  # it is there without its source
+    except (OSError, TypeError, SyntaxError):  # installed without its source
         return {}
     return {
         (group.name, field.target.id): doc.value.value
@@ -234,7 +234,7 @@ def _docstrings(module: str) -> Mapping[tuple[str, str], str]:
 
 
 class Spelling:
-    """Our names, to tell slips of them from other programs' names."""
+    """Our names, to tell slips for them from other programs' names."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = frozenset(names)
@@ -244,7 +244,7 @@ class Spelling:
             self._by_word.setdefault(_first_word(name), []).append(name)
 
     def slip_of(self, name: str) -> str | None:
-        """Returns the one of our names that an unknown one was surely meant to be; None where it may be another's."""
+        """Returns the name of ours that an unknown one was surely meant to be; None if it may be another program's."""
         flat = _flat(name)
         if name in _MISTAKEN or flat in _SHARED:
             return _MISTAKEN.get(name)
@@ -260,13 +260,13 @@ class Spelling:
         return self._by_flat.get(_flat(name)) or self.slip_of(name)
 
     def nearest(self, name: str) -> str | None:
-        """Returns the one of our names that is most like a name which is surely none of another program."""
+        """Returns the name of ours closest to one that surely belongs to no other program."""
         meant = _OFTEN_MEANT.get(name) or self.slip_of(name)
         return meant or next(iter(difflib.get_close_matches(name, self.names, n=1)), None)
 
 
 def slips(names: Iterable[str], known: Sequence[Variable]) -> dict[str, str]:
-    """Returns the names in a file of ours that no setting has, each with the one that it was surely meant to be."""
+    """Returns the unknown names of one of our files, each with the name that it was surely meant to be."""
     spelling = Spelling(name for variable in known for name in variable.names)
     unknown = [name for name in map(str.upper, names) if name not in spelling.names and not _ELSEWHERE.fullmatch(name)]
     return {name: meant for name in unknown if (meant := spelling.slip_in_file(name)) is not None}
@@ -275,10 +275,11 @@ def slips(names: Iterable[str], known: Sequence[Variable]) -> dict[str, str]:
 def names_not_read(
     environ: Iterable[str], known: Sequence[Variable], passed_over: Sequence[str] = (), *, is_alone: bool
 ) -> tuple[str, ...]:
-    """Returns the names in the environment that may have been meant for us and are not read, sorted.
+    """Returns the names in the environment that may be meant for us but are not read, sorted.
 
-    Where nothing but Aldis runs (`is_alone`: in a container, whose environment compose has taken from `.env`) these are
-    all that no container has by itself, else those that begin with a word of ours or are often meant for ours.
+    If nothing but Aldis runs there (`is_alone`: a container, whose environment compose takes from `.env`), these are
+    all
+    that containers do not have by themselves; otherwise those that begin with a word of ours or are often meant for us.
     """
     names = {name for variable in known for name in variable.names}
     words = {_first_word(name) for name in names}
@@ -298,7 +299,7 @@ def names_not_read(
 
 
 def _likeness(one: str, other: str) -> float:
-    """How alike two words are, from 0 to 1."""
+    """The similarity of two words, from 0 to 1."""
     return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
@@ -327,7 +328,7 @@ def _refuse_unknown(given: Mapping[str, GivenValue], known: Sequence[Variable], 
 
 
 def _value_of(variable: Variable, given: Mapping[str, GivenValue]) -> GivenValue | None:
-    """The value under the strongest name that is set; None when the variable is left out."""
+    """The value under the strongest name that is set; None if the variable is left out."""
     if not variable.is_secret:
         return next((given[name] for name in variable.names if name in given), None)
     for name in (variable.name, variable.also or ""):
@@ -353,7 +354,9 @@ def _read_from_file(given: GivenValue) -> GivenValue:
 
 
 def _checked(given: GivenValue, variable: Variable) -> GivenValue:
-    """The value, where it is surely what was meant: `docker run --env-file` and others keep quotes as a part of it."""
+    """Returns the value if it is surely what was meant: `docker run --env-file` and others keep quotes as part of
+    it.
+    """
     if given.is_ambiguous:
         raise ConfigError(
             f"{given.name}: is set twice, in different capitals; leave out one of the two{_whence(given)}"
@@ -363,19 +366,19 @@ def _checked(given: GivenValue, variable: Variable) -> GivenValue:
             f"{given.name}: has quotes around its value, which count as part of it here; take them away{_whence(given)}"
         )
     if "_" in given.value and _kind(variable.field.annotation) in _NUMBERS:
-        raise ConfigError(f"{given.name}: must be {_number_words(variable)}{_whence(given)}")  # Python passes over it
+        raise ConfigError(f"{given.name}: must be {_number_words(variable)}{_whence(given)}")  # Python ignores them
     return given
 
 
 def _checked_secret(given: GivenValue) -> GivenValue:
-    """Secrets end up in HTTP headers, and a library that refuses a header shows it: refuse it here."""
+    """Refuses secrets that no HTTP header can carry: a library that refuses a header would show it."""
     if not (given.value.isascii() and given.value.isprintable() and " " not in given.value):
         raise ConfigError(f"{given.name}: must be one word of printable ASCII characters{_whence(given)}")
     return given
 
 
 def _blamed(loc: Sequence[int | str], known: Sequence[Variable]) -> Variable | None:
-    """The variable at the location or above it; None when a whole group is wrong."""
+    """The variable at the location or above it; None if a whole group is wrong."""
     return next((variable for variable in known if variable.path == tuple(loc)[: len(variable.path)]), None)
 
 
@@ -400,13 +403,13 @@ def _expectation(error: ErrorDetails, variable: Variable | None) -> str:
 
 
 def _number_words(variable: Variable) -> str:
-    """What number it must be."""
+    """The kind and range of the number that it must be."""
     noun = "a whole number" if _kind(variable.field.annotation) is int else "a number"
     return noun + _range(variable.field.metadata)
 
 
 def _kind(annotation: Any) -> Any:
-    """The annotation without its `| None` and without what is annotated to it."""
+    """The annotation without `| None` and `Annotated`."""
     if get_origin(annotation) is Annotated:
         return _kind(get_args(annotation)[0])
     if get_origin(annotation) in {Union, types.UnionType}:
@@ -416,12 +419,12 @@ def _kind(annotation: Any) -> Any:
 
 
 def _words(kind: Any) -> tuple[object, ...]:
-    """The words that are allowed, one by one or as items of a list; empty where any text is."""
+    """The allowed words, as a choice or as items of a list; empty if any text is allowed."""
     item = _kind(get_args(kind)[0]) if get_origin(kind) is tuple else kind
     return get_args(item) if get_origin(item) is Literal else ()
 
 
 def _range(metadata: Iterable[object]) -> str:
-    """The bounds in words, e.g. ` from 0 to 50`; empty when there are none."""
+    """The bounds in words, such as ` from 0 to 50`; empty if there are none."""
     limits = {type(bound): getattr(bound, _BOUNDS[type(bound)][0]) for bound in metadata if type(bound) in _BOUNDS}
     return "".join(f" {word} {limits[bound]}" for bound, (_, word) in _BOUNDS.items() if bound in limits)

@@ -1,8 +1,7 @@
-"""A file of `NAME=value` lines as text: what stands in it, and the same text with some names changed.
+"""The text of a file of `NAME=value` lines: reading its values, and changing some of its names.
 
-The form is that of `.env`, as python-dotenv reads it. What is written here is in single quotes, where nothing but a
-backslash and a quote has a meaning, so that any text comes back as it was. Comments and all other lines stay as they
-are.
+The format is that of `.env` as python-dotenv reads it. Values are written in single quotes, where only a backslash and
+a quote have a meaning, so that any text comes back as it was. Comments and all other lines stay as they are.
 """
 
 import io
@@ -14,20 +13,21 @@ from dotenv.parser import Binding, parse_stream
 from bot.errors import ConfigError
 
 _PLAIN = re.compile(r"[\w@%+:,./*~=-]+", re.ASCII)
-"""What needs no quotes."""
+"""Values that need no quotes."""
 _REFERENCE = re.compile(r"\$[{A-Za-z_]")
 _BYTE_ORDER_MARK = "\ufeff"
 
 
 def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]:
-    """What stands in the text, by upper-case name; `where` is its file's name.
+    """The values in the text, by upper-case name; `where` is the name of its file.
 
-    Nothing in a value refers to another variable: `$` is a dollar. `is_shared`: docker compose reads the file as well,
-    and puts something in the place of a `$` with a name, but for single quotes; there such a value is refused.
+    Values cannot refer to other variables: `$` is a dollar. `is_shared`: docker compose also reads the file, and
+    replaces
+    `$` with a name except in single quotes; such values are refused.
 
     Raises:
-        ConfigError: a line is no setting, or a name stands there twice; the message has the line's number and nothing
-            of what is set there.
+        ConfigError: a line is no setting, or a name is set twice; the message has the line's number, but nothing of
+            its content.
     """
     found: dict[str, tuple[str, int]] = {}
     for binding in _bindings(text.removeprefix(_BYTE_ORDER_MARK)):
@@ -51,7 +51,7 @@ def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]
 
 
 def change_text(text: str, values: Mapping[str, str], removed: Container[str]) -> str:
-    """Returns the text without the names in `removed` (upper-case), and with these values in place of their own."""
+    """Returns the text without the names in `removed` (upper-case), and with these values instead of its own."""
     kept = "".join(
         binding.original.string
         for binding in _bindings(text)
@@ -63,7 +63,7 @@ def change_text(text: str, values: Mapping[str, str], removed: Container[str]) -
 
 
 def rename_variables(text: str, names: Mapping[str, str]) -> str:
-    """Returns the text with names (upper-case) replaced by others, and everything else as it was."""
+    """Returns the text with names (upper-case) replaced by others, and everything else unchanged."""
     return "".join(_with_name(binding, names) for binding in _bindings(text))
 
 
@@ -82,7 +82,7 @@ def _with_name(binding: Binding, names: Mapping[str, str]) -> str:
 
 
 def _is_literal(binding: Binding) -> bool:
-    """Whether the value stands in single quotes."""
+    """Whether the value is in single quotes."""
     return binding.original.string.partition("=")[2].lstrip().startswith("'")
 
 
@@ -91,6 +91,6 @@ def _bindings(text: str) -> Iterator[Binding]:
 
 
 def _line(binding: Binding) -> int:
-    """The number of the line that it stands in; blank lines before it are taken for a part of it."""
+    """The line number of the setting itself: the parser counts blank lines before it as part of it."""
     string = binding.original.string
     return binding.original.line + string[: len(string) - len(string.lstrip())].count("\n")

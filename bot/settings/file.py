@@ -1,17 +1,17 @@
 """The settings file: what was set in a browser or by `aldis settings set`, in the folder of the database.
 
-It has the names of the environment, which wins over it, as does `.env`:
+It uses the names of the environment, which overrides it, as does `.env`:
 
     the environment > .env > the settings file > the default
 
-It gives way to them by variable, not by name: `ANTHROPIC_API_KEY` in the environment beats `LLM__ANTHROPIC__API_KEY`
-in the file. The file is its owner's alone, for it may hold keys. `STORE__PATH` cannot stand in it: it says where the
-file is.
+Overriding goes by variable, not by name: `ANTHROPIC_API_KEY` in the environment beats `LLM__ANTHROPIC__API_KEY` in the
+file. Only its owner can read the file, because it may hold keys. `STORE__PATH` cannot be set in it, because it
+determines where the file is.
 
-    write: lock --> read --> change --> check the whole --> a new file, synced --> put in the place of the old one
+    write: lock --> read --> change --> check everything --> write a new file, sync it --> replace the old one
 
-Left to others: what a setting means and reading them all (`bot.settings`), the form of the file
-(`bot.settings.env_file`), making a running Aldis take it up (`bot.cli.run`).
+Left to others: what a setting means and reading them all (`bot.settings`), the format of the file
+(`bot.settings.env_file`), having a running Aldis use the new values (`bot.cli.run`).
 """
 
 import fcntl
@@ -39,22 +39,22 @@ _LOCK_PAUSE_SECONDS = 0.01
 
 
 class SettingsFile:
-    """The settings file at a path, beside the environment and the `.env` file that win over it.
+    """The settings file at a path, together with the environment and the `.env` file that override it.
 
-    `environ` None means the process's own; `env_file` None means that there is none.
-    Its methods wait for the disk: call them in a thread from where others wait.
+    `environ` None means the process's own; `env_file` None means no such file.
+    Its methods block on the disk: call them in a thread from async code.
     """
 
     def __init__(
         self, path: Path | None = None, *, environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE
     ) -> None:
-        """`path` None means the one that Aldis reads as the environment and `.env` are."""
+        """`path` None means the one that Aldis itself would read with this environment and `.env`."""
         self._environ = environ
         self._env_file = env_file
         self.path = path or settings_file_path(environ, env_file)
 
     def read(self) -> Mapping[str, str]:
-        """Everything that stands in the file, by upper-case name, secrets included; nothing where there is no file.
+        """Returns the file's settings by upper-case name, secrets included; empty if there is no file.
 
         Raises:
             ConfigError: it cannot be read, or a line is no setting.
@@ -64,11 +64,11 @@ class SettingsFile:
     def write(self, changes: Mapping[str, str | None]) -> None:
         """Change these settings and leave all others; None, or an empty value, removes one.
 
-        A setting replaces what stood there under another of its names. Nothing is written where anything is wrong.
+        A setting replaces its own value under any other of its names. If anything is wrong, nothing is written.
 
         Raises:
-            ConfigError: a name is unknown, a value is bad, all of it together is no configuration, or the file cannot
-                be written; the message is one line that never shows a value.
+            ConfigError: a name is unknown, a value is bad, the result as a whole is invalid, or the file cannot be
+                written; the message is one line that never shows a value.
         """
         with _locked(self.path):
             text = self._text()
@@ -78,12 +78,12 @@ class SettingsFile:
                 return
             found = read_settings_file(self.path, new)
             values_from(self._environ, self._env_file, file=(self.path, found))
-            # A value that is hidden today, by the environment, must not turn out wrong on the day that it counts.
+            # A value that the environment hides today must not turn out wrong on the day that it counts.
             values_from(self._environ, self._env_file, file=(self.path, found), is_file_first=True)
             write_atomically(self.path, new)
 
     def preview(self, changes: Mapping[str, str | None]) -> Settings:
-        """The settings as they would be with these changes; nothing is written.
+        """Returns the settings as they would be with these changes; writes nothing.
 
         Raises:
             ConfigError: as `write`.
@@ -94,10 +94,10 @@ class SettingsFile:
         return values_from(self._environ, self._env_file, file=(self.path, found))[0]
 
     def origin(self, name: str) -> Origin:
-        """Where the value of a setting comes from, by any of its names.
+        """Returns where the value of a setting comes from, by any of its names.
 
         Raises:
-            ConfigError: there is no such setting, or the settings are wrong.
+                ConfigError: there is no such setting, or the settings are invalid.
         """
         file = (self.path, self.read())
         variable = self._variable(name, file)
@@ -110,7 +110,7 @@ class SettingsFile:
         return "settings file" if given.where == self.path.name else ".env"
 
     def winner(self, name: str) -> Origin | None:
-        """What says of a setting something else than this file, and wins over it; None: nothing does.
+        """Returns what overrides this file for a setting; None if nothing does.
 
         Raises:
             ConfigError: as `origin`.
@@ -129,7 +129,7 @@ class SettingsFile:
     def _sorted_out(
         self, changes: Mapping[str, str | None], before: Mapping[str, str]
     ) -> tuple[dict[str, str], set[str]]:
-        """The values to write by name, and every name under which such a setting may have stood until now."""
+        """The values to write by name, and every name under which such a setting may have been stored so far."""
         values = {name.upper(): value.strip() for name, value in changes.items() if value is not None and value.strip()}
         file = (self.path, {**before, **values})
         return values, {each for name in changes for each in self._variable(name, file).names}
@@ -147,10 +147,10 @@ class SettingsFile:
 
 @contextmanager
 def _locked(path: Path) -> Generator[None]:
-    """Nobody else writes while the block runs, in this process or another.
+    """Keep all others from writing while the block runs, in this process or another.
 
     Raises:
-        ConfigError: somebody else does for long, or the folder cannot be written to.
+        ConfigError: somebody else holds the lock for too long, or the folder cannot be written to.
     """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -173,7 +173,7 @@ def _locked(path: Path) -> Generator[None]:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Put the text in the place of the file, whole or not at all, readable by its owner alone.
+    """Replace the file with the text, whole or not at all, readable by its owner only.
 
     Raises:
         ConfigError: the folder cannot be written to.
@@ -203,7 +203,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def _give_to_owner_of(path: Path, descriptor: int) -> None:
-    """What root writes for Aldis is to be read by the user that Aldis runs as."""
+    """Hand a file that root wrote to the user that Aldis runs as."""
     owner = path.stat()
     if os.geteuid() == 0 and owner.st_uid != 0:
         os.fchown(descriptor, owner.st_uid, owner.st_gid)

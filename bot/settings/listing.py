@@ -1,4 +1,4 @@
-"""What people read of the settings: the tables of `docs/settings.md`, and a list for a terminal."""
+"""Descriptions of the settings for people: the tables of `docs/settings.md`, and a list for a terminal."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -15,15 +15,15 @@ _INDENT = "    "
 def table(model: type[Settings] = USUAL.model) -> str:
     """The settings as Markdown for `docs/settings.md`: for each group a heading, its purpose, and a table.
 
-    `model`: the class of settings that were loaded, which has the sub-groups of what is installed on this machine, too.
+    `model`: the class of the loaded settings, which also has sub-groups for what is installed on this machine.
     """
     return "\n".join(_markdown(*group) for group in _groups(model))
 
 
 def listing(model: type[Settings], columns: int | None) -> str:
-    """The same for somebody at a terminal: each setting as a line of `.env`, and below it what it means.
+    """The same for a terminal: each setting as a line of `.env`, with its meaning below.
 
-    `columns`: how wide the lines may become; None: as wide as they are.
+    `columns`: the maximum line width; None means no limit.
     """
     return "\n".join(_plain(*group, columns=columns) for group in _groups(model))
 
@@ -46,9 +46,9 @@ def _markdown(group: str, purpose: str, variables: Sequence[Variable]) -> str:
 
 
 def _plain(group: str, purpose: str, variables: Sequence[Variable], *, columns: int | None) -> str:
-    """The same for a terminal: each variable as a line of `.env` with its default, its meaning below it.
+    """The same for a terminal: each variable as a line of `.env` with its default, and its meaning below it.
 
-    Ends in a line break. No line of words is longer than `columns`; None: each sentence stays one line.
+    Ends in a line break. Text is wrapped at `columns`; None leaves each sentence on one line.
     """
     blocks = [f"{group}: {' '.join(purpose.split())}", ""]
     for variable in variables:
@@ -69,7 +69,7 @@ def _indented(text: str, columns: int | None) -> list[str]:
 
 
 def _other_names(variable: Variable) -> list[str]:
-    """Under which names it is read besides; one in `_FILE` names a file that holds the value."""
+    """The other names under which it is read; one in `_FILE` names a file that holds the value."""
     return [name for name in variable.names if name != variable.name]
 
 

@@ -1,4 +1,4 @@
-"""Reads the settings: the environment, the `.env` file and the settings file beside the store, the stronger first."""
+"""Reads the settings: the environment, the `.env` file and the settings file beside the store, strongest first."""
 
 import os
 import re
@@ -23,14 +23,14 @@ from bot.settings.values import is_zone_meant, zone_of
 from tools import find_entry_points, import_extensions
 
 ENV_FILE = Path(".env")
-"""Read beside the environment, which wins over it."""
+"""Read in addition to the environment, which overrides it."""
 SETTINGS_FILE_NAME = "settings.env"
-"""Of the file beside the store, over which both win: see `bot.settings.file`."""
+"""The name of the file beside the store; both override it, see `bot.settings.file`."""
 _STORE_PATH = "STORE__PATH"
 
 
 def _form_here(given: Mapping[str, GivenValue]) -> Form:
-    """What may be set with what is installed on this machine; what is switched off is not imported."""
+    """The settings available with what is installed on this machine; tools that are turned off are not imported."""
     points = find_entry_points()
     if not points:
         return USUAL
@@ -39,7 +39,7 @@ def _form_here(given: Mapping[str, GivenValue]) -> Form:
 
 
 def _switched_off(given: Mapping[str, GivenValue], names: Iterable[str]) -> frozenset[str] | None:
-    """Which of the tools `TOOLS__<NAME>__ENABLED` switches off; None where `TOOLS__ENABLED` does it with all."""
+    """The tools that `TOOLS__<NAME>__ENABLED` turns off; None if `TOOLS__ENABLED` turns off all of them."""
     if _is_false(given.get("TOOLS__ENABLED")):
         return None
     return frozenset(name for name in names if _is_false(given.get(f"TOOLS__{name.upper()}__ENABLED")))
@@ -49,14 +49,15 @@ def _is_false(given: GivenValue | None) -> bool:
     try:
         return given is not None and not TypeAdapter(bool).validate_python(given.value)
     except ValidationError:
-        return False  # reading all values complains of it
+        return False  # reading all values reports it
 
 
 def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Settings:
-    """The settings that the environment, the `.env` file and the settings file beside the store give.
+    """Returns the settings from the environment, the `.env` file and the settings file beside the store.
 
-    `environ` None means the process's own; a file that is not there is no file, and `env_file` None means that no file
-    is read, the settings file neither.
+    `environ` None means the process's own; a file that does not exist counts as empty, and `env_file` None means that
+    no
+    file is read, not even the settings file.
 
     Raises:
         ConfigError: names are unknown, or a value is bad; its message has a line for each, for the operator.
@@ -69,25 +70,25 @@ def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | Non
 
 
 def settings_file_path(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Path:
-    """Returns where the settings file lies: in the folder of the store that the environment and `.env` name."""
+    """Returns the path of the settings file: in the folder of the store that the environment and `.env` name."""
     return store_path(environ, env_file).with_name(SETTINGS_FILE_NAME)
 
 
 def store_path(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Path:
-    """Returns where the store is, as the environment and `.env` say, whatever else is wrong with the settings."""
+    """Returns the path of the store by the environment and `.env`, whatever else is wrong with the settings."""
     given = _given(environ, env_file).get(_STORE_PATH)
     return Path(given.value) if given else StoreSettings().path
 
 
 def read_settings_file(path: Path, text: str | None = None) -> dict[str, str]:
-    """What stands in the settings file, by upper-case name; nothing where there is none. `text` is read in its place.
+    """Returns the values in the settings file by upper-case name; empty if there is none. `text` replaces its content.
 
     Raises:
-        ConfigError: it cannot be read, a line is no setting, or it says where the store is.
+        ConfigError: it cannot be read, a line is no setting, or it sets the path of the store.
     """
     try:
         found = entries(path.read_bytes().decode() if text is None else text, path.name)
-    except (FileNotFoundError, NotADirectoryError):  # the doctor names a folder that is none
+    except (FileNotFoundError, NotADirectoryError):  # the doctor reports a folder that is none
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error) from error
@@ -103,9 +104,9 @@ def values_from(
     file: tuple[Path, Mapping[str, str]] | None = None,
     is_file_first: bool = False,
 ) -> tuple[Settings, dict[str, GivenValue]]:
-    """The settings, and what is set of them by each variable's own name; `file` is the settings file and its content.
+    """Returns the settings, and the values that are set, by variable name; `file` is the settings file and its content.
 
-    `is_file_first`: as it would be if the file won over the environment and `.env`.
+    `is_file_first`: as if the file overrode the environment and `.env`.
 
     Raises:
         ConfigError: as `load_settings`.
@@ -136,22 +137,22 @@ def known_variables(
     *,
     file: tuple[Path, Mapping[str, str]] | None = None,
 ) -> tuple[Variable, ...]:
-    """Returns every setting that there is with what is installed on this machine; what is switched off is left out."""
+    """Returns every setting available with what is installed on this machine, without tools that are turned off."""
     weaker = gather_values({file[0].name: file[1]}) if file else {}
     return _form_here({**weaker, **_given(environ, env_file)}).known
 
 
 def unread_names(environ: Mapping[str, str] | None = None, *, is_alone: bool = False) -> tuple[str, ...]:
-    """Returns what the environment (None: the process's own) holds that may be meant for a setting and is not read.
+    """Returns the names in the environment (None: the process's own) that may be meant as settings but are not read.
 
-    `is_alone`: nothing but Aldis runs there, so that it is all that is not known to be for something else.
+    `is_alone`: nothing but Aldis runs there, so these are all that are not known to be for something else.
     """
     form = _form_here(_given(environ, None))
     return names_not_read(os.environ if environ is None else environ, form.known, form.passed_over, is_alone=is_alone)
 
 
 def _read(env_file: Path | None) -> dict[str, Mapping[str, str]]:
-    """What stands in the file, under its name; nothing where there is no file."""
+    """The values in the file, under its name; empty if there is no file."""
     if env_file is None or not env_file.is_file():
         return {}
     try:
@@ -166,23 +167,23 @@ def _unreadable(file: Path, error: OSError | UnicodeDecodeError) -> ConfigError:
 
 
 def _given(environ: Mapping[str, str] | None, env_file: Path | None) -> dict[str, GivenValue]:
-    """What the environment and the `.env` file say."""
+    """The values from the environment and the `.env` file."""
     return gather_values({**_read(env_file), ENVIRONMENT: os.environ if environ is None else environ})
 
 
 def _without(
     weaker: Mapping[str, GivenValue], given: Mapping[str, GivenValue], known: Iterable[Variable]
 ) -> dict[str, GivenValue]:
-    """What is weaker, without the variables that are given, under whichever of their names."""
+    """The weaker values, without variables that are given under any of their names."""
     beaten = {name for variable in known if any(name in given for name in variable.names) for name in variable.names}
     return {name: value for name, value in weaker.items() if name not in beaten}
 
 
 def _machine_zone(given: Mapping[str, GivenValue]) -> dict[str, GivenValue]:
-    """The machine's own time zone as the setting's default, where it names one that exists.
+    """The machine's own time zone as the setting's default, if it names one that exists.
 
     Raises:
-        ConfigError: it names one that does not, and nothing else is set.
+        ConfigError: it names one that does not exist, and the setting itself is not set.
     """
     zone = given.get("TZ")
     if zone is None or "LOCALE__TIMEZONE" in given:
@@ -196,7 +197,7 @@ def _machine_zone(given: Mapping[str, GivenValue]) -> dict[str, GivenValue]:
 
 
 def _machine_language(given: Mapping[str, GivenValue]) -> dict[str, GivenValue]:
-    """The machine's own language as the setting's default, where Aldis speaks it: `LANG=de_DE.UTF-8` is German."""
+    """The machine's own language as the setting's default, if Aldis speaks it: `LANG=de_DE.UTF-8` is German."""
     said = next(filter(None, map(given.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None)
     if said is None or "LOCALE__LANGUAGE" in given:
         return {}
@@ -205,22 +206,23 @@ def _machine_language(given: Mapping[str, GivenValue]) -> dict[str, GivenValue]:
 
 
 def unread_zone(environ: Mapping[str, str] | None = None) -> str | None:
-    """Returns what `TZ` holds (in the environment; None: the process's own) where it is no name of a zone, so that
-    people's times are those of UTC or of `LOCALE__TIMEZONE`; None where it is one, or is not set.
+    """Returns the value of `TZ` (in the environment; None: the process's own) if it is not a zone's name.
+
+    Times are then those of UTC or of `LOCALE__TIMEZONE`. None if it is a zone's name, or not set.
     """
     zone = (os.environ if environ is None else environ).get("TZ")
     return zone if zone and zone_of(zone) is None else None
 
 
 def _nested(model: type[Settings], values: Mapping[str, GivenValue]) -> dict[str, Any]:
-    """The values in the shape of the groups; pydantic-settings knows how."""
+    """The values in the shape of the groups, as built by pydantic-settings."""
     source = EnvSettingsSource(model)
     source.env_vars = {name.lower(): given.value for name, given in values.items()}
     return source()
 
 
 def _refuse_keyless(llm: LlmSettings) -> None:
-    """A provider that is asked for by name must be usable; otherwise the mistake would show with the first message."""
+    """Refuse a provider that is named but has no key; otherwise the mistake would show with the first message."""
     chosen = dict.fromkeys((choice.partition("/")[0] for choice in llm.choices), "LLM__CHOICES")
     for name, where in (chosen | dict.fromkeys(llm.providers, "LLM__PROVIDERS")).items():
         if name not in llm.usable:

@@ -37,7 +37,7 @@ ALSO = {
     "TOOLS__WEB_SEARCH__SERPAPI_API_KEY": "SERPAPI_API_KEY",
     "TOOLS__WEB_SEARCH__PERPLEXITY_API_KEY": "PERPLEXITY_API_KEY",
 }
-"""Names that many machines have set already; each counts where our own is left out."""
+"""Names that many machines have set already; each is read if our own is left out."""
 
 
 class Settings(BaseSettings):
@@ -48,7 +48,7 @@ class Settings(BaseSettings):
         extra="forbid",
         hide_input_in_errors=True,
         validate_default=True,
-        enable_decoding=False,  # a list is a comma list, never JSON
+        enable_decoding=False,  # a list is comma-separated, never JSON
         env_nested_delimiter=SEPARATOR,
     )
 
@@ -74,7 +74,7 @@ class Settings(BaseSettings):
 
     @property
     def audio_key(self) -> SecretStr | None:
-        """The key of the audio service; None where it wants none. OpenAI's is one for all that it offers."""
+        """The key of the audio service; None if it needs none. OpenAI has one key for everything that it offers."""
         openai = self.llm.openai
         is_same = self.audio.is_openai_itself and openai.is_openai_itself
         is_same |= self.audio.base_url is not None and self.audio.base_url == openai.base_url
@@ -89,24 +89,24 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what `load_settings` hands over: it reads the environment itself, so that each value's origin is
-        known.
+        """Uses only what `load_settings` passes: it reads the environment itself, to know where each value comes
+        from.
         """
         return (init_settings,)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Form:
-    """What may be set, where these tools of other distributions are installed."""
+    """The settings available with a given set of installed tools."""
 
     model: type[Settings]
     known: tuple[Variable, ...]
     passed_over: tuple[str, ...] = ()
-    """How the variables begin of tools that were not imported, so that nobody knows what may be set for them."""
+    """How the variables of tools that were not imported begin: what can be set for them is not known."""
 
 
 def form_with(extensions: Extensions) -> Form:
-    """The settings with a sub-group for each tool of the catalogue, and for each that was found elsewhere."""
+    """The settings with a sub-group for each tool of the catalogue, and for each one found elsewhere."""
     classes = {name: entry.options for name, entry in CATALOG.items()}
     classes |= {extension.name: extension.options for extension in extensions.found}
     options: dict[str, Any] = {name: (kind, kind()) for name, kind in classes.items()}
@@ -119,7 +119,7 @@ def form_with(extensions: Extensions) -> Form:
 
 
 TAKEN = frozenset({*CATALOG, *dir(ToolsSettings)})
-"""What no tool of another distribution can be called."""
+"""Names that no tool of another distribution can have."""
 
 USUAL = form_with(Extensions())
-"""The settings where no other distribution brings a tool."""
+"""The settings if no other distribution brings a tool."""

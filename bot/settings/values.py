@@ -1,6 +1,6 @@
-"""How people may write a phone number, a person, a group, an address, a time zone or a key, and its one true form.
+"""The ways to write a phone number, person, group, address, time zone or key, each with its canonical form.
 
-Each type takes a string and refuses it with words that begin with "must" and never repeat what was written.
+Each type takes a string, and refuses it with a message that begins with "must" and never repeats the value.
 """
 
 import base64
@@ -23,20 +23,22 @@ _MASTER_KEY_BYTES = 32
 
 
 def number_of(text: str) -> str | None:
-    """A phone number as Signal writes it, without spaces, dashes, dots, slashes, brackets; None for anything else."""
+    """A phone number as Signal writes it, without spaces, dashes, dots, slashes and brackets; None for anything
+    else.
+    """
     number = re.sub(r"[\s\-./()]", "", text)
     return number if _E164.fullmatch(number) else None
 
 
 def person_of(text: str) -> str | None:
-    """A uuid in lower case or a phone number as Signal writes it; None when it is neither."""
+    """A UUID in lower case or a phone number as Signal writes it; None if it is neither."""
     return text.lower() if _UUID.fullmatch(text.lower()) else number_of(text)
 
 
 def group_of(text: str) -> str | None:
     """A group's id as envelopes carry it, in its exact case; None for anything else.
 
-    signal-cli-rest-api shows the id wrapped, as `group.` and the base64 of it; that is taken as well.
+    signal-cli-rest-api shows the id wrapped, as `group.` followed by its base64; that is accepted as well.
     Source: github.com/bbernhard/signal-cli-rest-api, src/client/client.go, 2026-08-16.
     """
     try:
@@ -47,7 +49,7 @@ def group_of(text: str) -> str | None:
 
 
 def master_key_of(text: str) -> bytes | None:
-    """The 32 bytes that hex or base64 (either alphabet, padded or not) spells; None when it spells anything else."""
+    """The 32 bytes spelled in hex or base64 (either alphabet, padded or not); None for anything else."""
     if re.fullmatch(r"[0-9a-fA-F]{64}", text):
         return bytes.fromhex(text)
     standard = text.replace("-", "+").replace("_", "/").rstrip("=")
@@ -68,13 +70,13 @@ def is_zone(name: str) -> bool:
 
 
 def zone_of(machine: str) -> str | None:
-    """The name of the zone that a machine's `TZ` says: by its name, or by the path of its file; None: it says none."""
+    """The zone that a machine's `TZ` gives by its name or by the path of its file; None if it gives none."""
     name = machine.removeprefix(":").rpartition("/zoneinfo/")[2]
     return name if is_zone(name) else None
 
 
 def is_zone_meant(machine: str) -> bool:
-    """Whether a machine's `TZ` should be the name of a zone, for it is neither a path nor a rule such as CET-1CEST."""
+    """Whether a machine's `TZ` is meant to be a zone's name, being neither a path nor a rule such as CET-1CEST."""
     return machine.removeprefix(":").replace("_", "").replace("/", "").replace("-", "").isalpha() and (
         not machine.removeprefix(":").startswith("/")
     )
@@ -143,10 +145,10 @@ def _webhook_secret(value: SecretStr) -> SecretStr:
 
 
 def model_price_of(value: str) -> tuple[str, Decimal, Decimal]:
-    """The model, the dollars for a million tokens in, and those for a million out: `model=input/output`.
+    """The model, the dollars per million tokens in, and those per million out: `model=input/output`.
 
     Raises:
-        ValueError: it is not spelled so.
+        ValueError: it is not written like that.
     """
     model, _, prices = value.rpartition("=")
     given, _, taken = prices.partition("/")
@@ -191,13 +193,13 @@ Contact = Annotated[str, AfterValidator(_contact)]
 """An e-mail address or the address of a page, as a header can carry it."""
 
 BridgeAddress = Annotated[str, AfterValidator(_bridge_address)]
-"""A `BaseUrl`, or that of a socket: `unix:///path` or `tcp://host:port`."""
+"""A `BaseUrl`, or the address of a socket: `unix:///path` or `tcp://host:port`."""
 
 OnePerson = Annotated[str, AfterValidator(_one_person)]
-"""A phone number or a uuid, kept as Signal writes them."""
+"""A phone number or a UUID, kept as Signal writes them."""
 
 Person = Annotated[str, AfterValidator(_person)]
-"""As `OnePerson`, as an item of a list."""
+"""Like `OnePerson`, as an item of a list."""
 
 PersonOrAll = Annotated[str, AfterValidator(_person_or_all)]
 """A person, or `*` for everybody."""
@@ -209,13 +211,13 @@ Zone = Annotated[str, AfterValidator(_zone)]
 """The name of a time zone of the IANA database."""
 
 MasterKey = Annotated[SecretStr, AfterValidator(_master_key)]
-"""Something that `master_key_of` reads."""
+"""A value that `master_key_of` reads."""
 
 WebhookSecret = Annotated[SecretStr, AfterValidator(_webhook_secret)]
-"""Long enough not to be guessed, and of characters that need no escape in an address."""
+"""Too long to guess, and made of characters that need no escaping in an address."""
 
 ModelPrice = Annotated[str, AfterValidator(_model_price)]
-"""Something that `model_price_of` reads."""
+"""A value that `model_price_of` reads."""
 
 ModelName = Annotated[str, AfterValidator(_model_name)]
-"""A model that people may choose, as `provider/model`."""
+"""A model that people can choose, as `provider/model`."""

@@ -807,10 +807,10 @@ class TestTable:
         "row",
         [
             "| `TOOLS__ENABLED` | `true` | Whether the model is offered any tools at all. |",
-            "| `TOOLS__TIMEOUT_SECONDS` | `20` | How long one tool call may take in all. |",
-            "| `STORE__PATH` | `data/aldis.db` | The database; its folder is made when missing.",
+            "| `TOOLS__TIMEOUT_SECONDS` | `20` | How many seconds one tool call can take in all. |",
+            "| `STORE__PATH` | `data/aldis.db` | The database; its folder is created if missing.",
             "| `LLM__OPENAI__API_KEY` (`_FILE`), `OPENAI_API_KEY` (`_FILE`) |  | The key of the API;",
-            "| `LLM__PROVIDERS` |  | Who is asked, in order:",
+            "| `LLM__PROVIDERS` |  | The providers to ask, in order:",
         ],
     )
     def test_rows_read_well(self, row: str) -> None:

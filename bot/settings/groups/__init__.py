@@ -1,1 +1,1 @@
-"""The groups of settings: `ACCESS__STRANGERS` is the field `strangers` in `access.py`, and so on for each."""
+"""The groups of settings, a module each: `ACCESS__STRANGERS` is the field `strangers` in `access.py`."""

@@ -8,18 +8,19 @@ from tools import CommaList, Lowered
 
 
 class AccessSettings(SettingsGroup):
-    """Who may write. Nobody, unless named here."""
+    """Who can write to Aldis: nobody unless named here."""
 
     allowed: Annotated[tuple[PersonOrAll, ...], CommaList] = ()
-    """Who is answered: a comma list of phone numbers and uuids, or * for everybody."""
+    """The people who get answers: a comma-separated list of phone numbers and UUIDs, or * for everybody."""
     groups: Annotated[tuple[GroupOrAll, ...], CommaList] = ()
-    """In which groups: a comma list of group ids in their exact case, or * for every group. An invitation to one of
-    them is accepted; with *, if somebody is in it who is named by uuid."""
+    """The groups in which Aldis answers: a comma-separated list of group ids in their exact case, or * for every group.
+    Invitations to these groups are accepted; with *, only if somebody in the group is listed by UUID."""
     admins: Annotated[tuple[Person, ...], CommaList] = ()
-    """Who may give the operator's commands: a comma list of phone numbers and uuids."""
+    """The people who can give the operator's commands: a comma-separated list of phone numbers and UUIDs."""
     group_members_may_write: bool = False
-    """Whether the members of the groups named above may write directly, too."""
+    """Whether members of the groups named above can also write directly."""
     strangers: Annotated[Literal["ignore", "pair"], Lowered] = "ignore"
-    """What people hear who are not named: ignore means nothing; pair means a code by which an admin can let them in."""
+    """What people who are not listed get: ignore means no reply; pair sends a code that an admin can use to let them
+    in."""
     greeting: bool = True
-    """Whether people are greeted when they first write directly: in three lines, with what they could ask."""
+    """Whether people are greeted when they first write directly: three lines with examples of what to ask."""

@@ -4,7 +4,7 @@ from bot.settings.groups.base import SettingsGroup
 
 
 class AnswersSettings(SettingsGroup):
-    """What stands in answers besides the words of the model."""
+    """What answers show besides the model's words."""
 
     show_sources: bool = False
-    """Whether a line below an answer tells what it rests on: "(from the web)", "(from your file)"."""
+    """Whether a line below each answer names its sources: "(from the web)", "(from your file)"."""

@@ -10,40 +10,42 @@ from tools import BaseUrl
 
 
 class AudioSettings(SettingsGroup):
-    """Spoken words, by OpenAI or any server with its API (Groq, speaches, whisper.cpp). Off without an address."""
+    """Speech to text and back, by OpenAI or any server with its API (Groq, speaches, whisper.cpp). Off without an
+    address.
+    """
 
     base_url: BaseUrl | None = None
-    """The address of the service, with /v1, such as https://api.openai.com/v1; with it voice notes are understood."""
+    """The address of the service, with /v1, such as https://api.openai.com/v1; setting it turns on voice notes."""
     api_key: SecretStr | None = None
-    """Its key; left out, the one of LLM__OPENAI counts where the address is the same."""
+    """Its key; defaults to that of LLM__OPENAI if the address is the same."""
     model: str | None = None
-    """The model that listens; none means `gpt-4o-mini-transcribe` at OpenAI itself, `whisper-1` elsewhere."""
+    """The transcription model; defaults to `gpt-4o-mini-transcribe` at OpenAI itself, `whisper-1` elsewhere."""
     language: str | None = Field(default=None, pattern="^[a-z]{2}$")
-    """The language that people speak, like de; none lets the model find out."""
+    """The language that people speak, like de; unset, the model detects it."""
     price: Decimal | None = Field(default=None, ge=0, le=1000)
-    """What a minute costs, in US dollars, for the ledger; none means that nobody knows. A budget wants it said."""
+    """The price of a minute in US dollars, for the ledger; unset means unknown. Budgets need it."""
     speak: bool = False
-    """Whether a voice note is answered by a voice note, besides the text."""
+    """Whether a voice note is also answered with a voice note, besides the text."""
     speech_model: str | None = None
-    """The model that speaks; none means `gpt-4o-mini-tts` at OpenAI itself, `tts-1` elsewhere."""
+    """The speech model; defaults to `gpt-4o-mini-tts` at OpenAI itself, `tts-1` elsewhere."""
     voice: str = "alloy"
-    """Its voice."""
+    """The voice that it speaks with."""
     speech_price: Decimal | None = Field(default=None, ge=0, le=100_000)
-    """What a million spoken characters cost, in US dollars, for the ledger; none means as above."""
+    """The price of a million spoken characters in US dollars, for the ledger; unset means unknown."""
     timeout_seconds: float = Field(default=60, ge=1, le=600)
-    """How long listening to one recording, or speaking one answer, may take."""
+    """How many seconds transcribing one recording, or speaking one answer, can take."""
 
     @property
     def is_openai_itself(self) -> bool:
-        """Whether the address is OpenAI's own and not a compatible server's."""
+        """Whether the address is OpenAI's own rather than a compatible server's."""
         return self.base_url is not None and urlsplit(self.base_url).hostname == "api.openai.com"
 
     @property
     def listening_model(self) -> str:
-        """The model that listens."""
+        """The transcription model."""
         return self.model or ("gpt-4o-mini-transcribe" if self.is_openai_itself else "whisper-1")
 
     @property
     def speaking_model(self) -> str:
-        """The model that speaks."""
+        """The speech model."""
         return self.speech_model or ("gpt-4o-mini-tts" if self.is_openai_itself else "tts-1")

@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class SettingsGroup(BaseModel):
-    """What all groups share: frozen, no unknown fields, and errors that never show a value."""
+    """The base of all groups: frozen, without unknown fields, with errors that never show a value."""
 
     model_config = ConfigDict(
         frozen=True,

@@ -12,29 +12,29 @@ from tools import CommaList
 
 
 class BudgetSettings(SettingsGroup):
-    """How much may be spent, in US dollars by the ledger's prices. None means without limit, 0 means nothing."""
+    """Spending limits in US dollars, by the ledger's prices. Unset means no limit, 0 means nothing."""
 
     person_day_usd: Decimal | None = Field(default=None, ge=0)
-    """For one person in a day."""
+    """For one person per day."""
     person_month_usd: Decimal | None = Field(default=None, ge=0)
-    """For one person in a month."""
+    """For one person per month."""
     group_day_usd: Decimal | None = Field(default=None, ge=0)
-    """For one group in a day."""
+    """For one group per day."""
     group_month_usd: Decimal | None = Field(default=None, ge=0)
-    """For one group in a month."""
+    """For one group per month."""
     all_day_usd: Decimal | None = Field(default=None, ge=0)
-    """For everybody together in a day."""
+    """For everybody together per day."""
     all_month_usd: Decimal | None = Field(default=None, ge=0)
-    """For everybody together in a month."""
+    """For everybody together per month."""
     warn_at: Decimal = Field(default=Decimal("0.8"), gt=0, le=1)
-    """From which part of a budget on the person is told once how much is used."""
+    """The share of a budget at which the person is told, once, how much is used."""
     prices: Annotated[tuple[ModelPrice, ...], CommaList] = ()
-    """Prices of models that Aldis does not know, or that you pay otherwise: a comma list of model=input/output in
-    dollars per million tokens."""
+    """Prices of models that Aldis does not know, or that cost you something else: a comma-separated list of
+    model=input/output in dollars per million tokens."""
     prices_file: Path | None = None
-    """A file with newer prices, in the form of `bot/providers/prices.json`; `make prices` writes one."""
+    """A file of newer prices, in the format of `bot/providers/prices.json`; `make prices` writes one."""
 
     @property
     def own_prices(self) -> tuple[tuple[str, Decimal, Decimal], ...]:
-        """The model, the dollars for a million tokens in, and those for a million out, of each price."""
+        """Each price as the model, and the dollars per million tokens in and out."""
         return tuple(model_price_of(price) for price in self.prices)

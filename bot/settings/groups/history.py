@@ -11,8 +11,8 @@ class HistorySettings(SettingsGroup):
     max_turns: int = Field(default=20, ge=0, le=1000)
     """How many earlier questions with their answers."""
     max_tokens: int = Field(default=16_000, ge=0, le=1_000_000)
-    """How many tokens of them, by estimate; the oldest turns go first."""
+    """How many tokens of them, by estimate; the oldest turns are dropped first."""
     summaries: bool = True
-    """Whether what no longer fits is summed up, at the price of one more question to the model now and then."""
+    """Whether what no longer fits is summarized, at the cost of an extra model call now and then."""
     retention_days: int | None = Field(default=None, ge=1, le=36_500)
-    """After how many days what was said is destroyed; none means that it stays until somebody wants it forgotten."""
+    """After how many days what was said is destroyed; unset, it stays until somebody has it forgotten."""

@@ -6,7 +6,8 @@ from bot.settings.groups.base import SettingsGroup
 
 
 class IntakeSettings(SettingsGroup):
-    """What is taken in."""
+    """Which messages are answered."""
 
     max_age: float = Field(default=86_400, ge=1)
-    """How many seconds a message may have waited before it is not answered as if it were new, but told so."""
+    """How many seconds a message can have waited and still be answered; the sender of an older one is told that it came
+    too late."""

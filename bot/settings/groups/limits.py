@@ -6,13 +6,13 @@ from bot.settings.groups.base import SettingsGroup
 
 
 class LimitsSettings(SettingsGroup):
-    """How much people may write."""
+    """How much people can write."""
 
     messages_per_minute: int = Field(default=60, ge=1, le=10_000)
-    """How many messages of one person are taken in a minute; of those beyond, the first is told so."""
+    """How many messages of one person are accepted per minute; the first one beyond gets a notice."""
     conversation_messages_per_minute: int = Field(default=120, ge=1, le=10_000)
-    """How many messages of one conversation are taken in a minute."""
+    """How many messages of one conversation are accepted per minute."""
     max_waiting: int = Field(default=200, ge=1, le=100_000)
-    """How many messages of one conversation may wait at the same time."""
+    """How many messages of one conversation can wait at a time."""
     turns_at_once: int = Field(default=3, ge=1, le=1000)
-    """In how many conversations one person is answered at the same time."""
+    """In how many conversations one person is answered at a time."""

@@ -10,7 +10,7 @@ from bot.settings.values import ModelName
 from tools import BaseUrl, CommaList, Lowered
 
 OPENAI_MODEL = "gpt-6-luna"
-"""The model at OpenAI itself unless one is named: a small one of the newest family.
+"""The default model at OpenAI itself: a small one of the newest family.
 
 Source: the model list of the openai SDK 3.54.0, 2026-11-21.
 """
@@ -25,58 +25,60 @@ def _each_once(names: tuple[ProviderName, ...]) -> tuple[ProviderName, ...]:
 
 
 class AnthropicSettings(SettingsGroup):
-    """Claude models by Anthropic's own API."""
+    """Claude models through Anthropic's own API."""
 
     api_key: SecretStr | None = None
-    """The key of Anthropic's API; with it that provider is used."""
+    """The key of Anthropic's API; setting it turns the provider on."""
     model: str = "claude-haiku-5-5"
     """The model that answers."""
     base_url: BaseUrl | None = None
-    """Another address of the same API, without /v1; none means Anthropic itself."""
+    """Another address of the same API, without /v1; unset means Anthropic itself."""
     effort: Annotated[Literal["low", "medium", "high"], Lowered] | None = None
-    """How much the model thinks before it answers; none leaves it to the model. Older models know no effort."""
+    """How much the model thinks before it answers; unset leaves it to the model. Older models have no effort
+    setting."""
 
 
 class OpenAISettings(SettingsGroup):
-    """OpenAI itself, or any server that speaks its API: Ollama, vLLM, NEAR AI, OpenRouter, LM Studio."""
+    """OpenAI itself, or any server with its API: Ollama, vLLM, NEAR AI, OpenRouter, LM Studio."""
 
     api_key: SecretStr | None = None
-    """The key of the API; with it, or with a base address, that provider is used."""
+    """The key of the API; setting it, or a base address, turns the provider on."""
     model: str | None = None
-    """The model that answers; none means `gpt-6-luna` at OpenAI itself, elsewhere the first that the server lists."""
+    """The model that answers; defaults to `gpt-6-luna` at OpenAI itself, and elsewhere to the first one the server
+    lists."""
     base_url: BaseUrl | None = None
-    """The address of a compatible server, with /v1; none means OpenAI itself. It needs no key."""
+    """The address of a compatible server, with /v1; unset means OpenAI itself. Such a server needs no key."""
     api: Annotated[Literal["auto", "chat", "responses"], Lowered] = "auto"
-    """Which of the two APIs is spoken; auto means responses with OpenAI itself and chat completions with all others."""
+    """Which of the two APIs to use; auto means responses with OpenAI itself and chat completions with all others."""
     effort: Annotated[Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"], Lowered] | None = None
-    """How much a model thinks before it answers; left out, as the model does. A compatible server that knows no effort
-    is asked without."""
+    """How much the model thinks before it answers; unset leaves it to the model. A compatible server that does not know
+    the setting is asked without it."""
 
     sees: Annotated[Literal["auto", "true", "false"], Lowered] = "auto"
-    """Whether the model is shown pictures; auto means as its server says, else it is tried until it refuses."""
+    """Whether the model is shown pictures; auto means as its server says, or else trying it until the model refuses."""
 
     tool_mode: Annotated[Literal["auto", "native", "prompt"], Lowered] = "auto"
-    """How the model is offered tools: native, or in its prompt for a model that knows none; auto means native
-    unless its server says or shows otherwise. For chat completions; in responses it is always native."""
+    """How the model is offered tools: natively, or in the prompt if it does not know tools; auto means native unless
+    the server says or shows otherwise. For chat completions; with responses it is always native."""
 
     @property
     def surely_sees(self) -> bool | None:
-        """Whether the model is shown pictures whatever it says, or never; None means that it is tried."""
+        """Whether the model is always or never shown pictures, whatever it says; None means trying it."""
         return {"true": True, "false": False}.get(self.sees)
 
     @property
     def is_openai_itself(self) -> bool:
-        """Whether the address is OpenAI's own and not a compatible server's."""
+        """Whether the address is OpenAI's own rather than a compatible server's."""
         return self.base_url is None or urlsplit(self.base_url).hostname == "api.openai.com"
 
     @property
     def chosen_model(self) -> str | None:
-        """The model to ask; None means: ask the server for its list and take the first."""
+        """The model to ask; None means the first one that the server lists."""
         return self.model or (OPENAI_MODEL if self.is_openai_itself else None)
 
     @property
     def is_usable(self) -> bool:
-        """Whether there is a key, or a server that wants none."""
+        """Whether there is a key, or a server that needs none."""
         return self.api_key is not None or not self.is_openai_itself
 
 
@@ -84,21 +86,22 @@ class LlmSettings(SettingsGroup):
     """The models that answer."""
 
     providers: Annotated[tuple[ProviderName, ...], CommaList, Lowered, AfterValidator(_each_once)] = ()
-    """Who is asked, in order: a comma list of anthropic, openai, offline; none means all with a key, else offline."""
+    """The providers to ask, in order: a comma-separated list of anthropic, openai, offline; unset means all that have a
+    key, or else offline."""
     choices: Annotated[tuple[ModelName, ...], CommaList] = ()
-    """Models that people may choose by /model, besides the first: a comma list of provider/model."""
+    """Models that people can choose with /model besides the first: a comma-separated list of provider/model."""
     anthropic: AnthropicSettings = AnthropicSettings()
     openai: OpenAISettings = OpenAISettings()
     max_output_tokens: int = Field(default=4096, ge=256, le=128_000)
-    """The longest answer, thinking included."""
+    """The longest answer in tokens, thinking included."""
     timeout_seconds: float = Field(default=120, ge=1, le=3600)
-    """How long one question to the models may take in all, retries and other providers included."""
+    """How many seconds one model call can take in all, retries and other providers included."""
     system_prompt: str | None = None
-    """What the model is told about itself; none means the built-in text."""
+    """What the model is told about itself; unset means the built-in text."""
 
     @property
     def usable(self) -> tuple[ProviderName, ...]:
-        """The providers that can answer as things are set, in the order of the names above; offline always can."""
+        """The providers that can answer with these settings, in the order of the names above; offline always can."""
         can = {"anthropic": self.anthropic.api_key is not None, "openai": self.openai.is_usable, "offline": True}
         names: tuple[ProviderName, ...] = get_args(ProviderName)
         return tuple(name for name in names if can[name])
@@ -110,13 +113,15 @@ class LlmSettings(SettingsGroup):
 
     @property
     def models_to_choose(self) -> tuple[str, ...]:
-        """What /model offers and `Request.model` may hold, each once; the first answers unless another is chosen."""
+        """What /model offers and `Request.model` can hold, without repeats; the first one answers unless another is
+        chosen.
+        """
         return tuple(dict.fromkeys((self.model_of(self.providers_in_order[0]), *self.choices)))
 
     def model_of(self, name: ProviderName) -> str:
-        """The model that a provider asks unless another is chosen, as `provider/model`.
+        """The model that a provider is asked for unless another is chosen, as `provider/model`.
 
-        The provider's name alone where the server chooses the model, and for the one without any model.
+        Only the provider's name if the server chooses the model, and for the provider without models.
         """
         models = {"anthropic": self.anthropic.model, "openai": self.openai.chosen_model}
         model = models.get(name)

@@ -11,12 +11,12 @@ from tools import Lowered
 
 
 class LocaleSettings(SettingsGroup):
-    """Where the people are, and what they speak."""
+    """Where people are, and what they speak."""
 
     timezone: Zone = "UTC"
-    """Their time zone, like Europe/Berlin; left out, the machine's `TZ` counts."""
+    """Their time zone, like Europe/Berlin; defaults to the machine's `TZ`."""
     place: str | None = Field(default=None, max_length=100)
-    """Where they are, like Lyon, for questions about the weather that name no place; none means that models ask."""
+    """Where they are, like Lyon, for weather questions that name no place; unset means that models ask."""
     language: Annotated[Language, Lowered] = "en"
-    """What Aldis itself speaks until it is known what people write: en, de, fr or es; models answer as asked.
-    Left out, the machine's `LC_ALL`, `LC_MESSAGES` or `LANG` counts."""
+    """The language of Aldis's own sentences until it knows what somebody writes: en, de, fr or es; models answer in the
+    language of the question. Defaults to the machine's `LC_ALL`, `LC_MESSAGES` or `LANG`."""

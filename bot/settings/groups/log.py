@@ -7,9 +7,9 @@ from tools import Lowered
 
 
 class LogSettings(SettingsGroup):
-    """What is written to standard error. Never anything that a person wrote."""
+    """What is written to standard error. Never anything that somebody wrote."""
 
     level: Annotated[Literal["debug", "info", "warning", "error"], Lowered] = "info"
-    """From which level on."""
+    """The lowest level that is logged."""
     format: Annotated[Literal["text", "json"], Lowered] = "text"
-    """One line of text, or one line of JSON."""
+    """One line of text, or one line of JSON, per entry."""

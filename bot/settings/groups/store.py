@@ -11,15 +11,15 @@ class StoreSettings(SettingsGroup):
     """What is kept, and the key that seals it."""
 
     path: Path = Path("data/aldis.db")
-    """The database; its folder is made when missing. The keys stand beside it."""
+    """The database; its folder is created if missing. The keys lie beside it."""
     key: MasterKey | None = None
-    """The master key: 32 bytes in hex or base64; none means the one made on first start beside the database."""
+    """The master key: 32 bytes in hex or base64; unset means the one created beside the database at the first start."""
     old_key: MasterKey | None = None
-    """The master key until now, where STORE__KEY is a new one: the next start turns from the old to the new."""
+    """The previous master key, if STORE__KEY is a new one: the next start replaces the old by the new."""
 
     @property
     def key_path(self) -> Path:
-        """The file beside the database in which the master key stands where none is given."""
+        """The file beside the database that holds the master key unless one is set."""
         return master_key_path(self.path)
 
     @property
@@ -29,5 +29,5 @@ class StoreSettings(SettingsGroup):
 
     @property
     def old_master_key(self) -> bytes | None:
-        """The 32 bytes of the key until now; None where it does not change."""
+        """The 32 bytes of the previous key; None if the key does not change."""
         return master_key_of(self.old_key.get_secret_value()) if self.old_key else None
