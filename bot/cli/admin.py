@@ -1,4 +1,4 @@
-"""The verb `admin`, and the pages that a run serves: set-up and administration in a browser.
+"""The verb `admin`, and the pages for setup and administration that a run serves.
 
 A link opens the pages once, within ten minutes.
 """
@@ -21,16 +21,16 @@ from bot.web.admin.world import World
 from bot.web.control import ask_running
 
 USUAL_PORT = 8789
-"""Where the pages are if they are asked for by `setup`, and no port is set."""
+"""The port of the pages if `setup` asks for them and no port is set."""
 
 ASKING_SECONDS = 10.0
-"""How long a verb waits for what the running Aldis says of its pages."""
+"""How many seconds a verb waits for the running Aldis to answer about its pages."""
 
 _FIRST = "Set Aldis up in a browser: {url}\nThis link works once and for ten minutes; `{command}` prints another."
 
 
 def show_link(given: Settings, _: argparse.Namespace) -> int:
-    """`admin`: the address that opens the pages of the running Aldis."""
+    """`admin`: print the address that opens the pages of the running Aldis."""
     url = asyncio.run(link(given))
     if url is None:
         print(
@@ -46,10 +46,10 @@ def show_link(given: Settings, _: argparse.Namespace) -> int:
 
 @asynccontextmanager
 async def serve_admin_pages(given: Settings, restart: Callable[[], Awaitable[object]]) -> AsyncGenerator[World]:
-    """Serve the pages while the block runs, where they are asked for; gives what they know of Aldis.
+    """Serves the pages while the block runs, if they are turned on; yields what they know about Aldis.
 
     Raises:
-        ConfigError: the address cannot be listened on, or pages that others reach have no second factor.
+        ConfigError: the address cannot be listened on, or pages that others can reach have no second factor.
     """
     world = World(given, app.doctor_deps, file=SettingsFile(), restart=restart)
     if given.web.admin_port == 0:
@@ -67,6 +67,6 @@ async def serve_admin_pages(given: Settings, restart: Callable[[], Awaitable[obj
 
 
 async def link(given: Settings) -> str | None:
-    """An address that opens the pages of the running Aldis; None: none runs, or it has no pages."""
+    """Returns an address that opens the pages of the running Aldis; None if none runs, or it has no pages."""
     answer = await ask_running(given.store.path, "admin-link", within_seconds=ASKING_SECONDS)
     return None if answer is None else str(answer["url"])

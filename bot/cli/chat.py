@@ -1,11 +1,11 @@
 """The verb `chat`: talk to Aldis in the terminal.
 
-    settings --> terminal --a person sits there--> the prompt --.
-                      |                                          |-- Aldis is imported and put together
-                      '--a text, a pipe-------------------------'
+    settings --> terminal --somebody is there--> the prompt --.
+                      |                                       |--> Aldis is imported and assembled
+                      '--one text, or a pipe------------------'
 
-What answers takes a second or two to import, most of it the SDK of the model. The person at the prompt is writing by
-then, so the prompt comes first: what is imported here at the head is what it needs, and no more.
+Importing Aldis takes a second or two, most of it for the model's SDK. By then the person at the prompt is already
+typing, so the prompt comes first: this module imports at its top only what the prompt needs.
 """
 
 import argparse
@@ -27,15 +27,15 @@ Talk = Callable[[Settings, Terminal, Shutdown], Awaitable[None]]
 
 
 def chat(given: Settings, options: argparse.Namespace) -> int:
-    """`chat`: answer in the terminal until the person there leaves.
+    """`chat`: answer in the terminal until the person leaves.
 
-    Status 1 where anything failed and nobody sat there to see it.
+    Status 1 if anything failed and nobody was there to see it.
     """
     if is_undecided(given.store.path):
         from bot.cli.store import decide
 
         decide(given, None)
-    # Beside answers a log disturbs, so little of it stands there unless somebody wants it.
+    # Log lines between answers are a distraction, so only a few appear unless asked for.
     by_verbosity = {0: "error", 1: "warning"}.get(options.verbose, "info")
     level = given.log.level if "level" in given.log.model_fields_set else by_verbosity
     logs.set_up(level.upper(), given.log.format)
@@ -65,14 +65,14 @@ async def _chat(given: Settings, options: argparse.Namespace) -> int:
         ending.cancel()
         if not importing.done() and (terminal.has_left or shutdown.requested.is_set()):
             await terminal.aclose()
-            os._exit(0)  # nothing is open yet, and a thread that imports can be ended in no other way
+            os._exit(0)  # nothing is open yet, and there is no other way to end a thread that is importing
     talk = await importing
     await talk(given, terminal, shutdown)
     return 1 if terminal.failed and not terminal.is_interactive else 0
 
 
 def _import_talk(given: Settings) -> Talk:
-    """What answers, imported together with the SDKs of the models that are asked."""
+    """Imports what answers, together with the SDKs of the configured models."""
     from bot.app.models import import_sdks
     from bot.cli.talk import talk
 

@@ -1,4 +1,4 @@
-"""The verb `health`: how the running Aldis is, by its health page."""
+"""The verb `health`: the state of the running Aldis, from its health page."""
 
 import argparse
 import asyncio
@@ -14,7 +14,7 @@ _HEALTH_SECONDS = 5.0
 
 
 def health(given: Settings, _: argparse.Namespace) -> int:
-    """`health`: print what the page says; status 0 where it says that all is well."""
+    """`health`: print the page; status 0 if it says that all is well."""
     web = given.web
     if web.port == 0:
         print("aldis: the health page is switched off (WEB__PORT=0)", file=sys.stderr)

@@ -1,10 +1,10 @@
-"""The verb `link`: shows a QR code until a phone has scanned it, and Aldis is a device of its account.
+"""The verb `link`: shows a QR code until a phone has scanned it and Aldis is a device of its account.
 
     wait for the bridge --> a code --scanned--> linked
-                             ^   |-refused by the bridge--> its own sentence
-                             '---'-nobody scanned it: a new one, as often as MAX_LINK_CODES
+                             ^   |-refused by the bridge--> its own message
+                             '---'-nobody scanned it: a new one, up to MAX_LINK_CODES times
 
-The code, and the address that is in it, stand on standard output, everything else on standard error.
+The code, and the address inside it, go to standard output, everything else to standard error.
 """
 
 import argparse
@@ -28,7 +28,7 @@ code of the address below it. Waiting for the phone (Ctrl-C gives up) ..."""
 
 
 def link(given: Settings, _: argparse.Namespace) -> int:
-    """`link`: Aldis becomes a device of the account that scans it; status 1 where nobody does, or it is refused."""
+    """`link`: make Aldis a device of the account that scans the code; status 1 if nobody does, or it is refused."""
     logs.set_up("WARNING", given.log.format)
     try:
         account = asyncio.run(_linked(given))
@@ -59,7 +59,7 @@ async def _linked(given: Settings) -> str | None:
 
 
 async def _scanned(linking: Linking, device_name: str, *, pause_seconds: float = _PAUSE_SECONDS) -> str | None:
-    """What the account is called whose phone has scanned one of the codes, see `Linking`; None: nobody did.
+    """Returns the name of the account whose phone scanned one of the codes, see `Linking`; None if nobody did.
 
     Raises:
         LinkRefused: the bridge does not link it.
@@ -76,27 +76,27 @@ async def _scanned(linking: Linking, device_name: str, *, pause_seconds: float =
 
 
 def show_code(uri: str) -> None:
-    """Print an address as a QR code, and below as it is."""
+    """Prints an address as a QR code, and below it as text."""
     segno.make(uri).terminal(compact=True)
     print(uri)
 
 
 def _show(uri: str, *, is_first: bool) -> None:
     show_code(uri)
-    sys.stdout.flush()  # in a pipe the code would else be seen when nobody waits for it any more
+    sys.stdout.flush()  # otherwise a pipe would show the code when nobody waits for it any more
     if is_first and not takes_numberless(uri):
         print("An account without a phone number cannot scan it: this bridge does not offer that.", file=sys.stderr)
     print(_HOW if is_first else "This is a new code; the one before is not good any more.", file=sys.stderr)
 
 
 class WaitNotice:
-    """Says on standard error what is waited for: once, and again when it is something else."""
+    """Says on standard error what is being waited for: once, and again when it changes."""
 
     def __init__(self) -> None:
         self._told = ""
 
     def tell(self, what: str) -> None:
-        """Say it, unless it was said last."""
+        """Says it, unless it was said last."""
         if what != self._told:
             self._told = what
             print(f"{what[:1].upper()}{what[1:]} (Ctrl-C gives up)", file=sys.stderr)

@@ -1,7 +1,8 @@
-"""The command line: `aldis VERB`, or `python -m bot VERB` in a working copy; alone and by `help` it lists them.
+"""The command line: `aldis VERB`, or `python -m bot VERB` in a working copy; without a verb, or with `help`, it lists
+them.
 
-Exit status: 0 all went well, 1 something was not answered or is not healthy, 2 it cannot start: a setting, an argument,
-the store or the bridge to Signal is not as it has to be. What a verb stands on is imported when it is the one that was
+Exit status: 0 everything went well, 1 something was not answered or is unhealthy, 2 it cannot start because of a
+setting, an argument, the store or the bridge to Signal. The modules behind a verb are imported only when that verb is
 given.
 """
 
@@ -22,12 +23,12 @@ from bot.version import described_build
 from store import StoreError
 
 _MAX_TURN_DIGITS = 18
-"""More would not be a number for SQLite."""
+"""SQLite cannot hold larger numbers."""
 _HELP = "help"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Carry out one verb and leave with its exit status."""
+    """Runs one verb and exits with its status."""
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     if given[:1] == [_HELP]:
         given = [*given[1:2], "--help"]
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(2)
         sys.exit(_status(parser.read(given)))
     except BrokenPipeError:
-        # The reader of our output has left (`| head`); the interpreter would complain once more when it closes it.
+        # The reader of our output is gone (`| head`); the interpreter would complain again when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except KeyboardInterrupt:
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _status(options: argparse.Namespace) -> int:
     verb: Callable[..., int] = options.verb
     mending: Callable[..., int] | None = getattr(options, "mending", None)
-    # Until a verb has it as the settings want it: a bug is told without its message, which may hold what was set.
+    # Until the verb sets its own level: a bug is logged without its message, which may contain settings.
     logs.set_up("ERROR", "text")
     try:
         if mending is not None:
@@ -64,7 +65,7 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _verb(name: str) -> Callable[..., int]:
-    """The function of a verb, `module.function` of `bot.cli`; the module is imported when it is called."""
+    """The function of a verb, `module.function` of `bot.cli`; its module is imported when the function is called."""
     module, function = name.split(".")
 
     def call(*arguments: Any) -> int:
@@ -87,14 +88,14 @@ def _turn(given: str) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what was surely meant by a verb or an option that there is not."""
+    """Suggests the verb or option that was surely meant by an unknown one."""
 
     verbs: Mapping[str, argparse.ArgumentParser] = {}
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """The verb and its options; leaves with status 2 where they are wrong.
+        """Returns the parsed verb and options; exits with status 2 if they are wrong.
 
-        Options that there are not are told by the parser of their verb, which knows those that there are.
+        Unknown options are reported by the parser of their verb, which knows the right ones.
         """
         found, left = self.parse_known_args(arguments)
         if left:
@@ -102,7 +103,7 @@ class _Parser(argparse.ArgumentParser):
         return found
 
     def error(self, message: str) -> NoReturn:
-        """Leave with the message, and with what comes close instead of all that there is."""
+        """Exits with the message, and with a close match instead of all choices."""
         wrong = re.search(r"(?:invalid choice: '|unrecognized arguments: )([\w-]+)", message)
         known = [*self.verbs, *re.findall(r"--[\w-]+", self.format_help())]
         meant = difflib.get_close_matches(wrong[1], known, n=1, cutoff=0.65) if wrong else []
@@ -110,11 +111,11 @@ class _Parser(argparse.ArgumentParser):
 
 
 _Add = Callable[[str, str, str], argparse.ArgumentParser]
-"""Adds a verb: its name, its function as `_verb` knows it, and what it does."""
+"""Adds a verb: its name, its function as `_verb` takes it, and what it does."""
 
 
 class _Version(argparse.Action):
-    """Looks at the source only where somebody asks for it."""
+    """Reads the source only if somebody asks for the version."""
 
     def __call__(self, *_: object) -> None:
         print(f"Aldis {described_build()}")
@@ -239,7 +240,7 @@ def _add_settings(add: _Add) -> None:
 
 
 def _add_decision(verb: argparse.ArgumentParser) -> None:
-    """What becomes of what was open in a backup that was restored."""
+    """Adds the options that decide what happens to the open work of a restored backup."""
     either = verb.add_mutually_exclusive_group()
     either.add_argument(
         "--settle",

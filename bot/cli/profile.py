@@ -1,4 +1,4 @@
-"""The verb `profile`: shows the account's profile, and changes its name, words, picture and user name."""
+"""The verb `profile`: shows the account's profile, and changes its name, about text, picture and user name."""
 
 import argparse
 import asyncio
@@ -27,7 +27,7 @@ _MAX_FILE_BYTES = 20 * 1024 * 1024
 
 
 def profile(given: Settings, options: argparse.Namespace) -> int:
-    """`profile`: what people see of the account; first changed as the options say."""
+    """`profile`: show what people see of the account, after the changes that the options ask for."""
     logs.set_up("WARNING", given.log.format)
     asyncio.run(_profile(given, options))
     return 0
@@ -55,7 +55,7 @@ async def _profile(given: Settings, options: argparse.Namespace) -> None:
 async def _change(
     client: ProfileClient, options: argparse.Namespace, picture: ProfilePicture | None, usernames: UsernameFile
 ) -> Username | None:
-    """Do what the options say; gives the user name that was taken."""
+    """Makes the changes that the options ask for; returns the user name that was taken."""
     if picture is not None or options.no_picture or options.name is not None or options.about is not None:
         name = options.name or (await client.profile()).name
         if not name:
@@ -77,10 +77,10 @@ async def _change(
 
 
 def _check(options: argparse.Namespace) -> None:
-    """See that what was given can be, before anybody is asked.
+    """Checks that the options are valid before the bridge is contacted.
 
     Raises:
-        ConfigError: it cannot.
+        ConfigError: they are not.
     """
     for name, text, most in (("--name", options.name, MAX_NAME_BYTES), ("--about", options.about, MAX_ABOUT_BYTES)):
         if text is not None and not is_line(text, max_bytes=most):
@@ -95,7 +95,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 async def _picture(path: Path | None) -> ProfilePicture | None:
-    """The picture in a file, written again by a cell: small, and without the place where it was taken.
+    """The picture in a file, re-encoded in a sandbox: small, and without the place where it was taken.
 
     Raises:
         ConfigError: there is none that can be used.

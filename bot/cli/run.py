@@ -1,11 +1,11 @@
 """The verbs `run`, `setup` and `restart`: Aldis answers in Signal, in one run after another, until it is stopped.
 
-    run --> the parts are made from the settings --> they run --stopped--> the end
-              ^                                         '-restarted--> new settings, checked --.
+    run --> the parts are built from the settings --> they run --stopped--> the end
+              ^                                          '-restarted--> new settings, checked --.
               '---------------------------------------------------------------------------------'
 
-A restart ends the parts as orderly as a stop of the process does. Settings that are refused change nothing; with
-settings that only turn out useless when the parts are made, the run before them begins again, and the health page says
+A restart ends the parts in the same orderly way as stopping the process. Settings that are refused change nothing; if
+settings turn out to be unusable only when the parts are built, the previous run starts again, and the health page says
 so.
 """
 
@@ -38,7 +38,7 @@ from store import StoreError
 _log = logging.getLogger(__name__)
 
 _RESTART_SECONDS = 60.0
-"""How long `restart` waits for the next run: an end takes ten at most."""
+"""How many seconds `restart` waits for the next run; a run takes ten at most to end."""
 _LOOK_SECONDS = 0.2
 _ASKING_SECONDS = 5.0
 _REFUSALS = (ConfigError, StoreError, Disconnected)
@@ -57,7 +57,7 @@ def run(given: Settings, options: argparse.Namespace) -> int:
 
 
 def set_up(given: Settings, options: argparse.Namespace) -> int:
-    """`setup`: the address that opens the pages of the running Aldis; where none runs, `run`, with pages."""
+    """`setup`: print the address that opens the pages of the running Aldis; if none runs, `run` one with pages."""
     if asyncio.run(admin.link(given)) is not None:
         return admin.show_link(given, options)
     if asyncio.run(ask_running(given.store.path, "state", within_seconds=admin.ASKING_SECONDS)) is not None:
@@ -74,23 +74,23 @@ def restart(given: Settings, _: argparse.Namespace) -> int:
 
 
 class _Runs:
-    """The runs of this process: each with the newest settings that were not refused."""
+    """The runs of this process, each with the newest settings that were not refused."""
 
     def __init__(self, given: Settings) -> None:
         self._now = given
         self._next = given
         self._former: Settings | None = None
-        """Those to return to, as long as it is not known that the newest ones work."""
+        """The settings to return to until the newest ones are known to work."""
         self._shutdown = Shutdown()
         self._restarts = Restarts(self._shutdown, self._refresh)
         self._pairing = Pairing()
         self._pages = HealthPages(is_restarting=lambda: self._shutdown.is_restarting)
 
     async def go(self) -> None:
-        """Run until stopped.
+        """Runs until stopped.
 
         Raises:
-            ConfigError, StoreError: it cannot run, and there are no former settings with which it ran.
+            ConfigError, StoreError: it cannot run, and there are no earlier settings with which it ran.
         """
         self._shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         async with admin.serve_admin_pages(self._now, self._restarts.request) as world:
@@ -114,7 +114,7 @@ class _Runs:
             _log.info("Aldis restarts")
 
     async def _run_once(self, world: World) -> None:
-        """One run, with everything closed at its end; the pages for administration outlast it."""
+        """One run, with everything closed at its end; the administration pages outlast it."""
         world.begin(self._now)
         given, pages, stop = self._now, self._pages, self._shutdown
         log = app.log_waits()
@@ -125,7 +125,7 @@ class _Runs:
             world.wait_for(what)
 
         async with serve(pages, given.web.host, given.web.port):
-            # Where the account is not clear a page asks for it; a choice that was wrong is taken back, as any setting.
+            # If the account is ambiguous, a page asks for it; a wrong choice is rolled back like any other setting.
             asks = given.web.admin_port > 0 and self._former is None
             importing = app.import_sdks(given)
             transport = await unless(stop.requested, app.signal_transport(given, on_wait, is_being_set_up=asks))
@@ -140,18 +140,18 @@ class _Runs:
                         await aldis.run(stop.requested, stop.hurried)
                     finally:
                         if transport.heard_at is not None:
-                            self._former = None  # whatever ends this run, its settings work
+                            self._former = None  # however this run ends, its settings work
 
     async def _refresh(self) -> None:
-        """Read and check the settings for the next run."""
+        """Reads and checks the settings for the next run."""
         self._next = await asyncio.to_thread(_checked_settings)
 
     def _return_to_former(self, failure: Exception) -> bool:
-        """Whether the run that failed was the first with its settings, so that those before it count again."""
+        """Returns whether the failed run was the first with its settings, so that the previous ones apply again."""
         found = logs.leaves(failure)
         if self._former is None or not all(isinstance(one, _REFUSALS) for one in found):
             return False
-        if self._shutdown.begins_again():  # somebody has corrected them meanwhile
+        if self._shutdown.begins_again():  # somebody has corrected them in the meantime
             self._now = self._next
             return True
         self._now, self._former = self._former, None
@@ -173,7 +173,7 @@ def _set_up_log(given: Settings) -> None:
 
 
 def _tidy() -> None:
-    """Let go of what the run before left, which was exempt from being looked through."""
+    """Frees what the previous run left behind, which was exempt from garbage collection."""
     gc.unfreeze()
     gc.collect()
 
@@ -206,7 +206,7 @@ def _announce(state: Mapping[str, Any]) -> int:
 
 
 async def _state(store_path: Path) -> Mapping[str, Any] | None:
-    """What the running Aldis says of itself; None while there is none, or one that ends."""
+    """The state that the running Aldis reports; None while none runs, or it is stopping."""
     try:
         return await ask_running(store_path, "state", within_seconds=_ASKING_SECONDS)
     except StoreError:

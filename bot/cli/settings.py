@@ -1,6 +1,6 @@
-"""The verb `settings`: what is set and where it comes from, and changes of the settings file.
+"""The verb `settings`: shows what is set and where it comes from, and changes the settings file.
 
-It needs no valid settings where it changes them: what is wrong in the file can be taken out by it.
+Changes work even if the current settings are invalid, so that a bad line in the file can be removed.
 """
 
 import argparse
@@ -20,14 +20,14 @@ from bot.settings.listing import listing
 _USAGE = "settings: write `settings`, `settings NAME`, `settings set NAME=VALUE ...` or `settings unset NAME ...`"
 _FROM_INPUT = "-"
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
-"""A user and a password in an address."""
+"""The user and password in an address."""
 
 
 def show_or_change(options: argparse.Namespace) -> int:
     """`settings`, `settings NAME`, `settings set NAME=VALUE ...`, `settings unset NAME ...`.
 
     Raises:
-        ConfigError: a setting is wrong, or was misspelt.
+        ConfigError: a setting is wrong or misspelt.
     """
     words: Sequence[str] = options.words
     file = SettingsFile()
@@ -48,12 +48,12 @@ def show_or_change(options: argparse.Namespace) -> int:
 
 
 def _columns() -> int | None:
-    """How wide the terminal is; None where a program reads, which looks for whole lines."""
+    """The width of the terminal; None if the output goes to a program, which expects whole lines."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _show(file: SettingsFile) -> None:
-    """Everything that is set, a line each."""
+    """Prints everything that is set, a line each."""
     known, values = _values(file)
     rows = [(variable, values[variable.name]) for variable in known if variable.name in values]
     if not rows:
@@ -81,7 +81,7 @@ def _values(file: SettingsFile) -> tuple[tuple[Variable, ...], Mapping[str, Give
 
 
 def _shown(variable: Variable, given: GivenValue) -> str:
-    """The value as it may be shown: of a secret only that it is set."""
+    """The value as it can be shown: for a secret, only that it is set."""
     if variable.is_secret:
         return "(set)"
     return _USER_INFO.sub("***@", given.value)
@@ -100,7 +100,7 @@ def _change(file: SettingsFile, changes: Mapping[str, str | None]) -> None:
 
 
 def _pair(text: str) -> tuple[str, str]:
-    """The name and the value of `NAME=VALUE`; `NAME=-` asks for the value, so that it stands in no list of commands.
+    """The name and the value of `NAME=VALUE`; `NAME=-` asks for the value, to keep it out of the shell's history.
 
     Raises:
         ConfigError: it has another form.

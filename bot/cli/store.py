@@ -1,11 +1,11 @@
-"""The operator's verbs for what is kept and held: `backup`, `restore`, `rotate-key`, `reseal`, `export`, `trust`,
-`captcha`, `trace`.
+"""The operator's verbs for the store and what it holds back: `backup`, `restore`, `rotate-key`, `reseal`, `export`,
+`trust`, `captcha`, `trace`.
 
-One process only has the store open. While Aldis runs, a verb asks it by its control socket; else it opens the store
-itself. A store that was restored is not started before somebody has decided what becomes of what was open in it:
+Only one process can have the store open. While Aldis runs, a verb asks it through its control socket; otherwise the
+verb opens the store itself. A restored store is not started until somebody has decided about its open work:
 
-    restore, run, chat --> what is open is listed --asked, --settle, --replay--> decided
-                                                  '-nobody to ask--> the start is refused
+    restore, run, chat --> the open work is listed --asked, --settle, --replay--> decided
+                                                   '-nobody to ask--> the start is refused
 """
 
 import argparse
@@ -63,7 +63,7 @@ _DONE: dict[Decision, str] = {
 
 
 def back_up(given: Settings, options: argparse.Namespace) -> int:
-    """`backup FOLDER`: a copy of the store, also while Aldis runs."""
+    """`backup FOLDER`: copy the store, even while Aldis runs."""
     folder = Path(options.folder).absolute()
 
     async def copied(store: Store) -> Mapping[str, Any]:
@@ -76,9 +76,9 @@ def back_up(given: Settings, options: argparse.Namespace) -> int:
 
 
 def restore_backup(given: Settings, options: argparse.Namespace) -> int:
-    """`restore FILE`: a copy in the place of the store; the store that was there is kept beside it.
+    """`restore FILE`: replace the store with a copy; the previous store is kept beside it.
 
-    Without FILE it is only decided about one that was restored before.
+    Without FILE, only decide about a store that was restored earlier.
     """
     path = given.store.path
     if options.file is not None:
@@ -91,17 +91,17 @@ def restore_backup(given: Settings, options: argparse.Namespace) -> int:
 
 
 def decide(given: Settings, decision: Decision | None) -> None:
-    """Before a start: have it decided what becomes of what was open in a restored store, where it is one.
+    """Before a start: has somebody decide about the open work of a restored store, if it is one.
 
     Raises:
-        Undecided: nobody said so.
+        Undecided: nobody decided.
     """
     if is_undecided(given.store.path) and not _decided(given, decision):
         raise Undecided(UNDECIDED)
 
 
 def settle_quietly(given: Settings) -> None:
-    """Close what was open in a restored store, without a word of it: nobody will use it."""
+    """Closes the open work of a restored store without any output; nobody is going to use that store."""
     now = MachineClock().now()
     asyncio.run(_over_store(given, lambda repos: settle(repos, now)))
 
@@ -113,13 +113,13 @@ def _restore(given: Settings, file: str) -> None:
 
 
 def _decided(given: Settings, decision: Decision | None) -> bool:
-    """Whether the restored store is decided now: as wanted, or as the person at the terminal says."""
+    """Whether the restored store is decided now: by the option, or by the person at the terminal."""
     now = MachineClock().now()
     found = asyncio.run(_over_store(given, lambda repos: backlog(repos, now)))
     if found is None:
         return True
     print(_listed(found, now), file=sys.stderr)
-    # Between the two nobody has the store open: an answer may take its time, and Ctrl-C changes nothing.
+    # Between the two transactions the store is closed: an answer can take its time, and Ctrl-C changes nothing.
     chosen = "settle" if found.is_empty else decision or _asked()
     if chosen is None:
         return False
@@ -149,7 +149,7 @@ async def _over_store(given: Settings, work: Callable[[Repositories], T]) -> T:
 
 
 def _asked() -> Decision | None:
-    """What the person at the terminal says; None where there is nobody, or they leave."""
+    """The choice of the person at the terminal; None if nobody is there, or they leave."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     while True:
@@ -167,7 +167,7 @@ def _asked() -> Decision | None:
 
 
 def _listed(found: Backlog, now: datetime) -> str:
-    """How much is open and since when, and what nobody knows."""
+    """How much is open and since when, and what cannot be known."""
     copied_at = found.restoration.copied_at
     made = f"of {copied_at:%Y-%m-%d %H:%M} UTC ({_ago(copied_at, now)})" if copied_at else "of an unknown time"
     parts = (
@@ -196,7 +196,7 @@ def _ago(at: datetime, now: datetime) -> str:
 
 
 def rotate_key(given: Settings, _: argparse.Namespace) -> int:
-    """`rotate-key`: a new master key in the place of the one in its file."""
+    """`rotate-key`: replace the master key in its file with a new one."""
 
     async def turned(store: Store) -> Mapping[str, Any]:
         return {"keys": await store.rotate_key()}
@@ -207,7 +207,7 @@ def rotate_key(given: Settings, _: argparse.Namespace) -> int:
 
 
 def reseal(given: Settings, _: argparse.Namespace) -> int:
-    """`reseal`: what somebody has changed in the database is struck out, and the rest is taken as it is; Aldis is
+    """`reseal`: remove what somebody has changed in the database and accept the rest as it is; Aldis must be
     stopped.
     """
 
@@ -225,7 +225,7 @@ def reseal(given: Settings, _: argparse.Namespace) -> int:
 
 
 def export(given: Settings, options: argparse.Namespace) -> int:
-    """`export PERSON`: what is kept about a person, as JSON."""
+    """`export PERSON`: print what is kept about a person, as JSON."""
     person = person_of(options.person)
     if person is None or person.startswith("+"):
         raise ConfigError(
@@ -244,7 +244,7 @@ def export(given: Settings, options: argparse.Namespace) -> int:
 
 
 def trust(given: Settings, options: argparse.Namespace) -> int:
-    """`trust [LABEL]`: a new safety number is trusted, and what waited goes out; without a label: who has one."""
+    """`trust [LABEL]`: trust a new safety number and send what was waiting; without a label, list who has one."""
     name, number = options.name, " ".join(options.verified or []) or None
 
     async def vouched(store: Store) -> Mapping[str, Any]:
@@ -272,7 +272,7 @@ def trust(given: Settings, options: argparse.Namespace) -> int:
 
 
 def trace(given: Settings, options: argparse.Namespace) -> int:
-    """`trace [TURN]`: the way of one message, when, how long and at what cost; without a turn the newest ones."""
+    """`trace [TURN]`: show the path of one message, with times and cost; without a turn, list the newest ones."""
 
     async def read(store: Store) -> Mapping[str, Any]:
         return {"text": await trace_text(store, options.turn)}
@@ -282,7 +282,7 @@ def trace(given: Settings, options: argparse.Namespace) -> int:
 
 
 def captcha(given: Settings, options: argparse.Namespace) -> int:
-    """`captcha LINK`: what Signal wants solved is handed in, and what waited goes out."""
+    """`captcha LINK`: hand in the captcha that Signal wants solved, and send what was waiting."""
     pasted = " ".join(options.link) or _pasted()
     if asyncio.run(ask_running(given.store.path, "captcha", {"captcha": pasted})) is None:
         raise ConfigError(
@@ -303,7 +303,7 @@ def _pasted() -> str:
 async def _done(
     given: Settings, verb: str, body: Mapping[str, object] | None, work: Callable[[Store], Awaitable[Mapping[str, Any]]]
 ) -> Mapping[str, Any]:
-    """What the running Aldis answers, or what `work` gives over the store that nobody else has open."""
+    """The answer of the running Aldis, or what `work` returns for the store, which is then opened here."""
     answer = await ask_running(given.store.path, verb, body)
     if answer is not None:
         return answer

@@ -1,4 +1,4 @@
-"""The second half of the verb `chat`: Aldis over the terminal, from when it is put together until the input ends."""
+"""The second half of the verb `chat`: Aldis in the terminal, from assembling it until the input ends."""
 
 import asyncio
 import signal
@@ -11,7 +11,7 @@ from bot.transports.terminal.transport import Terminal
 
 
 async def talk(given: Settings, terminal: Terminal, shutdown: Shutdown) -> None:
-    """Answer what is written into the terminal until its input ends or a stop is requested.
+    """Answers what is typed into the terminal until its input ends or a stop is requested.
 
     Raises:
         StoreError, ConfigError: as `bot.app.build_aldis`.
@@ -22,7 +22,7 @@ async def talk(given: Settings, terminal: Terminal, shutdown: Shutdown) -> None:
 
 
 def _on_interrupt(aldis: Aldis, shutdown: Shutdown) -> None:
-    """Ctrl-C stops the turns under way; when there are none, or it comes again before they have stopped, it leaves."""
+    """Has Ctrl-C stop the running turns; if there are none, or it comes again before they stopped, leaves."""
     interrupted: set[str] = set()
 
     def interrupt() -> None:

@@ -1,7 +1,7 @@
 """The operator's verbs for tools: `tools` lists them all, `tools call` runs one by hand with the real settings.
 
-Nothing of Aldis need run for it, and no store is opened: who stands behind a conversation is not there, and what a call
-costs is in no ledger.
+Aldis does not have to run for this, and no store is opened: there is no conversation behind a call, and its cost does
+not reach the ledger.
 """
 
 import argparse
@@ -42,7 +42,7 @@ _INDENT = " " * (_COLUMNS[0][1] + 1)
 
 
 def show(given: Settings, options: argparse.Namespace) -> int:
-    """`tools`: every tool with its state, cost, effects and who sees what is asked; as JSON where that is wanted."""
+    """`tools`: list every tool with its state, cost, effects and who sees what is asked; as JSON if asked for."""
     logs.set_up("ERROR", given.log.format)
     rows = asyncio.run(_rows(given))
     print(json.dumps([row.as_json() for row in rows], indent=2) if options.json else _table(rows))
@@ -50,10 +50,10 @@ def show(given: Settings, options: argparse.Namespace) -> int:
 
 
 def call(given: Settings, options: argparse.Namespace) -> int:
-    """`tools call NAME ARGUMENTS`: the result as JSON; status 1 where the tool fails.
+    """`tools call NAME ARGUMENTS`: print the result as JSON; status 1 if the tool fails.
 
     Raises:
-        ConfigError: there is no such tool, it cannot be called so, or nobody has agreed to what it does.
+        ConfigError: there is no such tool, it cannot be called like this, or nobody agreed to what it does.
     """
     logs.set_up("WARNING", given.log.format)
     return asyncio.run(_called(given, options))
@@ -61,16 +61,16 @@ def call(given: Settings, options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Row:
-    """One tool as it is listed, or a group of which no tool can be made."""
+    """One tool as it is listed, or a group of which no tool can be built."""
 
     group: ToolGroup
     spec: ToolSpec | None
     asks_always: bool
     is_last: bool
-    """Whether it is the last one of its group, below which stands what is to be said of all of them."""
+    """Whether it is the last one of its group, and is followed by the remarks about the whole group."""
 
     def as_json(self) -> Mapping[str, object]:
-        """Everything that is known of it."""
+        """Everything that is known about it."""
         group, spec = self.group, self.spec
         return {
             "tool": spec.name if spec else None,
@@ -86,7 +86,7 @@ class _Row:
         }
 
     def lines(self) -> Iterator[str]:
-        """The same for people, in columns; what does not fit goes on below."""
+        """The same for people, in columns; text that does not fit continues below."""
         group, spec = self.group, self.spec
         if spec is None:
             yield from _columns([group.name, group.state])
@@ -114,7 +114,7 @@ async def _rows(given: Settings) -> list[_Row]:
 async def _running(
     given: Settings, groups: Sequence[ToolGroup], catalog: Mapping[str, CatalogEntry] = CATALOG
 ) -> AsyncGenerator[Sequence[ToolGroup]]:
-    """The groups with the tools that are known only when they are asked for: what gives them is started, and ended."""
+    """Yields the groups with the tools that are known only at run time; their sources run while the block does."""
     taken = {tool.spec.name for group in groups for tool in group.tools}
     async with AsyncExitStack() as stack:
         whole: list[ToolGroup] = []
@@ -151,7 +151,7 @@ def _table(rows: Iterable[_Row]) -> str:
 
 
 def _columns(cells: Sequence[str]) -> Iterator[str]:
-    """The cells side by side; of the last one as many lines as it needs; a first one that is too long stands alone."""
+    """The cells side by side; the last one can take several lines, and a first one that is too long gets its own."""
     *before, last = map(one_line, cells)
     if len(before[0]) > _COLUMNS[0][1]:
         yield before[0][:WIDTH]
@@ -196,7 +196,7 @@ async def _called(given: Settings, options: argparse.Namespace) -> int:
 
 
 def _named(name: str, groups: Sequence[ToolGroup]) -> Tool:
-    """The tool of that name, where it is on."""
+    """The tool of that name, if it is on."""
     for group in groups:
         tool = next((tool for tool in group.tools if tool.spec.name == name), None)
         if tool is not None and group.state == "on":
@@ -220,7 +220,7 @@ def _arguments(spec: ToolSpec, text: str) -> Mapping[str, object]:
 
 
 def _allowed(spec: ToolSpec) -> str:
-    """Which arguments the tool takes, for who has given others."""
+    """The arguments that the tool takes, for somebody who gave others."""
     names: Mapping[str, Any] = spec.parameters.get("properties", {})
     required: Sequence[str] = spec.parameters.get("required", ())
     told = ", ".join(f"{name} (needed)" if name in required else name for name in names)
@@ -231,7 +231,7 @@ def _agreed(spec: ToolSpec) -> bool:
     """Whether the person at the terminal says yes.
 
     Raises:
-        ConfigError: nobody sits there.
+        ConfigError: nobody is there.
     """
     what = "does something that cannot be taken back" if spec.effects == "once" else "asks before it runs"
     told = f"{spec.name} {what}{f' and costs {spec.cost_usd:f} USD' if spec.cost_usd else ''}"
@@ -250,7 +250,7 @@ def _told(spec: ToolSpec, run: ToolRun, folder: Path | None) -> int:
             raise ConfigError(f"{line}; {_allowed(spec)}")
         print(f"aldis: {line}", file=sys.stderr)
         return 1
-    # Every text in it was cleaned of what a terminal would obey: `tools.text`.
+    # All text in it was cleaned of control sequences: `tools.text`.
     print(json.dumps(answer["untrusted_data"], indent=2, ensure_ascii=False))
     for file in run.files:
         print(_kept(file, folder), file=sys.stderr)
@@ -258,7 +258,7 @@ def _told(spec: ToolSpec, run: ToolRun, folder: Path | None) -> int:
 
 
 def _kept(file: File, folder: Path | None) -> str:
-    """Write the file where files are wanted, in the place of none that is there; gives what became of it."""
+    """Writes the file if files are wanted, without overwriting any; returns what became of it, in words."""
     if folder is None:
         return f"It made a file {file.name}, which --files FOLDER would keep."
     bare = Path(file.name)

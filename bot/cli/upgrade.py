@@ -1,10 +1,10 @@
-"""The verb `upgrade-check`: this version tried on a copy of what is kept, before it takes its place.
+"""The verb `upgrade-check`: tries this version on a copy of the store before it replaces the running one.
 
-    backup (by the Aldis that runs, else of the files as they lie) --> a copy of it is brought up to date
-        --> a question is answered over the copy --> what changes is told --> the copy goes, the backup stays
+    backup (by the running Aldis, or else of the files as they lie) --> a copy of it is brought up to date
+        --> a question is answered over the copy --> the changes are reported --> the copy goes, the backup stays
 
-Nothing that is in use is changed, nobody is written to, and no model is paid unless that is wanted. The backup is the
-way back: "An upgrade, and the way back" in docs/operating.md.
+Nothing that is in use changes, nobody gets a message, and no model is paid unless asked for. The backup is the way
+back: "An upgrade, and the way back" in docs/operating.md.
 """
 
 import argparse
@@ -32,15 +32,15 @@ from store import copy_closed, master_key_path, restore, steps_of
 _QUESTION, _ANSWER = "What is 17 * 23?", "391"
 _CANARY_SECONDS = 300.0
 _LEFT_SECONDS = 3600.0
-"""No check takes so long."""
+"""Longer than any check takes."""
 _DRAFT = ".upgrade-check-"
 _QUIET = {"TOOLS__MCP__ENABLED": "false", "TOOLS__NEWS__ENABLED": "false", "WEB__PORT": "0"}
-"""What the question needs none of: the servers of others, and a page."""
+"""What the question does not need: other people's servers, and a page."""
 _ALONE = {"LLM__PROVIDERS": "offline"}
 
 
 def check(given: Settings, options: argparse.Namespace) -> int:
-    """`upgrade-check [FOLDER]`: status 0 where this version works on what is kept, 1 where it does not answer.
+    """`upgrade-check [FOLDER]`: status 0 if this version works on the store, 1 if it does not answer.
 
     Raises:
         ConfigError, StoreError: there is nothing to try it on, or it cannot be brought up to date.
@@ -71,7 +71,7 @@ def check(given: Settings, options: argparse.Namespace) -> int:
 
 
 async def _back_up(path: Path, folder: Path) -> tuple[Path, Mapping[str, Any] | None]:
-    """A backup, and what the Aldis that runs was built from; None: none runs."""
+    """Returns a backup, and the build of the running Aldis; None if none runs."""
     answer = await ask_running(path, "backup", {"folder": str(folder)})
     if answer is None:
         return await asyncio.to_thread(copy_closed, path, folder, now=MachineClock().wall()), None
@@ -80,14 +80,14 @@ async def _back_up(path: Path, folder: Path) -> tuple[Path, Mapping[str, Any] | 
 
 
 def _clear(folder: Path) -> None:
-    """Take away what a check that was killed has left: sealed words, and perhaps a key."""
+    """Removes what a killed check left behind: sealed words, and perhaps a key."""
     for place in folder.glob(f"{_DRAFT}*"):
         if not place.is_symlink() and time.time() - place.stat().st_mtime > _LEFT_SECONDS:
             shutil.rmtree(place, ignore_errors=True)
 
 
 def _put_beside(path: Path, copy: Path) -> None:
-    """The key and the settings that stand beside the store, where they do."""
+    """Copies the key and the settings file beside the store, if they exist."""
     for name in (master_key_path(path).name, settings.SETTINGS_FILE_NAME):
         if path.with_name(name).exists():
             os.close(os.open(copy.with_name(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -105,7 +105,7 @@ def _bring_up_to_date(chosen: Settings, backup: Path) -> None:
 
 
 async def _canary(chosen: Settings) -> str:
-    """What is answered to a question in a conversation of its own, over the copy."""
+    """The answer to a question in a conversation of its own, over the copy."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said, tempfile.TemporaryFile("w+") as noted:
         with redirect_stdout(said), redirect_stderr(noted):
             terminal = Terminal(

@@ -1,5 +1,5 @@
-"""The verb `verify`: what vouches for the Aldis of this machine. The quote goes to standard output, words to the
-other.
+"""The verb `verify`: proof of which Aldis runs on this machine. The quote goes to standard output, text to standard
+error.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from bot.version import build
 
 
 def verify(given: Settings, options: argparse.Namespace) -> int:
-    """`verify WORD`: prints a quote for this word as JSON; status 1 where nothing vouches for Aldis.
+    """`verify WORD`: print a quote for this word as JSON; status 1 if nothing vouches for Aldis.
 
     Raises:
         ConfigError: no quote can be made for such a word.

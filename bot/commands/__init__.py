@@ -1,1 +1,3 @@
-"""What people can tell Aldis to do by `/name`. `base` is the table; `chat` is for everybody, `admin` for admins."""
+"""What people can have Aldis do with `/name`. `base` is the table, the other modules have the commands of no
+feature.
+"""

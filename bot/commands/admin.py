@@ -1,5 +1,5 @@
-"""The commands for admins: who may write besides those on the operator's list, which groups there are, what was
-spent.
+"""The commands for admins: who can write besides the people on the operator's list, which groups there are, and what
+was spent.
 """
 
 from collections.abc import Awaitable, Callable
@@ -17,7 +17,7 @@ from store import Repositories, Scope
 
 
 class AdminCommands(CommandGroup):
-    """What admins may tell Aldis to do. `account` is the number that Aldis answers for."""
+    """The commands that only admins can give. `account` is the number of Aldis's own account."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class AdminCommands(CommandGroup):
         timezone: str,
         on_allowed: Callable[[PersonId], Awaitable[None]],
     ) -> None:
-        """`on_allowed` is told whom an admin has just let in."""
+        """`on_allowed` is called with each person whom an admin has let in."""
         self._context = context
         self._on_allowed = on_allowed
         self._pairing = pairing
@@ -41,7 +41,7 @@ class AdminCommands(CommandGroup):
 
     @command("/allow CODE", phrases.ABOUT_ALLOW, for_admins=True, section="admins", exact_only=True)
     async def _allow(self, call: Call) -> None:
-        """Lets a stranger in who was given this code."""
+        """Lets in the stranger who was given this code."""
         code = call.command.rest
         if not code:
             raise WrongForm
@@ -60,7 +60,7 @@ class AdminCommands(CommandGroup):
 
     @command("/deny LABEL", phrases.ABOUT_DENY, for_admins=True, section="admins", exact_only=True)
     async def _deny(self, call: Call) -> None:
-        """Puts somebody out again who was let in."""
+        """Shuts out somebody who was let in."""
         label = call.command.rest
         if not label:
             raise WrongForm
@@ -92,7 +92,7 @@ class AdminCommands(CommandGroup):
 
     @command("/budget [LABEL]", phrases.ABOUT_BUDGET, for_admins=True, directly_only=True, section="admins")
     async def _budget(self, call: Call) -> None:
-        """Shows the budgets and what is spent, of one person or (alone) of all."""
+        """Shows the budgets and what was spent: without a label for everybody, with one for that person."""
         label = call.command.rest.lower()
         if not label:
             await self._context.answer(call, self._everybody)
@@ -116,7 +116,7 @@ class AdminCommands(CommandGroup):
         return "\n".join([*self._lines(repos, None, "all", None), phrases.budget_each(each)])
 
     def _lines(self, repos: Repositories, person: PersonId | None, scope: Scope, label: str | None) -> list[str]:
-        """What was spent within the scope, today and this month, and what may be."""
+        """The lines for a scope: what was spent today and this month, and the limits."""
         periods = budgets.periods(self._context.clock.settled_now(), self._timezone)
         totals = [total for total in repos.ledger.totals(person, None, periods) if total.scope == scope]
         lines: list[str] = []
@@ -129,6 +129,6 @@ class AdminCommands(CommandGroup):
 
 
 def _group_line(group: KnownGroup) -> str:
-    """A group with its id, and whether people may write there; of one that Aldis is not in yet, what it would take."""
+    """A group with its id and whether people can write there; for one that Aldis is not in yet, what it would take."""
     line = f"- {'✓' if group.may_write else '✗'} {group.name}: `{group.id}`"
     return f"{line} {say(phrases.GROUP_INVITATION)}" if group.is_invitation else line

@@ -1,10 +1,10 @@
-"""The table of commands: what each is called, the form it wants, who may give it, and what it does.
+"""The table of commands: the name and form of each, who can give it, and what it does.
 
-    /name rest --> known? --> may they, and here? --> right form? --> done, answered and settled in one transaction
-                 '-- nearly --> the one that is meant; several, or one that cannot be taken back: "Did you mean ...?"
+    /name rest --> known? --> allowed, and here? --> right form? --> done, answered and settled in one transaction
+                 '-- nearly --> the one that is meant; several, or one that cannot be undone: "Did you mean ...?"
 
-Left to others: what the commands do (the modules beside this one), what is a command at all (`bot.policy.routing`),
-what is nearly a name (`bot.commands.names`).
+Left to others: what the commands do (the modules beside this one), what counts as a command (`bot.policy.routing`),
+which names are close to each other (`bot.commands.names`).
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -26,27 +26,29 @@ from store import ConversationId, Repositories, Store, TurnId, UrgentItem
 
 
 class RunningTurns(Protocol):
-    """The turns under way."""
+    """The running turns."""
 
     def stop(self, conversation: ConversationId) -> bool:
-        """Stop the conversation's turn, which then says so; gives whether there was one."""
+        """Stops the conversation's turn, which then says so; returns whether there was one."""
         ...
 
     def stop_turn(self, turn: TurnId) -> bool:
-        """Stop this turn, which then says so; gives whether it runs."""
+        """Stops this turn, which then says so; returns whether it was running."""
         ...
 
     def halt(self, conversation: ConversationId, *, is_forgotten: bool = False) -> None:
-        """Stop the conversation's turn without a word, if there is one; `is_forgotten`: its journal is about to go."""
+        """Stops the conversation's turn silently, if there is one; `is_forgotten`: its journal is about to be
+        deleted.
+        """
         ...
 
     def halt_turn(self, turn: TurnId) -> None:
-        """Stop this turn without a word, if it runs."""
+        """Stops this turn silently, if it is running."""
         ...
 
 
 Section = Literal["chat", "later", "settings", "data", "admins"]
-"""The parts of the help, in their order."""
+"""The sections of the help, in order."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,11 +60,11 @@ class Call:
     is_admin: bool
     running: RunningTurns
     may_configure_group: bool = False
-    """Whether they may say how a group is to be: an admin, or anybody where no admin is named in the settings."""
+    """Whether the caller can configure a group: an admin, or anybody if no admin is named in the settings."""
 
     @property
     def message(self) -> Incoming:
-        """The message that it stood in."""
+        """The message that contains the command."""
         return self.command.message
 
     @property
@@ -72,61 +74,63 @@ class Call:
 
     @property
     def is_in_group(self) -> bool:
-        """Whether others read it and its answer."""
+        """Whether others can read it and its answer."""
         return self.message.chat.is_group
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandReply:
-    """What a command is answered with."""
+    """The answer to a command."""
 
     text: str | Sentence
     files: tuple[File, ...] = ()
 
 
 class WrongForm(ValueError):
-    """The rest of a command is not as it has to be: the person is shown the right form."""
+    """The rest of a command has the wrong form: the person is shown the right one."""
 
 
 class WrongWords(WrongForm):
-    """Likewise, and examples, where the form alone says too little."""
+    """The same, for a form that needs examples to be understood."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandEntry:
-    """One line of the table. The docstring of `run` says in docs/commands.md what happens; `make pages` writes it."""
+    """One line of the table. The docstring of `run` describes the command in docs/commands.md; `make pages` writes
+    it.
+    """
 
     form: str
-    """The command with what may follow it: `/forget [everything]`."""
+    """The command with what can follow it, such as `/forget [everything]`."""
     summary: Sentence
     """What it does, in one sentence for the help."""
     run: Callable[..., Awaitable[None]]
-    """Do it, answer it and settle it. Raises `WrongForm`."""
+    """Carries it out, answers it and settles it. Raises `WrongForm`."""
     section: Section
-    """Where it stands in the help."""
+    """The section of the help that lists it."""
     for_admins: bool
     configures_group: bool
-    """For admins, and for everybody where no admin is named in the settings: or nobody could ever do it."""
+    """Whether it is for admins, or for everybody if the settings name no admin: otherwise nobody could ever use it."""
     directly_only: bool
-    """Whether the answer tells of other conversations, so that no group may read it."""
+    """Whether its answer is about other conversations, so that no group can be shown it."""
     groups_only: bool
-    """Whether it sets what there is in groups alone."""
+    """Whether it sets something that only groups have."""
     exact_only: bool
-    """Whether it is carried out only where its name is written right, for it cannot be taken back."""
+    """Whether it runs only if its name is spelled exactly, because it cannot be undone."""
     examples: tuple[str, ...]
-    """How it can be written, for the help on it; with the places in capitals, the same in every language."""
+    """Examples for its help; placeholders are in capitals, the same in every language."""
 
     @property
     def name(self) -> str:
-        """What it is called, without the slash."""
+        """Its name, without the slash."""
         return self.form.split()[0].removeprefix("/")
 
     def may_be_given(self, call: Call) -> bool:
-        """Whether the caller may give this command."""
+        """Whether the caller can give this command."""
         return call.is_admin or not (self.for_admins or (self.configures_group and not call.may_configure_group))
 
     def belongs(self, call: Call) -> bool:
-        """Whether it is for the kind of chat that it was given in."""
+        """Whether it is meant for the kind of chat that it was given in."""
         return not (self.directly_only if call.is_in_group else self.groups_only)
 
 
@@ -142,7 +146,7 @@ def command(
     exact_only: bool = False,
     examples: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Any, Call], Awaitable[None]]], CommandEntry]:
-    """Makes the method below it a command of its group; `CommandEntry` says what each of these means."""
+    """Makes the method below it a command of its group; `CommandEntry` explains the parameters."""
     return lambda run: CommandEntry(
         form=form,
         summary=summary,
@@ -158,7 +162,7 @@ def command(
 
 
 class CommandGroup:
-    """Commands that work with the same things: the methods of a class that `command` stands above."""
+    """Commands that work with the same things: a class whose methods are decorated with `command`."""
 
     @property
     def entries(self) -> tuple[CommandEntry, ...]:
@@ -167,11 +171,11 @@ class CommandGroup:
         return tuple(replace(entry, run=MethodType(entry.run, self)) for entry in own)
 
     def take_back(self, author: PersonId, sent_at: SentId) -> None:
-        """A message was deleted or edited: what is in memory of a command in it goes; by default there is nothing."""
+        """Forgets what a deleted or edited message has left in memory; by default there is nothing."""
 
 
 class CommandContext:
-    """What commands work with: the store, the clock, and the way to answer."""
+    """What commands work with: the store, the clock, and a way to answer."""
 
     def __init__(self, store: Store, turns: Turns, clock: Clock) -> None:
         self.store = store
@@ -179,9 +183,9 @@ class CommandContext:
         self.clock = clock
 
     async def answer(self, call: Call, work: Callable[[Repositories], str | Sentence | CommandReply]) -> None:
-        """Do `work`, say what it gives, and settle the command: all of it or nothing.
+        """Does `work`, replies with what it returns, and settles the command: all of it or nothing.
 
-        `work` speaks the language of the conversation.
+        `work` runs in the language of the conversation.
         """
 
         def answered(repos: Repositories) -> None:
@@ -191,11 +195,11 @@ class CommandContext:
         await self.store.transaction(answered)
 
     async def reply(self, call: Call, sentence: Sentence, **values: object) -> None:
-        """Say this sentence, and settle the command."""
+        """Replies with this sentence, and settles the command."""
         await self.answer(call, lambda _: say(sentence, **values))
 
     async def set(self, call: Call, reply: Callable[[], str | Sentence], **values: object) -> None:
-        """Set these fields of the conversation's settings, and say what `reply` gives once they are set."""
+        """Sets these fields of the conversation's settings, and replies with what `reply` returns once they are set."""
 
         def work(repos: Repositories) -> str | Sentence:
             self.change(repos, call, lambda before: replace(before, **values))
@@ -207,37 +211,38 @@ class CommandContext:
         await self.answer(call, work)
 
     def change(self, repos: Repositories, call: Call, changed: Callable[[ChatSettings], ChatSettings]) -> ChatSettings:
-        """Change the conversation's settings within a transaction; gives what is set now."""
+        """Changes the conversation's settings within a transaction; returns the new ones."""
         return chats.change(repos, call.conversation, self.clock.now(), changed)
 
     def settings(self, repos: Repositories, call: Call) -> ChatSettings:
-        """What is set for the conversation, within a transaction."""
+        """Returns the conversation's settings, within a transaction."""
         return chats.settings_of(repos, call.conversation, self.clock.now())
 
     async def language(self, call: Call) -> Language:
-        """What Aldis speaks where the command was given."""
+        """Returns the language of Aldis's own sentences where the command was given."""
         return await self.store.read(lambda repos: self._language(repos, call))
 
     def _language(self, repos: Repositories, call: Call) -> Language:
-        """The language of the conversation; where none is known, the one in which the command is written."""
+        """The language of the conversation; if none is known, the one that the command is written in."""
         if chats.is_language_known(self.settings(repos, call)):
             return self.turns.language(repos, call.conversation)
         name, rest = call.command.name, call.command.rest
-        # Its own name is said in every language.
+        # A command's own name is the same in every language.
         written = rest if names.command_for(name) is None else f"{name} {rest}"
         return detect_language(written) or self.turns.language(repos, call.conversation)
 
     async def settle(self, call: Call) -> None:
-        """The command needs no answer."""
+        """Settles the command without an answer."""
         await self.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
 
     def say(
         self, repos: Repositories, call: Call, conversation: ConversationId, reply: str | Sentence | CommandReply
     ) -> None:
-        """Answer and settle the command within a transaction; `conversation` is where that is by now.
+        """Answers and settles the command within a transaction; `conversation` is where that belongs by now.
 
-        An answer that is not sent before the command disappears or is deleted goes with it, for it may repeat what was
-        said there.
+        If the command disappears or is deleted before the answer is sent, the answer goes with it: it may repeat what
+        the
+        command said.
         """
         whole = reply if isinstance(reply, CommandReply) else CommandReply(text=reply)
         expires_at = call.urgent_item.item.expires_at
@@ -246,7 +251,7 @@ class CommandContext:
 
 
 class Commands(CommandGroup):
-    """All commands that there are: those given, and the help on them."""
+    """All commands: those of the given groups, and the help."""
 
     def __init__(self, context: CommandContext, groups: Sequence[CommandGroup]) -> None:
         self._context = context
@@ -254,7 +259,7 @@ class Commands(CommandGroup):
         self._entries = {entry.name: entry for group in (self, *groups) for entry in group.entries}
 
     async def run(self, call: Call) -> bool:
-        """Carry a command out and answer it; gives whether it was: one that nobody meant for Aldis is passed over.
+        """Carries out a command and answers it; returns False if it was not meant for Aldis, and was ignored.
 
         Raises:
             StoreError: nothing was done; try again.
@@ -269,19 +274,20 @@ class Commands(CommandGroup):
         return call.command.is_addressed or isinstance(found, CommandEntry)
 
     def take_back(self, author: PersonId, sent_at: SentId) -> None:
-        """As of a group, for all of them."""
+        """Forgets it in every group."""
         for group in self._groups:
             group.take_back(author, sent_at)
 
     def _found(self, call: Call, word: str, *, is_addressed: bool) -> CommandEntry | tuple[str, ...]:
-        """The command that is meant; where that is not sure, those that may be.
+        """The command that is meant; if that is uncertain, the names that come into question.
 
-        An admin's command looks to everybody else like one that does not exist. In a group other bots have commands,
-        too: one that is not addressed to Aldis has to be written right, in whatever language.
+        To everybody else an admin's command looks like one that does not exist. Other bots in a group have commands
+        too: one
+        that is not addressed to Aldis must be spelled exactly, in any language.
         """
         given = {entry.name: entry for entry in self._entries.values() if entry.may_be_given(call)}
         if word in self._entries:
-            return given.get(word, ())  # who writes a name right means no other one
+            return given.get(word, ())  # an exact name means no other command
         near = (names.command_for(word) or word,)
         if near[0] not in given:
             near = names.similar(word, given.keys()) if is_addressed else ()
@@ -303,13 +309,13 @@ class Commands(CommandGroup):
 
     @command("/help [NAME]", phrases.ABOUT_HELP, examples=("/help", "/help remind"))
     async def _help(self, call: Call) -> None:
-        """Shows the commands that this person may give here, by what they are about, or explains one of them."""
+        """Shows the commands that this person can give here, by topic, or explains one of them."""
         word = call.command.rest.lower().strip("/? ")
         if not word:
             await self._context.answer(call, lambda _: self._overview(call))
             return
         found = self._found(call, word, is_addressed=True)
-        # What may be meant is only explained, which harms nobody.
+        # A guess is good enough here: explaining the wrong command does no harm.
         entry = found if isinstance(found, CommandEntry) else self._entries[found[0]] if len(found) == 1 else None
         others = found if isinstance(found, tuple) else ()
         await self._context.answer(
@@ -327,7 +333,7 @@ class Commands(CommandGroup):
 
 
 def _explained(entry: CommandEntry) -> str:
-    """What a command does, and how it can be written."""
+    """What a command does, with examples."""
     return _with_examples(f"`{entry.form}`: {say(entry.summary)}", entry.examples)
 
 

@@ -1,12 +1,12 @@
-"""The command that says something in every conversation: to whom it may, and only after a second word.
+"""The command that sends a message to every conversation, after a confirmation.
 
-    /broadcast TEXT --> who would get it is looked up --> the admin is asked --/broadcast yes--> the outbox of each
+    /broadcast TEXT --> the recipients are looked up --> the admin is asked --/broadcast yes--> the outbox of each
                                                              '-- ten minutes, or a restart: nothing is sent
 
-What waits for the second word lives in memory, as the text and the chats that were counted: nothing of it is on the
-disk before it is certain, and no more is sent than was told. Deleting the message with the text takes back what has
-not gone out yet. It goes to people and groups who have written before and may still write; the store keeps no
-addresses, so they come from the bridge: its contacts and groups.
+Until the confirmation, the text and the counted chats live in memory only: nothing of it is on disk before it is
+certain, and it goes to no more chats than the admin was told. Deleting the message with the text also takes back
+what is not sent yet. Recipients are people and groups who have written before and can still write; the store keeps no
+addresses, so they come from the bridge's contacts and groups.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class _Planned:
     chats: tuple[ChatId, ...]
     at: datetime
     item: InboxId
-    """Of the message with the text: while that waits to be sent, deleting the message takes it back."""
+    """The message with the text: while it waits to be sent, deleting that message takes it back."""
     sent_at: SentId
 
 
@@ -48,20 +48,22 @@ class KnownGroup:
     id: str
     name: str
     may_write: bool
-    """Whether its members may write there."""
+    """Whether its members can write there."""
     is_invitation: bool = False
-    """Whether Aldis is not in it yet."""
+    """Whether Aldis has not joined it yet."""
 
 
 class Audience:
-    """The people and groups that there are, as the bridge knows them."""
+    """The people and groups that the bridge knows."""
 
     def __init__(self, transport: Transport, allowed: Callable[[], AccessList]) -> None:
         self._transport = transport
         self._allowed = allowed
 
     async def contacts(self) -> tuple[Contact, ...] | None:
-        """The people; None where the bridge does not answer within seconds: commands stand behind this one."""
+        """Returns the people; None if the bridge does not answer within seconds, because other commands wait for this
+        one.
+        """
         try:
             async with asyncio.timeout(_BRIDGE_SECONDS):
                 return await self._transport.contacts()
@@ -69,7 +71,7 @@ class Audience:
             return None
 
     async def groups(self) -> tuple[KnownGroup, ...] | None:
-        """The groups that Aldis is in, then those that it is invited to; None as for `contacts`."""
+        """Returns the groups that Aldis is in, then those that it is invited to; None as for `contacts`."""
         try:
             async with asyncio.timeout(_BRIDGE_SECONDS):
                 joined, invited = await self._transport.groups(), await self._transport.invitations()
@@ -83,13 +85,13 @@ class Audience:
         return KnownGroup(id=group.id, name=group.name, may_write=may_write)
 
     def may_write(self, repos: Repositories, contact: Contact) -> bool:
-        """Whether this person may write directly, now."""
+        """Whether this person can write directly, at the moment."""
         allowed = self._allowed()
         if allowed.note_to_self:
-            return False  # the people are those of the account's owner
+            return False  # these are people that the account's owner knows
         if EVERYBODY in allowed.persons or contact.person in allowed.persons | allowed.admins | allowed.members:
             return True
-        # A number on the list stands for the account that first came with it.
+        # A number on the list stands for the account that first used it.
         pin = (
             repos.people.pin_of(contact.number, contact.person)
             if contact.number and contact.number in allowed.numbers
@@ -100,12 +102,12 @@ class Audience:
         return repos.people.is_allowed(contact.person, account=self._transport.account)
 
     def person(self, repos: Repositories, contacts: Iterable[Contact], name: str) -> PersonId | None:
-        """Who of these people has this label or uuid; None: nobody."""
+        """Returns whoever of these people has this label or UUID; None if nobody does."""
         people = (contact.person for contact in contacts)
         return next((person for person in people if name in {person, self.label(repos, person)}), None)
 
     def label(self, repos: Repositories, person: PersonId) -> str:
-        """How lists and commands call this person."""
+        """Returns the label of a person in lists and commands."""
         return repos.people.label(person, account=self._transport.account)
 
 
@@ -126,7 +128,7 @@ class BroadcastCommands(CommandGroup):
         directly_only=True,
     )
     async def _broadcast(self, call: Call) -> None:
-        """Sends one message to everybody who wrote before and may write, after `/broadcast yes`."""
+        """Sends one message to everybody who has written before and can still write, after `/broadcast yes`."""
         text = call.command.rest
         if not text:
             raise WrongForm
@@ -175,17 +177,17 @@ class BroadcastCommands(CommandGroup):
             return say(phrases.BROADCAST_DONE, count=sum(sent))
 
         await self._context.answer(call, send)
-        # Only now: a transaction that failed is tried again, and finds it.
+        # Only now: after a failed transaction the command runs again and needs it.
         self._planned.pop(call.message.author, None)
 
     def take_back(self, author: PersonId, sent_at: SentId) -> None:
-        """A broadcast is not sent any more whose words are gone from the chat."""
+        """Drops a broadcast whose message is gone from the chat."""
         planned = self._planned.get(author)
         if planned is not None and planned.sent_at == sent_at:
             del self._planned[author]
 
     def _put(self, repos: Repositories, chat: ChatId, planned: _Planned, now: datetime) -> bool:
-        """The message into the outbox of one conversation; whether that is still there."""
+        """Puts the message into the outbox of one conversation; returns whether that still exists."""
         conversation = repos.chats.at(chat)
         if conversation is None:
             return False

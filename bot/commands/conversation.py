@@ -1,4 +1,4 @@
-"""The commands for everybody about the conversation itself: stopping and forgetting."""
+"""The commands about the conversation itself: stopping and forgetting."""
 
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
@@ -13,7 +13,7 @@ from store import ConversationId, Erasure, Repositories, TurnId
 
 
 class ConversationCommands(CommandGroup):
-    """What everybody may tell Aldis to do."""
+    """Commands about the conversation, for everybody."""
 
     def __init__(self, context: CommandContext, approvals: Approvals) -> None:
         self._context = context
@@ -23,13 +23,13 @@ class ConversationCommands(CommandGroup):
     async def _stop(self, call: Call) -> None:
         """Stops the answer under way, or what waits for a yes."""
         if call.running.stop(call.conversation):
-            # The turn itself says that it was stopped.
+            # The turn itself reports that it was stopped.
             await self._context.settle(call)
         else:
             await self._context.answer(call, lambda repos: self._put_aside(repos, call))
 
     def _put_aside(self, repos: Repositories, call: Call) -> str:
-        """What only waits for a word is not going to happen."""
+        """Cancels what only waits for a yes."""
         count = self._approvals.end_all(repos, call.conversation)
         return say(common_phrases.STOPPED) if count else say(phrases.NOTHING_TO_STOP)
 
@@ -42,13 +42,15 @@ class ConversationCommands(CommandGroup):
     )
     async def _forget(self, call: Call) -> None:
         """Destroys what was said, set, planned and remembered in this conversation, with the key that sealed it, and
-        says how much of it there was. With `everything` the direct conversation goes in that way, and everywhere else
-        what this person asked, was told and has planned. Who is answered and when stays as an admin has set it.
+        says
+        how much that was. With `everything` the direct conversation is destroyed in the same way, and everywhere else
+        what
+        this person asked, was told and has planned. What an admin has set about who is answered, and when, stays.
         """
         if call.command.rest.lower() not in {"", "everything"}:
             raise WrongForm
         is_everything = bool(call.command.rest)
-        # What was set in the conversation goes with it.
+        # What was set in the conversation is destroyed with it.
         language = await self._context.language(call)
 
         rules = ChatSettings()

@@ -1,8 +1,8 @@
-"""Pure: which command is meant where its name is not written as it stands in the table.
+"""Pure: which command is meant by a name that is not in the table.
 
     /hilfe, /aide -----> help     (a word for it in another language)
-    /hlep, /tool ------> help, tools      (a slip of the fingers, the beginning of a name)
-    /trus -------------> trust or tools: which of them is for the person to say
+    /hlep, /tool ------> help, tools      (a typo, the beginning of a name)
+    /trus -------------> trust or tools: the person has to say which
 
 Left to others: whether it is carried out or asked about (`bot.commands.base`).
 """
@@ -40,28 +40,28 @@ _WORDS: Mapping[str, str] = {
     "groups": "gruppen groupes grupos",
     "budget": "presupuesto",
 }
-"""What each is called in the other languages, and what people call it elsewhere; in plain letters."""
+"""Names of each command in other languages and in other programs, in plain letters."""
 _NAMES: Mapping[str, str] = {word: name for name, words in _WORDS.items() for word in words.split()}
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 _MIN_PREFIX = 3
 _CLOSE = 0.75
-"""One letter of four may be wrong, or two be swapped."""
+"""One letter in four can be wrong, or two swapped."""
 _CLOSE_ELSEWHERE = 0.85
-"""The words of other languages are many, and each is near to something else: the weather (Wetter) is not `weiter`."""
+"""Other languages have many words, each close to something else: the weather (Wetter) is not `weiter`."""
 _MIN_LENGTH = 6
-"""A shorter one of them has to be written right: `/roll` is no slip for the German `rolle`."""
+"""Shorter words of other languages must be spelled exactly: `/roll` is no typo of the German `rolle`."""
 _BEHIND = 0.1
-"""Whatever is so close behind the best may be meant as well."""
+"""A score this close behind the best one may be meant as well."""
 
 
 def command_for(word: str) -> str | None:
-    """The command that this is a word for; None where there is none."""
+    """Returns the command that this is a word for; None if there is none."""
     return next((_NAMES[form] for form in (word, *_forms(word)) if form in _NAMES), None)
 
 
 def similar(word: str, names: Collection[str]) -> tuple[str, ...]:
-    """Which of these names may be meant by a word that is none of them, the likeliest first; empty: none."""
+    """Returns the names that an unknown word may mean, the likeliest first; empty if there are none."""
     forms = _forms(word)
     scores = {name: max(_score(form, name) for form in forms) for name in names}
     best = max(scores.values(), default=0.0)
@@ -70,7 +70,7 @@ def similar(word: str, names: Collection[str]) -> tuple[str, ...]:
 
 
 def closest(word: str, choices: Sequence[str]) -> tuple[str, ...]:
-    """Which of these texts are nearly the word, whole or in a part of theirs; empty: none."""
+    """Returns the texts that the word nearly equals, whole or in part; empty if there are none."""
     plain = fold(word)
     scores = {choice: max(_likeness(plain, part) for part in _parts(fold(choice))) for choice in choices}
     best = max(scores.values(), default=0.0)
@@ -78,19 +78,19 @@ def closest(word: str, choices: Sequence[str]) -> tuple[str, ...]:
 
 
 def fold(word: str) -> str:
-    """The word in small letters without accents."""
+    """Returns the word in lower case without accents."""
     parts = unicodedata.normalize("NFKD", word.casefold())
     return "".join(letter for letter in parts if not unicodedata.combining(letter))
 
 
 def _forms(word: str) -> tuple[str, str]:
-    """The word in plain letters: accents dropped, umlauts written out or dropped; without signs between its parts."""
+    """The word in plain letters: accents dropped, umlauts spelled out or dropped, no dashes or underscores."""
     bare = word.casefold().replace("-", "").replace("_", "")
     return fold(bare.translate(_UMLAUTS)), fold(bare)
 
 
 def _score(word: str, name: str) -> float:
-    """How surely the word means the command, by its name or another word for it, 0 to 1."""
+    """How likely the word means the command, by its name or another word for it, from 0 to 1."""
     words = (known for known in _WORDS.get(name, "").split() if len(known) >= _MIN_LENGTH)
     elsewhere = (_likeness(word, known) for known in words)
     begins = len(word) >= _MIN_PREFIX and name.startswith(word)
@@ -99,11 +99,11 @@ def _score(word: str, name: str) -> float:
 
 def _likeness(word: str, known: str) -> float:
     matcher = SequenceMatcher(None, word, known, autojunk=False)
-    # A message is far longer than any name: comparing it letter by letter would stop everybody for seconds.
+    # Comparing a whole message with a name letter by letter would block everybody for seconds.
     return matcher.ratio() if matcher.real_quick_ratio() >= _CLOSE else 0.0
 
 
 def _parts(text: str) -> Sequence[str]:
-    """The text, and what stands in it between signs."""
+    """The text, and the words in it."""
     apart = "".join(letter if letter.isalnum() else " " for letter in text)
     return (text, *apart.split())

@@ -1,4 +1,4 @@
-"""What commands say: what they are for, what was done, and why something was not."""
+"""The sentences of commands: what they are for, what was done, and why something was not."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -186,36 +186,36 @@ _HELP_SECTIONS: Mapping[str, Sentence] = {
 
 
 def unknown_command(name: str, near: Sequence[str] = ()) -> str:
-    """What a person hears who gave a command that there is not, or not for them; `near` are those that may be meant."""
+    """The reply to a command that does not exist, or not for this person; `near` are the ones that may be meant."""
     if not near:
         return say(_UNKNOWN_COMMAND, name=name)
     return say(_DID_YOU_MEAN, name=name, names=join_list([f"`/{one}`" for one in near], "or"))
 
 
 def which(word: str, near: Sequence[str]) -> str:
-    """What a person hears whose word may mean several things."""
+    """The reply to a word that can mean several things."""
     return say(_WHICH, word=word, names=join_list([f"`{one}`" for one in near], "or"))
 
 
 def help_section(section: str, names: Sequence[str]) -> str:
-    """A line of `/help`: the commands of one of its parts (`chat`, `later`, `settings`, `data`, `admins`)."""
+    """A line of `/help`: the commands of one section (`chat`, `later`, `settings`, `data`, `admins`)."""
     return say(_HELP_SECTIONS[section], names=" ".join(f"`{name}`" for name in names))
 
 
 def forgot_here(erased: Erasure) -> str:
-    """What a person hears after `/forget`."""
+    """The reply to `/forget`."""
     return say(_FORGOT, what=_destroyed(erased) or answers(0))
 
 
 def forgot_everything(erased: Erasure) -> str:
-    """What a person hears after `/forget everything`."""
+    """The reply to `/forget everything`."""
     destroyed = _destroyed(erased)
     what = say(_ALL_OF_SOME, what=destroyed) if destroyed else say(_ALL_OF_NOTHING)
     return say(_ALL_FORGOTTEN, what=what)
 
 
 def _destroyed(erased: Erasure) -> str:
-    """Empty where there was nothing."""
+    """What was destroyed; empty if nothing was."""
     counts = (
         (_REMINDERS_GONE, erased.reminders),
         (_FACTS_GONE, erased.facts),
@@ -231,12 +231,12 @@ def guest(label: str, at: datetime, by: str) -> str:
 
 
 def undone(question: str) -> str:
-    """What a person hears after `/undo`: the beginning of what was taken back; empty: it had no words."""
+    """The reply to `/undo`: the beginning of the question that was taken back; empty if it had no words."""
     return say(_UNDONE, question=question) if question else say(UNDONE_WORDLESS)
 
 
 def model_figures(name: str, *, window_tokens: int | None, rates: tuple[Decimal, Decimal] | None) -> str:
-    """A model with what is known of it: its window, and the US dollars for a million tokens in and out."""
+    """A model with what is known about it: its window, and US dollars per million tokens in and out."""
     figures = [] if window_tokens is None else [say(_MODEL_WINDOW, tokens=number(Decimal(window_tokens)))]
     if rates is not None:
         told = say(_MODEL_RATES, input=number(rates[0]), output=number(rates[1])) if any(rates) else say(_MODEL_FREE)
@@ -245,7 +245,7 @@ def model_figures(name: str, *, window_tokens: int | None, rates: tuple[Decimal,
 
 
 def model(now: str, choices: Sequence[str]) -> str:
-    """What `/model` shows: the model that answers, and all that could."""
+    """The reply to `/model`: the current model, and the choices."""
     if not choices:
         return say(_MODEL_NOW, model=now)
     numbered = "\n".join(f"{place}. {choice}" for place, choice in enumerate(choices, 1))
@@ -253,12 +253,12 @@ def model(now: str, choices: Sequence[str]) -> str:
 
 
 def persona_set(*, disappears: bool) -> str:
-    """What a person hears who has set a persona, in a message that stays or disappears."""
+    """The reply to setting a persona, in a message that stays or disappears."""
     return say(_PERSONA_TIMED if disappears else _PERSONA_SET)
 
 
 def tools_switched(names: Sequence[str], *, is_on: bool) -> str:
-    """What a person hears who has switched one tool, or several that belong together."""
+    """The reply to switching a tool, or several that belong together."""
     if len(names) == 1:
         return say(_TOOL_ON if is_on else _TOOL_OFF, name=names[0])
     return say(_TOOLS_ON_NOW if is_on else _TOOLS_OFF_NOW, names=", ".join(names))
@@ -270,17 +270,17 @@ def tool(name: str, *, is_on: bool) -> str:
 
 
 def tools_absent(server: str) -> str:
-    """The line of `/tools` about a server whose tools are not there now."""
+    """The line of `/tools` about a server whose tools are unavailable."""
     return say(_LIST_ABSENT, name=server)
 
 
 def status(
     *, waiting: int, words: int, model: str, tools_off: Sequence[str], answered_by: str = "", taken_minutes: float = 0
 ) -> tuple[str, ...]:
-    """The lines of `/status` that have figures and names in them: how many messages wait, how many for a yes or no.
+    """The lines of `/status` with figures and names: how many messages wait, and how many for a yes or no.
 
-    `answered_by` is the model that answered last, where that is another one; `taken_minutes` is for how long an admin
-    still answers in Aldis's place.
+    `answered_by` is the model that answered last, if it was another one; `taken_minutes` is how long an admin still
+    answers in Aldis's place.
     """
     return (
         *([say(_STATUS_TAKEN, duration=duration(60 * taken_minutes))] if taken_minutes else ()),
@@ -293,7 +293,7 @@ def status(
 
 
 def taken_over(label: str, length: timedelta) -> str:
-    """What an admin hears who has taken over this chat, or that of the person with the label."""
+    """The reply to an admin who took over this chat, or that of the person with the label."""
     how_long = duration(length.total_seconds())
     if label:
         return say(_TAKEN_OVER_OF, label=label, duration=how_long)
@@ -301,7 +301,7 @@ def taken_over(label: str, length: timedelta) -> str:
 
 
 def who(name: str | None, label: str, person: str, group: str | None, *, is_admin: bool) -> str:
-    """What `/whoami` shows: the chosen name, the label, the id, whether they are an admin, and the group's id."""
+    """The reply to `/whoami`: the chosen name, the label, the id, whether they are an admin, and the group's id."""
     return "\n".join(
         [
             *([say(_WHO_NAME, name=name)] if name else ()),
@@ -321,14 +321,14 @@ def budget_amount(spent_usd: Decimal, limit_usd: Decimal | None) -> str:
 
 
 def budget_line(label: str | None, *, is_day: bool, amount: str) -> str:
-    """A line of `/budget`; `label` None: everybody's together."""
+    """A line of `/budget`; `label` None means everybody together."""
     if label is None:
         return say(_AMOUNT_ALL_DAY if is_day else _AMOUNT_ALL_MONTH, amount=amount)
     return say(_AMOUNT_PERSON_DAY if is_day else _AMOUNT_PERSON_MONTH, label=label, amount=amount)
 
 
 def budget_each(limits: Sequence[Decimal | None]) -> str:
-    """The line of `/budget` with what each may spend: a person a day, a month, a group a day, a month."""
+    """The line of `/budget` with the limits: for a person per day and month, for a group per day and month."""
     words = [say(_UNLIMITED) if limit is None else say(_LIMIT, limit=number(limit)) for limit in limits]
     names = ("day", "month", "group_day", "group_month")
     return say(_BUDGET_EACH, **dict(zip(names, words, strict=True)))

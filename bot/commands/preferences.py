@@ -1,8 +1,8 @@
-"""The commands that set how Aldis is in one conversation: its persona, model, tools and language; in groups how easily
-it speaks up, and whether it speaks at all.
+"""The commands that configure a conversation: persona, model, tools and language; in groups also when Aldis speaks up,
+and whether it speaks at all.
 
-In a group everybody may set the first four, as everybody in it may write: what they set holds for all, and everybody
-sees who did it. When Aldis speaks up is for admins, where there are any.
+In a group everybody can set the first four, just as everybody can write: the choice holds for all, and all see who made
+it. When Aldis speaks up is for admins to decide, if there are any.
 """
 
 import asyncio
@@ -24,22 +24,22 @@ from tools import ToolSource, ToolSpec
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Menu:
-    """What there is to choose from."""
+    """The choices that exist."""
 
     models: tuple[str, ...] = ()
-    """As `provider/model`; the first answers unless another one is chosen. Empty: there is no choice."""
+    """As `provider/model`; the first one answers unless another is chosen. Empty means no choice."""
     tools: tuple[ToolSpec, ...] = ()
-    """Those that are always there, in the order in which models see them."""
+    """Tools that are always there, in the order in which models see them."""
     sources: tuple[ToolSource, ...] = ()
-    """What gives more tools while Aldis runs."""
+    """Sources of further tools while Aldis runs."""
     known: Callable[[str | None], Capabilities] = lambda _: NOTHING
-    """What is known of a model."""
+    """Returns what is known about a model."""
 
 
 _ON, _OFF, _REVOKE = "on", "off", "revoke"
 _MAX_DIGITS = 4
 _MAX_SHOWN = 60
-"""Characters of a name that there is not."""
+"""How many characters of an unknown name are repeated."""
 _SWITCHES: Mapping[str, bool] = {
     **dict.fromkeys(("on", "an", "ein", "activer", "active", "activar", "activa"), True),
     **dict.fromkeys(("off", "aus", "desactiver", "desactive", "desactivar", "desactiva"), False),
@@ -60,11 +60,11 @@ _LANGUAGE_NAMES: Mapping[Language, str] = {
     "fr": "french franzosisch francais frances",
     "es": "spanish spanisch espagnol espanol",
 }
-"""What each is called in all of them, in small letters without accents."""
+"""Each language's names in all of them, in lower case without accents."""
 
 
 class PreferenceCommands(CommandGroup):
-    """What people may set for their conversation."""
+    """Commands that configure the conversation."""
 
     def __init__(self, context: CommandContext, menu: Menu) -> None:
         self._context = context
@@ -77,8 +77,8 @@ class PreferenceCommands(CommandGroup):
         examples=("/model", "/model 2", "/model default"),
     )
     async def _model(self, call: Call) -> None:
-        """Chooses one of the models of `LLM__CHOICES` for this chat, by its name, a part of it or its number; alone it
-        shows them, `default` goes back to the first.
+        """Chooses one of the models of `LLM__CHOICES` for this chat, by its name, part of it or its number; without an
+        argument shows them; `default` returns to the first.
         """
         wanted = call.command.rest
         if len(self._menu.models) < 2:  # noqa: PLR2004  (one is no choice)
@@ -89,7 +89,7 @@ class PreferenceCommands(CommandGroup):
             await self._choose(call, wanted)
 
     async def _choose(self, call: Call, wanted: str) -> None:
-        """One that is surely meant is chosen; of several the person is asked which."""
+        """Chooses the model that is surely meant, or asks which of several."""
         models = self._menu.models
         if wanted.lower() == "default":
             await self._context.set(call, lambda: phrases.model(models[0], ()), model=None)
@@ -116,7 +116,7 @@ class PreferenceCommands(CommandGroup):
         examples=("/persona", "/persona TEXT", "/persona off"),
     )
     async def _persona(self, call: Call) -> None:
-        """Tells Aldis how to be in this chat, beside what the operator says; `off` ends it."""
+        """Tells Aldis what to be like in this chat, in addition to what the operator says; `off` ends it."""
         text = call.command.rest
         if not text:
             await self._context.answer(call, lambda repos: self._persona_now(repos, call))
@@ -140,8 +140,9 @@ class PreferenceCommands(CommandGroup):
         examples=("/tools", "/tools off web", "/tools on web", "/tools revoke NAME"),
     )
     async def _tools(self, call: Call) -> None:
-        """Switches a tool for this chat, or all whose names begin so; alone it lists them. `revoke` ends what was
-        allowed for good.
+        """Switches a tool for this chat, or all tools whose names begin like this; without an argument lists them.
+        `revoke`
+        takes back a permanent permission.
         """
         words = call.command.rest.lower().split()
         specs = await self._specs()
@@ -157,8 +158,8 @@ class PreferenceCommands(CommandGroup):
             await self._switch(call, words, names)
 
     def _listed(self, repos: Repositories, call: Call, specs: Mapping[str, ToolSpec], absent: Sequence[str]) -> str:
-        """A line for each tool, for each server that gives none at the moment, and for each tool that the caller has
-        allowed for good, as it is now: one that is another by now asks again.
+        """A line for each tool, for each server whose tools are unavailable, and for each permanent permission that the
+        caller has given; if the tool has changed since, it asks again and is left out.
         """
         settings = self._context.settings(repos, call)
         shapes = {name: shape_of(spec) for name, spec in specs.items()}
@@ -173,7 +174,7 @@ class PreferenceCommands(CommandGroup):
         )
 
     async def _specs(self) -> Mapping[str, ToolSpec]:
-        """The tools that there are now, by name."""
+        """The tools that exist now, by name."""
         given = await asyncio.gather(*(source.tools() for source in self._menu.sources))
         found = {tool.spec.name: tool.spec for tools in reversed(given) for tool in tools}
         order = (tool.spec.name for tools in given for tool in tools)
@@ -184,7 +185,7 @@ class PreferenceCommands(CommandGroup):
         is_on = _SWITCHES.get(fold(words[0]))
         if len(words) != 2 or is_on is None:  # noqa: PLR2004  (on NAME)
             raise WrongForm
-        # A tool that is not there now may have been switched off when it was.
+        # A tool that is unavailable now may have been switched off earlier.
         known = tuple(dict.fromkeys((*names, *(await self._settings(call)).tools_off)))
         found, is_sure = _tools_meant(words[1], known)
 
@@ -207,7 +208,8 @@ class PreferenceCommands(CommandGroup):
         examples=("/language de", "/language auto"),
     )
     async def _language(self, call: Call) -> None:
-        """Sets what Aldis itself speaks here: one of these (or their names), or `auto`, the language that people
+        """Sets the language of Aldis's own sentences here: one of these (or its name), or `auto`, the language that
+        people
         write.
         """
         wanted = call.command.rest.lower()
@@ -237,8 +239,8 @@ class PreferenceCommands(CommandGroup):
         examples=("/who", "/who all", "/who admins", "/who list"),
     )
     async def _who(self, call: Call) -> None:
-        """Sets who may ask in the group: everybody, only admins, or only those who may write directly as well. Alone it
-        shows that.
+        """Sets who can ask in the group: everybody, only admins, or only people who can also write directly. Without an
+        argument shows who can.
         """
         word = fold(call.command.rest)
         askers = _ASKERS.get(word)
@@ -252,7 +254,7 @@ class PreferenceCommands(CommandGroup):
 
     @command("/pause", phrases.ABOUT_PAUSE, configures_group=True, section="admins")
     async def _pause(self, call: Call) -> None:
-        """Answers nothing in this chat but commands, until resumed."""
+        """Answers only commands in this chat until resumed."""
         now = self._context.clock.now()
         await self._context.set(call, lambda: say(phrases.PAUSED), paused_at=now, told_paused=False)
 
@@ -263,19 +265,19 @@ class PreferenceCommands(CommandGroup):
 
 
 def _unclear(word: str, found: Sequence[str], nothing: Sentence) -> str:
-    """Asks which of several is meant; where there is none, says so by the sentence for that."""
+    """Asks which of several is meant; if there is none, replies with the sentence for that."""
     return phrases.which(word, found) if found else say(nothing, name=word[:_MAX_SHOWN])
 
 
 def _revoked(repos: Repositories, call: Call, name: str) -> str:
-    """What somebody has allowed for good is asked about again; everybody takes back what is theirs."""
+    """Takes back a permanent permission; people can only revoke their own."""
     is_gone = repos.grants.revoke(call.conversation, call.message.author, name)
     return say(phrases.NO_LONGER_ALLOWED, tool=name) if is_gone else say(phrases.NOT_ALLOWED)
 
 
 def _meant(wanted: str, models: tuple[str, ...]) -> tuple[str, ...]:
-    """The models that may be meant: by their number in the list, their name whole or without the provider, a part of
-    it, or nearly.
+    """The models that may be meant: by number in the list, by name with or without the provider, by part of it, or
+    nearly.
     """
     word = wanted.lower()
     if word.isdecimal():
@@ -286,8 +288,9 @@ def _meant(wanted: str, models: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _tools_meant(word: str, names: Sequence[str]) -> tuple[tuple[str, ...], bool]:
-    """The tools that may be meant, and whether they surely are: one by its name, nearly its name or a part of it, or
-    all that share the beginning of theirs (`web` for `web_search` and `web_fetch`).
+    """The tools that may be meant, and whether that is certain: one by its name, by nearly its name or by part of it,
+    or
+    all that share the beginning of their names (`web` for `web_search` and `web_fetch`).
     """
     if word in names:
         return (word,), True
@@ -297,7 +300,7 @@ def _tools_meant(word: str, names: Sequence[str]) -> tuple[tuple[str, ...], bool
 
 
 def _code(word: str) -> Language | None:
-    """The language of this code or name, in whatever language that is written; nearly is enough."""
+    """The language with this code or name, in any language; nearly is good enough."""
     plain = fold(word)
     names = {language: (str(language), *_LANGUAGE_NAMES[language].split()) for language in LANGUAGES}
     exact: list[Language] = [language for language in LANGUAGES if plain in names[language]]

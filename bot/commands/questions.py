@@ -1,11 +1,11 @@
-"""The commands about questions: starting over, asking again, taking back, and what a voice note said.
+"""The commands about questions: starting over, asking again, taking back, and the text of a voice note.
 
-They are about the caller's own last question: in a group nobody repeats or takes back what others have asked.
+They act on the caller's own last question: in a group nobody can repeat or take back what others have asked.
 
-    /retry --answered, or failed--> asked again; newest: its answer takes the place of the old one, else a new message
-    /undo  --answered-------------> its turn goes, its answer is deleted in the chat
-           '-being answered-------> stopped without a word, its turn goes
-    /new   -----------------------> nothing that was begun before is read again
+    /retry --answered, or failed--> asked again; if newest, its answer replaces the old one, else it is a new message
+    /undo  --answered-------------> its turn is deleted, and its answer in the chat
+           '-being answered-------> stopped silently, its turn is deleted
+    /new   -----------------------> nothing that began earlier is read again
 """
 
 from collections.abc import Collection
@@ -27,11 +27,11 @@ from tools import shorten
 
 _SHOWN_CHARACTERS = 120
 _LOOKED_BACK = 20
-"""How many turns back a voice note is looked for."""
+"""How many turns back a voice note is searched."""
 
 
 class QuestionCommands(CommandGroup):
-    """What everybody may tell Aldis to do with what they asked."""
+    """Commands about the caller's own questions, for everybody."""
 
     def __init__(self, context: CommandContext, approvals: Approvals) -> None:
         self._context = context
@@ -51,7 +51,7 @@ class QuestionCommands(CommandGroup):
 
     @command("/retry", phrases.ABOUT_RETRY)
     async def _retry(self, call: Call) -> None:
-        """Answers the person's last question again, also one that failed; the newest answer is edited."""
+        """Answers the person's last question again, even one that failed; the newest answer is edited."""
 
         def retry(repos: Repositories) -> tuple[TurnId, ...]:
             refusal = self._refusal(repos, call)
@@ -63,9 +63,9 @@ class QuestionCommands(CommandGroup):
         self._end(call, await self._context.store.transaction(retry))
 
     def _refusal(self, repos: Repositories, call: Call) -> str | tuple[LastQuestion, UserMessage]:
-        """Why nothing is asked again; or what is."""
+        """The reason why nothing is asked again; or the question that is."""
         if self._context.settings(repos, call).is_paused:
-            return say(turn_phrases.IS_PAUSED)  # and the former answer stays
+            return say(turn_phrases.IS_PAUSED)  # and the previous answer stays
         last = self._last(repos, call)
         if last is None:
             return say(phrases.NOTHING_TO_REPEAT)
@@ -79,7 +79,7 @@ class QuestionCommands(CommandGroup):
     def _asked_again(
         self, repos: Repositories, call: Call, last: LastQuestion, question: UserMessage
     ) -> tuple[TurnId, ...]:
-        """The command becomes the question; gives the turns to be stopped."""
+        """Turns the command into the question; returns the turns to stop."""
         item = call.urgent_item.item.id
         expires_at = min((at for at in (last.expires_at, call.urgent_item.item.expires_at) if at), default=None)
         replaces = last.turn if repos.inbox.is_newest(last.turn) else None
@@ -99,7 +99,7 @@ class QuestionCommands(CommandGroup):
         self._end(call, await self._context.store.transaction(lambda repos: self._undone(repos, call)))
 
     def _undone(self, repos: Repositories, call: Call) -> tuple[TurnId, ...]:
-        """The last question goes, and the person is told which; gives the turns to be stopped."""
+        """Deletes the last question, and tells the person which it was; returns the turns to stop."""
         last = self._last(repos, call)
         if last is None:
             self._context.say(repos, call, call.conversation, phrases.NOTHING_TO_UNDO)
@@ -108,7 +108,7 @@ class QuestionCommands(CommandGroup):
         replaced = repos.journal.replaces(last.turn)
         answer = repos.outbox.of_turn(last.turn)
         if not answer and replaced is not None:
-            answer = repos.outbox.of_turn(replaced)  # asked again, and that answer is still to take its place
+            answer = repos.outbox.of_turn(replaced)  # asked again, and this is the answer still to be replaced
         if last.state == "running":
             self._context.turns.end(repos, call.conversation, last.turn)
         planned = self._forget(repos, call, last.turn)
@@ -121,7 +121,7 @@ class QuestionCommands(CommandGroup):
 
     @command("/transcript", phrases.ABOUT_TRANSCRIPT)
     async def _transcript(self, call: Call) -> None:
-        """Shows the words of the last voice note."""
+        """Shows the last voice note as text."""
 
         def reply(repos: Repositories) -> str:
             after = self._context.settings(repos, call).starts_after
@@ -142,14 +142,14 @@ class QuestionCommands(CommandGroup):
         return repos.chats.last_asked(call.conversation, call.message.author, after=after)
 
     def _end(self, call: Call, turns: Collection[TurnId]) -> None:
-        """The words of these turns are gone: stop those that run, and read the history again."""
+        """Stops those of these deleted turns that are running, and has the history read again."""
         self._context.turns.forget(call.conversation)
         for turn in turns:
             call.running.halt_turn(turn)
 
     def _forget(self, repos: Repositories, call: Call, turn: TurnId) -> tuple[TurnId, ...]:
-        """A turn goes with all that it had Aldis keep and say, and what it said of itself while it ran; gives the turns
-        to be stopped.
+        """Deletes a turn with everything that it had Aldis keep and say, and its status messages; returns the turns to
+        stop.
         """
         now = self._context.clock.now()
         person, chat = call.message.author, call.message.chat
@@ -160,11 +160,11 @@ class QuestionCommands(CommandGroup):
 
 
 def _question(repos: Repositories, call: Call, turn: TurnId) -> UserMessage | None:
-    """What was asked in a turn that has ended; None where it is kept no longer."""
+    """The question of a turn that has ended; None if it is no longer kept."""
     kept = repos.history.question(call.conversation, turn) or repos.chats.unanswered_question(call.conversation, turn)
     return messages.load_question(kept)
 
 
 def _shown(question: UserMessage) -> str:
-    """How a question begins, in the words that people wrote or said: without the lines that Aldis puts beside them."""
+    """The beginning of a question in the person's own words, without the lines that Aldis adds to them."""
     return shorten(" ".join(prompt.own_words(question).split()), _SHOWN_CHARACTERS)

@@ -1,4 +1,4 @@
-"""The commands that tell where things stand: what is under way in a conversation, and who asks."""
+"""The commands about the current state: what is under way in a conversation, and who is asking."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,10 +14,9 @@ from store import Repositories
 
 
 class StatusCommands(CommandGroup):
-    """What everybody may ask about Aldis and themselves. `account` is the number that Aldis answers for.
+    """Commands about Aldis and the caller, for everybody. `account` is the number of Aldis's own account.
 
-    `model` is the one that answers where none was chosen; empty where nobody can say. `known` gives what is known of a
-    model.
+    `model` is the one that answers if none was chosen; empty if unknown. `known` returns what is known about a model.
     """
 
     def __init__(
@@ -31,19 +30,21 @@ class StatusCommands(CommandGroup):
 
     @command("/status", phrases.ABOUT_STATUS, section="data")
     async def _status(self, call: Call) -> None:
-        """Tells what is under way in this chat and what is set, and which model answered last where another was to."""
+        """Shows what is under way in this chat and what is set, and which model answered last if it was not the chosen
+        one.
+        """
         version = await asyncio.to_thread(described_build) if call.is_admin else self._version
 
         def reply(repos: Repositories) -> str:
             here = call.conversation
             is_answering = repos.chats.is_answering(here)
             words = len(repos.inbox.put_off_turns(here))
-            # The command itself is under way as well.
+            # The command itself counts as well.
             waiting = repos.inbox.waiting(here) - 1 - words - is_answering
             settings = self._context.settings(repos, call)
             model, last = settings.model or self._model, repos.ledger.last_model(here)
             known = self._known(model or None)
-            # Vendors answer under longer names than they are asked by.
+            # Vendors answer under longer names than the ones they are asked by.
             is_other = last is not None and not last.startswith(model)
             figures = phrases.status(
                 waiting=waiting,
@@ -60,7 +61,7 @@ class StatusCommands(CommandGroup):
 
     @command("/whoami", phrases.ABOUT_WHOAMI, section="data")
     async def _whoami(self, call: Call) -> None:
-        """Tells how Aldis knows the person: name, label, id for the lists, admin or not."""
+        """Shows how Aldis knows the person: name, label, id for the lists, admin or not."""
         message = call.message
         here = message.chat.id if call.is_in_group else None
 
@@ -72,13 +73,13 @@ class StatusCommands(CommandGroup):
 
 
 def _minutes_left(settings: ChatSettings, now: datetime) -> float:
-    """How long an admin still answers there; 0: nobody does."""
+    """How long an admin still answers there; 0 if none does."""
     until = settings.taken_until
     return (until - now).total_seconds() / 60 if until is not None and settings.is_taken(now) else 0.0
 
 
 def _set(settings: ChatSettings) -> list[str]:
-    """A line for each thing that is set in the conversation and has no figure."""
+    """A line for each setting of the conversation that has no figure."""
     lines = {
         phrases.STATUS_PERSONA: settings.persona is not None,
         phrases.STATUS_ALWAYS: settings.answers_always,

@@ -1,10 +1,11 @@
-"""The command by which an admin takes a chat over: for a while Aldis keeps quiet there, and an answer that was being
-made is not sent.
+"""The command with which an admin takes over a chat: for a while Aldis keeps quiet there, and does not send the answer
+that it was working on.
 
-    /takeover --> nothing is answered there but commands --the time is over, or /takeover off--> as before
-                  '-- the turn under way is stopped, and a turn that ends in that moment says nothing
+    /takeover --> only commands are answered there --the time is over, or /takeover off--> as before
+                  '-- the running turn is stopped, and a turn that ends at that moment says nothing
 
-In a group it is that group; directly it is the chat of the person with the label, and without one the admin's own.
+In a group it applies to that group; directly to the chat of the person with the label, or without one to the admin's
+own.
 """
 
 import re
@@ -29,7 +30,7 @@ _MAX = timedelta(days=1)
 
 
 class TakeoverCommands(CommandGroup):
-    """What lets an admin answer in person."""
+    """The command that lets an admin answer in person."""
 
     def __init__(self, context: CommandContext, approvals: Approvals, audience: Audience) -> None:
         self._context = context
@@ -45,7 +46,8 @@ class TakeoverCommands(CommandGroup):
     )
     async def _run(self, call: Call) -> None:
         """Lets an admin answer in person for a while (half an hour, at most a day): the answer under way is not sent,
-        and none is made until then or until `off`. Directly, LABEL takes over that person's chat.
+        and
+        none is written until then or until `off`. In a direct chat, LABEL takes over that person's chat.
         """
         if call.message.author == TERMINAL_PERSON:
             await self._context.reply(call, phrases.NOBODY_ELSE_HERE)
@@ -62,7 +64,7 @@ class TakeoverCommands(CommandGroup):
             await self._take_of(call, label["label"], until)
 
     async def _take_of(self, call: Call, label: str, until: datetime | None) -> None:
-        """Take over the chat of the person with this label."""
+        """Takes over the chat of the person with this label."""
         contacts = await self._audience.contacts()
         if contacts is None:
             await self._context.reply(call, phrases.BRIDGE_SILENT)
@@ -96,7 +98,7 @@ def _length(wanted: str) -> timedelta:
     """For how long.
 
     Raises:
-        WrongForm: that is no time, or more than a day.
+        WrongForm: that is no length of time, or more than a day.
     """
     if not wanted:
         return _USUAL

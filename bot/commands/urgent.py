@@ -1,8 +1,8 @@
 """Urgent items: deletions, edits, a yes or no, commands. They are carried out in the order in which they arrived.
 
-They may be about the very turn that runs in their conversation, so they do not wait for it. Those of one conversation
-are carried out one after the other, those of different ones side by side: a command may ask the bridge, or draw a
-picture. Each is settled in the transaction that carries it out.
+They may concern the very turn that is running in their conversation, so they do not wait for it. Those of one
+conversation run one after the other, those of different ones side by side, because a command may ask the bridge or draw
+a picture. Each is settled in the transaction that carries it out.
 """
 
 import asyncio
@@ -38,27 +38,27 @@ _PAUSE_SECONDS = 1.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Authority:
-    """Who may decide, and by which name Aldis is addressed."""
+    """Who can decide, and the name by which Aldis is addressed."""
 
     name: str
-    """What Aldis is called in groups."""
+    """The name of Aldis in groups."""
     allowed: AccessList
-    """Who is an admin."""
+    """The list that names the admins."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Found:
-    """What a reaction wants to be stopped."""
+    """What a reaction wants stopped."""
 
     turn: TurnId | None
     message: Deleted | None
-    """The message as it would be taken back, where it still waits for its answer."""
+    """The message as a deletion would name it, if it still waits for its answer."""
     is_own: bool
-    """Whether it is a message, or the answer to one, of the person who reacted."""
+    """Whether it is a message by the person who reacted, or the answer to one."""
 
 
 class UrgentItems:
-    """Carries out what is urgent, beside the turns."""
+    """Carries out what is urgent, alongside the turns."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class UrgentItems:
         self._transport = transport
         self._store = store
         self._wakeup = store.wakeups["urgent"]
-        self._wakeup.set()  # something may be left from before
+        self._wakeup.set()  # there may be items from before
         self._work = Work(store)
         self._lanes: dict[ConversationId, asyncio.Task[None]] = {}
         self._unanswered = Unanswered(counts)
@@ -89,13 +89,13 @@ class UrgentItems:
 
     @property
     def conversations(self) -> Collection[ConversationId]:
-        """Where something urgent is being carried out: a question there may be about to be taken back."""
+        """Conversations with an urgent item under way: it may be about to take a question back."""
         return self._lanes.keys()
 
     async def begin_all(self, running: RunningTurns, group: asyncio.TaskGroup) -> None:
-        """Begin to carry out what waits; nothing when nothing urgent has come since.
+        """Begins to carry out what waits; does nothing if nothing urgent has arrived since.
 
-        When the last one of a conversation has ended, the loop of the inbox is woken.
+        When the last item of a conversation has ended, the loop of the inbox is woken.
 
         Raises:
             StoreError: nothing can be read; try again later.
@@ -113,12 +113,12 @@ class UrgentItems:
             raise
 
     async def _waiting(self) -> tuple[UrgentItem, ...]:
-        """Some of what waits in conversations where nothing urgent is being carried out, oldest first."""
+        """Some of the waiting items, oldest first, from conversations without an item under way."""
         busy = tuple(self._lanes)
         return await self._store.read(lambda repos: repos.inbox.urgent_items(besides=busy, most=_AT_ONCE))
 
     async def _attend_all(self, urgent_items: Sequence[UrgentItem], running: RunningTurns) -> None:
-        """Those of one conversation, in the order in which they came."""
+        """Carries out the items of one conversation, in the order in which they arrived."""
         try:
             for urgent_item in urgent_items:
                 await self._attend(urgent_item, running)
@@ -127,11 +127,11 @@ class UrgentItems:
             await asyncio.sleep(_PAUSE_SECONDS)
         finally:
             del self._lanes[urgent_items[0].conversation]
-            self._wakeup.set()  # more may have come there meanwhile
+            self._wakeup.set()  # more may have arrived there
             self._store.wakeups["inbox"].set()
 
     async def _attend(self, urgent_item: UrgentItem, running: RunningTurns) -> None:
-        """One item to its end; one that fails again and again, or kills the process, is given up."""
+        """Carries out one item; one that keeps failing, or kills the process, is given up."""
         if urgent_item.item.attempts > _MAX_TRIES:
             await self._settle(urgent_item.item.id, dead=True)
             return
@@ -140,7 +140,7 @@ class UrgentItems:
                 await self._carry_out(urgent_item, running)
         except StoreError:
             raise
-        except Exception as error:  # noqa: BLE001  (one item's failure must not end the others)
+        except Exception as error:  # noqa: BLE001  (the failure of one item must not end the others)
             _log.error(
                 "item %d failed (try %d): %s", urgent_item.item.id, urgent_item.item.attempts, describe_error(error)
             )
@@ -190,17 +190,17 @@ class UrgentItems:
                 await self._settle(urgent_item.item.id)
 
     async def _decide(self, urgent_item: UrgentItem, verdict: Verdict, *, by_admin: bool) -> None:
-        """Take a yes or no; words that answer nothing are a question like any other."""
+        """Takes a yes or no; words that answer nothing become an ordinary question."""
         item = urgent_item.item.id
         if await self._approvals.decide(urgent_item.conversation, verdict, is_admin=by_admin, item=item):
             return
         await (self._ask(item) if isinstance(verdict.instead, Question) else self._settle(item))
 
     async def _stop(self, urgent_item: UrgentItem, halt: Halt, running: RunningTurns, *, by_admin: bool) -> None:
-        """Stop what the reaction is about, if the person may: it is theirs, or they are an admin."""
+        """Stops what the reaction is about, if the person can: it is theirs, or they are an admin."""
         found = await self._store.read(lambda repos: _found(repos, urgent_item.conversation, halt))
         if found.turn is not None and (by_admin or found.is_own) and running.stop_turn(found.turn):
-            # The turn itself says that it was stopped.
+            # The turn itself reports that it was stopped.
             await self._settle(urgent_item.item.id)
         elif found.message is not None and (by_admin or found.is_own):
             _halt(running, await self._revisions.withdraw(urgent_item, found.message))
@@ -208,11 +208,11 @@ class UrgentItems:
             await self._settle(urgent_item.item.id)
 
     async def _settle(self, item: InboxId, *, dead: bool = False) -> None:
-        """It needs nothing more; `dead`: it could not be carried out."""
+        """Settles an item for good; `dead`: it could not be carried out."""
         await self._store.transaction(lambda repos: repos.inbox.settle(item, dead=dead))
 
     async def _ask(self, item: InboxId) -> None:
-        """It is a question after all, and waits like any other."""
+        """Turns an item into a question, which waits like any other."""
         await self._store.transaction(lambda repos: repos.inbox.as_question(item, None))
 
     def _correct_talk(self, correction: Correction) -> None:
@@ -223,7 +223,7 @@ class UrgentItems:
             self._group_context.correct(correction.edit.target, message)
 
     def _forget_talk(self, command: Command) -> None:
-        """What is to be forgotten goes here, too; for nothing of it stands in the store."""
+        """Also forget what is not in the store but only in memory here."""
         if command.name == "forget":
             self._group_context.forget(command.message.chat)
             if command.rest:

@@ -62,7 +62,7 @@ class SettingsFile:
         return read_settings_file(self.path)
 
     def write(self, changes: Mapping[str, str | None]) -> None:
-        """Change these settings and leave all others; None, or an empty value, removes one.
+        """Changes these settings and leaves all others; None, or an empty value, removes one.
 
         A setting replaces its own value under any other of its names. If anything is wrong, nothing is written.
 
@@ -147,7 +147,7 @@ class SettingsFile:
 
 @contextmanager
 def _locked(path: Path) -> Generator[None]:
-    """Keep all others from writing while the block runs, in this process or another.
+    """Keeps all others from writing while the block runs, in this process or another.
 
     Raises:
         ConfigError: somebody else holds the lock for too long, or the folder cannot be written to.
@@ -173,7 +173,7 @@ def _locked(path: Path) -> Generator[None]:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Replace the file with the text, whole or not at all, readable by its owner only.
+    """Replaces the file with the text, whole or not at all, readable by its owner only.
 
     Raises:
         ConfigError: the folder cannot be written to.
@@ -203,7 +203,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def _give_to_owner_of(path: Path, descriptor: int) -> None:
-    """Hand a file that root wrote to the user that Aldis runs as."""
+    """Hands a file that root wrote to the user that Aldis runs as."""
     owner = path.stat()
     if os.geteuid() == 0 and owner.st_uid != 0:
         os.fchown(descriptor, owner.st_uid, owner.st_gid)

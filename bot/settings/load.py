@@ -222,7 +222,7 @@ def _nested(model: type[Settings], values: Mapping[str, GivenValue]) -> dict[str
 
 
 def _refuse_keyless(llm: LlmSettings) -> None:
-    """Refuse a provider that is named but has no key; otherwise the mistake would show with the first message."""
+    """Refuses a provider that is named but has no key; otherwise the mistake would show with the first message."""
     chosen = dict.fromkeys((choice.partition("/")[0] for choice in llm.choices), "LLM__CHOICES")
     for name, where in (chosen | dict.fromkeys(llm.providers, "LLM__PROVIDERS")).items():
         if name not in llm.usable:

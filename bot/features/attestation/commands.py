@@ -1,4 +1,4 @@
-"""The command about attestation: what vouches for the Aldis that answers."""
+"""The command about attestation: proof of which Aldis answers."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class AttestationCommands(CommandGroup):
-    """What everybody may ask about which Aldis this is."""
+    """The command that asks for proof, for everybody."""
 
     def __init__(self, context: CommandContext, attestation: Attestation) -> None:
         self._context = context
@@ -23,8 +23,8 @@ class AttestationCommands(CommandGroup):
 
     @command("/verify [WORD]", phrases.ABOUT_VERIFY, section="data", examples=("/verify violet-2718-otter",))
     async def _run(self, call: Call) -> None:
-        """Gives a quote of the machine, made for this word, where Aldis runs in a TEE; elsewhere it says that nothing
-        is proved ([how to check it](attestation.md)).
+        """Gives a quote of the machine for this word if Aldis runs in a TEE; elsewhere it says that nothing is proved
+        ([how to check it](attestation.md)).
         """
         with speaking(await self._context.language(call)):
             reply = await self._reply(call.command.rest)

@@ -1,10 +1,10 @@
-"""The guest agent of dstack: JSON over HTTP on a unix socket, from which a container gets quotes of its machine.
+"""The guest agent of dstack: JSON over HTTP on a Unix socket, from which a container gets quotes of its machine.
 
-The same socket also hands out the keys of the application; nothing here asks for one.
+The same socket also hands out the application's keys; this module never asks for one.
 
 Source: Dstack-TEE/dstack at 312dc60 (2026-08-07): `dstack/guest-agent/rpc/proto/agent_rpc.proto`, `src/rpc_service.rs`,
-`dstack/cc-eventlog`, `sdk/curl/api.md`; the places in a quote from Intel's "TDX DCAP Quoting Library API", version 4,
-found so in the recorded quotes of `dstack/verifier/fixtures`.
+`dstack/cc-eventlog`, `sdk/curl/api.md`; offsets in a quote from Intel's "TDX DCAP Quoting Library API", version 4,
+confirmed by the recorded quotes of `dstack/verifier/fixtures`.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from bot.errors import Disconnected
 
 QUOTE_SECONDS = 20.0
-"""For everything together. A quote takes a second or two; several that are wanted at once wait for each other."""
+"""Time for everything together. A quote takes a second or two; concurrent requests wait for each other."""
 
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
@@ -58,7 +58,7 @@ _EVENTS = TypeAdapter(list[_Event])
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TdxQuote:
-    """What the machine vouches for, not checked by anybody yet; the first three are as the agent gave them."""
+    """What the machine vouches for, not checked yet; the first three fields are as the agent gave them."""
 
     quote: str
     """In hexadecimal digits."""
@@ -69,11 +69,11 @@ class TdxQuote:
     compose_digest: str
     """The SHA-256 of the measured compose file, in hexadecimal digits."""
     app_compose: str | None
-    """That file; None where it says that it is not public."""
+    """The compose file itself; None if it says that it is not public."""
 
 
 class GuestAgent:
-    """The agent behind this socket; a quote takes at most `quote_seconds`, waiting for others included."""
+    """The agent behind this socket; a quote takes at most `quote_seconds`, including the wait for other requests."""
 
     def __init__(self, socket: Path, *, quote_seconds: float = QUOTE_SECONDS) -> None:
         self._socket = socket
@@ -81,22 +81,22 @@ class GuestAgent:
         self._turn = asyncio.Lock()
 
     def is_here(self) -> bool:
-        """Whether there is such a socket: outside a TEE there is none."""
+        """Whether there is such a socket; outside a TEE there is none."""
         try:
             return self._socket.is_socket()
         except OSError:
             return False
 
     async def quote(self, report_data: bytes) -> TdxQuote:
-        """A quote for these 64 bytes.
+        """Returns a quote for these 64 bytes.
 
         Raises:
-            Disconnected: the agent does not answer, or with something else than such a quote.
+            Disconnected: the agent does not answer, or answers with anything but such a quote.
         """
         try:
             async with asyncio.timeout(self._quote_seconds), self._turn:
                 transport = httpx.AsyncHTTPTransport(uds=str(self._socket))
-                async with httpx.AsyncClient(transport=transport, base_url="http://dstack", timeout=None) as client:  # noqa: S113  (a total deadline stands around it)
+                async with httpx.AsyncClient(transport=transport, base_url="http://dstack", timeout=None) as client:  # noqa: S113  (the timeout around it covers everything)
                     given = await _call(client, "GetQuote", {"report_data": report_data.hex()})
                     info = await _call(client, "Info", {})
             return _read(given, info, report_data)
@@ -120,11 +120,11 @@ async def _call(client: httpx.AsyncClient, method: str, arguments: Mapping[str, 
 
 
 def _read(given: bytes, info: bytes, report_data: bytes) -> TdxQuote:
-    """The quote with what it measures.
+    """The quote together with what it measures.
 
     Raises:
-        Disconnected: it is no TDX quote, it was made for something else, or nobody measured a compose file.
-        ValidationError: it is something else.
+        Disconnected: it is no TDX quote, it was made for something else, or it measures no compose file.
+        ValidationError: it has another form.
     """
     found = _Quote.model_validate_json(given)
     quote = bytes.fromhex(found.quote)
@@ -134,7 +134,7 @@ def _read(given: bytes, info: bytes, report_data: bytes) -> TdxQuote:
         raise Disconnected("the guest agent's quote was made for something else")
     events = _EVENTS.validate_json(found.event_log)
     measured = (one for one in events if (one.imr, one.event) == (_APPLICATION_REGISTER, "compose-hash"))
-    first = next(measured, None)  # an application may add events later, of whatever name
+    first = next(measured, None)  # an application can add later events under any name
     if first is None:
         raise Disconnected("no compose file stands in the event log of the guest agent")
     compose = _Measured.model_validate_json(_Info.model_validate_json(info).tcb_info).app_compose
@@ -149,7 +149,7 @@ def _read(given: bytes, info: bytes, report_data: bytes) -> TdxQuote:
 
 
 def _is_public(compose: str) -> bool:
-    """Whether dstack shows this file to everybody, too, which it does unless the file says no."""
+    """Whether dstack shows this file to everybody, which it does unless the file says otherwise."""
     try:
         return _Compose.model_validate_json(compose).public_tcbinfo
     except ValidationError:

@@ -1,4 +1,4 @@
-"""What Aldis says about what vouches for it."""
+"""The sentences about attestation."""
 
 from bot.i18n.catalogues import Sentence, say
 

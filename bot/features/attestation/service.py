@@ -1,9 +1,9 @@
-"""What vouches for the Aldis that runs here: a quote of its machine, made for somebody's word and for its source.
+"""Proof of which Aldis runs here: a quote of its machine, made for a person's word and for Aldis's source.
 
     word --> "aldis-attestation-1", digest of the source, word --SHA-512--> report data --> quote --> a file to check
 
-The word is new each time and the asker's own, so that no older quote can be shown in its place. The person who
-asked checks the file on a machine that they trust: docs/attestation.md has the way, and what is not proved by it.
+The person makes up a new word each time, so that no older quote can be passed off as the answer. They check the file on
+a machine that they trust: docs/attestation.md explains how, and what remains unproved.
 """
 
 import asyncio
@@ -30,14 +30,14 @@ class QuoteFile:
 
     word: str
     source: str
-    """The digest of the source, whole."""
+    """The full digest of the source."""
     compose_digest: str
     has_compose: bool
-    """Whether the compose file is in the file, too."""
+    """Whether the file also contains the compose file."""
     file: File
 
     def summary(self) -> str:
-        """What it is in three lines, in the language that is spoken now."""
+        """Returns a description in three lines, in the current language."""
         return phrases.quote_lines(self.word, self.source, self.compose_digest, has_compose=self.has_compose)
 
 
@@ -48,11 +48,11 @@ class Attestation:
         self._agent = GuestAgent(socket, quote_seconds=quote_seconds)
 
     def is_possible(self) -> bool:
-        """Whether there is a guest agent: outside a TEE nothing vouches for anything."""
+        """Whether there is a guest agent; outside a TEE nothing vouches for Aldis."""
         return self._agent.is_here()
 
     async def evidence(self, word: str) -> QuoteFile:
-        """A quote for this word, one of `is_word`.
+        """Returns a quote for this word, which must pass `is_word`.
 
         Raises:
             Disconnected: the guest agent gives none.
@@ -82,7 +82,7 @@ class Attestation:
 
 
 def is_word(given: str) -> bool:
-    """Whether a quote can be made for it: nothing that a keyboard changes on the way, and not too short to be new."""
+    """Whether a quote can be made for it: only characters that no keyboard changes, and long enough to be new."""
     return _WORD.fullmatch(given) is not None
 
 

@@ -1,1 +1,1 @@
-"""What reports say of a claim."""
+"""What reports say about a claim."""

@@ -1,13 +1,13 @@
-"""Asks the configured model what reports say of a claim: the port `Judge` of the tools.
+"""Asks the configured model what reports say about a claim: the port `Judge` of the tools.
 
-    claim, reports --in one request, two of ours among them--> one call of `judge_reports` --every report once?-->
+    claim, reports --one request, with two of ours among them--> one call of `judge_reports` --every report once?-->
     ours judged as they must be? --> the judgements
-                             '--no--> nothing: something among the reports has told the model what to answer
+                             '--no--> nothing: something in the reports has told the model what to answer
 
-What reports say is data of strangers, who may write for the model. A page can always lie about its own report: it could
-simply agree. What it must not do is to change what is said of the others. So two reports that Aldis writes itself stand
-at places that nobody can foresee, one that denies the claim and one about something else. Nothing that the model writes
-is used but two words out of three and a yes or no for each report. The model reads no history and has no other tool.
+Reports are data from strangers, who may address the model. A page can always lie about its own report: it could
+simply agree with the claim. What it must not do is change the verdict on the others. So two reports that Aldis writes
+itself are put at unpredictable places, one that denies the claim and one about something else. Of what the model
+writes, only two words out of three and a yes or no are used per report. It reads no history and has no other tool.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from store import ConversationId, Repositories, Store, StoreError, TurnId
 from tools import Disabled, Excerpt, Judgement, Stance, Tone, ToolContext, Unavailable
 
 MAX_REPORTS = 24
-"""In one request; of more, those that come first."""
+"""In one request; of more, the first ones."""
 MAX_EXCERPT_CHARACTERS = 500
 TIMEOUT_SECONDS = 20.0
 
@@ -94,8 +94,8 @@ class _Answer(BaseModel):
 
 
 class ReportJudge:
-    """Judges reports with the model of the conversation that asks; `provider` None: there is no model. `budget` None
-    means that money is no object.
+    """Judges reports with the model of the conversation that asks; `provider` None means no model. `budget` None means
+    no spending limit.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class ReportJudge:
         try:
             completion = await complete(self._provider, request, self._budget, on_broken_off=lost.append)
         except asyncio.CancelledError:
-            with suppress(StoreError):  # what ends this is to end it, and no other error
+            with suppress(StoreError):  # the cancellation must end this, no other error
                 await self._charge(Outcome(text="", ok=False, failures=tuple(lost)), context)
             raise
         except ProviderError as error:
@@ -158,7 +158,7 @@ class ReportJudge:
         )
 
     async def _charge(self, outcome: Outcome, context: ToolContext) -> None:
-        """Write down what was paid, whatever came of it."""
+        """Records what was paid, whatever came of it."""
         paid = ledger_entries(outcome)
 
         def charge(repos: Repositories) -> None:
@@ -172,18 +172,18 @@ class ReportJudge:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sheet:
-    """The claim and the reports as they are put to the model, with two of our own among them."""
+    """The claim and the reports as the model gets them, with two of our own among them."""
 
     claim: str
     reports: tuple[Excerpt, ...]
     denial: int
-    """The place of the report that denies the claim."""
+    """The index of the report that denies the claim."""
     other: int
-    """The place of the one about something else."""
+    """The index of the one about something else."""
 
     @classmethod
     def of(cls, claim: str, reports: Sequence[Excerpt]) -> Self:
-        """The reports in their order, with ours at places that nobody can foresee."""
+        """The reports in their order, with ours at unpredictable places."""
         denial = Excerpt(title=secrets.choice(_DENIALS).format(claim), snippet="")
         other = Excerpt(title=secrets.choice(_OTHERS), snippet="")
         mixed = list(reports)
@@ -195,7 +195,7 @@ class Sheet:
 
     @property
     def text(self) -> str:
-        """For the model: every report on a line, as JSON."""
+        """The text for the model: every report on a line, as JSON."""
         lines = [
             _dumped({"report": number, "title": _cut(report.title), "text": _cut(report.snippet)})
             for number, report in enumerate(self.reports, 1)
@@ -203,10 +203,10 @@ class Sheet:
         return "\n".join([_dumped({"claim": self.claim}), *lines])
 
     def read(self, completion: Completion) -> tuple[Judgement, ...]:
-        """What the model says of each report that is not ours, in their order.
+        """Returns what the model says about each report that is not ours, in their order.
 
         Raises:
-            Unavailable: it said it otherwise than it should, or judged ours otherwise than they are.
+            Unavailable: the answer has the wrong form, or judges ours wrongly.
         """
         calls = completion.message.calls if completion.message is not None else ()
         call = calls[0] if len(calls) == 1 and completion.stop is Stop.TOOLS else None

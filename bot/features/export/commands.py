@@ -10,26 +10,27 @@ from bot.i18n.language import speaking
 from store import Repositories
 
 _MIN_PARTS = 2
-"""An export in so many messages is sent as a file instead."""
+"""An export of at least this many messages is sent as a file instead."""
 _MAX_BYTES_IN_WORDS = 100_000
-"""Of its file: one that is larger fits no message, and is not tried."""
+"""The largest file size at which sending the export as a message is tried."""
 
 
 class ExportCommands(CommandGroup):
-    """What everybody may be shown of what is kept about them."""
+    """The command that shows people what is kept about them."""
 
     def __init__(self, context: CommandContext, *, name: str) -> None:
-        """`name` is what Aldis is called."""
+        """`name` is the name of Aldis."""
         self._context = context
         self._name = name
 
     @command("/export", phrases.ABOUT_EXPORT, section="data")
     async def _export(self, call: Call) -> None:
-        """Shows what is kept about the person; where it is long or has pictures, as a page to read (with the pictures)
-        and as JSON. In a group it is only what they asked there.
+        """Shows what is kept about the person; if it is long or has pictures, as a page to read (with the pictures) and
+        as
+        JSON. In a group, only what they asked there.
         """
         author, now = call.message.author, self._context.clock.now()
-        # In a group nobody is shown more than what the group has seen.
+        # In a group nobody is shown more than the group has already seen.
         direct = None if call.is_in_group else call.message.chat
 
         found = await gather_export(

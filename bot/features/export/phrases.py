@@ -1,4 +1,4 @@
-"""What is said about what is kept of a person."""
+"""The sentences about what is kept of a person."""
 
 from collections.abc import Mapping
 from datetime import date, datetime
@@ -36,19 +36,19 @@ def kept_about_you(turns: int) -> str:
 
 
 def kept_reminder(at: datetime, text: str) -> str:
-    """A line of an export: what is to come, by the clock of `at`."""
+    """A line of an export: a reminder, by the clock of `at`."""
     return say(_KEPT_REMINDER, when=moment(at), text=text)
 
 
 def kept_prediction(statement: str, probability: float, due: date, outcome: str | None) -> str:
-    """A line of an export: a prediction, and what came of it (`came_true`, `did_not`, `void`); None: it is open."""
+    """A line of an export: a prediction and its outcome (`came_true`, `did_not`, `void`); None if it is open."""
     percent = number((Decimal(str(probability)) * 100).normalize())
     told = say(_KEPT_PREDICTION, percent=percent, day=day(due), statement=statement)
     return told if outcome is None else f"{told} ({say(_OUTCOMES[outcome])})"
 
 
 def kept_in_file(turns: int, shown: int) -> str:
-    """What stands beside the file of an export: how many answers are kept, and how many of them it holds."""
+    """The text beside the file of an export: how many answers are kept, and how many of them it contains."""
     if shown < turns:
         return say(_KEPT_PARTLY_IN_FILE, answers=answers(turns), count=shown)
     return say(_KEPT_IN_FILE, answers=answers(turns))

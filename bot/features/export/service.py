@@ -1,6 +1,6 @@
-"""What is kept about one person, for that person: their words, what Aldis answered, and what is kept beside.
+"""What is kept about one person, for that person: their words, Aldis's answers, and what is kept besides.
 
-Left to others: where it is kept (`store`), who may see it (`bot.commands`, the operator by `aldis export`).
+Left to others: where it is kept (`store`), who can see it (`bot.commands`, the operator by `aldis export`).
 """
 
 import json
@@ -35,9 +35,9 @@ from store import ConversationId, Grant, Repositories, Store, StoredMessage, Tur
 from tools import Prediction
 
 MAX_FILE_BYTES = 2_000_000
-"""Of turns in a file, written without a space; with line breaks for people it grows to less than may be attached."""
+"""For the turns in a file, as compact JSON; indented for people, the file still fits into an attachment."""
 _MAX_PICTURE_BYTES = 4_000_000
-"""Of all pictures in a page, before they are written as letters."""
+"""For all pictures of a page, before base64."""
 _STAMP = re.compile(r"^\[([^\]\n]{1,200})\] ?", re.MULTILINE)
 """The line that Aldis puts before a message."""
 _PAGE = """\
@@ -64,7 +64,7 @@ img {{ max-width: 100%; height: auto; display: block; margin: .5rem 0; }}
 </html>
 """
 _READ_AT_ONCE = 20
-"""Turns: each is a few messages that are opened, at 40 microseconds."""
+"""Turns per read: each is a few messages to decrypt, at 40 microseconds."""
 _COUNTED_AT_ONCE = 500
 
 _predictions: TypeAdapter[tuple[Prediction, ...]] = TypeAdapter(tuple[Prediction, ...])
@@ -72,11 +72,11 @@ _predictions: TypeAdapter[tuple[Prediction, ...]] = TypeAdapter(tuple[Prediction
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeptTurn:
-    """One question of the person with all that was made of it."""
+    """One question of the person with everything that came of it."""
 
     conversation: ConversationId
     expires_at: datetime | None
-    """When it disappears; None: it stays."""
+    """When it disappears; None if it stays."""
     said: tuple[Message, ...]
 
 
@@ -87,19 +87,19 @@ class Export:
     turns: tuple[KeptTurn, ...]
     """Oldest first."""
     older: int = 0
-    """How many turns are kept that are older than these."""
+    """How many older turns are kept."""
     settings: ChatSettings = field(default_factory=ChatSettings)
-    """What is set in the person's conversation."""
+    """The settings of the person's conversation."""
     unanswered: str | None = None
-    """The last question there, where it was not answered; None: it was."""
+    """The last question there, if it was not answered; None if it was."""
     facts: tuple[str, ...] = ()
     """What is remembered about the person."""
     reminders: tuple[tuple[datetime, str], ...] = ()
-    """What the person wants to be reminded of there, and when next."""
+    """The person's reminders there, each with its next time."""
     predictions: tuple[Prediction, ...] = ()
-    """What the person has predicted there."""
+    """The person's predictions there."""
     grants: tuple[Grant, ...] = ()
-    """The tools that the person has allowed for good there."""
+    """The tools that the person has permanently allowed there."""
 
     @property
     def count(self) -> int:
@@ -107,7 +107,7 @@ class Export:
         return len(self.turns) + self.older
 
     def words(self) -> str:
-        """For the chat: how much it is, what is kept beside, and the questions and answers, newest first."""
+        """For the chat: how much it is, what is kept besides, and the questions and answers, newest first."""
         told = [f"{_asked(turn)}\n{_answered(turn)}" for turn in reversed(self.turns)]
         paragraphs = [phrases.kept_about_you(self.count), "\n".join(self._beside()), *told]
         return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
@@ -117,10 +117,11 @@ class Export:
         return self._json([_whole(turn) for turn in self.turns])
 
     def as_file(self, *, in_group: bool) -> tuple[File, int]:
-        """For the chat, as JSON: as many of the newest turns as a file may hold, oldest first; and how many these are.
+        """Returns a JSON file for the chat, and how many turns it has: the newest that fit, oldest first.
 
-        Directly with the calls of tools and their results, in a group with nothing but the words that it has read.
-        Pictures and documents are left out: whoever sent them has them.
+        In a direct chat with tool calls and their results, in a group only with the words that it has read. Pictures
+        and
+        documents are left out: whoever sent them has them.
         """
         turns: list[Mapping[str, Any]] = []
         room_bytes = MAX_FILE_BYTES
@@ -135,14 +136,14 @@ class Export:
 
     @property
     def has_pictures(self) -> bool:
-        """Whether people have sent pictures that are still kept."""
+        """Whether pictures that people have sent are still kept."""
         return any(isinstance(medium, Picture) for turn in self.turns for medium in _media(turn))
 
     def as_page(self, name: str, *, in_group: bool) -> File:
-        """For the chat, as a page that any browser shows, with the pictures in it: as many of the newest turns as a
-        file may hold, newest first. In a group without pictures, as in `as_file`.
+        """Returns a page for any browser, with the pictures in it: the newest turns that fit, newest first.
 
-        `name` is what Aldis is called. The page loads nothing and runs nothing.
+        In a group without pictures, as in `as_file`. `name` is the name of Aldis. The page loads nothing and runs
+        nothing.
         """
         room = _Room(words=MAX_FILE_BYTES, pictures=0 if in_group else _MAX_PICTURE_BYTES)
         told: list[str] = []
@@ -164,7 +165,7 @@ class Export:
         return File(name="export.html", content_type="text/html", data=page.encode())
 
     def _beside(self) -> Sequence[str]:
-        """A line for each thing that is kept beside the turns."""
+        """A line for each thing that is kept besides the turns."""
         persona = self.settings.persona
         return (
             *([say(turn_phrases.PERSONA_NOW, text=persona.text)] if persona else []),
@@ -196,11 +197,13 @@ async def gather_export(
     conversation: ConversationId | None = None,
     max_bytes: int | None = None,
 ) -> Export:
-    """Returns what is kept about a person: their direct chat whole, elsewhere the turns they asked.
+    """Returns what is kept about a person: their whole direct chat, and elsewhere the turns they asked.
 
-    `direct` None leaves the direct chat out; `conversation` where it is asked for, None for everywhere. What is kept
-    beside the turns is that of the direct chat, else of `conversation`. From `max_bytes` on, older turns are counted
-    instead of read. It is read in many short steps, so that nobody waits for it: what goes meanwhile may be in it.
+    `direct` None leaves the direct chat out; `conversation` is where it is asked for, None means everywhere. What is
+    kept
+    besides the turns is that of the direct chat, or else of `conversation`. Beyond `max_bytes`, older turns are counted
+    instead of read. Reading takes many short steps, so that nobody has to wait for it: what is deleted meanwhile may
+    still be included.
 
     Raises:
         StoreError: it cannot be read.
@@ -221,25 +224,25 @@ async def gather_export(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Whose:
-    """Whose turns are looked for, and in which one conversation; None: everywhere."""
+    """Whose turns are wanted, and from which one conversation; None means all."""
 
     person: PersonId
     direct: ChatId | None
     place: ConversationId | None
     now: datetime
-    """What has disappeared by then is not theirs any more, though it may not be swept yet."""
+    """What has disappeared by then is left out, even if it is not swept yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Page:
-    """Some turns, newest first: read, or counted where something of them is kept."""
+    """Some turns, newest first: read, or counted if something of them is kept."""
 
     ids: tuple[TurnId, ...]
     rows: tuple[tuple[ConversationId, StoredMessage], ...] = ()
     older: int = 0
 
     def turns(self) -> list[KeptTurn]:
-        """Those that were read, oldest first."""
+        """The turns that were read, oldest first."""
         grouped = groupby(self.rows, key=lambda row: (row[0], row[1].turn, row[1].expires_at))
         return [
             KeptTurn(conversation=place, expires_at=expires_at, said=tuple(_read(message for _, message in group)))
@@ -265,7 +268,7 @@ def _stands(expires_at: datetime | None, now: datetime) -> bool:
 def _beside(
     repos: Repositories, person: PersonId, direct: ChatId | None, now: datetime, conversation: ConversationId | None
 ) -> Export:
-    """What is kept beside the turns."""
+    """What is kept besides the turns."""
     home = repos.chats.at(direct) if direct else conversation
     if home is None:
         return Export(turns=())
@@ -287,7 +290,7 @@ def _beside(
 
 
 def _told(fact: bytes, origin: bytes | None, person: PersonId) -> str:
-    """A fact with where it comes from, unless the person told it; then it has no links."""
+    """A fact; if the person did not tell it themselves, with its source and without links."""
     where = turn_phrases.origin(untrusted_sources(labels.load_labels(origin), person))
     return f"{inert(fact.decode())} ({where})" if where else fact.decode()
 
@@ -328,16 +331,16 @@ def _media(turn: KeptTurn) -> Iterable[Medium]:
 
 @dataclass(kw_only=True, slots=True)
 class _Room:
-    """How much fits a page yet, in bytes."""
+    """How many bytes still fit on a page."""
 
     words: int
     pictures: int
     taken: int = 0
-    """What the pictures of the last turn take of it, written as letters."""
+    """The part of it that the last turn's pictures took as base64."""
 
 
 def _shown(turn: KeptTurn, room: _Room) -> str:
-    """A turn on the page; its pictures as far as there is room for them."""
+    """A turn on the page, with as many of its pictures as there is room for."""
     room.taken = 0
     pictures: list[str] = []
     for medium in _media(turn):

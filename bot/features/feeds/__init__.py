@@ -1,1 +1,1 @@
-"""Feeds."""
+"""News feeds."""

@@ -1,4 +1,4 @@
-"""The command about the news feeds that are read: everybody sees which, admins add and remove them."""
+"""The command about news feeds: everybody can list them, admins add and remove them."""
 
 import re
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _TROUBLES: Mapping[str, Sentence] = {
 
 
 class FeedCommands(CommandGroup):
-    """What can be said about feeds. `is_on` is whether they are read at all."""
+    """The command about feeds. `is_on` is whether they are read at all."""
 
     def __init__(self, context: CommandContext, *, is_on: bool, timezone: str) -> None:
         self._context = context
@@ -40,7 +40,7 @@ class FeedCommands(CommandGroup):
         examples=("/feeds", "/feeds add URL", "/feeds remove 2"),
     )
     async def _run(self, call: Call) -> None:
-        """Shows the news feeds that are read, and how that goes; admins add and remove them."""
+        """Shows the news feeds that are read, and their state; admins add and remove them."""
         rest = call.command.rest
         added, removed = _ADD.fullmatch(rest), _REMOVE.fullmatch(rest)
         if rest and not (added or removed):
@@ -94,7 +94,7 @@ def _named(phrase: Sentence, feed: Feed) -> str:
 
 
 def _why(feed: Feed) -> str:
-    """What went wrong the last time, in words."""
+    """The reason for the last failure, in words."""
     trouble = feed.trouble or ""
     word, _, status = trouble.partition(" ")
     if word == "status":

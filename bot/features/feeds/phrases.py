@@ -1,4 +1,4 @@
-"""What is said about feeds."""
+"""The sentences about feeds."""
 
 from bot.i18n.catalogues import Sentence
 

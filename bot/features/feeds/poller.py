@@ -1,9 +1,10 @@
-"""Reads one feed after the other, each when it is due, and keeps what it tells. Nothing waits for it.
+"""Reads the feeds one after the other, each when it is due, and keeps their articles. Nothing waits for it.
 
-    due --> read (`bot.media.feeds`) --> how it stands, and its articles, in one transaction --> the next
-                                    '--> trouble: later and later (`pause_seconds`)
+    due --> read (`bot.media.feeds`) --> its state and its articles, in one transaction --> the next
+                                    '--> trouble: at growing intervals (`pause_seconds`)
 
-All that has to last stands in the store: after a crash a feed is due that was due, and is asked with its marks again.
+Everything that has to last is in the store: after a crash the same feed is due, and is requested with its validators
+again.
 """
 
 import logging
@@ -22,17 +23,17 @@ from tools import NewsOptions
 _log = logging.getLogger(__name__)
 
 _MAX_NAP_SECONDS = 60.0
-"""However far the next time is: the clock of the machine may be set meanwhile, and old articles have to go."""
+"""The longest sleep: the machine's clock may be set in the meantime, and old articles must go."""
 _MIN_NAP_SECONDS = 0.05
 _PAUSE_SECONDS = 30.0
 _TIDIED_EVERY = timedelta(hours=1)
 MAX_PAUSE_SECONDS = 86_400.0
-"""However long a feed asks for, or fails: it is looked at once a day."""
+"""The longest pause, however long a feed asks for or fails: it is read once a day."""
 _CHANCE = 0.1
 
 
 class FeedPoller:
-    """The loop of the feeds. `reader` None: the news are switched off, and nothing is read."""
+    """The loop of the feeds. `reader` None means that news are turned off, and nothing is read."""
 
     def __init__(
         self,
@@ -56,13 +57,13 @@ class FeedPoller:
         self._tidied_at: datetime | None = None
 
     async def run(self) -> None:
-        """Read what is due, again and again; ends only by cancellation, or at once where nothing is to be read."""
+        """Reads what is due, again and again; ends only by cancellation, or at once if there is nothing to read."""
         wakeup = self._store.wakeups["feeds"]
         while True:
             wakeup.clear()
             try:
                 seconds = await self.attend_all()
-            except Exception as error:  # noqa: BLE001  (it is tried again)
+            except Exception as error:  # noqa: BLE001  (it is retried)
                 _log.error("reading feeds failed: %s", describe_error(error))
                 seconds = _PAUSE_SECONDS
             if seconds is None:
@@ -70,7 +71,7 @@ class FeedPoller:
             await is_set_within(wakeup, seconds)
 
     async def attend_all(self) -> float | None:
-        """Read every feed that is due now; gives in how many seconds to look again, None: never.
+        """Reads every feed that is due; returns the seconds until the next look, None for never.
 
         Raises:
             StoreError: what was read could not be kept; try again later.
@@ -87,19 +88,19 @@ class FeedPoller:
         return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
 
     async def _attend(self, reader: FeedReader, feed: Feed) -> None:
-        """Read one feed and keep what it tells; one that nobody was prepared for is put off like any that fails."""
+        """Reads one feed and keeps its articles; an unexpected failure postpones it like any other."""
         marks = FeedValidators(etag=feed.etag, last_modified=feed.last_modified, digest=feed.digest)
         try:
             reading = await reader.read(feed.url, marks, now=self._clock.wall())
             await self._store.transaction(lambda repos: self._keep(repos, feed, reading))
         except StoreError:
             raise
-        except Exception as error:  # noqa: BLE001  (else it would be the first to be read again, before all others)
+        except Exception as error:  # noqa: BLE001  (otherwise it would stay due, ahead of all others)
             _log.error("reading feed %d failed: %s", feed.id, describe_error(error))
             await self._store.transaction(lambda repos: self._keep(repos, feed, Trouble(word="failed")))
 
     async def _tidy(self) -> None:
-        """Let old articles go, now and then."""
+        """Deletes old articles, now and then."""
         now = self._clock.now()
         if self._tidied_at is not None and self._tidied_at <= now < self._tidied_at + _TIDIED_EVERY:
             return
@@ -108,7 +109,7 @@ class FeedPoller:
         self._tidied_at = now
 
     async def _settled(self) -> bool:
-        """Whether feeds can be read here; the first time, those of the settings are put beside the others."""
+        """Whether feeds can be read here; the first time, adds those of the settings to the others."""
         if self._is_settled:
             return True
 
@@ -172,7 +173,9 @@ class FeedPoller:
         return repos.feeds.note(replace(feed, due_at=self._clock.now() + timedelta(seconds=seconds)))
 
     def _articles(self, pieces: Sequence[Piece], now: datetime) -> list[Article]:
-        """What is new enough to be kept. Nothing is newer than now, or it would stay before all others."""
+        """The articles recent enough to be kept. None is dated later than now, or it would stay on top of all
+        others.
+        """
         articles = [
             Article(
                 key=piece.key,
@@ -195,15 +198,14 @@ class FeedPoller:
 
 
 def pause_seconds(*, every_seconds: float, wanted_seconds: float, failures: int, chance: float) -> float:
-    """In how many seconds a feed is asked again: what the operator wants, what the feed wants, and failures each only
-    make it later.
+    """Returns the seconds until a feed is read again; the operator, the feed and failures can each only delay it.
 
-    A feed that fails is asked half as often with every failure, down to once a day: most come back, and the others cost
-    nobody anything. A little chance is added, so that feeds do not come due together, nor at the full hour with the
-    world.
+    Each failure doubles the interval, up to once a day: most feeds recover, and the others cost nothing. A small random
+    part is added, so that feeds are not all due together, nor on the hour like everybody else's.
 
-    `every_seconds` is the operator's wish, `wanted_seconds` the feed's (0: none), `failures` how often it failed since
-    it was read last, `chance` a number from 0 to 1.
+    `every_seconds` is the operator's interval, `wanted_seconds` the feed's (0: none), `failures` how often it has
+    failed
+    since it was last read, `chance` a number from 0 to 1.
     """
     doublings = min(max(failures - 1, 0), 10)
     patient = max(every_seconds * 2**doublings, wanted_seconds)
@@ -211,5 +213,5 @@ def pause_seconds(*, every_seconds: float, wanted_seconds: float, failures: int,
 
 
 def longest_pause_seconds(every_seconds: float) -> float:
-    """More than `pause_seconds` never gives, whatever a feed wants and however often it fails."""
+    """Returns an upper bound of `pause_seconds`, whatever a feed asks for and however often it fails."""
     return max(MAX_PAUSE_SECONDS, every_seconds) * (1 + _CHANCE)

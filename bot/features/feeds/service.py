@@ -1,4 +1,4 @@
-"""The news for the tools: what the feeds told, as it is kept in the store and searched there.
+"""News for the tools: the articles of the feeds, kept and searched in the store.
 
 The tools are offered as long as there is a feed, from the settings or from an admin: `FeedService` is asked again for
 every turn.
@@ -21,7 +21,7 @@ _SHOWN_CHARS = 80
 
 
 class Feeds:
-    """What stood in the feeds; the port of the tools `intel_search` and `intel_recent`."""
+    """The articles of the feeds; the port of the tools `intel_search` and `intel_recent`."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -48,12 +48,12 @@ class Feeds:
         return await self._store.read(transact)
 
     async def any(self) -> bool:
-        """Whether a feed is read here."""
+        """Whether any feed is read here."""
         return await self._store.read(lambda repos: repos.feeds.any() and repos.feeds.can_search())
 
 
 class FeedService:
-    """The tools of the news, there as long as there is a feed; a `tools.ToolSource`."""
+    """The news tools, available as long as there is a feed; a `tools.ToolSource`."""
 
     def __init__(self, tools: Sequence[Tool], feeds: Feeds) -> None:
         self._tools = tuple(tools)
@@ -71,7 +71,7 @@ class FeedService:
 
     @property
     def absent(self) -> Sequence[str]:
-        """See `tools.ToolSource`: that there is no feed is nobody's failure."""
+        """See `tools.ToolSource`: having no feed is not a failure."""
         return ()
 
     async def aclose(self) -> None:
@@ -79,7 +79,7 @@ class FeedService:
 
 
 def name_of(title: str, url: str) -> str:
-    """How people call a feed: by its own title, else by its host."""
+    """The name of a feed for people: its title, or else its host."""
     return shorten(title, _SHOWN_CHARS) or (urlsplit(url).hostname or "").removeprefix("www.")
 
 
@@ -89,10 +89,10 @@ def _refuse_without(repos: Repositories) -> None:
 
 
 def _chosen(feeds: Sequence[Feed], part: str) -> list[int]:
-    """The feeds with this in their name or host.
+    """The feeds with this text in their name or host.
 
     Raises:
-        NotFound: there is none; it quotes the names of all, which are strangers' words.
+        NotFound: there is none; it quotes the names of all, which are words of strangers.
     """
     words = part.casefold()
     chosen = [

@@ -1,1 +1,1 @@
-"""What is remembered of people."""
+"""What is remembered about people."""

@@ -1,4 +1,4 @@
-"""The command about memory: what Aldis remembers about the person, and how it is forgotten."""
+"""The command about memory: shows what Aldis remembers about the person, and forgets it."""
 
 import re
 
@@ -18,7 +18,7 @@ _FORGET = re.compile(r"forget\s+(?:(?P<number>\d{1,9})|all)", re.IGNORECASE)
 
 
 class MemoryCommands(CommandGroup):
-    """What everybody may ask about what is remembered."""
+    """The command about what is remembered, for everybody."""
 
     def __init__(self, context: CommandContext, memory: Memory) -> None:
         self._context = context
@@ -32,7 +32,7 @@ class MemoryCommands(CommandGroup):
         directly_only=True,
     )
     async def _run(self, call: Call) -> None:
-        """Shows what Aldis remembers about the person, and forgets one of it or all."""
+        """Shows what Aldis remembers about the person, and forgets one of these facts or all."""
         match = _FORGET.fullmatch(call.command.rest)
         if match is not None:
             number = None if match["number"] is None else int(match["number"])
@@ -55,7 +55,7 @@ class MemoryCommands(CommandGroup):
 
 
 def _line(remembered: RememberedFact, person: PersonId) -> str:
-    """What is remembered, and where it comes from, unless the person told it."""
+    """A fact; if the person did not tell it themselves, with its source and without links."""
     origin = turn_phrases.origin(untrusted_sources(labels.load_labels(remembered.origin), person))
     if not origin:
         return say(phrases.FACT, number=remembered.number, fact=remembered.fact)

@@ -1,4 +1,4 @@
-"""What is said about what is remembered."""
+"""The sentences about what is remembered."""
 
 from bot.i18n.catalogues import Sentence
 

@@ -1,7 +1,7 @@
-"""Memory: the facts that people want to be remembered about themselves.
+"""Memory: the facts about themselves that people want remembered.
 
-They are told, kept and used in the conversation that a person has with Aldis alone, and nowhere else: what somebody
-says in a group is remembered about nobody, and no group learns what somebody said in private. They live as long as the
+They are told, kept and used in a person's direct conversation with Aldis and nowhere else: what somebody says in a
+group is not remembered about anybody, and no group learns what somebody said in private. They live as long as the
 message that told them.
 """
 
@@ -22,7 +22,7 @@ class Memory:
         self._clock = clock
 
     async def remember(self, fact: str, context: ToolContext) -> RememberedFact:
-        """Remember a fact about the person who asks; see `tools.Memory`."""
+        """Remembers a fact about the person who asks; see `tools.Memory`."""
         conversation = await self._own(context)
 
         def transact(repos: Repositories) -> RememberedFact:
@@ -49,13 +49,13 @@ class Memory:
         return await self._store.transaction(transact)
 
     async def forget(self, number: int, context: ToolContext) -> None:
-        """Forget a fact about the person who asks; see `tools.Memory`."""
+        """Forgets a fact about the person who asks; see `tools.Memory`."""
         conversation = await self._own(context)
         if not await self._store.transaction(lambda repos: repos.facts.forget(conversation, number)):
             raise NotFound(f"no fact {number} is remembered")
 
     def all(self, repos: Repositories, conversation: ConversationId) -> tuple[RememberedFact, ...]:
-        """What is remembered in a direct conversation, the oldest first, within a transaction."""
+        """Returns what is remembered in a direct conversation, oldest first, within a transaction."""
         return tuple(map(_remembered, repos.facts.all(conversation, now=self._clock.now())))
 
     async def _own(self, context: ToolContext) -> ConversationId:

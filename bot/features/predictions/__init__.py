@@ -1,1 +1,1 @@
-"""What people hold to be likely."""
+"""What people think is likely."""

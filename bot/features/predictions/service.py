@@ -1,8 +1,9 @@
-"""Predictions: what people hold to be likely, and what came of it.
+"""Predictions: what people think is likely, and what came of it.
 
-They belong to the conversation in which they were made: those of a person's own chat stay there, those of a group stay
-in the group, each with who made it. Only its maker sees one listed and says what came of it; of all together a group
-sees sums. They live as long as the message that made them, and no longer than the one that told what came of them.
+They belong to the conversation in which they were made: those of a direct chat stay there, those of a group stay in the
+group, each with the person who made it. Only that person can list them and record their outcome; a group sees totals
+for everybody together. They live as long as the message that made them, and no longer than the one that told the
+outcome.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from store import ConversationId, PredictionRow, Repositories, Store, TurnId
 from tools import BadArguments, Denied, Forecast, NotFound, Prediction, RateLimited, ToolContext, Verdict
 
 MAX_KEPT = 500
-"""How many predictions are kept of one person, everywhere together: one a day for more than a year."""
+"""How many predictions one person can have, in all conversations together: one a day for more than a year."""
 
 _MAX_AHEAD = timedelta(days=50 * 366)
 
@@ -30,7 +31,7 @@ class Predictions:
         self._clock = clock
 
     async def record(self, forecast: Forecast, context: ToolContext) -> Prediction:
-        """Record what whoever asks predicts; see `tools.Predictions`."""
+        """Records a prediction of the person who asks; see `tools.Predictions`."""
         conversation, today = await self._conversation(context), _today(context)
 
         def transact(repos: Repositories) -> PredictionRow:
@@ -53,7 +54,7 @@ class Predictions:
         return load_prediction(kept, kept.words, today)
 
     async def resolve(self, number: int, verdict: Verdict | None, context: ToolContext) -> Prediction:
-        """This came of one of whoever asks; see `tools.Predictions`."""
+        """Records the outcome of a prediction of the person who asks; see `tools.Predictions`."""
         conversation = await self._conversation(context)
         outcome = dump_verdict(verdict)
         return await self._changed(
@@ -65,7 +66,7 @@ class Predictions:
         )
 
     async def strike(self, number: int, context: ToolContext) -> Prediction:
-        """Whoever asks wants it off the record; see `tools.Predictions`."""
+        """Strikes a prediction of the person who asks off the record; see `tools.Predictions`."""
         conversation = await self._conversation(context)
         return await self._changed(
             number,
@@ -74,14 +75,16 @@ class Predictions:
         )
 
     async def all(self, context: ToolContext) -> tuple[Prediction, ...]:
-        """Those of whoever asks, in this conversation; see `tools.Predictions`."""
+        """Returns the predictions of the person who asks, in this conversation; see `tools.Predictions`."""
         conversation, person, today = await self._conversation(context), PersonId(context.person), _today(context)
         return await self._store.read(
             lambda repos: predictions_of(repos, conversation, person, now=self._clock.now(), today=today)
         )
 
     async def everybody(self, context: ToolContext) -> tuple[tuple[float, bool], ...]:
-        """What everybody here held to be how likely, and whether it came true; see `tools.Predictions`."""
+        """Returns how likely everybody here thought something was, and whether it came true; see
+        `tools.Predictions`.
+        """
         conversation, today = await self._conversation(context), _today(context)
         every = await self._store.read(
             lambda repos: predictions_of(repos, conversation, None, now=self._clock.now(), today=today)
@@ -127,7 +130,7 @@ def _check_room(repos: Repositories, context: ToolContext) -> None:
 
 
 def _today(context: ToolContext) -> date:
-    """The day that it is for whoever asks."""
+    """Today's date for the person who asks."""
     return context.now.astimezone(ZoneInfo(context.timezone)).date()
 
 

@@ -1,10 +1,10 @@
-"""The backlog of a store that was restored: what it would answer, send and remind of, and closing all of that.
+"""The backlog of a restored store: what it would answer, send and remind of, and a way to close it.
 
     restored --> backlog --settle--> closed: nothing of the past is answered, sent or said; what repeats goes on
                          '-replay--> left as it is: everything is done now, perhaps for the second time
 
-What people deleted, and the timers of their chats, are no part of it: they are carried out in any case, without a word.
-Only counts and times are told, never words.
+Deletions and the timers of chats are not part of it: they are carried out in any case, silently. Only counts and times
+are shown, never words.
 """
 
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ _SILENT = (Kind.DELETE, Kind.TIMER)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Backlog:
-    """How much is open, each with the time since which it is."""
+    """How much is open, each with the time since when."""
 
     restoration: Restoration
     messages: Waiting
-    """To be answered."""
+    """Still to be answered."""
     replies: Waiting
-    """To be sent."""
+    """Still to be sent."""
     reminders: Waiting
     questions: Waiting
     """Planned for a time that has passed."""
@@ -37,7 +37,7 @@ class Backlog:
 
 
 def backlog(repos: Repositories, now: datetime) -> Backlog | None:
-    """What is open in a restored store, within a transaction; None where it is one like any other."""
+    """Returns what is open in a restored store, within a transaction; None if the store was not restored."""
     restoration = repos.restored.restoration()
     if restoration is None:
         return None
@@ -55,26 +55,26 @@ def backlog(repos: Repositories, now: datetime) -> Backlog | None:
 
 
 def settle(repos: Repositories, now: datetime) -> None:
-    """Close all of it, within a transaction; the store is decided then."""
+    """Closes all of it, within a transaction; that decides about the store."""
     restoration = repos.restored.restoration()
     if restoration is None:
         return
     for reminder in repos.reminders.overdue(_until(restoration, now)):
         try:
             pass_over(repos, reminder, now)
-        except ValueError:  # a newer version wrote it: nobody could say when it comes again
+        except ValueError:  # written by a newer version: its next time is unknown
             repos.reminders.settle(reminder.id, now=now)
     repos.restored.close(besides=_SILENT, now=now)
     repos.restored.decide()
 
 
 def replay(repos: Repositories) -> None:
-    """Leave all of it to be done, within a transaction; the store is decided then."""
+    """Leaves all of it to be done, within a transaction; that decides about the store."""
     repos.restored.decide()
 
 
 def _until(restoration: Restoration, now: datetime) -> datetime:
-    """What was due later than this has surely not come: nobody ran on this store."""
+    """What was due later than this has surely not come: nothing ran on this store."""
     return restoration.restored_at or now
 
 

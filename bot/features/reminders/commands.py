@@ -1,4 +1,4 @@
-"""The commands about time: what the person wants to be reminded of, and the time zone that they live in."""
+"""The commands about time: a person's reminders, and the time zone that they live in."""
 
 import re
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ _REASONS: Mapping[Reason, Sentence] = {
 
 
 class ReminderCommands(CommandGroup):
-    """What everybody may tell Aldis about later."""
+    """Commands about what is to come, for everybody."""
 
     def __init__(self, context: CommandContext, reminders: Reminders) -> None:
         self._context = context
@@ -56,7 +56,9 @@ class ReminderCommands(CommandGroup):
         ),
     )
     async def _remind(self, call: Call) -> None:
-        """Reminds of something later, once or again and again; alone it shows what is planned, `cancel N` cancels."""
+        """Reminds of something later, once or repeatedly; without an argument shows what is planned, `cancel N`
+        cancels.
+        """
         rest = call.command.rest
         if not rest:
             await self._context.answer(call, lambda repos: self._list(repos, call))
@@ -69,7 +71,8 @@ class ReminderCommands(CommandGroup):
     def _plan(self, repos: Repositories, call: Call, rest: str) -> str:
         message, now = call.message, self._context.clock.wall()
         zone = self._reminders.zone(repos, message.author)
-        # The time first, else at the end; a bare length last, for "2 hours of yoga tomorrow at 9" is another time.
+        # The time is looked for first at the beginning, then at the end, and a bare length last, because "2 hours of
+        # yoga tomorrow at 9" has another time.
         wish = (
             whens.read(rest, now=now, zone=zone)
             or whens.find(rest, now=now, zone=zone)
@@ -109,8 +112,9 @@ class ReminderCommands(CommandGroup):
         examples=("/timezone", "/timezone Berlin", "/timezone Europe/Lisbon"),
     )
     async def _timezone(self, call: Call) -> None:
-        """Sets the time zone of this person's times: a city, an abbreviation or an offset. What they planned before it
-        was known comes by its clock.
+        """Sets this person's time zone: a city, an abbreviation or an offset. What they planned before it was known
+        moves to
+        its clock.
         """
         words, person = call.command.rest, call.message.author
         found = zones.zones(words, self._context.clock.wall()) if words else ()
@@ -131,7 +135,7 @@ class ReminderCommands(CommandGroup):
 
 
 def _reply(planned: PlannedReminder) -> str:
-    """What was planned, with the time as it was understood."""
+    """The reply to a new reminder, with the time as it was understood."""
     if planned.prompt is None:
         what = common_phrases.REMINDER_SET if planned.repeat is None else phrases.REMINDER_SET_AGAIN
     else:

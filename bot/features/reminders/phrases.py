@@ -1,4 +1,4 @@
-"""What is said about reminders."""
+"""The sentences about reminders."""
 
 from datetime import datetime
 

@@ -1,11 +1,11 @@
-"""The scheduler of reminders: lets come what is due, and sleeps until the next time or until something is planned.
+"""The scheduler of reminders: fires what is due, and sleeps until the next time or until something is planned.
 
-    due --may its person still write there?--yes--> still in that group? --yes, or not known--> it comes
+    due --can its person still write there?--yes--> still in that group? --yes, or unknown--> it fires
                                             |                            '-no--> over; they are told directly
-                                            '-no--> it is dropped without a word
+                                            '-no--> it is dropped silently
 
-A reminder belongs to a calendar, so it goes by the machine's clock; but one that was set ahead by mistake, and soon
-back, would let everything come at once that never comes again, so a step of it has to stand first (`bot.clock`).
+Reminders belong to a calendar, so they go by the machine's clock. But if that is set ahead by mistake and soon set
+back, everything would fire at once and never again, so a jump of the clock has to last first (`bot.clock`).
 """
 
 import logging
@@ -23,13 +23,13 @@ _log = logging.getLogger(__name__)
 
 _AT_ONCE = 20
 _MAX_NAP_SECONDS = 30.0
-"""However far the next time is: the clock of the machine may be set meanwhile."""
+"""The longest sleep: the machine's clock may be set in the meantime."""
 _MIN_NAP_SECONDS = 0.05
 _PAUSE_SECONDS = 5.0
 
 
 class ReminderScheduler:
-    """The loop of what was to be told later. `allowed` gives who may write now to `account`."""
+    """The loop of reminders. `allowed` returns who can currently write to `account`."""
 
     def __init__(
         self,
@@ -49,22 +49,22 @@ class ReminderScheduler:
         self._account = account
 
     async def run(self) -> None:
-        """Let come what is due, again and again; ends only by cancellation."""
+        """Fires what is due, again and again; ends only by cancellation."""
         wakeup = self._store.wakeups["reminders"]
         while True:
             wakeup.clear()
             try:
                 seconds = await self.attend_all()
-            except Exception as error:  # noqa: BLE001  (it is tried again)
+            except Exception as error:  # noqa: BLE001  (it is retried)
                 _log.error("reminding failed: %s", describe_error(error))
                 seconds = _PAUSE_SECONDS
             await is_set_within(wakeup, seconds)
 
     async def attend_all(self) -> float:
-        """Let everything come that is due now; gives in how many seconds to look again.
+        """Fires everything that is due; returns the seconds until the next look.
 
         Raises:
-            StoreError: nothing came; try again later.
+            StoreError: nothing fired; try again later.
         """
         if self._is_waiting_for_members():
             return _PAUSE_SECONDS
@@ -83,7 +83,7 @@ class ReminderScheduler:
         return len(due)
 
     def _attend(self, repos: Repositories, reminder: Reminder) -> None:
-        """One reminder to its end, or to its next time; one that cannot be read is over."""
+        """Fires one reminder, up to its end or its next time; one that cannot be read is over."""
         try:
             person, chat = self._reminders.chat_of(reminder)
             if self._is_welcome(repos, person, chat):
@@ -106,12 +106,12 @@ class ReminderScheduler:
         repos.reminders.settle(reminder.id, now=self._clock.now())
 
     def _is_waiting_for_members(self) -> bool:
-        """Whether it is not known yet who is in the groups whose members may write."""
+        """Whether the members of the groups whose members can write are still unknown."""
         allowed = self._allowed()
         return allowed.needs_members and not allowed.members
 
     def _is_welcome(self, repos: Repositories, person: PersonId, chat: ChatId) -> bool:
-        """Whether a message of the person would be answered in the chat now."""
+        """Whether a message from the person in the chat would be answered now."""
         allowed = self._allowed()
         envelope = Envelope(
             account=self._account,

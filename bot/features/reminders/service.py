@@ -1,13 +1,13 @@
-"""Reminders: planned by a tool or a command, and what happens when their time has come.
+"""Reminders: planned by a tool or a command, and what happens when their time comes.
 
     wish --> plan (when is that?) --> [reminders] --due--> told in the chat -----------------.--again--> [reminders]
-                                                     |---> a prompt: asked, as for its person -'-over---> settled
+                                                     |---> a prompt: asked, as by its person -'-over---> settled
                                                      |---> words have disappeared: only that there was something
                                                      '---> in a group that its person has left: over, they are told
 
-Coming, and what it comes again, are one transaction: it comes once, whatever dies. What was due while Aldis was away
-comes late, says so, and a repeating one comes once for all the times that it missed. Its words live as long as the
-message that they came from.
+Firing a reminder and planning its next time are one transaction: it fires once, whatever crashes. What was due while
+Aldis was away fires late and says so, and a repeating reminder fires once for all the times that it missed. Its words
+live as long as the message that they came from.
 """
 
 from dataclasses import dataclass, field, replace
@@ -35,53 +35,53 @@ from store import Arrival, ConversationId, Reminder, Repositories, Store, TurnId
 from tools import BadArguments, Denied, NotFound, PlannedReminder, RateLimited, ToolContext, Wish
 
 MAX_REMINDERS = 50
-"""How many reminders one person may have planned, everywhere together."""
+"""How many reminders one person can have, in all conversations together."""
 
 _LATE = timedelta(minutes=2)
-"""From here on people are told that it is late: less is the pace of the loop."""
+"""From this delay on people are told that it is late; shorter ones are normal for the loop."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asker:
-    """Who wants to be reminded, where, and what made them say so."""
+    """Who wants to be reminded, where, and what caused it."""
 
     person: PersonId
     chat: ChatId
     conversation: ConversationId
     sent_at: SentId
-    """Their message: what is quoted in a group. 0 where it is not known."""
+    """The time of their message, which is quoted in a group; 0 if unknown."""
     origin: str
-    """Names the call or the message, so that it plans once."""
+    """Identifies the call or the message, so that it plans only once."""
     turn: TurnId | None = None
     expires_at: datetime | None = None
-    """When their message disappears; None: it stays, or the turn has it."""
+    """When their message disappears; None if it stays, or the turn knows."""
     scheduled: ScheduledPrompt = field(default_factory=lambda: ScheduledPrompt(labels=Labels(), is_own=True))
-    """Where the words come from, and what a prompt may do; without it the person gave them by a command."""
+    """Where the words come from, and what a prompt can do; by default the person gave them in a command."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Place:
-    """What is kept of where and when."""
+    """The stored part about where and when."""
 
     person: PersonId
     chat: ChatId
     sent_at: SentId
     plan: Plan
     planned_at: datetime | None = None
-    """When they were surely there. None: it is not known."""
+    """When the person was certainly in the chat; None if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Words:
-    """What is kept of what is said then."""
+    """The stored part about what to say."""
 
     text: str
     prompt: str | None
     scheduled: ScheduledPrompt = field(default_factory=lambda: ScheduledPrompt(labels=UNKNOWN))
-    """Where they come from, and what a prompt may do; by default of what was planned before there were labels."""
+    """Where they come from, and what a prompt can do; the default is for reminders planned before there were labels."""
 
     def safe_text(self, text: str) -> str:
-        """One of the texts, its links made inert where an address in it may carry something out."""
+        """Returns one of the texts, with inert links if an address in it could carry something out."""
         return inert(text) if may_carry_out(self.scheduled.labels) else text
 
 
@@ -90,7 +90,7 @@ _words: TypeAdapter[_Words] = TypeAdapter(_Words)
 
 
 def asks(reminder: Reminder) -> bool:
-    """Whether its time brings a question, and not only words.
+    """Whether it asks a question when it is due, rather than only saying something.
 
     Raises:
         ValueError: a newer version wrote it.
@@ -99,7 +99,7 @@ def asks(reminder: Reminder) -> bool:
 
 
 def pass_over(repos: Repositories, reminder: Reminder, now: datetime) -> None:
-    """It does not come this time: it comes again at its next one, or is over, within a transaction.
+    """Skips this time of a reminder: it is due again at its next one, or over, within a transaction.
 
     Raises:
         ValueError: a newer version wrote it.
@@ -109,7 +109,7 @@ def pass_over(repos: Repositories, reminder: Reminder, now: datetime) -> None:
 
 
 def _go_on(repos: Repositories, reminder: Reminder, next_at: datetime | None, now: datetime) -> None:
-    """It comes again at this time, or is over."""
+    """Makes it due again at this time, or ends it."""
     if next_at is None:
         repos.reminders.settle(reminder.id, now=now)
     else:
@@ -117,7 +117,7 @@ def _go_on(repos: Repositories, reminder: Reminder, next_at: datetime | None, no
 
 
 class Reminders:
-    """The reminders of everybody; the port of the tool `remind`. `account` is the one that Aldis answers for."""
+    """The reminders of everybody; the port of the tool `remind`. `account` is Aldis's own account."""
 
     def __init__(self, store: Store, clock: Clock, turns: Turns, *, account: str, timezone: str) -> None:
         self._store = store
@@ -129,7 +129,7 @@ class Reminders:
     # For the tool
 
     async def add(self, wish: Wish, context: ToolContext) -> PlannedReminder:
-        """Plan one for the person who asks in this turn; see `tools.Reminders`."""
+        """Plans one for the person who asks in this turn; see `tools.Reminders`."""
         conversation = await self._conversation(context)
 
         def transact(repos: Repositories) -> PlannedReminder:
@@ -156,12 +156,12 @@ class Reminders:
             raise kind(str(error)) from error
 
     async def upcoming(self, context: ToolContext) -> tuple[PlannedReminder, ...]:
-        """Those of the person who asks, in this conversation; see `tools.Reminders`."""
+        """Returns those of the person who asks, in this conversation; see `tools.Reminders`."""
         conversation = await self._conversation(context)
         return await self._store.read(lambda repos: self.all(repos, PersonId(context.person), conversation))
 
     async def cancel(self, number: int, context: ToolContext) -> PlannedReminder:
-        """Cancel one of the person who asks; see `tools.Reminders`."""
+        """Cancels one of the person who asks; see `tools.Reminders`."""
         conversation = await self._conversation(context)
         cancelled = await self._store.transaction(
             lambda repos: self.cancel_within(repos, PersonId(context.person), conversation, number)
@@ -171,7 +171,7 @@ class Reminders:
         return cancelled
 
     async def keep_timezone(self, name: str, context: ToolContext) -> str:
-        """The person who asks lives there; see `tools.Reminders`."""
+        """Sets the time zone of the person who asks; see `tools.Reminders`."""
         if await self.live_in(PersonId(context.person), name) is None:
             raise BadArguments(f"there is no time zone {name[:60]!r}; use an IANA name such as Europe/Berlin")
         return name
@@ -179,10 +179,10 @@ class Reminders:
     # For commands
 
     async def live_in(self, person: PersonId, zone: str) -> bool | None:
-        """The person lives in this zone from now on; None: there is no such zone, and nothing has changed.
+        """Sets the person's time zone; None if there is no such zone, and nothing has changed.
 
-        Where none was known before, what they planned by the zone that was assumed comes by their clock from now on;
-        gives whether that changes when anything comes.
+        If none was known before, what they planned by the assumed zone moves to their own clock; returns whether that
+        changes when anything is due.
         """
         if not is_zone(zone):
             return None
@@ -198,7 +198,9 @@ class Reminders:
         return await self._store.transaction(keep)
 
     def _move(self, repos: Repositories, reminder: Reminder, zone: str) -> bool:
-        """Have it come by the clock of this zone; gives whether it does: False where it was planned by another."""
+        """Moves it to the clock of this zone; returns whether its time changes. False if it was planned by another
+        zone.
+        """
         place = _places.validate_json(reminder.plan) if reminder.plan else None
         if place is None or place.plan.zone != self._timezone:
             return False
@@ -209,14 +211,14 @@ class Reminders:
         return due_at != reminder.due_at
 
     def zone(self, repos: Repositories, person: PersonId) -> str:
-        """Where the person lives, as far as they have told, within a transaction."""
+        """Returns the person's time zone as far as known, within a transaction."""
         return repos.reminders.zone(ChatId.direct(person)) or self._timezone
 
     def plan(self, repos: Repositories, wish: Wish, asker: Asker) -> PlannedReminder:
-        """Plan a reminder within a transaction; what the same origin has planned before is given as it is.
+        """Plans a reminder within a transaction; what the same origin has planned before is returned unchanged.
 
         Raises:
-            UnfitWish: there is no such time, or none that may be planned, or the person has too many.
+            UnfitWish: there is no such time, or not one that can be planned, or the person has too many.
         """
         known = repos.reminders.of_origin(asker.origin)
         if known is not None:
@@ -243,14 +245,14 @@ class Reminders:
         return self._shown(repos, asker.person, put)
 
     def all(self, repos: Repositories, person: PersonId, conversation: ConversationId) -> tuple[PlannedReminder, ...]:
-        """What the person has planned in this conversation, the next one first, within a transaction."""
+        """Returns what the person has planned in this conversation, the next one first, within a transaction."""
         found = repos.reminders.of_person(person, conversation)
         return tuple(self._shown(repos, person, reminder) for reminder in found)
 
     def cancel_within(
         self, repos: Repositories, person: PersonId, conversation: ConversationId, number: int
     ) -> PlannedReminder | None:
-        """Cancel a reminder of the person within a transaction; gives what it was, None where there is none."""
+        """Cancels a reminder of the person within a transaction; returns what it was, None if there is none."""
         found = repos.reminders.of_person(person, conversation)
         reminder = next((reminder for reminder in found if reminder.number == number), None)
         if reminder is None:
@@ -261,7 +263,7 @@ class Reminders:
     # For the loop
 
     def chat_of(self, reminder: Reminder) -> tuple[PersonId, ChatId]:
-        """Who is to be reminded, and where.
+        """Returns who is to be reminded, and where.
 
         Raises:
             ValueError: a newer version wrote it.
@@ -270,7 +272,7 @@ class Reminders:
         return place.person, place.chat
 
     def come(self, repos: Repositories, reminder: Reminder) -> None:
-        """Its time has come: it is told or asked, and comes again or is over, within a transaction.
+        """Fires it, within a transaction: it is told or asked, and is then due again or over.
 
         Raises:
             ValueError: as `chat_of`.
@@ -289,7 +291,7 @@ class Reminders:
         _go_on(repos, reminder, schedules.next_after(place.plan, self._clock.settled_now()), now)
 
     def has_left(self, repos: Repositories, reminder: Reminder) -> bool:
-        """Whether it belongs into a group that its person is no longer in, as far as the bridge tells.
+        """Whether it belongs to a group that its person has left, as far as the bridge knows.
 
         Raises:
             ValueError: as `chat_of`.
@@ -299,7 +301,7 @@ class Reminders:
         return place.chat.is_group and repos.members.has_left(place.chat, ChatId.direct(place.person), since=since)
 
     def part(self, repos: Repositories, reminder: Reminder, *, tells: bool) -> bool:
-        """It is over, for its person has left the group; gives whether they are told so where they write directly.
+        """Ends it because its person has left the group; returns whether they are told so in their direct chat.
 
         Raises:
             ValueError: as `chat_of`.
@@ -327,7 +329,7 @@ class Reminders:
         self._tell(repos, reminder, place, told)
 
     def _tell(self, repos: Repositories, reminder: Reminder, place: _Place, told: str | Sentence) -> None:
-        """Say it in the chat; in a group it quotes the message that wished for it, which notifies its person."""
+        """Says it in the chat; in a group it quotes the message that asked for it, which notifies its author."""
         message = Incoming(author=place.person, name=None, chat=place.chat, sent_at=place.sent_at, text="⏰")
         self._turns.tell(
             repos, reminder.conversation, message, told, expires_at=reminder.expires_at, origin=reminder.origin
@@ -398,5 +400,5 @@ class Reminders:
 
 
 def _scheduled(context: ToolContext) -> ScheduledPrompt:
-    """What is kept of where a call of the tool comes from; its prompt counts as the model's words."""
+    """The stored part about where a tool call comes from; its prompt counts as the model's words."""
     return ScheduledPrompt(labels=labels.load_labels(context.origin), addresses=context.addresses)

@@ -1,4 +1,4 @@
-"""The command that trusts a new safety number, after somebody has asked its owner."""
+"""The command that trusts a new safety number, after somebody has checked with its owner."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -11,7 +11,7 @@ from bot.features.safety_numbers.service import Identities, Suspect, TrustResult
 from bot.i18n.catalogues import say
 
 _BRIDGE_SECONDS = 20.0
-"""The bridge computes a safety number for everybody whom it knows."""
+"""The bridge computes a safety number for everybody that it knows."""
 
 _WORDS = {
     "nobody": phrases.NOT_SUSPECT,
@@ -36,12 +36,12 @@ class TrustCommands(CommandGroup):
         directly_only=True,
     )
     async def _trust(self, call: Call) -> None:
-        """Shows whose safety number has changed, with the new one; trusts it, and what waited goes out."""
+        """Shows whose safety number has changed, with the new one; trusts it, and sends what was waiting."""
         answer = await self._answer(call)
         await self._context.answer(call, lambda _: answer())
 
     async def _answer(self, call: Call) -> Callable[[], str]:
-        """What is to be said, once it is known in which language."""
+        """The reply, as a function to be called once the language is known."""
         name, _, number = call.command.rest.partition(" ")
         try:
             async with asyncio.timeout(_BRIDGE_SECONDS):

@@ -1,4 +1,4 @@
-"""What is said about safety numbers that have changed."""
+"""The sentences about safety numbers that have changed."""
 
 from datetime import datetime
 
@@ -28,17 +28,17 @@ _TRUSTED = Sentence("TRUSTED", "The new safety number of {name} is trusted now. 
 
 
 def identity_changed(name: str | None, label: str) -> str:
-    """Somebody's safety number has changed, and what an admin can do about it."""
+    """The notice that somebody's safety number has changed, and what an admin can do about it."""
     return say(_IDENTITY_CHANGED, name=_named(name, label), label=label)
 
 
 def suspect(name: str | None, label: str, since: datetime, safety_number: str) -> str:
-    """A line of those whose safety number has changed, with the new one."""
+    """A line about somebody whose safety number has changed, with the new one."""
     return say(_SUSPECT, name=_named(name, label), when=moment(since), number=safety_number or "?")
 
 
 def now_trusted(name: str | None, label: str) -> str:
-    """A new safety number is trusted."""
+    """The reply when a new safety number is trusted."""
     return say(_TRUSTED, name=_named(name, label))
 
 

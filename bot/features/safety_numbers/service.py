@@ -1,14 +1,14 @@
-"""Safety numbers: whose has changed, who is told of it, and what waits until somebody trusts the new one.
+"""Safety numbers: whose has changed, who is told, and what waits until somebody trusts the new one.
 
-    a send fails for it, or what came cannot be decrypted for it --> notice
-    look: the bridge's keys --> a key that is not trusted --> written down; the admins are told, once for each key
+    a send fails because of it, or a message cannot be decrypted --> notice
+    look: the bridge's keys --> a key that is not trusted --> recorded; the admins are told, once per key
                             |                             '-- `accepts`: trusted at once, as Signal's own apps do,
-                            |                                 unless the key before had been compared
-                            '-- trusted meanwhile, wherever --> what was held goes out
-    trust: somebody says that it may be --> the bridge --> what was held goes out, and what they wrote arrives
+                            |                                 unless the previous key had been compared
+                            '-- trusted by now, wherever --> what was held is sent
+    trust: somebody vouches for it --> the bridge --> what was held is sent, and what they wrote arrives
 
-signal-cli trusts the first key of a person and no other: it then neither sends to them nor hands on what they write. A
-new key is a new phone, or somebody who has taken over the number; no program can tell the two apart.
+signal-cli trusts a person's first key and no other: after a change it neither sends to them nor passes on what they
+write. A new key means a new phone, or somebody who has taken over the number; no program can tell the two apart.
 """
 
 import logging
@@ -29,9 +29,9 @@ from store import NewIdentity, Repositories, Store
 _log = logging.getLogger(__name__)
 
 _MAX_LOOKS = 10
-"""How often the bridge is asked for a key that it should know: signal-cli fetches it after it has missed it."""
+"""How often the bridge is asked for a key that it should know: signal-cli fetches a key only after it was missing."""
 _HELD_AT_LEAST = timedelta(minutes=5)
-"""A send failed for a key that the bridge calls trusted: it is not tried again sooner."""
+"""The shortest time before a retry if a send failed because of a key that the bridge calls trusted."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,10 +41,10 @@ class Suspect:
     person: PersonId
     label: str
     name: str | None
-    """As they call themselves; None where the bridge does not tell."""
+    """The name that they chose; None if the bridge does not tell."""
     since: datetime
     safety_number: str
-    """The new one, in groups of digits; may be empty."""
+    """The new one, in groups of digits; can be empty."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +52,7 @@ class TrustResult:
     """The result of trusting a new safety number."""
 
     kind: Literal["trusted", "nobody", "changed_again", "own"]
-    """Done; nobody of that name has a new one; it is not the one that was told of; it is the asker's own."""
+    """Done; nobody of that name has a new one; it is not the one that was reported; it is the asker's own."""
     suspect: Suspect | None = None
 
 
@@ -65,7 +65,7 @@ class _Known:
     """Those of them that are not trusted."""
     contacts: Mapping[PersonId, Contact]
     members: Mapping[ChatId, frozenset[PersonId]]
-    """Of the groups, where something is held."""
+    """The members of each group, fetched only if something is held."""
 
 
 class Identities:
@@ -90,29 +90,29 @@ class Identities:
         self._admins = admins
         self._accepts = accepts
         self._noticed: dict[PersonId, int] = {}
-        """Who was noticed, and how often the bridge has been asked since."""
+        """The people who were noticed, and how often the bridge has been asked since."""
 
     def notice(self, person: PersonId) -> None:
-        """Something went wrong for this person's safety number: look soon."""
+        """Reports that something failed because of this person's safety number: look soon."""
         if person not in self._noticed:
             self._noticed[person] = 0
             self._store.wakeups["identities"].set()
 
     @property
     def has_noticed(self) -> bool:
-        """Whether somebody was noticed of whom the bridge does not tell yet."""
+        """Whether somebody was noticed whose new key the bridge does not report yet."""
         return bool(self._noticed)
 
     async def holds_anything(self) -> bool:
         """Whether anything is held.
 
         Raises:
-            StoreError: nobody knows.
+            StoreError: it cannot be read.
         """
         return bool(await self._store.read(lambda repos: repos.outbox.held_conversations()))
 
     async def look(self) -> tuple[Suspect, ...]:
-        """Learn from the bridge whose safety number has changed, and do what is to be done; gives who is not trusted.
+        """Learns from the bridge whose safety number has changed, and acts on it; returns who is not trusted.
 
         Raises:
             Disconnected: the bridge cannot be asked; look again later.
@@ -134,15 +134,16 @@ class Identities:
         return known, suspects
 
     async def trust(self, name: str, *, safety_number: str | None = None, by: PersonId | None = None) -> TrustResult:
-        """Trust the new safety number of the person with this label or uuid, if it is still the one that was told of.
+        """Trusts the new safety number of the person with this label or UUID, if it is still the one that was reported.
 
-        With a safety number it has to be that one, and counts as compared, also where it was trusted before. `by` is
-        who wants it: nobody vouches for themselves.
+        A given safety number must match, and counts as compared, even if it was trusted before. `by` is the person who
+        asks:
+        nobody can vouch for themselves.
 
         Raises:
             Disconnected: the bridge cannot be asked; try again.
             CallRefused: it refuses, in its own words.
-            StoreError: what was held is still held; it goes out by a later look.
+            StoreError: what was held is still held; a later look releases it.
         """
         before = await self._store.read(lambda repos: repos.people.new_identities())
         known, suspects = await self._look()
@@ -188,7 +189,7 @@ class Identities:
         )
 
     def _all(self, repos: Repositories, known: _Known) -> tuple[Suspect, ...]:
-        """Everybody whose key the bridge has, whether it is trusted or not."""
+        """Everybody whose key the bridge has, trusted or not."""
         now = self._clock.now()
         return tuple(
             _suspect(NewIdentity(label=repos.people.label(person, account=self._account), since=now), known, person)
@@ -196,7 +197,7 @@ class Identities:
         )
 
     def _ours(self, repos: Repositories, known: _Known, noticed: Collection[PersonId]) -> frozenset[PersonId]:
-        """Those without trust who are of any concern: something is held for them, or they write to Aldis."""
+        """The untrusted people who matter: something is held for them, or they write to Aldis."""
         held = repos.outbox.held_conversations()
         in_groups = {
             person for chat, members in known.members.items() if repos.chats.at(chat) in held for person in members
@@ -215,7 +216,7 @@ class Identities:
         return conversation in repos.outbox.held_conversations() or self._may_write(repos, contact)
 
     async def _accept(self, people: Collection[PersonId]) -> frozenset[PersonId]:
-        """Trust the new keys that nobody has to be asked about; gives whose."""
+        """Trusts the new keys that need no question; returns whose."""
         verified = await self._store.read(
             lambda repos: {person for person in people if repos.people.was_verified(person, account=self._account)}
         )
@@ -235,7 +236,7 @@ class Identities:
         return frozenset(accepted)
 
     def _write(self, repos: Repositories, known: _Known, people: Collection[PersonId]) -> tuple[Suspect, ...]:
-        """Write down who is not trusted, tell the admins of whom they do not know, release what is not to be held."""
+        """Records who is not trusted, tells the admins about new ones, releases what need not be held."""
         now = self._clock.now()
         for person in people:
             key, wall = known.untrusted[person].key, self._clock.wall()
@@ -259,16 +260,16 @@ class Identities:
         return tuple(suspects)
 
     def _release(self, repos: Repositories, trusted: Collection[PersonId], others: Collection[PersonId]) -> None:
-        """Let go what is held for these people, and what may be: groups hold it for somebody."""
+        """Releases what is held for these people, and what may be: a group can be held because of them."""
         if trusted:
             theirs = {repos.chats.at(ChatId.direct(person)) for person in others}
             for conversation in repos.outbox.held_conversations().keys() - theirs:
                 repos.outbox.release(conversation)
 
     def _release_stale(self, repos: Repositories, known: _Known, now: datetime) -> None:
-        """Let go what is held for nobody, as the bridge sees it: keys may be trusted without us, groups change."""
+        """Releases what the bridge says is held for nobody: keys can be trusted elsewhere, and groups change."""
         chats = [ChatId.direct(person) for person in known.untrusted]
-        # The account itself is a member, too, and nobody's suspect.
+        # The account itself is a member as well, and never a suspect.
         chats += [chat for chat, members in known.members.items() if len(members - known.untrusted.keys()) <= 1]
         rightly = {repos.chats.at(chat) for chat in chats}
         for conversation, held_at in repos.outbox.held_conversations().items():
@@ -276,7 +277,7 @@ class Identities:
                 repos.outbox.release(conversation)
 
     def _tell(self, repos: Repositories, suspect: Suspect, known: _Known, now: datetime) -> None:
-        """Tell the admins, once; but not the suspect, who may be somebody else by now."""
+        """Tells the admins, once; but not the suspect, who may be somebody else by now."""
         told = self._admins.tell(
             repos,
             lambda: phrases.identity_changed(suspect.name, suspect.label),
@@ -287,7 +288,7 @@ class Identities:
             repos.people.identity_told(suspect.person, account=self._account, now=now)
 
     def _settle_noticed(self, noticed: frozenset[PersonId], known: _Known) -> None:
-        """Who was noticed is known by now, or was asked for often enough."""
+        """Drops those who are known by now, or were asked for often enough."""
         for person in noticed & frozenset(self._noticed):
             self._noticed[person] += 1
             if person in known.untrusted or self._noticed[person] >= _MAX_LOOKS:

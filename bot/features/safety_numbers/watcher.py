@@ -1,4 +1,4 @@
-"""The loop that looks after safety numbers: at the start, when something was noticed, and while something is held."""
+"""The loop that watches safety numbers: at the start, after a notice, and while something is held."""
 
 import asyncio
 import logging
@@ -12,11 +12,11 @@ from store import Store
 _log = logging.getLogger(__name__)
 
 _SOON_SECONDS = 15.0
-"""When the bridge does not know yet what was noticed."""
+"""The interval while the bridge does not know yet what was noticed."""
 _AGAIN_SECONDS = 300.0
-"""A list of all keys costs the bridge some seconds of work where there are hundreds."""
+"""Listing all keys costs the bridge some seconds of work if there are hundreds."""
 _PAUSE_SECONDS = 2.0
-"""Between two looks, however much is noticed."""
+"""The shortest time between two looks, however much is noticed."""
 
 
 class IdentityWatch:
@@ -27,7 +27,7 @@ class IdentityWatch:
         self._wakeup = store.wakeups["identities"]
 
     async def run(self) -> None:
-        """Look again and again; ends only by cancellation."""
+        """Looks again and again; ends only by cancellation."""
         while True:
             self._wakeup.clear()
             seconds = await self._look()
@@ -35,14 +35,14 @@ class IdentityWatch:
             await is_set_within(self._wakeup, seconds)
 
     async def _look(self) -> float | None:
-        """Look once; gives the seconds until the next look, None where none is due before it is woken."""
+        """Looks once; returns the seconds until the next look, None if none is due before a wake-up."""
         try:
             suspects = await self._identities.look()
             is_held = await self._identities.holds_anything()
         except Disconnected as error:
             _log.info("safety numbers are not known: %s", error)
             return _AGAIN_SECONDS
-        except Exception as error:  # noqa: BLE001  (a bug in the watching must not end what is watched)
+        except Exception as error:  # noqa: BLE001  (a bug while watching must not end the watching)
             _log.error("looking after safety numbers failed: %s", describe_error(error))
             return _AGAIN_SECONDS
         if self._identities.has_noticed:

@@ -1,6 +1,6 @@
-"""The worker of summaries: one conversation after the other, in the background, after a turn of it was kept.
+"""The worker of summaries: one conversation after the other, in the background, after one of its turns was kept.
 
-What waits here is forgotten by a restart: the next turn of the conversation shows again that it is due.
+A restart forgets what waits here: the conversation's next turn shows again that it is due.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _MAX_WAITING = 200
 
 
 class SummaryWorker:
-    """The loop of summaries. `summaries` None: there are none."""
+    """The loop of summaries. `summaries` None means that there are none."""
 
     def __init__(self, summaries: Summaries | None, counts: Counts) -> None:
         self._summaries = summaries
@@ -31,36 +31,36 @@ class SummaryWorker:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is summed up or waits for it."""
+        """Whether nothing is being summarized or waits for it."""
         return not (self._waiting or self._is_attending)
 
     def note(self, turn: Turn) -> None:
-        """A turn was kept: its conversation may have outgrown its window."""
+        """Takes note of a turn that was kept: its conversation may have outgrown its window."""
         if self._summaries is None or not self._summaries.may_be_due(turn):
             return
         if turn.conversation in self._waiting or len(self._waiting) < _MAX_WAITING:
-            # What it was about is read again later: pictures of many turns would take much room meanwhile.
+            # The content is read again later: the pictures of many turns would take a lot of memory until then.
             self._waiting[turn.conversation] = replace(
                 turn, question=UserMessage(text=""), history=(), steps=(), talk=()
             )
             self._wakeup.set()
 
     async def run(self) -> None:
-        """Look at what was noted, again and again; ends only by cancellation."""
+        """Looks at what was noted, again and again; ends only by cancellation."""
         while True:
             await self._wakeup.wait()
             self._wakeup.clear()
             await self.attend_all()
 
     async def attend_all(self) -> None:
-        """Look at what was noted, oldest first."""
+        """Looks at what was noted, oldest first."""
         while self._waiting and self._summaries is not None:
             turn = self._waiting.pop(next(iter(self._waiting)))
             self._is_attending = True
             try:
                 if await self._summaries.renew(turn):
                     self._counts.add("summaries")
-            except Exception as error:  # noqa: BLE001  (a summary that fails harms nothing)
+            except Exception as error:  # noqa: BLE001  (a summary that fails does no harm)
                 _log.error("conversation %d was not summed up: %s", turn.conversation, describe_error(error))
             finally:
                 self._is_attending = False

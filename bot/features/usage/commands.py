@@ -16,13 +16,13 @@ from store import Repositories, Total
 from tools import PNG, Panel, bar_chart
 
 _LOOKED_BACK = timedelta(days=30)
-"""For what is told of this conversation alone."""
+"""The period of the figures about this conversation alone."""
 _MIN_DAYS = 2
-"""With money spent on one day only, the sentence says as much as a picture."""
+"""With spending on one day only, a sentence says as much as a chart."""
 
 
 class UsageCommands(CommandGroup):
-    """What everybody may be told of what was spent."""
+    """The command about spending, for everybody."""
 
     def __init__(self, context: CommandContext, *, timezone: str, limits: BudgetSettings) -> None:
         self._context = context
@@ -31,8 +31,9 @@ class UsageCommands(CommandGroup):
 
     @command("/usage", phrases.ABOUT_USAGE, section="data")
     async def _usage(self, call: Call) -> None:
-        """Tells what was spent for the person and for the group, today and this month, what the limits are and what is
-        left of them, with a chart of the days; admins see everybody's sum.
+        """Shows what was spent for the person and for the group, today and this month, the limits and what is left of
+        them,
+        with a chart by day; admins also see the total for everybody.
         """
         periods = budgets.periods(self._context.clock.settled_now(), self._timezone)
         chart = await self._chart(call, periods.month)
@@ -57,7 +58,7 @@ class UsageCommands(CommandGroup):
         return phrases.spent_line(total.scope, total.spending.cost_usd, limit, is_day=is_day)
 
     async def _chart(self, call: Call, month: str) -> tuple[File, ...]:
-        """What was spent on each day of the month, as a picture; drawn beside the loop, for it takes a while."""
+        """A chart of the spending per day of the month; drawn in a thread, because it takes a while."""
         days = budgets.days(month)
         totals = await self._context.store.read(lambda repos: _shown_totals(repos, call, days))
         with speaking(await self._context.language(call)):
@@ -65,16 +66,16 @@ class UsageCommands(CommandGroup):
 
 
 def _shown_totals(repos: Repositories, call: Call, periods: Sequence[str]) -> list[Total]:
-    """What was spent in these periods, as far as the person may know, within a transaction."""
+    """The spending in these periods, as far as the person can see it, within a transaction."""
     group = call.message.chat if call.is_in_group else None
     totals = repos.ledger.totals(call.message.author, group, periods)
     return [total for total in totals if call.is_admin or total.scope != "all"]
 
 
 def spending_chart(totals: Iterable[Total], days: Sequence[str]) -> tuple[File, ...]:
-    """The sums of these days (all of one month, `2026-11-01` and so on), with bars for each scope that spent anything.
+    """Returns a chart of these days (all of one month, `2026-11-01` and so on), with bars for each scope that spent.
 
-    Empty where there is too little to show, or the machine cannot draw.
+    Empty if there is too little to show, or the machine cannot draw.
     """
     spent: dict[str, dict[str, float]] = {}
     for total in totals:

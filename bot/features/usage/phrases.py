@@ -1,4 +1,4 @@
-"""What is said about what was spent."""
+"""The sentences about spending."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -33,7 +33,7 @@ _SPENT: Mapping[tuple[str, str], Sentence] = {
 
 
 def spent_line(scope: str, cost_usd: Decimal, limit_usd: Decimal | None = None, *, is_day: bool) -> str:
-    """A line of `/usage`: what was spent and, where there is a limit, what is left of it."""
+    """A line of `/usage`: what was spent and, if there is a limit, what is left of it."""
     if limit_usd is None:
         amount = say(_SPENT_FREELY, cost=usd(cost_usd))
     else:
