@@ -241,8 +241,7 @@ class CommandContext:
         """Answers and settles the command within a transaction; `conversation` is where that belongs by now.
 
         If the command disappears or is deleted before the answer is sent, the answer goes with it: it may repeat what
-        the
-        command said.
+        the command said.
         """
         whole = reply if isinstance(reply, CommandReply) else CommandReply(text=reply)
         expires_at = call.urgent_item.item.expires_at
@@ -282,8 +281,7 @@ class Commands(CommandGroup):
         """The command that is meant; if that is uncertain, the names that come into question.
 
         To everybody else an admin's command looks like one that does not exist. Other bots in a group have commands
-        too: one
-        that is not addressed to Aldis must be spelled exactly, in any language.
+        too: one that is not addressed to Aldis must be spelled exactly, in any language.
         """
         given = {entry.name: entry for entry in self._entries.values() if entry.may_be_given(call)}
         if word in self._entries:

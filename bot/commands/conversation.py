@@ -42,10 +42,9 @@ class ConversationCommands(CommandGroup):
     )
     async def _forget(self, call: Call) -> None:
         """Destroys what was said, set, planned and remembered in this conversation, with the key that sealed it, and
-        says
-        how much that was. With `everything` the direct conversation is destroyed in the same way, and everywhere else
-        what
-        this person asked, was told and has planned. What an admin has set about who is answered, and when, stays.
+        says how much that was. With `everything` the direct conversation is destroyed in the same way, and everywhere
+        else what this person asked, was told and has planned. What an admin has set about who is answered, and when,
+        stays.
         """
         if call.command.rest.lower() not in {"", "everything"}:
             raise WrongForm

@@ -141,8 +141,7 @@ class PreferenceCommands(CommandGroup):
     )
     async def _tools(self, call: Call) -> None:
         """Switches a tool for this chat, or all tools whose names begin like this; without an argument lists them.
-        `revoke`
-        takes back a permanent permission.
+        `revoke` takes back a permanent permission.
         """
         words = call.command.rest.lower().split()
         specs = await self._specs()
@@ -209,8 +208,7 @@ class PreferenceCommands(CommandGroup):
     )
     async def _language(self, call: Call) -> None:
         """Sets the language of Aldis's own sentences here: one of these (or its name), or `auto`, the language that
-        people
-        write.
+        people write.
         """
         wanted = call.command.rest.lower()
         if wanted == "auto":
@@ -289,8 +287,7 @@ def _meant(wanted: str, models: tuple[str, ...]) -> tuple[str, ...]:
 
 def _tools_meant(word: str, names: Sequence[str]) -> tuple[tuple[str, ...], bool]:
     """The tools that may be meant, and whether that is certain: one by its name, by nearly its name or by part of it,
-    or
-    all that share the beginning of their names (`web` for `web_search` and `web_fetch`).
+    or all that share the beginning of their names (`web` for `web_search` and `web_fetch`).
     """
     if word in names:
         return (word,), True

@@ -46,8 +46,7 @@ class TakeoverCommands(CommandGroup):
     )
     async def _run(self, call: Call) -> None:
         """Lets an admin answer in person for a while (half an hour, at most a day): the answer under way is not sent,
-        and
-        none is written until then or until `off`. In a direct chat, LABEL takes over that person's chat.
+        and none is written until then or until `off`. In a direct chat, LABEL takes over that person's chat.
         """
         if call.message.author == TERMINAL_PERSON:
             await self._context.reply(call, phrases.NOBODY_ELSE_HERE)

@@ -1,8 +1,8 @@
-"""A sentence of Aldis in the language that is spoken: gettext catalogues in `locales`, where each is found by its name.
+"""Aldis's sentences in the current language: gettext catalogues in `locales`, in which each is found by its name.
 
-The catalogues are plain .po files, which translators' tools open; nothing has to be compiled. The English sentence
-stands in them as the `msgid`, its name as the `msgctxt`. `make translations` brings them up to date with the sentences
-in the code.
+The catalogues are plain .po files, which any translation tool opens; nothing has to be compiled. They hold the English
+sentence as `msgid` and its name as `msgctxt`. `make translations` brings them up to date with the sentences in the
+code.
 """
 
 import re
@@ -19,25 +19,25 @@ FOLDER = Path(__file__).parent / "locales"
 """`LANGUAGE/LC_MESSAGES/aldis.po`, as gettext lays them out."""
 
 _FRENCH_SPACE = re.compile(r"(?<=«) | (?=[:;!?»])")
-"""Where French has a space at which no line may end."""
+"""The places where French has a non-breaking space."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence as it stands in the code: in English, with places to fill in as `str.format` knows them."""
+    """A sentence as written in the code: in English, with placeholders as in `str.format`."""
 
     name: str
-    """What the catalogues know it by: never that of another one, even where the English is the same."""
+    """Its key in the catalogues; unique, even among sentences with the same English."""
     text: str
-    """In English; of two forms the one for a `count` of 1."""
+    """The English text; if there are two forms, the one for a `count` of 1."""
     plural: str | None = None
-    """The English for every other `count`; None: there is one form only."""
+    """The English text for every other `count`; None if there is only one form."""
 
 
 def say(sentence: Sentence, /, **values: object) -> str:
-    """Returns the sentence in the language that is spoken now, its places filled in.
+    """Returns the sentence in the current language, with its placeholders filled in.
 
-    Of one with two forms the `count` among the values chooses the form, by the rules of the language.
+    If it has two forms, the value `count` chooses between them by the rules of the language.
     """
     translations = _translations(current_language())
     if sentence.plural is None:

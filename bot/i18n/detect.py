@@ -1,10 +1,10 @@
-"""Pure: in which of the languages that Aldis speaks a message is written, where that is sure.
+"""Pure: detects which of Aldis's languages a message is written in, if that is certain.
 
-A message counts by its words: small ones that every sentence has ("the", "nicht", "c'est", "qué") and that mean
-nothing in the others, and letters that only one of the languages has. A chat message is short, and one in a fifth
-language shares a word with each of the four: so there is an answer only where one language is well ahead of the rest
-and enough of the message speaks for it. No library: the good ones bring models of megabytes and the array library
-below them, to tell a hundred languages apart of which Aldis speaks four.
+A message is judged by its words: common ones that every sentence has ("the", "nicht", "c'est", "qué") and that mean
+nothing in the others, and letters that only one of the languages has. Chat messages are short, and one in a fifth
+language shares a word with each of the four, so there is a result only if one language is well ahead of the rest and
+enough of the message speaks for it. No library does this: the good ones bring megabytes of models and an array library
+to tell a hundred languages apart, of which Aldis speaks four.
 """
 
 import re
@@ -53,22 +53,22 @@ _NEIGHBOURS: Mapping[str, str] = {
     "qual quanto com por para em no na nos nas me te se meu minha seu sua pode posso obrigado olá hoje amanhã ontem "
     "também mais muito mas ou isso este esta fazer dizer",
 }
-"""Languages that share many words with the four: a message in one of them must not pass for one of these."""
+"""Languages that share many words with the four: a message in one of them must not be taken for one of those."""
 
 _WORDS = {language: frozenset(words.split()) for language, words in (_NEIGHBOURS | _COMMON).items()}
 _OWNERS: Mapping[str, tuple[str, ...]] = {
     word: tuple(language for language, known in _WORDS.items() if word in known)
     for word in frozenset[str]().union(*_WORDS.values())
 }
-"""Which languages have each of the words."""
+"""The languages that have each word."""
 _LETTERS: Mapping[str, str] = {"de": "äöüß", "fr": "çœèêâîôûàùë", "es": "ñ¿¡", "pt": "ãõ", "it": "ìò"}
 _AS_MANY_WORDS = 2
-"""What the letters of a language count for, however many there are."""
+"""How many words the special letters of a language count for, however many there are."""
 _ENOUGH = 1.8
 _AHEAD = 1.5
-"""How far the best must be ahead of the next: this factor."""
+"""The factor by which the best language must be ahead of the next."""
 _SPEAKS = 0.2
-"""The part of the words that must speak for it: less, and it may be a fifth language."""
+"""The share of the words that must speak for it; with fewer it may be a fifth language."""
 _READ_CHARS = 2000
 
 _WHOLE: Mapping[str, Language] = {
@@ -77,7 +77,7 @@ _WHOLE: Mapping[str, Language] = {
     **dict.fromkeys(("aide", "aide-moi", "à l'aide", "que puis-je faire"), "fr"),
     **dict.fromkeys(("ayuda", "ayúdame"), "es"),
 }
-"""What people begin with: too short to tell a language by its words, and said in no other."""
+"""Common first messages: too short to recognize by their words, and said in no other language."""
 _OPENINGS: Mapping[str, Language] = {
     **dict.fromkeys(
         ("what is", "what's the", "how many", "how much", "remind me", "set a", "search for", "list my"), "en"
@@ -92,7 +92,7 @@ _OPENINGS: Mapping[str, Language] = {
     **dict.fromkeys(("cuánto es", "cuánto son", "cuántos son", "qué hora", "recuérdame en", "recuérdame mañana"), "es"),
     **dict.fromkeys(("convierte", "muestra"), "es"),
 }
-"""How a short request begins in one language alone, whatever names and numbers follow."""
+"""Beginnings of short requests that exist in one language only, whatever names and numbers follow."""
 _MAX_OPENED_WORDS = 5
 _FIRST_WORDS: Mapping[str, Language] = {
     **dict.fromkeys(["hello", "morning", "thanks", "weather", "news", "joke"], "en"),
@@ -100,20 +100,20 @@ _FIRST_WORDS: Mapping[str, Language] = {
     **dict.fromkeys(["bonjour", "bonsoir", "salut", "coucou", "merci", "météo", "blague", "rappel"], "fr"),
     **dict.fromkeys(["hola", "buenos", "buenas", "gracias", "tiempo", "noticias", "chiste", "recordatorio"], "es"),
 }
-"""What somebody's first message begins with: a guess, for the neighbours of a language say some of it as well."""
+"""Beginnings of somebody's first message: only a guess, because neighbouring languages share some of them."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _NO_WORDS = re.compile(r"```.*?```|`[^`]*`|https?://\S+|@\S+", re.DOTALL)
-"""Code, addresses and names are in no language."""
+"""Code, addresses and names, which are in no language."""
 _CODE_LINE = re.compile(
     r"^[^\n]*(?:[{};]|\w\([^)\n]*\):?)[ \t]*$|^[ \t]*(?:def|class|import|from|return|elif|else:)\b[^\n.?!]*$"
     r"|^[ \t]*[\w.]+[ \t]*[-+]?=[^\n]*$|^[^\n]*(?:==|=>|::|</\w+>)[^\n]*$|^[ \t]*(?:for|if|while|with)\b[^\n]*:[ \t]*$",
     re.MULTILINE,
 )
-"""A line that nobody says: of a program that was pasted without marks."""
+"""A line that nobody would say: one of a program that was pasted without backticks."""
 
 
 def detect_language(text: str) -> Language | None:
-    """The language of a message; None where it is not sure, too short, or another one."""
+    """Returns the language of a message; None if it is uncertain, too short, or in another language."""
     plain = _plain(text)
     words = _WORD.findall(plain)
     if not words:
@@ -133,18 +133,18 @@ def detect_language(text: str) -> Language | None:
 
 
 def guess_language(text: str) -> Language | None:
-    """The language that a greeting or a word or two are likely in, for where nothing else is known; None: no idea."""
+    """Returns the likely language of a greeting or a few words, if nothing else is known; None without any clue."""
     words = _WORD.findall(_plain(text))
     return _FIRST_WORDS.get(words[0]) if 0 < len(words) <= _MAX_OPENED_WORDS else None
 
 
 def _plain(text: str) -> str:
-    """The beginning in small letters, without what is in no language."""
+    """The beginning in lower case, without what is in no language."""
     return _CODE_LINE.sub(" ", _NO_WORDS.sub(" ", text[:_READ_CHARS])).lower().replace("’", "'")
 
 
 def _scores(words: list[str], plain: str) -> dict[str, float]:
-    """How much speaks for each language; a word that several share counts for each in part."""
+    """The evidence for each language; a word that several share counts partly for each."""
     scores = dict.fromkeys(_WORDS, 0.0)
     for word in words:
         for language in (owners := _OWNERS.get(word, ())):

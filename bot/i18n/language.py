@@ -1,7 +1,7 @@
-"""Which language Aldis speaks now.
+"""The language that Aldis is speaking.
 
-It belongs to whoever is answered, not to a sentence: it is set where an answer begins (`speak`, `speaking`), and every
-sentence said from there on is in it (`bot.i18n.catalogues`).
+It belongs to the person who is answered, not to a sentence: it is set where an answer begins (`speak`, `speaking`), and
+applies to every sentence from there on (`bot.i18n.catalogues`).
 """
 
 from collections.abc import Generator
@@ -17,13 +17,13 @@ _spoken: ContextVar[Language] = ContextVar("spoken", default="en")
 
 
 def speak(language: Language) -> None:
-    """Speak this language for the rest of the task."""
+    """Speaks this language for the rest of the task."""
     _spoken.set(language)
 
 
 @contextmanager
 def speaking(language: Language) -> Generator[None]:
-    """Speak this language within the block."""
+    """Speaks this language within the block."""
     token = _spoken.set(language)
     try:
         yield
@@ -32,5 +32,5 @@ def speaking(language: Language) -> Generator[None]:
 
 
 def current_language() -> Language:
-    """The language that is spoken now; English unless another one was chosen."""
+    """Returns the language that is being spoken; English unless another one was chosen."""
     return _spoken.get()

@@ -1,7 +1,6 @@
-"""How dates, lists and numbers are written in the language that is spoken now (`bot.i18n.language`).
+"""The format of dates, lists and numbers in the current language (`bot.i18n.language`).
 
-They are written as Unicode's CLDR has them, by Babel; English is the British one, with its 24 hours and its day before
-the month.
+They follow Unicode's CLDR, by way of Babel; English is British, with the 24-hour clock and the day before the month.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,7 +45,7 @@ _MEASURES: Mapping[str, str] = {
     "kilowatt hour": "energy-kilowatt-hour",
     "metric horsepower": "power-horsepower",
 }
-"""What CLDR calls the units that people convert, by the name that the tool `convert` gives them."""
+"""CLDR's names of the units that people convert, by the name that the tool `convert` gives them."""
 
 
 def day(at: date) -> str:
@@ -55,40 +54,40 @@ def day(at: date) -> str:
 
 
 def long_day(at: date, *, with_weekday: bool = False) -> str:
-    """A date in words: `24 December 2026`, with its weekday `Thursday, 24 December 2026`."""
+    """A date in words: `24 December 2026`, or with its weekday `Thursday, 24 December 2026`."""
     words = format_date(at, "full" if with_weekday else "long", locale=_locale())
-    # As people write it; CLDR leaves out that the first of a month is said in another way.
+    # French says the first of a month in its own way, which CLDR leaves out.
     return words.replace("1 ", "1er ", 1) if current_language() == "fr" and at.day == 1 else words
 
 
 def moment(at: datetime) -> str:
-    """The day of the week, the date and the time to the minute: `Sat, 21 Nov 2026, 22:40`, in the value's own zone."""
+    """The weekday, the date and the time to the minute: `Sat, 21 Nov 2026, 22:40`, in the value's own zone."""
     date_and_time = _locale().datetime_formats["medium"]
     return str(date_and_time).format(f"{at:%H:%M}", format_skeleton("yMMMEd", at.date(), locale=_locale()))
 
 
 def weekday(number: int) -> str:
-    """The name of a day of the week; Monday is 0."""
+    """The name of a weekday; Monday is 0."""
     return _locale().days["format"]["wide"][number]
 
 
 def short_weekday(number: int) -> str:
-    """The same, abbreviated: `Mon`."""
+    """The abbreviated name of a weekday: `Mon`."""
     return _locale().days["format"]["abbreviated"][number]
 
 
 def amount(count: int, unit: str) -> str:
-    """So many of a unit of time, `day`, `hour` or `minute`: `2 hrs`."""
+    """A number of units of time, `day`, `hour` or `minute`: `2 hrs`."""
     return format_unit(count, f"duration-{unit}", length="short", locale=_locale()).replace("\u202f", "\u00a0")
 
 
 def decimal_point() -> str:
-    """What stands before the decimals: a point or a comma."""
+    """The decimal separator: a point or a comma."""
     return get_decimal_symbol(_locale())
 
 
 def measure(value: Decimal, unit: str) -> str:
-    """An amount of a measure, such as `mile` or `kilometer/hour`, in words: `5 miles`.
+    """A value in words, in a unit such as `mile` or `kilometer/hour`: `5 miles`.
 
     Raises:
         LookupError: CLDR has no words for it.
@@ -97,7 +96,7 @@ def measure(value: Decimal, unit: str) -> str:
 
 
 def join_list(words: Sequence[str], last: Literal["and", "or"] = "and") -> str:
-    """Several things as one reads them out: `one, two and three`; empty where there are none."""
+    """Several things as one reads them out: `one, two and three`; empty if there are none."""
     return format_list(words, style="or" if last == "or" else "standard", locale=_locale())
 
 
@@ -107,7 +106,7 @@ def quotation(words: str) -> str:
 
 
 def number(value: Decimal) -> str:
-    """A number with all its places as they are: `1,234.50`."""
+    """A number with all its decimal places: `1,234.50`."""
     exponent = value.as_tuple().exponent
     places = max(0, -exponent) if isinstance(exponent, int) else 0
     return format_decimal(value, format=f"#,##0.{'0' * places}" if places else "#,##0", locale=_locale())

@@ -1,9 +1,8 @@
-"""Sentences that people hear from Aldis itself, in plain words that say what to do: those that several rooms say.
+"""Sentences of Aldis itself, in plain words that say what to do: those that several rooms use.
 
-What only one room says stands in its own `phrases.py`, of the same form: in English, as constants; one with places to
-fill in has a function beside it that does. The other languages are gettext catalogues (`bot.i18n.catalogues`), where
-each is found by its name. The functions speak the language that is spoken now (`bot.i18n.locale`); a constant is put
-into it by `say`.
+A room's own sentences are in its own `phrases.py`, in the same form: English constants; one with placeholders has a
+function beside it that fills them in. The other languages are gettext catalogues (`bot.i18n.catalogues`), in which each
+is found by its name. The functions use the current language (`bot.i18n.language`); `say` translates a constant.
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,7 +64,7 @@ TOOL_FAILURES: Mapping[str, Sentence] = {
     "too_large": Sentence("TOOL_FAILED_TOO_LARGE", "That's too much at once."),
     "unknown_outcome": Sentence("TOOL_FAILED_UNKNOWN", "Whether it was done after all, I can't tell."),
 }
-"""Why a tool failed, by the word that it gives for it; what it says besides is for models, in English."""
+"""Why a tool failed, by its error code; the tool's own message is for models, in English."""
 
 EXAMPLES: Mapping[str, Sentence] = {
     "get_weather": Sentence("TRY_WEATHER", "Will it rain in Paris tomorrow?"),
@@ -77,24 +76,24 @@ EXAMPLES: Mapping[str, Sentence] = {
     "remember": Sentence("TRY_REMEMBER", "Remember that I live in Lyon"),
     "image_generate": Sentence("TRY_IMAGE", "Draw a lighthouse in the fog"),
 }
-"""What can be asked of a tool, the most useful first."""
+"""Example requests for each tool, the most useful first."""
 
 
 def duration(seconds: float) -> str:
-    """A time that has passed, in its two largest units: `2 h 5 min`."""
+    """A length of time, in its two largest units: `2 h 5 min`."""
     minutes = max(1, round(seconds / 60))
     parts = ((minutes // 1440, "day"), (minutes // 60 % 24, "hour"), (minutes % 60, "minute"))
     return " ".join([amount(count, unit) for count, unit in parts if count][:2])
 
 
 def greeting(name: str, tools: Sequence[str]) -> str:
-    """What somebody reads first: who is there, what they could ask (as far as there are tools for it), what else."""
+    """The first message that somebody reads: who this is, examples of what to ask (given the tools), and what else."""
     shown = [quotation(say(example)) for tool, example in EXAMPLES.items() if tool in tools][:_MAX_EXAMPLES]
     tries = [say(_GREETING_TRY, examples=join_list(shown, "or"))] if shown else []
     return "\n".join([say(_GREETING, name=name), *tries, say(GREETING_MORE)])
 
 
 def tool_failure(error: str) -> str:
-    """Why a tool failed, for people; empty where a newer one gives a word that nobody knows."""
+    """Why a tool failed, for people; empty for an unknown code, as a newer tool might give."""
     reason = TOOL_FAILURES.get(error)
     return say(reason) if reason else ""

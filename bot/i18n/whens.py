@@ -1,12 +1,12 @@
-"""Pure: how people write a time, after `/remind` and where no model reads it. What it does not know, it refuses.
+"""Pure: reads times as people write them, after `/remind` and where no model reads them; refuses what it does not know.
 
     in 2h30m TEXT · in half an hour TEXT      14:30 TEXT · today 14:30 TEXT · tomorrow evening at 8 TEXT
     monday 9:00 TEXT                          2026-11-23 9:00 TEXT · 3 December at 9 TEXT · am 3.12. um 9 TEXT
     every day at 8 TEXT · every weekday 8:00 TEXT · mondays at 18:30 TEXT · every monday, thursday at half past 6 TEXT
 
-The parts of a time stand in any order, and case does not matter. A bare hour needs its `at`, `Uhr` or `pm`: other
-numbers belong to the text. A `TEXT` that begins with `ask:` is asked at that time instead of being told. The same in
-German, French and Spanish: "in 10 Minuten an den Tee", "demain à 9h", "cada día a las 8".
+The parts of a time can come in any order, and case does not matter. A bare hour needs its `at`, `Uhr` or `pm`: other
+numbers belong to the text. A `TEXT` that begins with `ask:` is asked at that time instead of being told. The same works
+in German, French and Spanish: "in 10 Minuten an den Tee", "demain à 9h", "cada día a las 8".
 """
 
 import re
@@ -62,7 +62,7 @@ _MORE_NUMBERS = {
     30: "thirty dreißig dreissig trente treinta",
     45: "fünfundvierzig quarante-cinq",
 }
-"""How many of something people write out besides the hours."""
+"""Other numbers that people spell out, besides those of the hours."""
 _UNIT_NAMES: Mapping[int, str] = {
     1: "s sec secs second seconds sek sekunde sekunden seconde secondes segundo segundos",
     60: "m min mins minute minutes minuten minuto minutos",
@@ -76,7 +76,7 @@ _ENGLISH_WORDS = (
     "pm p t h st nd rd th yesterday before last"
 )
 _ENGLISH = {*_ENGLISH_WORDS.split()} | {names.split()[0] for names in (*_DAY_NAMES, *_MONTH_NAMES, *_HOUR_NAMES)}
-"""With the units, which look the same in several languages: a time of other words is in another language."""
+"""Together with the units, which look alike in several languages: a time with other words is not English."""
 
 
 def _numbers(names: tuple[str, ...]) -> Mapping[str, int]:
@@ -143,7 +143,7 @@ _EVERY = (
 _EACH_NAME = "|".join(word for names in _DAY_NAMES for word in names.split()[:2])
 _EACH_DAY = rf"(?:(?:{_EACH_NAME}|sonnabend)s|(?:les|los)\s+{_DAY})"
 _ON_DAYS = rf"(?:on\s+)?(?P<days>{_EACH_DAY}(?:{_AND}{_EACH_DAY})*)(?!\w)"
-"""Days that come again and again: "mondays", "montags", "los lunes"."""
+"""Recurring days: "mondays", "montags", "los lunes"."""
 _PAST_DAY = (
     r"(?<!from )(?<!of )(?<!von )(?<!vom )(?<!de )"
     r"(?:(?P<eve>(?:the )?day before yesterday|vorgestern|avant-hier|anteayer)"
@@ -151,7 +151,7 @@ _PAST_DAY = (
     rf"|(?:last|letzte[nr]?|vergangene[nr]?)\s+(?P<last>{_DAY})"
     rf"|(?:le |el )?(?P<passed>{_DAY})\s+(?:dernier|passé|pasado))(?!\w)"
 )
-"""A day that is over, so that it is refused; "the film of yesterday" is none, nor the German "hier" (here)."""
+"""A day in the past, which is refused; "the film of yesterday" is none, nor is the German "hier" (here)."""
 _LATER_TODAY = (
     r"tonight|this (?:afternoon|evening)|heute (?:nachmittag|abend)|ce soir|cet après-midi|esta (?:tarde|noche)"
 )
@@ -183,7 +183,7 @@ _MARKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         "clock": _CLOCKS,
         "early": [_EARLY],
         "late": [_LATE],
-        # Behind a day alone: elsewhere they are words of the text, as in "at 9 evening classes".
+        # Only right after a day: elsewhere they belong to the text, as in "at 9 evening classes".
         "early of the day": [r"(?:morning|matin)(?!\w)"],
         "late of the day": [r"(?:afternoon|evening|night|après-midi|soir)(?!\w)"],
         "clock of the day": [rf"(?P<hour>\d{{1,2}})(?=\s?h(?!\w)){_PAST_THE_HOUR}"],
@@ -195,7 +195,7 @@ _GAP = re.compile(r"[\s,]*(?:[:;.→–—-]+(?=\s)[\s,]*)*")
 """Between a time and its text."""
 _COURTESY = re.compile(r"(?:(?:mich|me|moi|bitte|please|por favor)[\s,]+)*", re.IGNORECASE)
 _JOINED = re.compile(r"(?:(?:an|daran|dass|zu|de|que|à|to)[\s,]+|(?:d|qu)')+", re.IGNORECASE)
-"""What leads from a time to the text, and from the wish to either."""
+"""Words that lead from a time to the text, and from the wish to either."""
 _JOINED_IN_ENGLISH = re.compile(r"(?:(?:to|of|about|that)\s+)+", re.IGNORECASE)
 _LAST_WORDS = re.compile(r"[\s,]*(?:bitte|please|por favor|s'il te plaît)?[\s,.!?]*", re.IGNORECASE)
 _ASK = re.compile(r"ask:\s*(?=\S)", re.IGNORECASE)
@@ -209,16 +209,16 @@ _FRACTIONS: Mapping[str, int] = {
     **dict.fromkeys(["quarter_to", "quarter_less"], -15),
     "half_to": -30,
 }
-"""Minutes after the hour that is named, by the group that says so."""
+"""Minutes relative to the named hour, by the group that matches them."""
 _CENTURY = 2000
 _MAX_YEARS = 9
-"""So far away is the next 29 February at most, the present year included."""
+"""How far away the next 29 February can be, counting the present year."""
 
 _Marks = dict[str, re.Match[str]]
 
 
 def read(words: str, *, now: datetime, zone: str) -> Wish | None:
-    """What somebody in this time zone wishes for, the time first; None where it is not in the grammar."""
+    """Returns the wish of somebody in this time zone, with the time first; None if it does not fit the grammar."""
     words = words.strip().replace("’", "'")
     marks, end = _scan(words, _match_end(_COURTESY, words), {})
     text = words[_match_end(_GAP, words, end) :]
@@ -230,9 +230,9 @@ def read(words: str, *, now: datetime, zone: str) -> Wish | None:
 
 
 def find(words: str, *, now: datetime, zone: str) -> Wish | None:
-    """The same of a sentence, in which some or all of the time may stand behind what is wished for.
+    """Returns the wish in a sentence whose time can come, in whole or in part, after the text.
 
-    Such as "to call Mum tomorrow at 9", "tomorrow to call Mum at 9"; None where it has no whole time, or nothing else.
+    Such as "to call Mum tomorrow at 9", "tomorrow to call Mum at 9"; None if it has no complete time, or nothing else.
     """
     words = _without_join(words.strip().replace("’", "'"))
     marks, end = _scan(words, _match_end(_COURTESY, words), {})
@@ -253,7 +253,7 @@ def _without_join(text: str) -> str:
 
 
 def _scan(text: str, at: int, known: _Marks) -> tuple[_Marks, int]:
-    """The parts of a time that stand here one after another, each once, besides those that are known; and their end."""
+    """The parts of a time that follow one another here, each once, besides the known ones; and where they end."""
     marks, last = dict(known), ""
     while found := next(_candidates(text, _match_end(_BETWEEN, text, at), marks, last), None):
         last, match = found
@@ -310,7 +310,7 @@ def _count(word: str) -> float:
 
 
 def _clock(marks: _Marks) -> time | None:
-    """None where none was said, or no clock shows that."""
+    """The time of day; None if none was given, or there is no such time."""
     if "clock" not in marks:
         return None
     said = marks["clock"].groupdict()
@@ -353,7 +353,7 @@ def _weekday(word: str) -> int:
 
 
 def _day(match: re.Match[str] | None, now: datetime, clock: time) -> date | None:
-    """The day that is meant; without one the next on which the clock shows this time. None: there is no such day."""
+    """The day that is meant; if none is given, the next one with this time ahead. None if there is no such day."""
     today, is_over = now.date(), clock <= now.time().replace(second=0, microsecond=0)
     if match is None:
         return today + timedelta(days=is_over)
@@ -372,7 +372,7 @@ def _day(match: re.Match[str] | None, now: datetime, clock: time) -> date | None
 
 
 def _date(said: Mapping[str, str | None], today: date, *, is_over: bool) -> date:
-    """The date; without its year the next one. Today where none was said.
+    """The date; without a year the next one. Today if none was given.
 
     Raises:
         ValueError: the calendar has no such day.

@@ -1,1 +1,1 @@
-"""What comes with messages besides words: pictures, recordings and files, opened safely and made fit for models."""
+"""What comes with messages besides words: pictures, recordings and files, opened safely and prepared for models."""

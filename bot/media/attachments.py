@@ -1,4 +1,4 @@
-"""The files that came with messages: fetched, opened and put into words.
+"""The files that came with messages: fetched, opened and described in words.
 
     attachment --too large, too many--------------------------------> a line that says so
                '-> transport --> bytes --> what is it? --picture----> a cell --> upright and small, for models that see
@@ -7,7 +7,7 @@
                        |                       |-------text---------> its words
                        '-not there             '-------all else-----> a line that says what it is
 
-Whatever happens, each file comes to one finding; only cancellation is raised.
+Whatever happens, each file yields one description; only cancellation is raised.
 """
 
 import asyncio
@@ -37,14 +37,14 @@ _log = logging.getLogger(__name__)
 
 _MAX_NATIVE_BYTES = 8_000_000
 _MAX_NATIVE_PAGES = 100
-"""Of a PDF that is handed on as it is; vendors take 100 pages and 32 MB in one request, all messages together."""
+"""For a PDF that is passed on as it is; vendors accept 100 pages and 32 MB per request, all messages together."""
 _PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0)
-"""Between attempts to fetch a file while the bridge is away."""
+"""The pauses between attempts to fetch a file while the bridge is away."""
 _CELL_SECONDS = 30.0
 
 
 MaySpend = Callable[[Decimal], Awaitable[bool]]
-"""Tells whether so many US dollars may be spent, and takes them for spent where they may."""
+"""Returns whether this many US dollars can be spent, and if so counts them as spent."""
 
 
 async def _always(_: Decimal) -> bool:
@@ -52,7 +52,7 @@ async def _always(_: Decimal) -> bool:
 
 
 class _PictureFacts(BaseModel):
-    """What a cell says of a picture."""
+    """The facts that a cell reports about a picture."""
 
     content_type: Literal["image/jpeg", "image/png"]
     width: int = Field(ge=1)
@@ -69,15 +69,15 @@ class ReadAttachment:
 
 
 async def open_lone_picture(data: bytes) -> Picture:
-    """A picture that came with no message, as a cell of its own sandbox has written it again, upright and small.
+    """Returns a picture that came with no message, re-encoded by a cell of its own sandbox, upright and small.
 
     Raises:
-        FileRefused: it is no picture, damaged, or too large.
+        FileRefused: it is not a picture, damaged, or too large.
     """
     kind = kind_of(data)
     if kind.family != "picture":
         raise FileRefused("it is no picture")
-    sandbox = Sandbox(Zygote(("bot.media.pictures",)))  # which opens nothing else, and so is there at once
+    sandbox = Sandbox(Zygote(("bot.media.pictures",)))  # with nothing else to load, it is ready at once
     try:
         picture, _ = await open_picture(sandbox, data, kind)
     finally:
@@ -86,7 +86,7 @@ async def open_lone_picture(data: bytes) -> Picture:
 
 
 async def open_picture(sandbox: Sandbox, data: bytes, kind: FileKind) -> tuple[Picture, bool]:
-    """A picture as a cell has written it again, upright and small, and whether it was the first of an animation.
+    """Returns a picture re-encoded by a cell, upright and small, and whether it was the first frame of an animation.
 
     Raises:
         FileRefused: it is damaged, or too large.
@@ -98,7 +98,7 @@ async def open_picture(sandbox: Sandbox, data: bytes, kind: FileKind) -> tuple[P
 
 
 class AttachmentReader:
-    """What came with messages. `speech` None: nobody here understands spoken words."""
+    """Reads what came with messages. `speech` None means that recordings cannot be transcribed here."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class AttachmentReader:
         on_broken_off: OnFee = lambda _: None,
         may_spend: MaySpend = _always,
     ) -> ReadAttachment:
-        """What is in a file, the `number`th of its question, from 1. `may_spend` is asked before a service is."""
+        """Returns what is in a file, the `number`th of its question, from 1; asks `may_spend` before a paid service."""
         what = "a voice note" if attachment.is_voice_note else "a file"
         if number > self._limits.max_files:
             most = self._limits.max_files
@@ -167,7 +167,7 @@ class AttachmentReader:
             case "paper":
                 return ReadAttachment(finding=await self._paper(data, kind, f"document-{number}.pdf"))
             case "text":
-                # Work of up to half a second for a large file, in which everybody else shall have their turn.
+                # Up to half a second of work for a large file, during which everybody else must have their turn.
                 return ReadAttachment(finding=await asyncio.to_thread(self._text, data, kind))
             case _:
                 return _refused(kind.what, "which cannot be read here")
@@ -182,7 +182,7 @@ class AttachmentReader:
         facts, read = await self._sandbox.open(
             "pdf", data, str(self._limits.max_pages), str(most), timeout_seconds=_CELL_SECONDS
         )
-        # What nobody sees could be an order. Work of up to a second for the longest text.
+        # Invisible text could be an instruction. Up to a second of work for the longest text.
         told, text = check_facts(PaperFacts, facts), await asyncio.to_thread(clean_text, read.decode(errors="replace"))
         pages = told.pages
         what = f"{kind.what} of {_counted(pages, 'page')}"

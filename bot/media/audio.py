@@ -1,11 +1,11 @@
-"""Pure: raw AAC, as Signal for Android records it, put into an M4A file, which is what services take; and durations.
+"""Pure: wraps raw AAC, as Signal for Android records it, into an M4A file, as services expect it; and reads durations.
 
     [header frame][header frame]...  -->  ftyp  moov(how to read it, where each frame is)  mdat(frame frame ...)
 
 Nothing is decoded and nothing is lost: the frames stay as they are.
 
-Source: ISO/IEC 14496-3, 1.A.2 (ADTS); ISO/IEC 14496-12 (boxes) and -14 (`esds`); OpenAI and Groq refuse raw AAC to
-transcribe, under every name, with "Invalid file format" (2026-11-21).
+Source: ISO/IEC 14496-3, 1.A.2 (ADTS); ISO/IEC 14496-12 (boxes) and -14 (`esds`); OpenAI and Groq refuse to transcribe
+raw AAC, under any name, with "Invalid file format" (2026-11-21).
 """
 
 from collections.abc import Iterator
@@ -25,14 +25,14 @@ _UNDETERMINED = 0x55C4  # "und", five bits a letter
 _MAX_BOXES = 1000
 _UNUSUAL = "it is a kind of AAC that is not read here"
 _MAX_FRAMES = 500_000
-"""Three hours of the usual kind. A made file may be nothing but heads: millions of them, each an object here."""
+"""Three hours of the usual kind. A crafted file can consist of headers alone: millions of them, each an object here."""
 _MIN_BITS = 1000
-"""Of sound that takes a second: an account of more seconds than its bits can hold is none."""
+"""The fewest bits that hold a second of sound: a file that claims more seconds than that allows is not believed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Format:
-    """What every frame's header says."""
+    """The content of every frame's header."""
 
     profile: int
     rate_index: int
@@ -44,12 +44,12 @@ class _Format:
 
     @property
     def specific_config(self) -> bytes:
-        """AudioSpecificConfig: five bits of the kind of AAC, four of the rate, four of the channels."""
+        """AudioSpecificConfig: five bits for the kind of AAC, four for the rate, four for the channels."""
         return pack(">H", (self.profile + 1) << 11 | self.rate_index << 7 | self.channels << 3)
 
 
 def as_m4a(adts: bytes) -> tuple[bytes, float]:
-    """The same sound as an M4A file, and how many seconds it lasts. A frame that is cut off at the end is left out.
+    """Returns the same sound as an M4A file, and its length in seconds. A truncated last frame is left out.
 
     Raises:
         FileRefused: there is no whole frame, or one of a kind that no recorder of voice notes makes.
@@ -67,7 +67,7 @@ def as_m4a(adts: bytes) -> tuple[bytes, float]:
 
 
 def seconds_of(m4a: bytes) -> float | None:
-    """How long an M4A file lasts by its own account (`mvhd`); None where it does not say, or what cannot be."""
+    """Returns the length that an M4A file itself claims (`mvhd`); None if it claims none, or an impossible one."""
     moov = _inside(m4a, b"moov")
     head = None if moov is None else _inside(moov, b"mvhd")
     if not head or len(head) < (32 if head[0] == 1 else 20):
@@ -80,7 +80,7 @@ def seconds_of(m4a: bytes) -> float | None:
 
 
 def _frames(data: bytes) -> Iterator[bytes]:
-    """The frames without their headers; until the data ends or makes no sense any more."""
+    """The frames without their headers, until the data ends or stops making sense."""
     at = 0
     while at + _HEADER_BYTES <= len(data):
         head = data[at : at + _HEADER_BYTES]
@@ -103,7 +103,7 @@ def _format(head: bytes) -> _Format:
 
 
 def _moov(sound: _Format, frames: list[bytes], offset: int) -> bytes:
-    """How to read it; `offset` is where the first frame stands in the file."""
+    """The metadata; `offset` is where the first frame begins in the file."""
     duration = len(frames) * _SAMPLES_PER_FRAME
     times = pack(">IIII", 0, 0, sound.rate, duration)
     movie = _full(b"mvhd", times, pack(">IHxx8x", 0x10000, 0x100), _IDENTITY, bytes(24), pack(">I", 2))
@@ -125,12 +125,12 @@ def _moov(sound: _Format, frames: list[bytes], offset: int) -> bytes:
 
 
 def _references() -> bytes:
-    """The sound stands in this very file."""
+    """The reference that says: the sound is in this very file."""
     return _box(b"dinf", _full(b"dref", pack(">I", 1), _full(b"url ", flags=1)))
 
 
 def _table(sound: _Format, frames: list[bytes], offset: int) -> bytes:
-    """One chunk with all frames, each as long as the others, of these sizes."""
+    """One chunk with all frames, all of the same duration and of these sizes."""
     count = len(frames)
     entry = _box(
         b"mp4a",
@@ -148,7 +148,7 @@ def _table(sound: _Format, frames: list[bytes], offset: int) -> bytes:
 
 
 def _descriptors(sound: _Format) -> bytes:
-    """ES descriptor: MPEG-4 audio (0x40), an audio stream (0x15), rates unknown; then how AAC is to be decoded."""
+    """ES descriptor: MPEG-4 audio (0x40), an audio stream (0x15), rates unknown; then the configuration of AAC."""
     specific = _tagged(5, sound.specific_config)
     decoder = _tagged(4, pack(">BB3xII", 0x40, 0x15, 0, 0) + specific)
     return _tagged(3, pack(">HB", 1, 0) + decoder + _tagged(6, b"\x02"))
@@ -169,11 +169,11 @@ def _box(name: bytes, *parts: bytes) -> bytes:
 
 
 def _inside(data: bytes, name: bytes) -> bytes | None:
-    """What stands in the first box of that name on this level; None where there is none."""
+    """The content of the first box of that name on this level; None if there is none."""
     at = 0
     for _ in range(_MAX_BOXES):
         size, head = int.from_bytes(data[at : at + 4], "big"), 8
-        if size == 1:  # the size is too long for its place and stands behind the name
+        if size == 1:  # the size does not fit its field and follows the name
             size, head = int.from_bytes(data[at + 8 : at + 16], "big"), 16
         if data[at + 4 : at + 8] == name:
             return data[at + head : at + size if size else None]

@@ -1,13 +1,13 @@
-"""What goes between Aldis and a cell: a process that opens one file of a stranger, and then ends.
+"""The protocol between Aldis and a cell: a process that opens one file of a stranger, and then exits.
 
-A file may be made to crash, stall or bloat whatever opens it, or to take it over. So nothing of Aldis is in a cell's
-memory, no key, no other message, no environment, and it can neither open anything nor reach anybody
-(`bot.media.confinement`). What it says is read as data of the stranger's.
+A file can be crafted to crash, stall or bloat whatever opens it, or to take it over. So a cell's memory holds nothing
+of Aldis, no key, no other message and no environment, and a cell can neither open nor reach anything
+(`bot.media.confinement`). Its answers are treated as data from the stranger.
 
-Each module that opens files has two functions, and is imported by the cells alone:
+Each module that opens files has two functions, and is imported only by cells:
 
-    preload()                      has everything loaded that its library would load later, when no file opens any more
-    serve(data, arguments)         what is in the file: facts, and bytes
+    preload()                      loads everything that its library would load later, when no file can be opened
+    serve(data, arguments)         returns the content of the file: facts, and bytes
 """
 
 import importlib
@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 Facts = Mapping[str, Any]
-"""What JSON knows."""
+"""Values that JSON knows."""
 
 
 class FileRefused(Exception):
@@ -26,7 +26,7 @@ class FileRefused(Exception):
 
 
 def load_all(package: ModuleType) -> None:
-    """Load every module of a package, those left out that lack a library; for `preload`."""
+    """Loads every module of a package, except those that lack a library; for `preload`."""
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         with suppress(ImportError):
             importlib.import_module(module.name)

@@ -1,14 +1,14 @@
-"""What a process is denied in which files of strangers are opened; each layer holds where the others are missing.
+"""Confinement of a process that opens strangers' files; each layer holds where the others are missing.
 
     Landlock     opens no file, connects to nothing, signals nobody outside       Linux 5.13, more of it from 6.7 on
-    seccomp      no call of the system but a few harmless ones                    Linux 3.5; x86-64 and aarch64
+    seccomp      no system call but a few harmless ones                           Linux 3.5; x86-64 and aarch64
     limits       no further descriptor, no process, bounded memory and time       everywhere
-    the rest     no core dump, not to be traced, no new rights, another user where Aldis is root
+    the rest     no core dump, no tracing, no new rights, another user if Aldis is root
 
-Small libraries for the first two stand on libseccomp or a helper process of their own, or want a newer kernel than many
-have (pyseccomp, sandlock, py-landlock; 2026-11), and the whole of what is needed of them is below.
+Small libraries for the first two depend on libseccomp or a helper process of their own, or need a newer kernel than
+many have (pyseccomp, sandlock, py-landlock; 2026-11), and everything needed of them is below.
 
-Left to others: which calls of the system are left (`bot.media.syscall_filter`), when (`bot.media.zygote`).
+Left to others: which system calls are left (`bot.media.syscall_filter`), when (`bot.media.zygote`).
 
 Source: landlock(7), seccomp(2), prctl(2), and `linux/landlock.h` up to version 7 of its interface (2026-11).
 """
@@ -27,10 +27,10 @@ from pathlib import Path
 from bot.media.syscall_filter import architecture, program
 
 MAX_MEMORY_BYTES = 1_500_000_000
-"""Of address space, of which a good part is libraries: a picture of the largest size takes a third of it."""
+"""For the address space, a good part of which is libraries: a picture of the largest size takes a third of it."""
 
 MAX_CPU_SECONDS = 60
-"""For when nobody is left who would end it."""
+"""For the case that nobody is left to end it."""
 
 _LIMITS = (
     (resource.RLIMIT_AS, MAX_MEMORY_BYTES),
@@ -54,20 +54,20 @@ _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Level:
-    """Which of the layers that not every machine has are in force."""
+    """The layers in force, of those that not every machine has."""
 
     landlock: int
-    """The version of its interface; 0: there is none."""
+    """The version of its interface; 0 if there is none."""
     seccomp: bool
 
     @property
     def holds(self) -> bool:
-        """Whether a cell can open, reach and start nothing; without Landlock that hangs on one layer alone."""
+        """Whether a cell can open, reach and start nothing; without Landlock that depends on one layer alone."""
         return self.seccomp
 
     @property
     def words(self) -> str:
-        """For the operator: `Landlock 7 and seccomp`."""
+        """A description for the operator: `Landlock 7 and seccomp`."""
         landlock = f"Landlock {self.landlock}" if self.landlock else "no Landlock"
         if self.seccomp:
             return f"{landlock} {'and' if self.landlock else 'but'} seccomp"
@@ -75,10 +75,10 @@ class Level:
 
 
 def refuse_dumps() -> None:
-    """Let nothing of this process's memory reach a file or another process of the same user; for good.
+    """Keeps this process's memory out of files and away from other processes of the same user; permanently.
 
-    A core dump would hold keys and messages; so would what a debugger reads. Programs that are started from here may
-    be traced again, but leave no core dump either.
+    A core dump would contain keys and messages, and so would a debugger's view. Programs started from here can be
+    traced again, but leave no core dump either.
     """
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -86,14 +86,14 @@ def refuse_dumps() -> None:
 
 
 def end_with_parent(parent: int) -> None:
-    """End when the process of this id ends, which is to be the parent; where Linux does not see to it, others must."""
+    """Ends this process when its parent, of this id, ends; where Linux does not see to that, others must."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
 
 
 def become_nobody() -> None:
-    """Be an ordinary user without any rights, where this is root and may choose."""
+    """Becomes an ordinary user without any rights, if this is root and can choose."""
     if os.geteuid() == 0:
         with suppress(OSError):
             os.setgroups([])
@@ -102,18 +102,18 @@ def become_nobody() -> None:
 
 
 def go_first() -> None:
-    """Where memory runs out after all, the kernel is to end this process, and not Aldis."""
+    """Has the kernel end this process rather than Aldis if memory does run out."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 
 
 def close_files() -> Level:
-    """Open no file from here on, connect to nothing, signal nobody who has not done the same below; for good.
+    """Gives up opening files, connecting, and signalling processes that have not given it up as well; permanently.
 
-    The level says what of it the kernel can do.
+    Returns the level that the kernel supports.
 
     Raises:
-        OSError: it can, and failed.
+        OSError: the kernel supports it, but failed.
     """
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     version = _landlock_version()
@@ -123,15 +123,15 @@ def close_files() -> Level:
 
 
 def confine(expected: Level) -> None:
-    """Take from this process all but computing and the descriptors it has; for good.
+    """Gives up everything but computing and the open descriptors; permanently.
 
-    `expected` is what `close_files` said.
+    `expected` is the result of `close_files`.
 
     Raises:
-        OSError: that level cannot be reached; nothing of a stranger may be opened.
+        OSError: that level cannot be reached; no stranger's file must be opened.
     """
     if expected.landlock:
-        _landlock(expected.landlock)  # apart from its like, too
+        _landlock(expected.landlock)  # cut off from other cells, too
     for what, most in _LIMITS:
         with suppress(ValueError, OSError):  # not every system has each
             resource.setrlimit(what, (most, most))
@@ -140,12 +140,12 @@ def confine(expected: Level) -> None:
 
 
 def _landlock_version() -> int:
-    """The version of Landlock's interface; 0: the kernel has none, or may not be asked."""
+    """The version of Landlock's interface; 0 if the kernel has none, or it cannot be asked."""
     return max(_call(_CREATE_RULESET, None, 0, _RULESET_VERSION)[0], 0) if sys.platform == "linux" else 0
 
 
 def _landlock(version: int) -> None:
-    """Take all rights that this version knows, and give none back."""
+    """Drops all rights that this version knows, and gives none back."""
     rights = (1 << _FILE_RIGHTS.get(version, _FILE_RIGHTS[max(_FILE_RIGHTS)])) - 1
     attributes = struct.pack("=Q", rights)
     attributes += struct.pack("=Q", _NETWORK_RIGHTS) if version >= _NETWORK_SINCE else b""
@@ -158,7 +158,7 @@ def _landlock(version: int) -> None:
 
 
 def _knows_filters() -> bool:
-    """Whether seccomp takes a filter: asked with none at all, it complains of the address and not of the question."""
+    """Whether seccomp accepts filters: asked without one, it complains about the address and not about the request."""
     if sys.platform != "linux" or architecture() is None:
         return False
     return _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None) == errno.EFAULT
@@ -181,7 +181,7 @@ def _filter_calls() -> None:
 
 
 def _prctl(option: int, *arguments: object) -> int:
-    """The number of the error; 0 where there was none, or nothing like it on this system."""
+    """The error number; 0 if there was none, or this system has no such call."""
     if sys.platform != "linux":
         return 0
     whole = [*arguments, 0, 0, 0, 0][:4]
@@ -197,7 +197,7 @@ def _called(number: int, *arguments: int | bytes | None) -> int:
 
 
 def _call(number: int, *arguments: int | bytes | None) -> tuple[int, int]:
-    """What a call of the system gives, and the number of the error where that is -1."""
+    """The result of a system call, and the error number if that is -1."""
     given = (ctypes.c_long(one) if isinstance(one, int) else one for one in arguments)
     result: int = _libc().syscall(ctypes.c_long(number), *given)
     return result, ctypes.get_errno()

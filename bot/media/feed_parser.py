@@ -1,4 +1,4 @@
-"""What stands in a feed: RSS of every age, or Atom, also where it breaks the rules.
+"""The content of a feed: RSS of every age, or Atom, even if it breaks the rules.
 
 Runs in a cell (`bot.media.cell`); the home of feedparser, which a feed can keep busy for minutes: one of 2 MB with
 8,700 well-formed items took 23 s, one tag with 150,000 attributes more than two minutes (measured, on a busy machine).
@@ -21,7 +21,7 @@ import feedparser  # pyright: ignore[reportMissingTypeStubs] (it has none)
 from bot.media.cell import Facts, FileRefused, load_all
 
 MAX_ENTRIES = 50
-"""How many entries of a feed are read: the first."""
+"""How many entries of a feed are read, from the first on."""
 
 _MAX_SUMMARY_CHARS = 1_500
 _MAX_TITLE_CHARS = 500
@@ -31,7 +31,7 @@ _NUMBERED = re.compile(rb"&#(?:[xX]([0-9a-fA-F]+)|([0-9]+))")
 _MAX_DIGITS = 8  # behind the zeros; no character has a number this long
 _HALVES = range(0xD800, 0xE000)
 _UNREADABLE = b"&#xFFFD"
-# Where the first entries end, and how such a feed ends: what comes behind them need not be read at all.
+# How the first entries end, and how such a feed is closed: what follows need not be read at all.
 _ENDINGS = (
     (re.compile(rb"</item\s*>", re.IGNORECASE), b"<rdf:rdf", b"</rdf:RDF>"),
     (re.compile(rb"</item\s*>", re.IGNORECASE), b"", b"</channel></rss>"),
@@ -48,7 +48,7 @@ _WARMING = (
 
 
 def preload() -> None:
-    """See `bot.media.cell`: all of feedparser is loaded, and each way of reading gone once."""
+    """See `bot.media.cell`: loads all of feedparser, and runs each way of reading once."""
     load_all(feedparser)
     for feed in _WARMING:
         read(feed, url="http://a.example/", charset="utf-8")
@@ -61,18 +61,18 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 
 def read(data: bytes, *, url: str, charset: str) -> tuple[Facts, bytes]:
-    """The entries as JSON: a list of objects with `key`, `url`, `title`, `summary`, `published`.
+    """Returns the entries as JSON: a list of objects with `key`, `url`, `title`, `summary`, `published`.
 
-    `url` is where the feed was found, which relative addresses in it are relative to; `charset` what its server says,
-    "" where it does not. Texts are HTML still; `url` and `published` (seconds since 1970) may be None. The facts are
-    `title` (of the feed) and `ttl_minutes` (0: it does not say).
+    `url` is where the feed was found, and the base of relative addresses in it; `charset` is what its server says, ""
+    if it says nothing. Texts are still HTML; `url` and `published` (seconds since 1970) can be None. The facts are
+    `title` (of the feed) and `ttl_minutes` (0: not given).
 
     Raises:
-        FileRefused: it is no feed.
+        FileRefused: it is not a feed.
     """
     kind = f"application/xml; charset={charset}" if charset else "application/xml"
-    # Bytes it would first take for the name of a file of this machine, and read that. What is in the texts is made
-    # plain later on; resolving addresses in them would be work for nothing.
+    # Given bytes, it would first try them as the name of a local file, and read that. The texts are made plain later;
+    # resolving addresses in them would be wasted work.
     found = cast(
         "dict[str, Any]",
         feedparser.parse(  # pyright: ignore[reportUnknownMemberType] (untyped there)
@@ -90,7 +90,7 @@ def read(data: bytes, *, url: str, charset: str) -> tuple[Facts, bytes]:
 
 
 def _beginning(data: bytes) -> bytes:
-    """The feed up to the last entry that is read, closed as its kind is closed; whole where that cannot be seen."""
+    """The feed up to the last entry that is read, closed as its kind is closed; all of it if that cannot be found."""
     for ending, opening, closing in _ENDINGS:
         if opening in data[:4096].lower():
             ends = [match.end() for _, match in zip(range(MAX_ENTRIES), ending.finditer(data), strict=False)]
@@ -100,9 +100,9 @@ def _beginning(data: bytes) -> bytes:
 
 
 def _readable(number: re.Match[bytes]) -> bytes:
-    """A character by its number, as it stands; one that there is not would end the reading of the whole feed.
+    """A numeric character reference; one for a character that does not exist would end the reading of the whole feed.
 
-    Halves of emoji are the usual case: some programs write each of the two by its own number.
+    Halves of emoji are the usual case: some programs write each half as its own number.
     """
     digits, base = (number[1], 16) if number[1] else (number[2], 10)
     significant = digits.lstrip(b"0")
@@ -114,7 +114,7 @@ def _entry(entry: Mapping[str, Any]) -> Mapping[str, Any]:
     link = _text(entry, "link", _MAX_URL_CHARS)
     title = _text(entry, "title", _MAX_TITLE_CHARS)
     published = _seconds(entry)
-    # An id is a feed's own business, of any length; what is kept of it only has to be the same the next time.
+    # A feed can use any id, of any length; the key only has to be the same the next time.
     named = _text(entry, "id", sys.maxsize) or link or f"{title}|{published}"
     return {
         "key": hashlib.sha256(named.encode(errors="replace")).hexdigest()[:32],
@@ -131,7 +131,7 @@ def _text(of: Mapping[str, Any], name: str, most: int) -> str:
 
 
 def _content(entry: Mapping[str, Any]) -> str:
-    """The beginning of an Atom entry's content, for one that has no summary."""
+    """The beginning of an Atom entry's content, for one without a summary."""
     match entry.get("content"):
         case [{"value": str(value)}, *_]:
             return value.strip()[:_MAX_SUMMARY_CHARS]
@@ -140,9 +140,9 @@ def _content(entry: Mapping[str, Any]) -> str:
 
 
 def _seconds(entry: Mapping[str, Any]) -> int | None:
-    """When it was published, else changed last; None where no date can be read."""
+    """When it was published, or else last changed; None if no date can be read."""
     for name in ("published_parsed", "updated_parsed"):
-        told = entry[name] if name in entry else None  # noqa: SIM401  (`get` gives one for the other, and warns of it)
+        told = entry[name] if name in entry else None  # noqa: SIM401  (`get` falls back to the other, and warns of it)
         if isinstance(told, time.struct_time):
             try:
                 return calendar.timegm(told)

@@ -1,15 +1,15 @@
-"""One feed, asked for what is new: fetched only if it has changed, opened in a cell, put into plain words.
+"""Reads one feed: fetches it only if it has changed, opens it in a cell, and puts it into plain words.
 
-    what is known of it --asked with its marks--> 304, or the same bytes --------> nothing new
-                                              '-> other bytes --> a cell --------> its articles
-                                              '-> 410 --------------------------> gone for good
-                                              '-> anything else, or no answer ---> trouble, in a word
+    what is known about it --validators--> 304, or the same bytes --------> nothing new
+                                       '-> other bytes --> a cell --------> its articles
+                                       '-> 410 --------------------------> gone for good
+                                       '-> anything else, or no answer ---> trouble, in a word
 
-Its content is a stranger's, even where an admin chose it: only the public web is asked, sizes and times are bounded,
-and what opens it runs in a process of its own.
+Its content comes from a stranger, even if an admin chose it: only the public web is asked, sizes and times are bounded,
+and it is opened in a process of its own.
 
-Source: RFC 9110 (13.1, 15.4, 15.5.11, 10.2.3) and RFC 9111 (5.2.2.1); conditional requests are answered by most servers
-of feeds, some ignore them, so that the bytes are compared too (2026-11).
+Source: RFC 9110 (13.1, 15.4, 15.5.11, 10.2.3) and RFC 9111 (5.2.2.1); most feed servers answer conditional requests,
+some ignore them, so the bytes are compared as well (2026-11).
 """
 
 import hashlib
@@ -62,40 +62,40 @@ _TROUBLES: tuple[tuple[type[ToolError], str], ...] = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedValidators:
-    """What a server wants to be shown the next time, so that it need not send the same again; word for word."""
+    """What a server wants to be shown next time, word for word, so that it need not send the same content again."""
 
     etag: str | None = None
     last_modified: str | None = None
     digest: bytes | None = None
-    """Of the bytes that were read last, for servers that know neither of the two."""
+    """A digest of the bytes that were read last, for servers that know neither of the two."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Piece:
-    """One article as its feed tells of it, in plain words."""
+    """One article of a feed, in plain words."""
 
     key: str
-    """What the feed calls it, as a short fingerprint."""
+    """A short fingerprint of its id in the feed."""
     url: str | None
-    """In its one spelling; None: it has none that leads anywhere."""
+    """In canonical form; None if it has none that leads anywhere."""
     title: str
     summary: str
     published_at: datetime | None
-    """None: the feed does not say."""
+    """None if the feed does not say."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedNews:
-    """It has changed: this stands in it now."""
+    """The feed has changed: its present content."""
 
     url: str
-    """Where it is from now on: it may have moved for good."""
+    """Where it is from now on: it may have moved permanently."""
     marks: FeedValidators
     title: str
-    """Empty: it has none."""
+    """Empty if it has none."""
     pieces: tuple[Piece, ...]
     pause_seconds: float
-    """How long it wants to be left alone at least; 0: it does not say."""
+    """How many seconds it wants to be left alone at least; 0 if it does not say."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,14 +125,14 @@ Reading = FeedNews | Unchanged | Gone | Trouble
 
 
 class _Channel(BaseModel):
-    """What a cell says of a feed."""
+    """The facts that a cell reports about a feed."""
 
     title: str = Field(max_length=1_000)
     ttl_minutes: int = Field(ge=0, le=1_000_000)
 
 
 class _Entry(BaseModel):
-    """What a cell says of an entry; see `bot.media.feed_parser`."""
+    """The facts that a cell reports about an entry; see `bot.media.feed_parser`."""
 
     key: str = Field(min_length=1, max_length=64)
     url: str | None
@@ -145,14 +145,14 @@ _ENTRIES = TypeAdapter(Annotated[list[_Entry], Field(max_length=100)])
 
 
 class FeedReader:
-    """Reads feeds, each when it is told to."""
+    """Reads feeds on request."""
 
     def __init__(self, fetcher: Fetcher, sandbox: Sandbox) -> None:
         self._fetcher = fetcher
         self._sandbox = sandbox
 
     async def read(self, url: str, marks: FeedValidators, *, now: datetime) -> Reading:
-        """Ask for what is new since `marks`. Never raises but for cancellation; takes a minute at most."""
+        """Asks for what is new since `marks`. Raises nothing but cancellation; takes a minute at most."""
         try:
             page = await self._fetcher.get(
                 url, accept=_ACCEPTED, max_bytes=MAX_BYTES, timeout_seconds=_FETCH_SECONDS, headers=_conditions(marks)
@@ -181,7 +181,7 @@ class FeedReader:
         except FileRefused:
             return Trouble(word="unreadable", pause_seconds=pause_seconds)
         except ValidationError:
-            # A feed has taken its cell over, for a cell says nothing like that.
+            # A feed has taken over its cell: a cell never says anything like that.
             return Trouble(word="unreadable", pause_seconds=pause_seconds)
         return FeedNews(
             url=url,
@@ -206,13 +206,13 @@ def _marks(page: FetchedPage) -> FeedValidators:
 
 
 def _mark(page: FetchedPage, name: str) -> str | None:
-    """A header to be sent back; None where it is missing or could not travel as it is."""
+    """A header to be sent back; None if it is missing or could not be sent unchanged."""
     value = page.headers.get(name, "")
     return value if value and len(value) <= _MAX_MARK_CHARS and value.isascii() and value.isprintable() else None
 
 
 def _pause_seconds(page: FetchedPage, now: datetime) -> float:
-    """How long the server wants to be left alone; 0: it does not say."""
+    """How many seconds the server wants to be left alone; 0 if it does not say."""
     if page.status in _WAITS:
         return _retry_after_seconds(page.headers.get("retry-after", ""), now)
     age = _MAX_AGE.search(page.headers.get("cache-control", ""))
@@ -220,7 +220,7 @@ def _pause_seconds(page: FetchedPage, now: datetime) -> float:
 
 
 def _retry_after_seconds(told: str, now: datetime) -> float:
-    """Retry-After: so many seconds, or a date."""
+    """Retry-After: a number of seconds, or a date."""
     if re.fullmatch(r"[0-9]{1,9}", told):
         return float(told)
     try:
@@ -244,5 +244,5 @@ def _piece(entry: _Entry) -> Piece:
 def _moment(seconds: int | None) -> datetime | None:
     try:
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):  # a year that there is not
+    except (ValueError, OverflowError, OSError):  # a year that does not exist
         return None

@@ -1,11 +1,10 @@
-"""What stands on a page of the web: HTML, or any other text.
+"""The content of a web page: HTML, or any other text.
 
     page --decoded, sieved--> safe HTML --parsed--> article | main | body, without what surrounds it --> lines, links
 
-Headings begin with `#`, items of lists with `-`, cells of a table are separated by ` | `; there is an empty line
-between blocks. Runs in a cell (`bot.media.cell`); the only home of selectolax. Left to others: what of it is seen,
-which links lead anywhere (`bot.media.pdf_port`), where the page came from and how much of it is shown
-(`tools.web.tool`).
+Headings begin with `#`, list items with `-`, table cells are separated by ` | `, and blocks by an empty line. Runs in a
+cell (`bot.media.cell`); the only home of selectolax. Left to others: what of it is visible, which links lead anywhere
+(`bot.media.pdf_port`), where the page came from and how much of it is shown (`tools.web.tool`).
 
 Source: selectolax 1.0.2 (MIT): at most `MAX_CHARS` of what `bot.media.sieve` lets through take it a few hundredths of a
 second (measured 2026-11-22).
@@ -23,28 +22,28 @@ from bot.media.sieve import sieve_page
 from bot.media.texts import tidy
 
 MAX_CHARS = 1_000_000
-"""How much of a page of HTML is read; what stands behind is left out."""
+"""How many characters of an HTML page are read; the rest is left out."""
 
 HTML = "html"
-"""The kind of a page with markup; every other is taken as it stands."""
+"""The kind of a page with markup; any other is taken as it is."""
 
-_MAX_LINKS = 1_000  # a page may link to one place ten thousand times
+_MAX_LINKS = 1_000  # a page can link to one place ten thousand times
 _MAX_LABEL_CHARS = 1_000
 _MIN_CHARS = 200
-"""What an article or a main part must at least hold to stand for the page."""
+"""How long an article or a main part must be to stand for the page."""
 
 _SURROUNDINGS = frozenset({"nav", "footer", "aside"})
 _INLINE = frozenset({"-text", "a"})
 _CELLS = frozenset({"td", "th"})
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]")
-"""What hides in a text most often: it makes a part no longer."""
+"""The most common invisible characters, which do not count towards the length of a part."""
 
-# What pages are written in; Python knows more encodings, among them some that unpack or run code.
+# Encodings that pages are written in; Python knows more, among them some that unpack or run code.
 _ENCODING = re.compile(
     r"utf-?8|utf-?16(?:le|be)?|us-ascii|(?:iso-?8859|windows|cp)-?\d{1,4}|koi8-[ru]|gb2312|gbk|gb18030|big5"
     r"|euc-(?:jp|kr)|shift[-_]jis|iso-2022-jp|macintosh"
 )
-# By the standard of the web these names mean their larger sisters.
+# By the web's standard these names mean their larger sisters.
 _READ_AS = {"iso-8859-1": "windows-1252", "us-ascii": "windows-1252", "gb2312": "gb18030", "gbk": "gb18030"}
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _META = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([a-z0-9_-]{1,40})", re.IGNORECASE)
@@ -52,16 +51,16 @@ _META_BYTES = 1_024
 
 
 def preload() -> None:
-    """See `bot.media.cell`: the parser has read a page once."""
+    """See `bot.media.cell`: has the parser read a page once."""
     serve(b"<title>a</title><main><p>b <a href='/c'>d</a></main>", ("", HTML))
 
 
 def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     """See `bot.media.cell`; the arguments are the encoding as the server names it, or "", and the kind of the page.
 
-    Gives the text in UTF-8. The facts, all as the page has them: `title`, `date`, `language`, `base` (what its links
-    are relative to, "" means its own address), `links` (words and address of each), `has_password` (whether it asks
-    for one), `has_script`.
+    Returns the text in UTF-8. The facts, all as the page has them: `title`, `date`, `language`, `base` (of its relative
+    links, "" means its own address), `links` (words and address of each), `has_password` (whether it asks for one),
+    `has_script`.
     """
     charset, kind = arguments
     text = _decoded(data, charset)
@@ -72,7 +71,7 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 
 def read(page: str) -> tuple[Facts, str]:
-    """What a page of HTML tells of itself, and its text, in which there may still be what nobody sees."""
+    """Returns the facts about an HTML page, and its text, in which there may still be invisible characters."""
     safe = sieve_page(page[:MAX_CHARS])
     body = LexborHTMLParser(safe.html).body
     written = _written(body) if body is not None else _Writer()
@@ -94,7 +93,7 @@ class _Writer:
 
     pieces: list[str] = field(default_factory=list[str])
     links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """Words and address of each link, as they stand on the page."""
+    """Words and address of each link, as they are on the page."""
 
     @property
     def text(self) -> str:
@@ -102,7 +101,7 @@ class _Writer:
 
     @property
     def length(self) -> int:
-        """How many characters will be seen."""
+        """How many characters will be visible."""
         return len(tidy(_UNSEEN.sub("", self.text)))
 
     def write(self, words: str, *, is_verbatim: bool) -> None:
@@ -151,7 +150,7 @@ def _walked(part: LexborNode, left_out: frozenset[str]) -> _Writer:
 
 
 def _mark(name: str, *, is_open: bool) -> str:
-    """What stands for the beginning or the end of a block."""
+    """The text that marks the beginning or the end of a block."""
     if name in _CELLS:
         return "" if is_open else " | "
     if name in {"tr", "br", "li", "dt", "dd"}:
@@ -162,7 +161,7 @@ def _mark(name: str, *, is_open: bool) -> str:
 
 
 def _steps(part: LexborNode, left_out: frozenset[str]) -> Iterator[tuple[LexborNode, bool]]:
-    """Every node below the part as it begins and, but for text, as it ends; in the order of the page."""
+    """Every node below the part as it begins and, except for text, as it ends; in the order of the page."""
     open_nodes: list[LexborNode] = []
     node = part.child
     while node is not None or open_nodes:
@@ -182,7 +181,9 @@ def _steps(part: LexborNode, left_out: frozenset[str]) -> Iterator[tuple[LexborN
 
 
 def _decoded(body: bytes, charset: str) -> str:
-    """The text of the body: the encoding as the body's mark says, else the header, else the page itself, else UTF-8."""
+    """The text of the body, in the encoding of its byte order mark, or else of the header, the page itself, or
+    UTF-8.
+    """
     mark = next((name for sign, name in _MARKS if body.startswith(sign)), None)
     found = _META.search(body[:_META_BYTES])
     named = charset or (found[1].decode("ascii") if found else "")
@@ -190,7 +191,7 @@ def _decoded(body: bytes, charset: str) -> str:
 
 
 def _known(named: str) -> str:
-    """Python's name of an encoding of the web; `utf-8` for anything else."""
+    """Python's name for an encoding of the web; `utf-8` for anything else."""
     name = named.lower()
     if not _ENCODING.fullmatch(name):
         return "utf-8"

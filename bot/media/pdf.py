@@ -17,13 +17,13 @@ from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
 from bot.media.cell import Facts, FileRefused, load_all
 
 READING_SECONDS = 15.0
-"""After so long no further page is begun: what was read by then is better than nothing."""
+"""After this long no further page is begun: what was read by then is better than nothing."""
 
 _LOCKED = "it is locked by a password"
 
 
 def preload() -> None:
-    """See `bot.media.cell`: all of pypdf is loaded."""
+    """See `bot.media.cell`: loads all of pypdf."""
     load_all(pypdf)
 
 
@@ -34,9 +34,9 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 
 def read(data: bytes, *, max_pages: int, max_characters: int) -> tuple[Facts, bytes]:
-    """The text in UTF-8, each page under a line `Page 1:`; empty for a scan, which has none.
+    """Returns the text in UTF-8, each page under a line `Page 1:`; empty for a scan, which has none.
 
-    The facts are `pages` (all there are) and `pages_read`, which is less where one of the bounds was reached.
+    The facts are `pages` (all of them) and `pages_read`, which is lower if one of the limits was reached.
 
     Raises:
         FileRefused: it is damaged, or locked by a password.
@@ -46,7 +46,7 @@ def read(data: bytes, *, max_pages: int, max_characters: int) -> tuple[Facts, by
         return _read(data, max_pages, max_characters)
     except (FileNotDecryptedError, DependencyError) as error:
         raise FileRefused(_LOCKED) from error
-    # pypdf lets through whatever its parsing of a damaged file runs into.
+    # pypdf lets through whatever exception its parsing of a damaged file runs into.
     except (PyPdfError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError) as error:
         raise FileRefused("it is damaged") from error
     except RecursionError as error:

@@ -1,6 +1,6 @@
-"""The other side of the tools' port `Papers`: PDFs and pages of the web, each opened in a cell.
+"""The implementation of the tools' port `Papers`: PDFs and web pages, each opened in a cell.
 
-What a cell says is a stranger's, as the file was: it is checked, and what nobody sees is taken out.
+A cell's answer is a stranger's data, as the file was: it is checked, and invisible characters are removed.
 Left to others: fetching them (`tools.web.fetch`), what happens in a cell (`bot.media.pdf`, `bot.media.pages`), PDFs
 that come with messages (`bot.media.attachments`).
 """
@@ -18,13 +18,13 @@ from bot.media.texts import tidy
 from tools import BadArguments, PageLink, PageText, Paper, canonical_url, clean_line, clean_text, shorten
 
 MAX_LINKS = 200
-"""The most links that are given of one page."""
+"""How many links of one page are returned at most."""
 
 _PAPER_SECONDS = 20.0
 _PAGE_SECONDS = 10.0
 _MAX_PAGES = 1_000
 _MAX_CHARACTERS = 2_000_000
-"""What stands behind is not read, however far on it is asked for."""
+"""Text beyond this is not read, however far into the document somebody asks."""
 _MAX_LINK_CHARS = 500
 _MAX_LABEL_CHARS = 80
 _MAX_TITLE_CHARS = 300
@@ -32,14 +32,14 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2})?")
 
 
 class PaperFacts(BaseModel):
-    """What a cell says of a PDF."""
+    """The facts that a cell reports about a PDF."""
 
     pages: int = Field(ge=0)
     pages_read: int = Field(ge=0)
 
 
 class _PageFacts(BaseModel):
-    """What a cell says of a page; all of it as it stands there."""
+    """The facts that a cell reports about a page, all as they are on the page."""
 
     title: str = Field(default="", max_length=1_000)
     date: str = Field(default="", max_length=1_000)
@@ -57,12 +57,12 @@ class Library:
         self._sandbox = sandbox
 
     async def read(self, data: bytes, *, max_chars: int) -> Paper:
-        """The first so many characters of what a PDF says; see `tools.ports.Papers`.
+        """Returns the first `max_chars` characters of a PDF's text; see `tools.ports.Papers`.
 
         Raises:
             BadArguments: it cannot be opened; the message says why.
         """
-        # Some more than is asked for, because characters that nobody sees are taken out; seldom that is not enough.
+        # Somewhat more than asked for, because invisible characters are removed; that is rarely not enough.
         most = min(max_chars + max_chars // 4, _MAX_CHARACTERS)
         paper = await self._opened(data, most)
         while paper.is_cut and len(paper.text) < max_chars and most < _MAX_CHARACTERS:
@@ -72,7 +72,7 @@ class Library:
         return Paper(text=paper.text[:max_chars], pages=paper.pages, pages_read=paper.pages_read, is_cut=is_cut)
 
     async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool) -> PageText:
-        """What stands on a page; see `tools.ports.Papers`.
+        """Returns the content of a page; see `tools.ports.Papers`.
 
         Raises:
             BadArguments: it cannot be opened; the message says why.
@@ -80,7 +80,7 @@ class Library:
         kind = "html" if is_html else "text"
         try:
             facts, data = await self._sandbox.open("pages", body, charset, kind, timeout_seconds=_PAGE_SECONDS)
-            # Work of up to a second for the longest text, in which everybody else shall have their turn.
+            # Up to a second of work for the longest text, during which everybody else must have their turn.
             return await asyncio.to_thread(page_text, facts, data, url=url, is_html=is_html)
         except FileRefused as refusal:
             raise BadArguments(str(refusal)) from refusal
@@ -99,10 +99,10 @@ class Library:
 
 
 def page_text(facts: Facts, data: bytes, *, url: str, is_html: bool) -> PageText:
-    """What a cell says of the page at `url`, fit to be read.
+    """Returns a cell's answer about the page at `url`, checked and ready to be read.
 
     Raises:
-        FileRefused: no cell says that.
+        FileRefused: no cell gives such an answer.
     """
     told, text = check_facts(_PageFacts, facts), clean_text(data.decode(errors="replace"))
     if not is_html:

@@ -1,4 +1,4 @@
-"""Pictures made fit for models: upright, small enough, without what the camera noted of place and person.
+"""Pictures prepared for models: upright, small enough, without the camera's notes about place and person.
 
 Runs in a cell (`bot.media.cell`); the home of Pillow.
 
@@ -16,23 +16,23 @@ from bot.media.cell import Facts, FileRefused
 
 MAX_SIDE_PIXELS = 1568
 MAX_PIXELS = 25_000_000
-"""Before decoding: a file of some kilobytes can unfold to gigabytes. A WebP takes 17 bytes a pixel at its peak."""
+"""Checked before decoding: a file of kilobytes can unfold to gigabytes. A WebP takes 17 bytes a pixel at its peak."""
 MAX_JPEG_PIXELS = 50_000_000
 """Phones take up to 50 megapixels; a JPEG is scaled down while it is decoded and takes a tenth of the others."""
 MAX_PNG_BYTES = 1_000_000
-"""What is larger becomes a JPEG, on white where it was transparent."""
+"""A larger one becomes a JPEG, on white where it was transparent."""
 
 _JPEGS = frozenset({"JPEG", "MPO"})
-"""MPO: a JPEG with further pictures behind it, of which phones make use for brightness; no animation."""
+"""MPO: a JPEG followed by further pictures, which phones use for brightness; not an animation."""
 _FEW_COLOURS = 256
 _JPEG_QUALITY = 85
 _FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 
-AvifImagePlugin.DEFAULT_MAX_THREADS = 1  # a cell may begin no threads
+AvifImagePlugin.DEFAULT_MAX_THREADS = 1  # a cell cannot start threads
 
 
 def preload() -> None:
-    """See `bot.media.cell`: each format is written and read once."""
+    """See `bot.media.cell`: writes and reads each format once."""
     picture, buffer = Image.new("RGB", (16, 16), "white"), io.BytesIO()
     picture.save(buffer, "MPO", save_all=True, append_images=[picture])
     fit_picture(buffer.getvalue(), "JPEG")
@@ -47,7 +47,8 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 
 def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
-    """The picture as a JPEG, or as a PNG where it is transparent or has few colours; of an animation the first one.
+    """Returns the picture as a JPEG, or as a PNG if it is transparent or has few colours; of an animation the first
+    frame.
 
     The facts are `content_type`, `width`, `height` (in pixels) and `is_animation`. `file_format` is Pillow's name of
     the only format that is tried.
@@ -56,7 +57,7 @@ def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
         FileRefused: it is damaged, or too large.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about oddities of the file that do not keep it from being read
+        warnings.simplefilter("ignore")  # about oddities of the file that do not prevent reading it
         try:
             with Image.open(io.BytesIO(data), formats=[file_format]) as opened:
                 _check_size(opened)
@@ -64,7 +65,7 @@ def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
                 picture, content_type, made = _made(opened)
         except Image.DecompressionBombError as error:
             raise FileRefused(f"it has more than {MAX_JPEG_PIXELS // 1_000_000} megapixels") from error
-        # Pillow's readers let through whatever their parsing of a damaged file runs into.
+        # Pillow's readers let through whatever exception their parsing of a damaged file runs into.
         except (OSError, ValueError, SyntaxError, TypeError, LookupError, ArithmeticError, EOFError) as error:
             raise FileRefused("it is damaged") from error
     facts = {"content_type": content_type, "width": picture.width, "height": picture.height}
@@ -78,14 +79,14 @@ def _check_size(opened: Image.Image) -> None:
 
 
 def _made(opened: Image.Image) -> tuple[Image.Image, str, bytes]:
-    opened.draft("RGB", (MAX_SIDE_PIXELS, MAX_SIDE_PIXELS))  # a large JPEG is decoded at a half or a quarter at once
-    ImageOps.exif_transpose(opened, in_place=True)  # nothing is copied that may have 200 MB
+    opened.draft("RGB", (MAX_SIDE_PIXELS, MAX_SIDE_PIXELS))  # decodes a large JPEG at half or quarter size
+    ImageOps.exif_transpose(opened, in_place=True)  # avoids a copy of what can take 200 MB
     upright = _shallow(opened)
     is_plain = opened.format not in _JPEGS and upright.getcolors(_FEW_COLOURS) is not None
     mode = "RGBA" if upright.has_transparency_data else "RGB"
     picture = upright if upright.mode == mode else upright.convert(mode)
     picture.thumbnail((MAX_SIDE_PIXELS, MAX_SIDE_PIXELS), Image.Resampling.LANCZOS)
-    picture.info.clear()  # what is written from here on knows nothing of the camera
+    picture.info.clear()  # what is written from here on holds nothing from the camera
     is_transparent = picture.mode == "RGBA" and picture.getchannel("A").getextrema() != (255, 255)
     if is_transparent or is_plain:
         png = _written(picture, "PNG")
@@ -97,11 +98,11 @@ def _made(opened: Image.Image) -> tuple[Image.Image, str, bytes]:
 
 
 def _shallow(picture: Image.Image) -> Image.Image:
-    """With 256 greys where it has 65,536, which Pillow does not scale down by itself."""
+    """Converts 65,536 greys to 256, which Pillow does not scale by itself."""
     if not picture.mode.startswith("I"):
         return picture
     wide = picture.convert("I")
-    # Pillow leaves a part of the type of `point` open.
+    # Pillow's annotations leave part of the type of `point` open.
     return wide.point(lambda grey: grey * (1 / 256)).convert("L")  # pyright: ignore[reportUnknownMemberType]
 
 

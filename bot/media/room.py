@@ -1,7 +1,7 @@
-"""Room in memory for what is heavy: pictures and documents, as long as somebody may have to show them to a model.
+"""Memory for what is heavy: pictures and documents, kept as long as a model may have to be shown them.
 
-A turn that waits for its model keeps what came with it. Words are light; of what is not, there is room for so much at
-the same time, and a turn that needs more waits for others to end. A turn that needs nothing never waits.
+A turn that waits for its model keeps what came with it. Words are light; for the rest there is a limited amount of
+memory, and a turn that needs more than is left waits for others to end. A turn that needs none never waits.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 
 class MemoryRoom:
-    """So many bytes. More than all of them is let in when nothing else is there."""
+    """A number of bytes. A request for more than all of them is granted when nothing else is there."""
 
     def __init__(self, size_bytes: int) -> None:
         self._size_bytes = size_bytes
@@ -19,7 +19,7 @@ class MemoryRoom:
 
     @asynccontextmanager
     async def of(self, size_bytes: int) -> AsyncGenerator[None]:
-        """Have so much room until the end of the context; waits until there is, unless nothing is needed."""
+        """Reserves this much memory until the end of the block; waits until it is free, unless none is needed."""
         while size_bytes > 0 and not self._has(size_bytes):
             self._freed.clear()
             await self._freed.wait()

@@ -1,11 +1,11 @@
-"""The sandbox: opens files and pages of strangers in cells, a few at a time, and ends those whose time is up.
+"""The sandbox: opens strangers' files and pages in cells, a few at a time, and ends those that run out of time.
 
-    file --> a place for its kind --> the zygote --fork--> a cell --> facts and bytes, read as a stranger's
+    file --> a place for its kind --> the zygote --fork--> a cell --> facts and bytes, treated as a stranger's data
                                                      '-- too late, too much, dead: refused
 
-Each file has a cell of its own, forked from a process that has never read any (`bot.media.zygote`): what one file does
-to its cell is gone with it, so nothing of one person's file comes into another's, at the price of a fork.
-Left to others: what holds a cell (`bot.media.confinement`), what is in a file (`bot.media.pictures`, ...).
+Each file has a cell of its own, forked from a process that has never read any file (`bot.media.zygote`): whatever a
+file does to its cell is gone with it, so nothing of one person's file gets into another's, at the price of a fork.
+Left to others: what confines a cell (`bot.media.confinement`), what is in a file (`bot.media.pictures`, ...).
 """
 
 import asyncio
@@ -33,17 +33,17 @@ _log = logging.getLogger(__name__)
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _PACKAGE = "bot.media"
 MODULES = tuple(f"{_PACKAGE}.{name}" for name in ("pages", "pdf", "pictures", "feed_parser"))
-"""What opens files, by its whole name."""
+"""The modules that open files, by their full names."""
 
 _AT_ONCE = 2
 _MAX_ANSWER_BYTES = 16_000_000
 """More than any picture or text that a cell makes; one that a file has taken over could write without end."""
 _MAX_FACTS_BYTES = 2_000_000
-"""Of that, what is read as JSON, which takes twenty times as much memory; a feed of fifty entries has a half of it."""
+"""The part of it that is read as JSON, which takes twenty times as much memory; a feed of fifty entries needs half."""
 _PIECE_BYTES = 262_144
 _MAX_REASON_CHARS = 200
 _KILL_SECONDS = 5.0
-"""How long the zygote may take to say that a cell has ended; it does nothing else than see to that."""
+"""How long the zygote can take to report that a cell has ended; it does nothing but watch for that."""
 _CLOSE_SECONDS = 2.0
 _LEVEL_SECONDS = 20.0
 _DAMAGED = "it is damaged, or not what it seems"
@@ -51,20 +51,20 @@ _NO_ROOM = "there is no room for it at the moment; it may be sent again"
 
 
 class Zygote:
-    """The process that cells are forked from: started when it is first needed, or again when it has gone."""
+    """The process that cells are forked from: started when first needed, and again when it is gone."""
 
     def __init__(self, modules: Sequence[str] = MODULES, *, close_seconds: float = _CLOSE_SECONDS) -> None:
-        """`modules` are the whole names of those that open files; only tests name others."""
+        """`modules` are the full names of those that open files; only tests pass others."""
         self._modules = modules
         self._close_seconds = close_seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
 
     def start(self) -> None:
-        """Have it started, without waiting until it has loaded everything. For the main thread.
+        """Starts it, without waiting until it has loaded everything. For the main thread.
 
         Raises:
-            OSError: it cannot be.
+            OSError: it cannot be started.
         """
         if self._process is not None and self._process.poll() is None:
             return
@@ -78,17 +78,17 @@ class Zygote:
                 stdout=subprocess.DEVNULL,
                 cwd=_ROOT,
                 env={},
-                start_new_session=True,  # Ctrl-C is for Aldis, which then lets the cells finish or ends them
+                start_new_session=True,  # Ctrl-C is for Aldis, which lets the cells finish or ends them
             )
 
     def fork(self, channel: socket.socket, leash: socket.socket) -> None:
-        """Have a cell forked that has `channel`; it is killed when the other end of `leash` is closed.
+        """Forks a cell that has `channel`; it is killed when the other end of `leash` is closed.
 
         Raises:
-            OSError: it cannot be.
+            OSError: it cannot be forked.
         """
         self.start()
-        assert self._control is not None  # noqa: S101  (it is there since the start)
+        assert self._control is not None  # noqa: S101  (`start` has set it)
         descriptors = [channel.fileno(), leash.fileno()]
         try:
             socket.send_fds(self._control, [b"."], descriptors)
@@ -98,7 +98,7 @@ class Zygote:
             socket.send_fds(self._control, [b"."], descriptors)
 
     def close(self) -> None:
-        """End it, and every cell with it. Closing again does nothing."""
+        """Ends it, and every cell with it. Closing again does nothing."""
         if self._control is not None:
             self._control.close()
         if self._process is not None:
@@ -116,11 +116,11 @@ class Sandbox:
     def __init__(
         self, zygote: Zygote | None = None, *, package: str = _PACKAGE, kill_seconds: float = _KILL_SECONDS
     ) -> None:
-        """`zygote` is its owner's to close; None: one of its own. `package` is where the modules are that open files;
-        only tests name another.
+        """A given `zygote` is closed by its owner; None means one of its own. `package` is the package of the modules
+        that open files; only tests pass another.
         """
         self.known_level: Level | None = None
-        """Which layers hold the cells on this machine; None until `level` has been asked."""
+        """The layers that confine the cells on this machine; None until `level` has been asked."""
         self._owns = zygote is None
         self._zygote = zygote or Zygote()
         self._package = package
@@ -128,9 +128,9 @@ class Sandbox:
         self._places = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_AT_ONCE))
 
     async def open(self, module: str, data: bytes, *arguments: str, timeout_seconds: float) -> tuple[Facts, bytes]:
-        """What the module of that name makes of the file: what it is, and bytes.
+        """Returns what the module makes of the file: facts about it, and bytes.
 
-        The time does not count while others are opened by the same module.
+        The time limit does not include waiting for other files of the same module.
 
         Raises:
             FileRefused: it cannot be opened; the message says why.
@@ -139,7 +139,7 @@ class Sandbox:
             return await self._opened(f"{self._package}.{module}", data, arguments, timeout_seconds)
 
     async def level(self) -> Level:
-        """Which layers hold the cells on this machine, as a cell found it.
+        """Returns the layers that confine the cells on this machine, as reported by a cell.
 
         Raises:
             FileRefused: there can be no cells.
@@ -149,7 +149,7 @@ class Sandbox:
         return self.known_level
 
     def close(self) -> None:
-        """End everything. Files that are being opened are refused."""
+        """Ends everything. Files that are being opened are refused."""
         if self._owns:
             self._zygote.close()
 
@@ -162,7 +162,7 @@ class Sandbox:
             try:
                 async with asyncio.timeout(timeout_seconds):
                     answer = await _exchanged(channel, head + data)
-                    # A cell may fall silent and go on computing: its end is waited for as its answer is.
+                    # A cell can fall silent and go on computing, so its end is waited for as well as its answer.
                     status = await (self._kill(leash) if answer is None else _status(leash))
             except TimeoutError as error:
                 await self._kill(leash)
@@ -171,12 +171,12 @@ class Sandbox:
             _log.error("no cell can be had")
             raise FileRefused(_NO_ROOM)
         if status:
-            # Nothing that it may have said is trusted: it would be made of the file.
+            # Nothing that it may have said is trusted: the file could have made it up.
             _log.warning("a file was too much for its cell (%s, status %d)", name, status)
         return _read(answer or b"", status)
 
     def _forked(self, stack: ExitStack) -> tuple[socket.socket, socket.socket]:
-        """Our ends of the channel and the leash of a new cell. Letting go of the leash ends it."""
+        """Our ends of the channel and the leash of a new cell. Closing the leash ends the cell."""
         try:
             ends = [socket.socketpair() for _ in range(2)]
             for ours, theirs in ends:
@@ -188,13 +188,13 @@ class Sandbox:
         except OSError as error:
             _log.error("no cell can be started: %s", error.strerror)
             raise FileRefused(_NO_ROOM) from error
-        # Else the end of the other side would not be seen.
+        # Otherwise the end of the other side would go unnoticed.
         their_channel.close()
         their_leash.close()
         return channel, leash
 
     async def _kill(self, leash: socket.socket) -> int | None:
-        """As `_status`, of a cell that need not end by itself. A zygote that hangs is ended, and all cells with it."""
+        """Like `_status`, for a cell that may not end by itself. A zygote that hangs is ended, with all its cells."""
         with suppress(OSError):  # its other end has gone
             leash.shutdown(socket.SHUT_WR)
         try:
@@ -207,16 +207,16 @@ class Sandbox:
 
 
 async def _status(leash: socket.socket) -> int | None:
-    """What the cell ended with, below 0 the number of a signal; None: the zygote has gone."""
+    """The exit status of the cell, negative for a signal; None if the zygote is gone."""
     told = await asyncio.get_running_loop().sock_recv(leash, 16)
     return int(told) if told else None
 
 
 def check_facts(expected: type[M], facts: Facts) -> M:
-    """What a cell says of a file, as far as it is what a cell says.
+    """Returns a cell's facts about a file, checked to be what a cell would report.
 
     Raises:
-        FileRefused: it is not; a file has taken its cell over.
+        FileRefused: they are not; a file has taken over its cell.
     """
     try:
         return expected.model_validate(facts)
@@ -225,7 +225,7 @@ def check_facts(expected: type[M], facts: Facts) -> M:
 
 
 async def _exchanged(channel: socket.socket, data: bytes) -> bytes | None:
-    """What the cell answers to the file; None: too much."""
+    """The cell's answer to the file; None if it is too long."""
     async with asyncio.TaskGroup() as tasks:
         feeding = tasks.create_task(_feed(channel, data))
         answer = await _answer(channel)
@@ -234,7 +234,7 @@ async def _exchanged(channel: socket.socket, data: bytes) -> bytes | None:
 
 
 async def _feed(channel: socket.socket, data: bytes) -> None:
-    with suppress(OSError):  # it has died; its status says so
+    with suppress(OSError):  # it has died, as its status will say
         await asyncio.get_running_loop().sock_sendall(channel, data)
         channel.shutdown(socket.SHUT_WR)
 
@@ -257,7 +257,7 @@ def _read(answer: bytes, status: int) -> tuple[Facts, bytes]:
         facts = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise FileRefused(_DAMAGED) from error
-    if not isinstance(facts, dict):  # a file has taken its cell over
+    if not isinstance(facts, dict):  # a file has taken over its cell
         raise FileRefused(_DAMAGED)
     told = cast("dict[str, Any]", facts)
     if "refused" in told:

@@ -1,13 +1,13 @@
-"""Pure: a stranger's HTML on its way to a parser. What comes out is rewritten, small, and harmless to parse.
+"""Pure: sieves a stranger's HTML on its way to a parser. The result is rewritten, small, and harmless to parse.
 
-    page --tokens--> known tags, their few attributes, words --> SievedPage.html, at most so many tags, so deep, so long
+    page --tokens--> known tags, their few attributes, words --> SievedPage.html, bounded in tags, depth and length
                  '-> title, date, language, base, whether it asks for a password or has scripts
 
-Every native parser can be made to hang by a page: a hundred thousand attributes in one tag, elements nested as deep.
-Refusing long tags is not enough, for where a tag ends depends on what stands before it, and a page can have a guard and
-a parser disagree on that (`<script><a x="</script><b y="> ...`). So nothing of the page's markup is handed on: what
-this reader has understood is written down again, and the parser has only that to read. Each character is looked at
-once or twice, whatever the page holds; what is no HTML loses words at worst.
+A page can make any native parser hang: with a hundred thousand attributes in one tag, or elements nested as deep.
+Refusing long tags is not enough, because where a tag ends depends on what precedes it, and a page can have a guard and
+a parser disagree about that (`<script><a x="</script><b y="> ...`). So none of the page's markup is passed on: what
+this reader has understood is written anew, and the parser reads only that. Each character is looked at once or twice,
+whatever the page contains; input that is not HTML loses some words at worst.
 
 Source: WHATWG HTML, tokenization (2026-11-21); lexbor behind selectolax 1.0.2 took 2.9 s for a tag of 252 kB and 6.2 s
 for nesting of 244 kB (measured 2026-11-21).
@@ -19,16 +19,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 MAX_TAGS = 50_000
-"""Tags that are handed on; what stands behind them loses its structure and not its words."""
+"""How many tags are passed on; what follows them loses its structure, but not its words."""
 
 DEEPEST = 200
-"""How many elements may be open at once; those within are left out, and not their words."""
+"""How many elements can be open at once; deeper ones are left out, but not their words."""
 
 _MAX_ATTRIBUTE_CHARS = 2_000
 _MAX_HEAD_CHARS = 500
 
-# Where what is scanned ends without `>`, it is consumed all the same: scanned again from the next tag, a page of
-# half tags would take time by the square of its length.
+# A tag that ends without `>` is consumed all the same: if it were scanned again from the next tag, a page of half tags
+# would take quadratic time.
 _OPENING = re.compile(
     r"""<([a-z][a-z0-9]*+)(?![^\s/>])((?>(?:[^<>"'=]++|=\s*+(?>(?:"[^"]*+"|'[^']*+')?)|["'])*))(>?)""", re.IGNORECASE
 )
@@ -40,7 +40,7 @@ _ENDS = {
     name: re.compile(f"</{name}", re.IGNORECASE) for name in (*_UNREAD, "video", "noscript", "title", "xmp", "button")
 }
 _VOID = frozenset({"br", "hr"})
-# A parser closes these by itself, so that a row of them is no nesting.
+# A parser closes these by itself, so a row of them is not nesting.
 _SELF_CLOSING = frozenset({"a", "p", "li", "tr", "td", "th", "dt", "dd"})
 _BLOCK_NAMES = """address article aside blockquote body caption dd details div dl dt fieldset figcaption figure footer
     form h1 h2 h3 h4 h5 h6 header li main nav ol p pre section summary table tbody td tfoot th thead tr ul"""
@@ -56,21 +56,21 @@ class SievedPage:
     html: str
     """The body: known tags with `href` and `role` at most, and words."""
     title: str
-    """"" where there is none."""
+    """Empty if there is none."""
     date: str
-    """When it was published, as its head says; "" where it does not."""
+    """When it was published, as its head says; empty if it does not."""
     language: str
-    """As the page calls it, such as `de-DE`; "" where it does not."""
+    """As the page calls it, such as `de-DE`; empty if it does not."""
     base: str
-    """What its links are relative to, itself perhaps relative; "" means the page's own address."""
+    """The base of its links, possibly relative itself; empty means the page's own address."""
     has_password: bool
     """Whether it asks for a password."""
     has_script: bool
-    """Whether JavaScript belongs to it."""
+    """Whether it contains JavaScript."""
 
 
 def sieve_page(page: str) -> SievedPage:
-    """The page, read as far as it can be; never fails."""
+    """Returns the page, read as far as possible; never fails."""
     reader = _Reader(page)
     reader.read()
     head = reader.head
@@ -105,7 +105,7 @@ class _Reader:
         self._write_words(page[self._at :])
 
     def _read_markup(self, sign: str) -> None:
-        """What begins at a `<`; moves behind it."""
+        """Reads what begins at a `<`, and moves past it."""
         if sign == "!" and self.page.startswith("<!--", self._at):
             self._at = self._behind("-->", self._at + 2)
         elif sign in {"!", "?", "/"}:
@@ -139,7 +139,7 @@ class _Reader:
         self.written.append(f"</{name}>")
 
     def _read_raw(self, name: str) -> None:
-        """What stands up to the end of an element whose inside is no markup of the page."""
+        """Skips to the end of an element whose content is no markup of the page."""
         end = _ENDS[name].search(self.page, self._at)
         inside = self.page[self._at : end.start() if end else len(self.page)]
         self._at = self._behind(">", end.start()) if end else len(self.page)
@@ -149,7 +149,7 @@ class _Reader:
             self.has_script = True
 
     def _note(self, name: str, given: Mapping[str, str]) -> None:
-        """What the head and the forms tell of the page."""
+        """Notes what the head and the forms say about the page."""
         if name == "meta":
             key = (given.get("property") or given.get("name") or given.get("itemprop") or "").lower()
             self.head.setdefault(key, given.get("content", "")[:_MAX_HEAD_CHARS])
@@ -167,13 +167,13 @@ class _Reader:
             self.written.append(words.replace("<", "&lt;"))
 
     def _behind(self, sign: str, start: int) -> int:
-        """Behind the next such sign; the end of the page where there is none."""
+        """The position after the next such sign; the end of the page if there is none."""
         found = self.page.find(sign, start)
         return len(self.page) if found < 0 else found + len(sign)
 
 
 def _rewritten(name: str, attributes: str) -> str:
-    """The attributes that matter, in one spelling, with a space in front; "" where there are none."""
+    """The attributes that matter, in one spelling, with a space in front; empty if there are none."""
     if name == "a":
         href = _read_attributes(attributes).get("href", "")
         return f' href="{html.escape(href)}"' if href else ""
@@ -183,7 +183,7 @@ def _rewritten(name: str, attributes: str) -> str:
 
 
 def _read_attributes(text: str) -> dict[str, str]:
-    """The attributes of a tag by lower-case name, the first of each; none of a tag that is absurdly long."""
+    """The attributes of a tag by lower-case name, the first of each; none for a tag that is absurdly long."""
     if len(text) > _MAX_ATTRIBUTE_CHARS:
         return {}
     found: dict[str, str] = {}

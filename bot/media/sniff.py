@@ -1,4 +1,4 @@
-"""Pure: what a file is, by what is in it. What its sender calls it proves nothing.
+"""Pure: recognizes what a file is by its content. The name that its sender gave it proves nothing.
 
 Source: the formats' own specifications (PNG, JPEG, GIF, RIFF, ISO base media, Matroska, Ogg, MPEG audio, PDF, ZIP).
 """
@@ -16,9 +16,9 @@ class FileKind:
 
     family: Family
     name: str
-    """For a picture what Pillow calls the format, for audio the usual ending; a word otherwise."""
+    """For a picture Pillow's name of the format, for audio the usual file extension; a word otherwise."""
     what: str
-    """For people and models, with its article."""
+    """What it is for people and models, with its article."""
 
 
 def _picture(name: str) -> FileKind:
@@ -36,7 +36,7 @@ def _other(what: str) -> FileKind:
 PDF = FileKind(family="paper", name="pdf", what="a PDF")
 TEXT = FileKind(family="text", name="text", what="a text file")
 HEIC = _other("a picture in the format HEIC")
-"""The libraries that read it are under licences that Aldis cannot hand on; phones make a JPEG of it when asked."""
+"""The libraries that read it have licences under which Aldis cannot distribute them; phones can send a JPEG instead."""
 VIDEO = _other("a video")
 UNKNOWN = _other("a file of a kind that is not known here")
 
@@ -76,13 +76,13 @@ _OFFICE = (
 
 
 def kind_of(data: bytes) -> FileKind:
-    """What the bytes are. `TEXT` is only a guess: `texts.decode_text` says whether they are text indeed."""
+    """Returns what the bytes are. `TEXT` is only a guess: `texts.decode_text` tells whether they really are text."""
     container = next((read for at, sign, read in _CONTAINERS if data[at : at + 4] == sign), None)
     return container(data) if container else _sound_of_mpeg(data) or _by_beginning(data)
 
 
 def _by_beginning(data: bytes) -> FileKind:
-    # Longer beginnings speak louder; "BM" and "MZ" could begin a text, so such a file has to hold a zero as well.
+    # Long signatures are reliable; "BM" and "MZ" could begin a text, so such a file must contain a zero byte as well.
     for beginning, kind in _BEGINNINGS:
         if data.startswith(beginning) and (len(beginning) > 2 or b"\x00" in data[:64]):  # noqa: PLR2004
             return kind
@@ -90,7 +90,7 @@ def _by_beginning(data: bytes) -> FileKind:
 
 
 def _sound_of_mpeg(data: bytes) -> FileKind | None:
-    """Frames of MPEG audio begin with eleven ones; a layer of 0 is ADTS, which frames raw AAC."""
+    """Frames of MPEG audio begin with eleven ones; layer 0 is ADTS, which frames raw AAC."""
     sync = int.from_bytes(data[:2], "big")
     if sync & 0xFFE0 != 0xFFE0 or data[:2] == _UTF16:  # noqa: PLR2004
         return None
@@ -107,7 +107,7 @@ def _in_matroska(data: bytes) -> FileKind:
 
 
 def _in_boxes(data: bytes) -> FileKind:
-    """A file of the ISO base media format: `ftyp` names its brands, the tracks say whether there is a picture."""
+    """A file of the ISO base media format: `ftyp` names its brands, the tracks show whether there is a picture."""
     length = int.from_bytes(data[:4], "big")
     brands = {data[8:12], *(data[at : at + 4] for at in range(16, min(length, 256), 4))}
     if brands & _AVIF_BRANDS:
@@ -120,8 +120,8 @@ def _in_boxes(data: bytes) -> FileKind:
 
 
 def _packed(data: bytes) -> FileKind:
-    """A ZIP file; what its parts are called says which program made it."""
-    # The names stand in the directory at the end as well as before each part.
+    """A ZIP file; the names of its parts show which program made it."""
+    # The names are in the directory at the end as well as before each part.
     names = data[:4096] + data[-65_536:]
     return _other(next((what for sign, what in _OFFICE if sign in names), "a ZIP archive"))
 

@@ -1,6 +1,6 @@
-"""Spoken words to text and back, by any service that speaks OpenAI's API: its own, Groq, speaches, whisper.cpp, vLLM.
+"""Speech to text and back, by any service with OpenAI's API: its own, Groq, speaches, whisper.cpp, vLLM.
 
-Left to others: that raw AAC becomes an M4A (`bot.media.audio`), that nothing is paid twice (`bot.turn.multimodal`).
+Left to others: turning raw AAC into an M4A (`bot.media.audio`), paying nothing twice (`bot.turn.multimodal`).
 
 Source: OpenAI's API reference, `/audio/transcriptions` and `/audio/speech` (2026-08-21): a form with `file` (with
 a file name) and `model`; at most 25 MB; containers are told by content. Text to speak has at most 4,096 characters.
@@ -36,17 +36,17 @@ _TYPES = {
 }
 _MIN_BITS: Mapping[str, int] = {"wav": 64_000, "flac": 64_000}
 _MIN_PACKED_BITS = 16_000
-"""Of speech that takes a second: by them counts a recording of which nobody tells how long it is."""
+"""The fewest bits of a second of speech, used to estimate recordings of unknown length."""
 _MAX_BITS = 320_000
-"""No recorder of voice notes takes more: a file that says it is shorter than they allow is not believed."""
+"""The most bits of a second: a file that claims to be shorter than this allows is not believed."""
 
 OnFee = Callable[[Fee], None]
-"""Is told what was paid for something that nobody waits for any more."""
+"""Called with the cost of a request that nobody waits for any more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Transcription:
-    """What came of one recording; `text` None: nothing, `fee.outcome` says why."""
+    """The result of one recording; if `text` is None, `fee.outcome` says why."""
 
     text: str | None
     fee: Fee
@@ -54,7 +54,7 @@ class Transcription:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpokenText:
-    """What came of one text; `sound` is raw AAC, as Signal for Android has it; None: `fee.outcome` says why."""
+    """The result of one text; `sound` is raw AAC, as Signal for Android uses it; if None, `fee.outcome` says why."""
 
     sound: bytes | None
     fee: Fee
@@ -64,7 +64,7 @@ class Speech:
     """One service."""
 
     def __init__(self, http: Http, audio: AudioSettings, *, api_key: SecretStr | None) -> None:
-        """The service at the address of the settings, with this key of its own or OpenAI's."""
+        """The service at the address of the settings, with this key, which is its own or OpenAI's."""
         self._http = http
         self._audio = audio
         self._headers = bearer(api_key)
@@ -72,7 +72,7 @@ class Speech:
     async def transcribe(
         self, sound: bytes, ending: str, *, seconds: float | None, on_broken_off: OnFee = lambda _: None
     ) -> Transcription:
-        """What is said in a recording; `ending` names its format, `seconds` None: nobody knows how long it is."""
+        """Returns what is said in a recording; `ending` names its format, `seconds` is its length, None if unknown."""
         model, language, began = self._audio.listening_model, self._audio.language, time.monotonic()
         presumed = self.presumed_cost(sound, ending, seconds=seconds)
         fields = {"model": model, "response_format": "json"} | ({"language": language} if language else {})
@@ -93,7 +93,7 @@ class Speech:
             return Transcription(text=None, fee=_fee(model, error.code, began, cost))
         body = _object(answer.body)
         if not answer.ok or not isinstance(text := body.get("text"), str):
-            # What is refused is not charged; an answer that cannot be read may have been.
+            # A refused request is not charged; one with an unreadable answer may have been.
             cost = presumed if answer.ok else Decimal(0)
             return Transcription(text=None, fee=_fee(model, f"status_{answer.status}", began, cost))
         told = _seconds_told(body)
@@ -101,7 +101,7 @@ class Speech:
         return Transcription(text=text.strip(), fee=_fee(model, "ok", began, cost))
 
     def presumed_cost(self, sound: bytes, ending: str, *, seconds: float | None) -> Decimal | None:
-        """What listening to a recording costs in US dollars, as far as is known before; None: nobody knows."""
+        """Returns the expected cost of transcribing a recording in US dollars; None if unknown."""
         return self._minutes_cost(_presumed_seconds(len(sound), ending, seconds))
 
     def _minutes_cost(self, seconds: float) -> Decimal | None:
@@ -109,7 +109,7 @@ class Speech:
         return None if price_usd is None else round(price_usd * Decimal(seconds) / 60, 9)
 
     async def speak(self, text: str, *, timeout_seconds: float, on_broken_off: OnFee = lambda _: None) -> SpokenText:
-        """The text, spoken; what is too long for the service is refused by it. At most so many seconds."""
+        """Returns the text, spoken, within this many seconds; the service refuses a text that is too long."""
         model, price_usd, began = self._audio.speaking_model, self._audio.speech_price, time.monotonic()
         cost = None if price_usd is None else round(price_usd * len(text) / 1_000_000, 9)
         try:
@@ -139,19 +139,19 @@ def _fee(model: str, outcome: str, began: float, cost_usd: Decimal | None) -> Fe
 
 
 def _presumed_seconds(size_bytes: int, ending: str, seconds: float | None) -> float:
-    """How long a recording counts where its service tells nothing: by its own account, which it may have made up, or by
-    its size: a budget should rather end early than late.
+    """The length of a recording if its service does not report it: what the file claims, which may be made up, or an
+    estimate by size: a budget should rather end early than late.
     """
     bits = size_bytes * 8
     return bits / _MIN_BITS.get(ending, _MIN_PACKED_BITS) if seconds is None else max(seconds, bits / _MAX_BITS)
 
 
 def _seconds_told(body: Mapping[str, Any]) -> float | None:
-    """How long the recording was, where the service says so: whisper counts seconds, others count tokens."""
+    """The length of the recording, if the service reports it: whisper counts seconds, others count tokens."""
     told = _object(body.get("usage")).get("seconds")
     return float(told) if isinstance(told, int | float) and told > 0 else None
 
 
 def _object(value: Any) -> Mapping[str, Any]:
-    """A JSON object as it is; in the place of anything else an empty one."""
+    """A JSON object as it is, or an empty one instead of anything else."""
     return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}

@@ -1,8 +1,8 @@
-"""Pure: the program of a seccomp filter that leaves a process what it needs to compute, and nothing else.
+"""Pure: the program of a seccomp filter that leaves a process what it needs for computing, and nothing else.
 
-What is left: memory that is not executable, the descriptors that are open, clocks, random numbers, locks, its own
-signals, its end. Anything else fails with EPERM: opening, sockets, programs, processes, threads, other processes. A
-call by the numbers of another architecture (`int 0x80`, x32, 32-bit ARM), which mean other things, ends the process.
+What is left: memory that is not executable, open descriptors, clocks, random numbers, locks, its own signals, its end.
+Anything else fails with EPERM: opening files, sockets, programs, processes, threads, other processes. A call with the
+numbers of another architecture (`int 0x80`, x32, 32-bit ARM), which mean something else, ends the process.
 
 Source: seccomp(2) and `linux/seccomp.h`, `linux/bpf_common.h`, `linux/audit.h`; the numbers are those of
 `asm/unistd_64.h` of x86-64 and of `asm-generic/unistd.h`, which aarch64 uses (Linux 6.12, 2026-11).
@@ -15,25 +15,25 @@ import sys
 from dataclasses import dataclass
 
 ALLOW, REFUSE, KILL = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
-"""What a filter answers: `REFUSE` is combined with the number of an error."""
+"""The answers of a filter: `REFUSE` is combined with an error number."""
 
 _LOAD, _EQUALS, _AT_LEAST, _HAS_BITS, _ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER_AT, _ARCHITECTURE_AT, _THIRD_ARGUMENT_AT = 0, 4, 32
 _EXECUTABLE = 4
 _CLONE3 = 435
-"""The C library falls back to older calls where it is missing, and takes any other error for the last word."""
+"""If it does not exist, the C library falls back to older calls; it takes any other error as final."""
 _X32_NUMBERS = 0x4000_0000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Architecture:
-    """What calls of the system are called by their number."""
+    """The system call numbers of an architecture."""
 
     audit: int
-    """What the kernel calls it."""
+    """The kernel's name for it."""
     allowed: tuple[int, ...]
     mapping: tuple[int, int]
-    """`mmap` and `mprotect`, allowed for what is not executable."""
+    """`mmap` and `mprotect`, allowed for memory that is not executable."""
     has_x32: bool = False
 
 
@@ -50,7 +50,7 @@ _ARCHITECTURES = {
         mapping=(9, 10),
         has_x32=True,
     ),
-    # The same, without time, which there is not.
+    # The same without `time`, which does not exist there.
     "aarch64": Architecture(
         audit=0xC000_00B7,
         allowed=(
@@ -63,16 +63,16 @@ _ARCHITECTURES = {
 
 
 def architecture() -> Architecture | None:
-    """That of this process; None: it is not known here, so there is no filter for it.
+    """Returns that of this process; None if it is unknown, so that there is no filter for it.
 
-    A 32-bit Python on a 64-bit kernel, as on many a Raspberry Pi, has other numbers than its machine's name says.
+    A 32-bit Python on a 64-bit kernel, as on many a Raspberry Pi, has other numbers than its machine's name suggests.
     """
     is_known = sys.maxsize > 2**32 and sys.byteorder == "little"
     return _ARCHITECTURES.get(platform.machine()) if is_known else None
 
 
 def program(of: Architecture) -> bytes:
-    """The instructions, of 8 bytes each: they look at every call of the system and answer what becomes of it."""
+    """Returns the instructions, 8 bytes each: they examine every system call and decide about it."""
     body = [(_LOAD, 0, 0, _NUMBER_AT)]
     if of.has_x32:
         body += [(_AT_LEAST, 0, 1, _X32_NUMBERS), (_ANSWER, 0, 0, KILL)]
@@ -87,6 +87,6 @@ def program(of: Architecture) -> bytes:
         ]
     for number in of.allowed:
         body += [(_EQUALS, 0, 1, number), (_ANSWER, 0, 0, ALLOW)]
-    # The numbers mean something only for one architecture: that is asked first of all.
+    # The numbers mean something only for one architecture, so that is checked first.
     head = [(_LOAD, 0, 0, _ARCHITECTURE_AT), (_EQUALS, 1, 0, of.audit), (_ANSWER, 0, 0, KILL)]
     return b"".join(struct.pack("=HBBI", *one) for one in (*head, *body, (_ANSWER, 0, 0, REFUSE | errno.EPERM)))

@@ -1,4 +1,4 @@
-"""Pure: whether bytes are a text, and which; how one looks best."""
+"""Pure: decides whether bytes are text, and in which encoding; tidies text."""
 
 import re
 
@@ -11,14 +11,14 @@ _MARKS = (
 )
 _BLANK_LINES = re.compile(r"\n{3,}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
-"""All but those that stand in texts: tab, line feed, form feed, carriage return, and escape for colours."""
+"""Control characters that texts do not contain: all but tab, newlines, form feed, and escape (for colours)."""
 
 
 def decode_text(data: bytes) -> str | None:
-    """The text, its lines ending in a newline alone; None where the bytes are no text in any usual encoding.
+    """Returns the text with plain newlines as line ends; None if the bytes are no text in any usual encoding.
 
-    By its byte order mark where it has one, else UTF-8, else the encoding of western Windows, which fits most of what
-    is not UTF-8. Control characters tell a text from everything else.
+    Decoded by its byte order mark if it has one, or else as UTF-8, or else in the encoding of western Windows, which
+    fits most of what is not UTF-8. Control characters tell anything else from text.
     """
     marked = next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
     for encoding in (marked,) if marked else ("utf-8", "cp1252"):
@@ -31,8 +31,8 @@ def decode_text(data: bytes) -> str | None:
 
 
 def tidy(text: str) -> str:
-    """The text of a page without what stands for nothing: white space at the ends of lines, a cell's bar there, more
-    than one empty line at once.
+    """Returns the text of a page without clutter: white space at the ends of lines, a cell's bar there, more than one
+    empty line in a row.
     """
     lines = (line.rstrip().removesuffix(" |") for line in text.split("\n"))
     return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()

@@ -1,15 +1,15 @@
-"""The zygote: a process that has loaded what opens files of strangers, and forks a cell for each of them.
+"""The zygote: a process that has loaded what opens strangers' files, and forks a cell for each of them.
 
-    Aldis --two descriptors for each file--> the zygote --fork--> a cell: confined; reads, answers, ends
-                 |                                  '--its status, when it has ended--.
-                 |-- channel: question and file in, answer out (with the cell alone)  |
-                 '-- leash: let go by Aldis, the cell is killed  <--------------------'
+    Aldis --two descriptors for each file--> the zygote --fork--> a cell: confined; reads, answers, exits
+                 |                                  '--its exit status, when it has ended-.
+                 |-- channel: question and file in, answer out (with the cell alone)      |
+                 '-- leash: when Aldis lets go of it, the cell is killed  <---------------'
 
 The libraries are loaded once, so that a file costs a fork and not the start of a Python. The zygote itself reads
-nothing of any file: what a file does to the memory of its cell ends with it, and no word of one person's file can
-reach another's. It opens no files any more once it has loaded everything, and ends when Aldis does.
+nothing of any file: what a file does to the memory of its cell ends with it, and no word of one person's file can reach
+another's. Once it has loaded everything it opens no more files, and it ends when Aldis does.
 
-Left to others: the side of Aldis (`bot.media.sandbox`), what is denied (`bot.media.confinement`), the files.
+Left to others: Aldis's side (`bot.media.sandbox`), what is denied (`bot.media.confinement`), the files.
 """
 
 import encodings
@@ -32,11 +32,11 @@ from bot.media.cell import Facts, FileRefused, load_all
 from bot.media.confinement import Level
 
 LEVEL = "level"
-"""Asked for in the place of a module: which layers hold a cell."""
+"""Used in place of a module name to ask which layers confine a cell."""
 
 _MAX_DESCRIPTORS = 256
 """More than the zygote ever has: its control, and a leash for each cell."""
-_FIRST_DESCRIPTOR = 3  # below it are the standard ones, which lead nowhere
+_FIRST_DESCRIPTOR = 3  # the standard ones below it lead nowhere
 _PIECE_BYTES = 1 << 20
 
 
@@ -57,7 +57,7 @@ class _Zygote:
         signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
 
     def run(self) -> None:
-        """Fork cells until Aldis closes the control."""
+        """Forks cells until Aldis closes the control."""
         self._poll.register(self._control, select.POLLIN)
         self._poll.register(self._wake, select.POLLIN)
         while True:
@@ -70,19 +70,19 @@ class _Zygote:
                     return
 
     def kill_all(self) -> None:
-        """End every cell; for systems where none ends by itself with its parent."""
+        """Ends every cell; for systems where they do not end with their parent."""
         for pid in self._leashes:
             os.kill(pid, signal.SIGKILL)
 
     def _take(self) -> bool:
-        """One file; False when there will be no more."""
+        """Takes one file; False if there will be no more."""
         sign, descriptors, _, _ = socket.recv_fds(self._control, 1, 2)
         if not sign:
             return False
         channel, leash = descriptors
         try:
             pid = os.fork()
-        except OSError:  # no room; Aldis sees that nobody holds the other ends
+        except OSError:  # no room; Aldis notices that nobody holds the other ends
             os.close(channel)
             os.close(leash)
             return True
@@ -107,14 +107,14 @@ class _Zygote:
             if pid == 0:
                 return
             leash = self._leashes.pop(pid)
-            with suppress(KeyError):  # it was let go
+            with suppress(KeyError):  # already unregistered when it was killed
                 self._poll.unregister(leash)
-            with suppress(OSError):  # so was its other end
+            with suppress(OSError):  # the other end is gone
                 leash.send(b"%d" % os.waitstatus_to_exitcode(status))
             leash.close()
 
     def _become_cell(self, channel: int) -> None:
-        """Never returns."""
+        """Becomes the cell; never returns."""
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -127,7 +127,7 @@ class _Zygote:
             _send(channel, json.dumps(facts).encode() + b"\n" + answer)
             os._exit(0)
         finally:
-            os._exit(1)  # nobody is told what was the matter: it could be made of the file
+            os._exit(1)  # the reason is not reported: the file could have made it up
 
     def _answer(self, head: Sequence[str], data: bytes) -> tuple[Facts, bytes]:
         name, *arguments = head
@@ -140,7 +140,7 @@ class _Zygote:
 
 
 def _on_end(_signal: int, _frame: FrameType | None) -> None:
-    """Nothing: that a cell has ended wakes the zygote already."""
+    """Does nothing: the signal itself wakes the zygote when a cell has ended."""
 
 
 def _received(channel: int) -> bytes:
@@ -157,26 +157,26 @@ def _send(channel: int, data: bytes) -> None:
 
 
 def _loaded(names: Sequence[str]) -> dict[str, ModuleType]:
-    """The modules, with everything that they would load later; nothing is found any more after that."""
+    """The modules, with everything that they would load later; nothing can be imported after that."""
     modules = {name: importlib.import_module(name) for name in names}
     for module in modules.values():
         module.preload()
-    load_all(encodings)  # a file names its own
+    load_all(encodings)  # a file names its own encoding
     time.tzset()
-    # What is not there is missed at once, instead of being looked for in folders that cannot be opened.
+    # A missing module fails at once, instead of being searched in folders that cannot be opened.
     sys.meta_path.clear()
     sys.path_importer_cache.clear()
     return modules
 
 
 def main(names: Sequence[str]) -> None:
-    """Fork cells whose files the modules of these names open; the control is the standard input."""
+    """Forks cells whose files the modules of these names open; the control is standard input."""
     parent = os.getppid()
     control = socket.socket(fileno=os.dup(0))
     os.environ.clear()
     modules = _loaded(names)
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for descriptor in range(_FIRST_DESCRIPTOR):  # standard error too: until here nothing of a stranger was read
+    for descriptor in range(_FIRST_DESCRIPTOR):  # standard error too: no stranger's file has been read so far
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
     os.chdir("/")
@@ -185,7 +185,7 @@ def main(names: Sequence[str]) -> None:
     confinement.become_nobody()
     confinement.refuse_dumps()
     level = confinement.close_files()
-    confinement.end_with_parent(parent)  # a change of the user would have undone it
+    confinement.end_with_parent(parent)  # a change of user would have undone it
     gc.collect()
     gc.freeze()
     zygote = _Zygote(control, modules, level)

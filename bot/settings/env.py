@@ -278,8 +278,8 @@ def names_not_read(
     """Returns the names in the environment that may be meant for us but are not read, sorted.
 
     If nothing but Aldis runs there (`is_alone`: a container, whose environment compose takes from `.env`), these are
-    all
-    that containers do not have by themselves; otherwise those that begin with a word of ours or are often meant for us.
+    all that containers do not have by themselves; otherwise those that begin with a word of ours or are often meant for
+    us.
     """
     names = {name for variable in known for name in variable.names}
     words = {_first_word(name) for name in names}

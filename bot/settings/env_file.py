@@ -22,8 +22,7 @@ def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]
     """The values in the text, by upper-case name; `where` is the name of its file.
 
     Values cannot refer to other variables: `$` is a dollar. `is_shared`: docker compose also reads the file, and
-    replaces
-    `$` with a name except in single quotes; such values are refused.
+    replaces `$` with a name except in single quotes; such values are refused.
 
     Raises:
         ConfigError: a line is no setting, or a name is set twice; the message has the line's number, but nothing of

@@ -41,8 +41,8 @@ _LOCK_PAUSE_SECONDS = 0.01
 class SettingsFile:
     """The settings file at a path, together with the environment and the `.env` file that override it.
 
-    `environ` None means the process's own; `env_file` None means no such file.
-    Its methods block on the disk: call them in a thread from async code.
+    `environ` None means the process's own; `env_file` None means no such file. Its methods block on the disk: call them
+    in a thread from async code.
     """
 
     def __init__(

@@ -56,8 +56,7 @@ def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | Non
     """Returns the settings from the environment, the `.env` file and the settings file beside the store.
 
     `environ` None means the process's own; a file that does not exist counts as empty, and `env_file` None means that
-    no
-    file is read, not even the settings file.
+    no file is read, not even the settings file.
 
     Raises:
         ConfigError: names are unknown, or a value is bad; its message has a line for each, for the operator.

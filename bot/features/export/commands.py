@@ -26,8 +26,7 @@ class ExportCommands(CommandGroup):
     @command("/export", phrases.ABOUT_EXPORT, section="data")
     async def _export(self, call: Call) -> None:
         """Shows what is kept about the person; if it is long or has pictures, as a page to read (with the pictures) and
-        as
-        JSON. In a group, only what they asked there.
+        as JSON. In a group, only what they asked there.
         """
         author, now = call.message.author, self._context.clock.now()
         # In a group nobody is shown more than the group has already seen.

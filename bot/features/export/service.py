@@ -120,8 +120,7 @@ class Export:
         """Returns a JSON file for the chat, and how many turns it has: the newest that fit, oldest first.
 
         In a direct chat with tool calls and their results, in a group only with the words that it has read. Pictures
-        and
-        documents are left out: whoever sent them has them.
+        and documents are left out: whoever sent them has them.
         """
         turns: list[Mapping[str, Any]] = []
         room_bytes = MAX_FILE_BYTES
@@ -200,10 +199,9 @@ async def gather_export(
     """Returns what is kept about a person: their whole direct chat, and elsewhere the turns they asked.
 
     `direct` None leaves the direct chat out; `conversation` is where it is asked for, None means everywhere. What is
-    kept
-    besides the turns is that of the direct chat, or else of `conversation`. Beyond `max_bytes`, older turns are counted
-    instead of read. Reading takes many short steps, so that nobody has to wait for it: what is deleted meanwhile may
-    still be included.
+    kept besides the turns is that of the direct chat, or else of `conversation`. Beyond `max_bytes`, older turns are
+    counted instead of read. Reading takes many short steps, so that nobody has to wait for it: what is deleted
+    meanwhile may still be included.
 
     Raises:
         StoreError: it cannot be read.

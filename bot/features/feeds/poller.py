@@ -204,8 +204,7 @@ def pause_seconds(*, every_seconds: float, wanted_seconds: float, failures: int,
     part is added, so that feeds are not all due together, nor on the hour like everybody else's.
 
     `every_seconds` is the operator's interval, `wanted_seconds` the feed's (0: none), `failures` how often it has
-    failed
-    since it was last read, `chance` a number from 0 to 1.
+    failed since it was last read, `chance` a number from 0 to 1.
     """
     doublings = min(max(failures - 1, 0), 10)
     patient = max(every_seconds * 2**doublings, wanted_seconds)

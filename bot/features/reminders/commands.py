@@ -113,8 +113,7 @@ class ReminderCommands(CommandGroup):
     )
     async def _timezone(self, call: Call) -> None:
         """Sets this person's time zone: a city, an abbreviation or an offset. What they planned before it was known
-        moves to
-        its clock.
+        moves to its clock.
         """
         words, person = call.command.rest, call.message.author
         found = zones.zones(words, self._context.clock.wall()) if words else ()

@@ -137,8 +137,7 @@ class Identities:
         """Trusts the new safety number of the person with this label or UUID, if it is still the one that was reported.
 
         A given safety number must match, and counts as compared, even if it was trusted before. `by` is the person who
-        asks:
-        nobody can vouch for themselves.
+        asks: nobody can vouch for themselves.
 
         Raises:
             Disconnected: the bridge cannot be asked; try again.

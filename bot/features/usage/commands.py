@@ -32,8 +32,7 @@ class UsageCommands(CommandGroup):
     @command("/usage", phrases.ABOUT_USAGE, section="data")
     async def _usage(self, call: Call) -> None:
         """Shows what was spent for the person and for the group, today and this month, the limits and what is left of
-        them,
-        with a chart by day; admins also see the total for everybody.
+        them, with a chart by day; admins also see the total for everybody.
         """
         periods = budgets.periods(self._context.clock.settled_now(), self._timezone)
         chart = await self._chart(call, periods.month)
