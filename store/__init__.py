@@ -1,9 +1,9 @@
-"""What Aldis keeps. The front door: `bot` imports from here, only `bot.app` reaches inside.
+"""Everything Aldis keeps. `bot` imports from here; only `bot.app` reaches inside.
 
-The store knows rows and time, not meaning: contents are bytes, sealed with a key for each conversation.
+The store knows rows and times, not meaning: contents are bytes, sealed with one key per conversation.
 
-What the door gives is listed in `__init__.pyi`, each name with its module, which is imported when the name is first
-asked for: whoever names an error or a row needs neither SQLite nor keys.
+`__init__.pyi` lists the public names. The module behind a name is imported when the name is first used, so code that
+only needs an error or a row type loads neither SQLite nor cryptography.
 """
 
 import lazy_loader  # pyright: ignore[reportMissingTypeStubs]

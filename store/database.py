@@ -1,16 +1,18 @@
-r"""The one connection to SQLite: units of work, run in order on aiosqlite's thread, their commits grouped.
+r"""The one connection to SQLite: runs units of work in order on aiosqlite's thread and groups their commits.
 
     transaction(work) --\
     transaction(work) ---+--> BEGIN . savepoint, work, release . savepoint, work, release . followers . COMMIT
     transaction(work) --/                                                                     --> all return
 
-A commit costs an fsync of about 4 ms, a row about 50 microseconds (measured on ext4): units that wait together share
-one commit, each under a savepoint of its own, so that the failure of one leaves the others untouched (a full disk is
-everybody's failure: SQLite then rolls all of them back). Nothing returns before its commit has.
-What is always done next (a message is claimed, an answer is about to be sent) follows in the same commit (`follow`),
-as it would have in one of its own: all that is gone is the moment between the two. It never costs what it follows:
-where it fails, that is kept without it. A unit that nothing depends on may wait for the commit of another (`patience`).
-One connection only: SQLite up to 3.51.2 can corrupt a write-ahead log that several connections share.
+A commit costs an fsync of about 4 ms, a row about 50 microseconds (measured on ext4). Units that wait at the same time
+therefore share one commit, each under its own savepoint, so that one can fail without the others (a full disk fails
+all of them: SQLite then rolls everything back). No unit returns before its commit is on the disk.
+
+Work that always comes next, such as claiming a message or starting to send an answer, can run in the same commit
+(`follow`). If it fails, the units before it are kept without it. A unit that nobody waits for can wait for the commit
+of another (`patience_seconds`).
+
+There is only one connection because SQLite up to 3.51.2 can corrupt a write-ahead log that several connections share.
 Source: https://sqlite.org/wal.html#walresetbug (2026-11).
 """
 
@@ -47,19 +49,20 @@ PRAGMA temp_store = MEMORY;
 _BUSY_SECONDS = 5.0
 
 _FOLDED_PAGES = 1000
-"""As soon as the log has so many pages, SQLite folds them into the file with the next commit; its own default."""
+"""How many pages the log may reach before SQLite checkpoints it with the next commit; SQLite's default."""
 
 _RESTORE = "restore a backup with `aldis restore FILE`"
 
 _NO_ROOM = "no room is left on the disk: what was kept is safe, nothing new is taken in until there is room"
 
 _CHECKED_BYTES = 64 * 2**20
-"""Up to this size the structure of the file is checked at every opening, which takes 0.1 s per 100 MB out of the page
-cache and 3.4 s from a cold disk of the kind that is rented (measured); beyond it only after a stop that was not clean.
-What is damaged later, or in a larger file, is told when it is read, and every backup is checked whole."""
+"""Files up to this size have their structure checked at every opening; larger ones only after an unclean stop.
+
+The check takes 0.1 s per 100 MB from the page cache and 3.4 s from the cold disk of a rented server (measured). Damage
+that it does not see is reported when the data is read, and every backup is checked completely."""
 
 _NO_TEXT = "Could not decode to UTF-8 column"
-"""How Python's own words begin where a text in a row is none. Source: CPython 3.11, Modules/_sqlite/cursor.c (2026)."""
+"""Start of Python's message when a text column is not UTF-8. Source: CPython 3.11, Modules/_sqlite/cursor.c (2026)."""
 
 _KINDS: dict[str, tuple[type[StoreError], str]] = {
     "SQLITE_FULL": (StoreFull, _NO_ROOM),
@@ -78,11 +81,11 @@ _KINDS: dict[str, tuple[type[StoreError], str]] = {
 
 
 FOREIGN_ERRORS = (sqlite3.Error, OSError, UnicodeDecodeError)
-"""What goes wrong with files; the last where SQLite's sentence about a damaged schema quotes what is no text."""
+"""Errors of file access. The last one occurs where SQLite's message about a damaged schema quotes invalid UTF-8."""
 
 
 def translate_error(error: sqlite3.Error | OSError | UnicodeDecodeError) -> StoreError:
-    """The error in the store's words; one of SQLite's that is unknown keeps SQLite's name for it and nothing else."""
+    """Returns the store's error for this one. An unknown SQLite error keeps its SQLite name and nothing else."""
     if isinstance(error, OSError):
         kind = StoreFull if error.errno == errno.ENOSPC else StoreError
         place = error.filename or "its folder"
@@ -94,32 +97,32 @@ def translate_error(error: sqlite3.Error | OSError | UnicodeDecodeError) -> Stor
 
 
 class _Thread(aiosqlite.Connection):
-    """aiosqlite's connection, with its way of running one function on the thread made public.
+    """aiosqlite's connection, with a public way to run one function on its thread.
 
-    Statement by statement a transaction of ten statements would cross between the threads ten times; as one function
-    it crosses once.
+    A transaction of ten statements would cross between the threads ten times; as one function it crosses once.
     """
 
     _ending: asyncio.Future[Any] | None = None
 
     async def begin(self) -> None:
-        """Start the thread and open the connection; where that fails, the thread has ended when this raises."""
+        """Starts the thread and opens the connection. If that fails, the thread has ended when this raises."""
         try:
             await self
         except BaseException:
-            # aiosqlite does not wait for it, and a thread that outlives the event loop fails when it reports its end.
+            # aiosqlite does not wait for its thread, which fails if it reports its end after the event loop is gone.
             if self._ending is not None:
                 await self._ending
             raise
 
     def stop(self) -> asyncio.Future[Any] | None:
-        """As the original; `begin` waits for what this gives."""
+        """Like the original, but remembers the future for `begin`."""
         self._ending = super().stop()  # pyright: ignore[reportUnknownMemberType] (untyped there)
         return self._ending
 
     def submit(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
-        """Have it run, after what was submitted before. As the original's `_execute`, but for the coroutine: that would
-        have to be a task to go on by itself, with every commit.
+        """Runs `work` on the thread, after everything submitted before.
+
+        Like the original's `_execute`, but no coroutine, which would need a task of its own for every commit.
         """
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._tx.put_nowait((done, partial(work, self._conn)))  # pyright: ignore[reportUnknownMemberType]  (untyped)
@@ -128,19 +131,19 @@ class _Thread(aiosqlite.Connection):
 
 @dataclass(eq=False, frozen=True)
 class Follower:
-    """What is done at the end of a commit, where one of its units gives reason to."""
+    """Work done at the end of a commit if one of its units calls for it."""
 
     prepare: Callable[[], Callable[[sqlite3.Connection], Any] | None]
-    """What would be done at the end of the commit that begins now; None: nothing. Runs on the event loop."""
+    """Returns the work for the commit that begins now; None: no work. Runs on the event loop."""
     is_due: Callable[[Sequence[Any]], bool]
-    """Whether these units, by what they gave, are reason for it. Runs on the store's thread."""
+    """Whether the work is to be done, given the results of the units. Runs on the store's thread."""
     on_kept: Callable[[Any], None]
-    """It is on the disk, and its units have not been told yet. Runs on the event loop."""
+    """Called with the result once it is on the disk, before the units return. Runs on the event loop."""
 
 
 @dataclass
 class _Step:
-    """What runs on the store's thread, and what came of it."""
+    """Work for the store's thread, and its result or error."""
 
     work: Callable[[sqlite3.Connection], Any]
     result: Any = None
@@ -152,19 +155,19 @@ class _Unit(_Step):
     kept: Callable[[Any], None] | None = None
     done: asyncio.Future[Any] = field(kw_only=True)
     due_at: float = 0.0
-    """When it has waited long enough for the commit of another, by the event loop's clock."""
+    """Until when it waits for the commit of another, by the event loop's clock."""
 
 
 @dataclass
 class _Following(_Step):
-    """What a follower does at one commit."""
+    """The work of a follower in one commit."""
 
     follower: Follower = field(kw_only=True)
     is_kept: bool = False
 
 
 class Database:
-    """An open database. Not for use from several event loops."""
+    """An open database. Belongs to one event loop."""
 
     def __init__(self, thread: _Thread, lock: int, path: Path) -> None:
         self.path = path
@@ -175,12 +178,12 @@ class Database:
         """Set while no commit is under way, or about to be."""
         self._is_idle.set()
         self._alarm: asyncio.TimerHandle | None = None
-        """Set while what waits is patient."""
+        """Set while all waiting units are patient."""
         self._followers: list[Follower] = []
         self._commit: asyncio.Future[None] | None = None
-        """The last that has begun."""
+        """The last commit that was started."""
         self._folding = asyncio.Lock()
-        """Held while the log is folded into the file, or must not be."""
+        """Held during a checkpoint, and while there must be none."""
         self._is_closed = False
 
     @classmethod
@@ -193,15 +196,14 @@ class Database:
         busy_seconds: float = _BUSY_SECONDS,
         checked_bytes: int = _CHECKED_BYTES,
     ) -> "Database":
-        """Open or create the database and attach the key file as `keys`; one process at a time.
+        """Opens or creates the database for this process alone, and attaches the key file as `keys`.
 
-        `prepare` runs first, when nobody else can have the files open any more. `busy_seconds` is how long another
-        program may hold the file locked before a statement fails. Up to `checked_bytes` the structure of the file is
-        checked also after a clean stop.
+        `prepare` runs first, once no other process can open the files. A statement fails if another program locks the
+        file for longer than `busy_seconds`. Files of up to `checked_bytes` are checked after a clean stop, too.
 
         Raises:
             StoreInUse: another process has it open.
-            Damaged: it is no database, or not as it was written.
+            Damaged: it is not a database, or not as it was written.
             StoreError: it cannot be opened.
         """
         lock = lock_file(path)
@@ -217,7 +219,7 @@ class Database:
         try:
             await asyncio.shield(opening)
         except BaseException as error:
-            # A caller that was cancelled leaves a connection behind that the thread is still making.
+            # When the caller is cancelled, the thread is still opening the connection.
             await asyncio.wait([opening])
             if opening.exception() is None:
                 await thread.close()
@@ -234,14 +236,14 @@ class Database:
         kept: Callable[[T], None] | None = None,
         patience_seconds: float = 0.0,
     ) -> T:
-        """Run `work` on the store's thread, all or nothing; returns its result once it is on the disk.
+        """Runs `work` on the store's thread, all or nothing; returns its result once it is on the disk.
 
-        If the caller is cancelled meanwhile, the work has either happened whole or not at all, as after a crash; where
-        it has, `kept` is called with its result all the same, on the event loop. It begins at once, or within
-        `patience_seconds` with the first commit of another.
+        It starts at once, or with the next commit of another unit, within `patience_seconds` at most. If the caller is
+        cancelled, the work is still done completely or not at all. Whenever it is done, `kept` is called with its
+        result on the event loop.
 
         Raises:
-            StoreError: nothing of it was kept. What `work` raises itself comes through unchanged.
+            StoreError: nothing was kept. Errors that `work` raises itself come through unchanged.
         """
         self._refuse_if_closed()
         loop = asyncio.get_running_loop()
@@ -253,20 +255,20 @@ class Database:
         return await unit.done
 
     def follow(self, follower: Follower) -> None:
-        """From now on let it follow at the end of each commit."""
+        """Adds a follower to every commit from now on."""
         self._followers.append(follower)
 
     async def unfollow(self, follower: Follower) -> None:
-        """As `follow`, undone: when this returns, it has been told of all that it has done."""
+        """Removes a follower; when this returns, it has been told of everything it did."""
         self._followers.remove(follower)
         if self._commit is not None and not self._commit.done():
             await asyncio.wait([self._commit])
 
     async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work`, which only reads or begins and ends its own transactions, on the store's thread, with no other
-        unit in between and without waiting for a commit.
+        """Runs `work` by itself on the store's thread, without waiting for a commit.
 
-        If the caller is cancelled meanwhile, the work goes on to its end.
+        The work only reads, or begins and ends its own transactions. If the caller is cancelled, it still runs to the
+        end.
 
         Raises:
             StoreError: SQLite or a file failed.
@@ -278,7 +280,7 @@ class Database:
             raise translate_error(error) from error
 
     async def checkpoint(self) -> None:
-        """Fold the write-ahead log into the file and empty it.
+        """Moves the write-ahead log into the database file and empties it.
 
         Raises:
             StoreError: it could not be written; nothing is lost.
@@ -287,10 +289,10 @@ class Database:
             await self.alone(lambda connection: connection.execute("PRAGMA main.wal_checkpoint(TRUNCATE)").fetchall())
 
     async def copy_files(self, begin: Callable[[sqlite3.Connection], None], go_on: Callable[[], object]) -> None:
-        """Copy the files while others go on reading and writing, and wait only for `begin`.
+        """Copies the files; only `begin` holds up other work.
 
-        `begin` runs on the store's thread: the file and its log as they are then are one moment of the store. `go_on`
-        runs beside it. Until it has ended, nothing is folded into the file, which stays as it was; the log grows.
+        `begin` runs on the store's thread and sees the file and its log at one moment. `go_on` then runs beside other
+        work; until it ends there is no checkpoint, so the file does not change and the log grows.
 
         Raises:
             StoreError: SQLite or a file failed.
@@ -311,15 +313,15 @@ class Database:
                 await self._thread.submit(lambda connection: connection.execute(again).fetchall())
 
     async def aclose(self) -> None:
-        """Finish what waits and close, which folds the write-ahead log into the file. Closing again does nothing."""
+        """Finishes all waiting work and closes, which checkpoints the log. Closing again does nothing."""
         if self._is_closed:
             return
-        # First of all: nobody may wait for an answer that the thread will not give.
+        # First: nobody must start to wait for a thread that no longer answers.
         self._is_closed = True
         if self._alarm is not None:
             self._schedule()
         await self._is_idle.wait()
-        async with self._folding:  # a copy that is being made must not see the log folded in
+        async with self._folding:  # closing checkpoints, which must not happen during a copy
             await self._thread.close()
             os.close(self._lock)
 
@@ -328,7 +330,7 @@ class Database:
             raise StoreError("the store is closed")
 
     def _schedule(self) -> None:
-        """Have what waits committed: soon, or when the first has no more patience."""
+        """Commits the waiting units soon, or when the first one's patience ends."""
         due_at = min(unit.due_at for unit in self._waiting)
         loop = asyncio.get_running_loop()
         if self._alarm is not None:
@@ -339,11 +341,11 @@ class Database:
             self._is_idle.set()
         else:
             self._is_idle.clear()
-            # Not at once: what else is about to wait in this moment shares the commit.
+            # Not right now: units that are added in this iteration of the loop share the commit.
             loop.call_soon(self._flush)
 
     def _flush(self) -> None:
-        """Commit what waits, and then what waits by then."""
+        """Commits the waiting units, and afterwards those that came meanwhile."""
         units, self._waiting = self._waiting, []
         following = [
             _Following(work, follower=follower)
@@ -381,10 +383,10 @@ def _settle(unit: _Unit) -> None:
 
 def _commit_units(connection: sqlite3.Connection, units: Sequence[_Unit], following: Sequence[_Following] = ()) -> None:
     try:
-        # Not IMMEDIATE: that would take and drop the locks of the key file each time, and nobody else may write.
+        # Not IMMEDIATE, which would lock the key file each time; no other process writes anyway.
         connection.execute("BEGIN")
         if len(units) == 1:
-            # The usual unit comes alone and needs no savepoint: two statements less.
+            # Most units come alone and need no savepoint: two statements less.
             _attempt(connection, units[0], undo="ROLLBACK")
         else:
             for unit in units:
@@ -398,7 +400,7 @@ def _commit_units(connection: sqlite3.Connection, units: Sequence[_Unit], follow
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
         if any(one.is_kept for one in following):
-            # Without it there may be room for them.
+            # There may be space for the units without the followers.
             for unit in units:
                 unit.error = None
             for one in following:
@@ -410,7 +412,7 @@ def _commit_units(connection: sqlite3.Connection, units: Sequence[_Unit], follow
 
 
 def _run_followers(connection: sqlite3.Connection, units: Sequence[_Unit], following: Sequence[_Following]) -> None:
-    """Do at the end of a commit what its units give reason to; what fails is left undone, and nobody is told."""
+    """Does the followers' work at the end of a commit. Work that fails is undone and reported to nobody."""
     results = [unit.result for unit in units if unit.error is None]
     for one in following:
         if not one.follower.is_due(results):
@@ -428,15 +430,15 @@ def _attempt(connection: sqlite3.Connection, unit: _Step, *, undo: str) -> None:
     except BaseException as error:
         unit.error = translate_error(error) if isinstance(error, sqlite3.Error) else error
         if isinstance(error, sqlite3.Error) and not connection.in_transaction:
-            # SQLite itself rolled everything back (a full disk): the units before this one are gone as well.
+            # SQLite rolled everything back (a full disk), the units before this one included.
             raise
         connection.execute(undo)
 
 
 def lock_file(path: Path) -> int:
-    """Keep every other process from opening the database at `path`, until the descriptor that this gives is closed.
+    """Keeps other processes from opening the database at `path` until the returned descriptor is closed.
 
-    Makes the folder when it is missing.
+    Creates the folder if it is missing.
 
     Raises:
         StoreInUse: another process has it open.
@@ -456,11 +458,11 @@ def lock_file(path: Path) -> int:
 
 
 def quick_checked(connection: sqlite3.Connection, schema: str, path: Path) -> None:
-    """Look whether the pages of an open file hang together as they should.
+    """Checks the structure of an open file.
 
     Raises:
-        Damaged: they do not.
-        sqlite3.Error: they cannot be read at all.
+        Damaged: it is not sound.
+        sqlite3.Error: the file cannot be read at all.
     """
     [found] = connection.execute(f"PRAGMA {schema}.quick_check(1)").fetchone()
     if found != "ok":

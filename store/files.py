@@ -1,13 +1,13 @@
-"""The files of a store: the database, and beside it those that bear its name with an ending."""
+"""The files of a store: the database, and beside it files with the same name and a suffix."""
 
 from pathlib import Path
 
 
 def beside(path: Path, ending: str) -> Path:
-    """The file beside this database that ends so: `-keys`, `-wal`, `-lock`."""
+    """Returns the file beside this database with the given suffix, such as `-keys`, `-wal` or `-lock`."""
     return path.with_name(path.name + ending)
 
 
 def master_key_path(path: Path) -> Path:
-    """Where the master key stands where none is given."""
+    """Returns where the master key is kept when the settings give none."""
     return beside(path, "-master-key")

@@ -1,4 +1,4 @@
-"""Numbered SQL files that bring any older store to the present schema. The number is in SQLite's `user_version`."""
+"""Schema migrations: numbered SQL files in `store/schema`. SQLite's `user_version` holds the number of the last one."""
 
 import re
 import sqlite3
@@ -13,7 +13,7 @@ _STATISTICS = {
     ("sqlite_stat1", "CREATETABLEsqlite_stat1(tbl,idx,stat)"),
     ("sqlite_stat4", "CREATETABLEsqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
 }
-"""What `ANALYZE` makes. Source: sqlite.org/fileformat2.html, 2.6 (2026-11-24)."""
+"""Tables that `ANALYZE` creates. Source: sqlite.org/fileformat2.html, 2.6 (2026-11-24)."""
 
 
 def _scripts() -> list[tuple[int, str]]:
@@ -23,12 +23,12 @@ def _scripts() -> list[tuple[int, str]]:
 
 
 def newest() -> int:
-    """The number of the newest schema this Aldis knows."""
+    """Returns the number of the newest schema this Aldis knows."""
     return _scripts()[-1][0]
 
 
 def steps_after(version: int) -> tuple[tuple[int, str], ...]:
-    """Returns each later step: its number, and the first sentence of what it is for."""
+    """Returns each later migration: its number, and the first sentence of its head comment."""
     return tuple((number, _purpose(script)) for number, script in _scripts() if number > version)
 
 
@@ -38,20 +38,21 @@ def _purpose(script: str) -> str:
 
 
 def has_no_schema(connection: sqlite3.Connection) -> bool:
-    """Whether nothing was ever written into this file."""
+    """Whether the file is new: no migration has ever run in it."""
     return connection.execute("PRAGMA main.user_version").fetchone()[0] == 0
 
 
 def build(connection: sqlite3.Connection, version: int) -> None:
-    """Makes the tables of that schema in an empty file."""
+    """Creates the tables of schema `version` in an empty file."""
     connection.executescript("".join(script for number, script in _scripts() if number <= version))
 
 
 def definitions(connection: sqlite3.Connection, schema: str) -> set[tuple[str, str]]:
-    """Name and statement of each table and index of a file, without what a version of SQLite may write in another way.
+    """Returns the name and statement of each table and index, without what differs between versions of SQLite.
 
-    Two files with the same ones have SQLite compute the same while it checks them and writes into them (constraints,
-    indexes on expressions, generated columns); triggers and views are another matter (`without_triggers`).
+    Two files with equal definitions make SQLite compute the same while it checks them and writes to them
+    (constraints, indexes on expressions, generated columns). Triggers and views are left out; see `without_triggers`.
+    The statements include the comments within them, so those must never change in a released migration.
     """
     query = f"SELECT name, sql FROM {schema}.sqlite_master WHERE type IN ('table', 'index')"  # noqa: S608  (our own names)
     return {(name, re.sub(r"[\s\"`]", "", sql or "")) for name, sql in connection.execute(query)} - _STATISTICS
@@ -59,8 +60,10 @@ def definitions(connection: sqlite3.Connection, schema: str) -> set[tuple[str, s
 
 @contextmanager
 def without_triggers(connection: sqlite3.Connection) -> Generator[None]:
-    """Within it nothing in the file runs by itself: the schema has no trigger, so whatever there is somebody else has
-    put in. Afterwards it is there again, for whoever looks the file through and says so (`store.guard`).
+    """Keeps triggers in the file from running inside the context.
+
+    The schema has none, so any trigger was added by somebody else. They are put back afterwards, so that `store.guard`
+    can find and report them.
     """
     found = connection.execute("SELECT * FROM main.sqlite_master WHERE type = 'trigger'").fetchall()
     drop_all(connection, "trigger")
@@ -74,7 +77,7 @@ def without_triggers(connection: sqlite3.Connection) -> Generator[None]:
 
 
 def drop_all(connection: sqlite3.Connection, *kinds: str) -> int:
-    """Takes all triggers or views out of the file; returns how many there were."""
+    """Removes all triggers or views from the file; returns how many there were."""
     with _writable_schema(connection):
         query = "DELETE FROM main.sqlite_master WHERE type = ?"
         return sum(connection.execute(query, (kind,)).rowcount for kind in kinds)
@@ -82,8 +85,9 @@ def drop_all(connection: sqlite3.Connection, *kinds: str) -> int:
 
 @contextmanager
 def _writable_schema(connection: sqlite3.Connection) -> Generator[None]:
-    """Within it the schema is a table like any other, in one transaction: `CREATE` and `DROP` look through all of it
-    each, which took 31 s for 20,000 triggers (measured).
+    """Makes the schema a writable table inside the context, in one transaction.
+
+    Each `CREATE` and `DROP` would scan the whole schema: 20,000 triggers took 31 s (measured).
     """
     connection.execute("PRAGMA writable_schema = ON")
     connection.execute("SAVEPOINT schema")
@@ -95,11 +99,11 @@ def _writable_schema(connection: sqlite3.Connection) -> Generator[None]:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the schema up to date, whole or not at all: all missing steps are one transaction.
+    """Brings the schema up to date. All missing migrations run in one transaction, all or nothing.
 
     Raises:
-        SchemaTooNew: a newer Aldis wrote this file; nothing is touched.
-        sqlite3.Error: a step failed; the schema is the one from before.
+        SchemaTooNew: a newer Aldis wrote this file; nothing has changed.
+        sqlite3.Error: a migration failed; nothing has changed.
     """
     version = connection.execute("PRAGMA main.user_version").fetchone()[0]
     scripts = _scripts()

@@ -1,6 +1,4 @@
-"""What every repository stands on: the connection inside a transaction, the keys, the wakeups, and time in
-milliseconds.
-"""
+"""The base of all repositories: queries on the store's connection, the keys, wakeups, and times in milliseconds."""
 
 import logging
 import sqlite3
@@ -19,34 +17,34 @@ R = TypeVar("R")
 
 
 AT_ONCE = 25
-"""How many rows at most go in one transaction that deletes: nobody waits for it for longer than some milliseconds."""
+"""The most rows that one deleting transaction removes, so that it holds others up for a few milliseconds only."""
 
 
 class Repository:
-    """A group of statements over the tables of one noun. Runs on the store's thread, inside a transaction.
+    """Statements on a group of related tables. Runs on the store's thread, inside a transaction.
 
-    `notified` collects the names of what others wait for; the store wakes them after the commit.
+    `notified` collects the wakeups to send; the store sends them after the commit.
     """
 
     def __init__(self, connection: sqlite3.Connection, keyring: Keyring, notified: set[str], realm: str) -> None:
         self._connection = connection
         self.keyring = keyring
         self.realm = realm
-        """Whose queues these are: `signal` or `terminal`."""
+        """The realm whose queues these are: `signal` or `terminal`."""
         self._notified = notified
 
     def chat_handle(self, address: str) -> bytes:
-        """The handle of the conversation at this address of the realm."""
+        """Returns the handle of the conversation at this address in the realm."""
         return self.keyring.handle(f"{self.realm}|{address}")
 
     def account_name(self, account: str) -> str:
-        """What stands for an account in handles (see `store.accounts`); `account` is its id or its number."""
+        """Returns the name that handles use for an account, given its id or its number (see `store.accounts`)."""
         handle = self.keyring.handle(account)
         known = self.rows("SELECT id FROM accounts WHERE realm = ?1 AND (id = ?2 OR number = ?2)", (self.realm, handle))
         return next((name for (id_,) in known if (name := self.name_of_account(id_))), account)
 
     def name_of_account(self, id_: bytes) -> str | None:
-        """The name under which an account of this handle is kept; None: it is not known, or cannot be read."""
+        """Returns the name kept for the account with this handle; None if it is unknown or cannot be read."""
         rows = self.rows("SELECT name FROM accounts WHERE realm = ? AND id = ?", (self.realm, id_))
         try:
             return next((self.keyring.open_own(account_place(id_), name).decode() for (name,) in rows), None)
@@ -55,22 +53,22 @@ class Repository:
             return None
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
-        """Run one statement."""
+        """Runs one statement."""
         return self._connection.execute(statement, values)
 
     def execute_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
-        """Run one statement for each row of values; nothing where there is none."""
+        """Runs one statement for each row of values; does nothing without rows."""
         if rows:
             self._connection.executemany(statement, rows)
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """All rows of one query, as tuples in the order of its columns."""
+        """Returns all rows of a query as tuples."""
         return self._connection.execute(statement, values).fetchall()
 
     def records(self, kind: type[R], statement: str, values: Sequence[object] = ()) -> tuple[R, ...]:
-        """All rows of one query as values of this kind, whose fields its columns are named after.
+        """Returns all rows of a query as instances of `kind`, whose fields the columns are named after.
 
-        What is a time, a yes or no, or a sum of money there is read as such.
+        Columns are converted to the types of these fields: `datetime`, `bool` and `Decimal`.
         """
         cursor = self._connection.execute(statement, values)
         readers = _readers(kind)
@@ -80,24 +78,24 @@ class Repository:
         )
 
     def record(self, kind: type[R], statement: str, values: Sequence[object] = ()) -> R | None:
-        """The first of `records`; None where there is none."""
+        """Returns the first of `records`; None if there is none."""
         return next(iter(self.records(kind, statement, values)), None)
 
     def column(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...]:
-        """The first column of all rows of one query."""
+        """Returns the first column of all rows of a query."""
         return tuple(value for value, *_ in self._connection.execute(statement, values))
 
     def value(self, statement: str, values: Sequence[object] = ()) -> Any:
-        """The first column of a query's first row; None where it has no row."""
+        """Returns the first column of a query's first row; None if it has no rows."""
         row = self._connection.execute(statement, values).fetchone()
         return None if row is None else row[0]
 
     def exists(self, statement: str, values: Sequence[object] = ()) -> bool:
-        """Whether a query has a row."""
+        """Whether a query returns any row."""
         return self._connection.execute(statement, values).fetchone() is not None
 
     def count_dead(self, table: Literal["inbox", "outbox"]) -> int:
-        """How many items of a queue were given up, over all conversations of the realm."""
+        """Counts the items of a queue that were given up, over all conversations of the realm."""
         return self.value(
             f"SELECT count(*) FROM {table} JOIN conversations ON conversations.id = conversation_id "  # noqa: S608  (literals only)
             "WHERE state = 'dead' AND realm = ?",
@@ -105,33 +103,33 @@ class Repository:
         )
 
     def notify(self, name: str) -> None:
-        """Let those who wait for `name` look again once this is committed."""
+        """Wakes whoever waits for `name` once the transaction is committed."""
         self._notified.add(name)
 
 
 def millis(at: datetime) -> int:
-    """An aware datetime as milliseconds since 1970."""
+    """Converts an aware datetime to milliseconds since 1970."""
     return int(at.timestamp() * 1000)
 
 
 def moment(at: int) -> datetime:
-    """Milliseconds since 1970 as an aware datetime in UTC."""
+    """Converts milliseconds since 1970 to an aware datetime in UTC."""
     return datetime.fromtimestamp(at / 1000, UTC)
 
 
 def millis_if(at: datetime | None) -> int | None:
-    """As `millis`; None stays None."""
+    """Like `millis`; None stays None."""
     return None if at is None else millis(at)
 
 
 def moment_if(at: int | None) -> datetime | None:
-    """As `moment`; None stays None."""
+    """Like `moment`; None stays None."""
     return None if at is None else moment(at)
 
 
 @cache
 def _readers(kind: type[object]) -> Mapping[str, Callable[[Any], object]]:
-    """How the columns of a record are read, by the types of its fields."""
+    """Returns the conversion for each field of a record type."""
     return {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
 
 
@@ -142,5 +140,5 @@ def _reader(hint: object) -> Callable[[Any], object]:
 
 
 def account_place(id_: bytes) -> str:
-    """Where the name of an account is sealed."""
+    """Returns the place to which the sealed name of an account is bound."""
     return f"accounts.name|{id_.hex()}"
