@@ -1,17 +1,17 @@
-"""Backups: a copy of the whole store while it is in use, and the way back.
+"""Backup and restore: a copy of the whole store, made while it is in use, and the way back.
 
-A copy is two files, `aldis-<UTC time>.db` and, beside it, the same with `-keys`. Whoever has both still needs the
-master key; it is in neither, and has to be kept apart from them. In each copy stands that it is one (`store.restored`).
+A copy is two files, `aldis-<UTC time>.db` and the same name with `-keys`. Reading them takes the master key, which is
+in neither and has to be kept apart from them. Each copy is marked as one (`store.restored`).
 
-    written:  log and keys copied --> file copied --> folded into one, deleted rows out --> told that it is a copy
-              --> checked --> renamed
-    restore:  copied beside the store --> checked --> marked --> present files renamed, copies renamed --> unmarked
+    backup:   copy log and keys --> copy file --> merge the log, mark as a copy, drop deleted rows --> check --> rename
+    restore:  copy beside the store --> check --> mark --> rename present files, rename copies --> unmark
 
-A second connection could corrupt the write-ahead log (see `store.database`), so files are copied: log and keys in one
-step of the store's thread, which takes milliseconds, and the file itself beside it, for nothing is written into it
-until its log is folded in, and that waits. What is done to the copy then is done by a connection that knows it alone.
-From the mark on a restoring that was interrupted is finished at the next opening, before it a restoring has done
-nothing: at no point is there half of one store and half of another, or an empty one.
+A second connection could corrupt the write-ahead log (see `store.database`), so a backup copies files. Log and keys are
+copied in one step on the store's thread, which takes milliseconds. The database file is copied beside other work: it
+does not change until the next checkpoint, which waits. From then on only the copy is opened.
+
+An interrupted restore is finished at the next opening if it was marked, and has done nothing if it was not. At no point
+is the store half old and half new, or empty.
 """
 
 import asyncio
@@ -37,27 +37,29 @@ NOT_INCLUDED = (
     "The copy is two files (the second ends in -keys). The master key is in neither: keep a copy of it elsewhere, for "
     "without it nobody can read them."
 )
-"""What whoever makes a backup has to know."""
+"""What to tell everybody who makes a backup."""
 
 _FILES = ("", "-keys")
 _COMPANIONS = ("-wal", "-journal", "-keys-journal")
-"""What SQLite leaves beside the files when it is stopped at a bad moment; it belongs to them."""
+"""Files that SQLite leaves beside the database and the keys after an unclean stop; they belong to them."""
 
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
-"""A journal that ends so is of a commit over several databases, which Aldis never makes; it names a file that SQLite
-deletes when the journal is played back. Source: sqlite.org/atomiccommit.html, 5, and what SQLite did (2026-11-24).
+"""The end of a journal that belongs to a commit over several databases. Aldis never makes one.
+
+It names a file that SQLite deletes when it plays the journal back. Source: sqlite.org/atomiccommit.html, 5, and what
+SQLite did (2026-11-24).
 """
 
 
 async def write_backup(database: Database, folder: Path, *, now: datetime) -> Path:
-    """Copy the store into the folder, which is made when missing; gives the path of the copy.
+    """Copies the store into the folder, which is created if missing; returns the path of the copy.
 
-    Other work waits while the log and the keys are copied: 6 ms (measured), however large the store is. A caller that
-    is cancelled waits for the end.
+    Other work waits while the log and the keys are copied: 6 ms (measured), whatever the size of the store. A cancelled
+    caller waits for the end.
 
     Raises:
-        StoreFull: there is no room; nothing is left behind.
-        StoreError: it cannot be written there, or something of that name is there already; nothing is left behind.
+        StoreFull: the disk is full; nothing is left behind.
+        StoreError: it cannot be written there, or the name is taken; nothing is left behind.
     """
     writing = asyncio.ensure_future(_write(database, folder, now))
     try:
@@ -71,7 +73,7 @@ async def _write(database: Database, folder: Path, now: datetime) -> Path:
     with _drafting(folder, now) as (copy, draft):
 
         def begin(connection: sqlite3.Connection) -> None:
-            """Copies what changes with every commit: the log, and the keys that open what is in it."""
+            """Copies what changes with every commit: the log, and the keys of what it contains."""
             connection.execute("VACUUM keys INTO ?", (str(beside(draft, "-keys")),))
             if (log := beside(database.path, "-wal")).exists():
                 _copy(log, beside(draft, "-wal"))
@@ -84,9 +86,9 @@ async def _write(database: Database, folder: Path, now: datetime) -> Path:
 
 @contextmanager
 def _drafting(folder: Path, now: datetime) -> Generator[tuple[Path, Path]]:
-    """The path that the copy gets, and that of its draft, which is gone where it fails.
+    """Yields the path of the copy and that of its draft, which is deleted if the context fails.
 
-    Errors are in the store's words; that of a full disk names the folder.
+    Translates errors to the store's; that of a full disk names the folder.
     """
     copy = folder / f"aldis-{_stamp(now)}.db"
     draft = folder / f".{copy.name}.part"
@@ -95,7 +97,7 @@ def _drafting(folder: Path, now: datetime) -> Generator[tuple[Path, Path]]:
         for suffix in _FILES:
             if beside(copy, suffix).exists():
                 raise StoreError(f"{beside(copy, suffix)} is there already: wait a second, or choose another folder")
-            # Empty files that SQLite fills: of itself it would make them readable for everybody.
+            # SQLite fills these empty files; it would create them readable by everybody.
             _create(beside(draft, suffix))
         try:
             yield copy, draft
@@ -110,7 +112,7 @@ def _drafting(folder: Path, now: datetime) -> Generator[tuple[Path, Path]]:
 
 
 def _create(file: Path) -> None:
-    """Makes an empty file that nobody else may read, where there is none."""
+    """Creates an empty file that only its owner can read; it must not exist."""
     os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
@@ -120,10 +122,10 @@ def _copy(file: Path, target: Path) -> None:
 
 
 def _call_a_copy(draft: Path, now: datetime) -> None:
-    """Fold the log in, and leave what was deleted behind."""
+    """Merges the log, marks the draft as a copy, and drops deleted rows."""
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
-        connection.execute("PRAGMA synchronous = OFF")  # it is synced as a whole before it counts
+        connection.execute("PRAGMA synchronous = OFF")  # the whole file is synced before it is used
         with without_triggers(connection):
             mark(connection, copied_at=now)
         connection.execute("VACUUM")
@@ -135,7 +137,7 @@ def _finish(draft: Path, copy: Path) -> None:
         sync(file)
         with closing(_connected_to_copy(file)) as connection:
             quick_checked(connection, "main", file)
-    # The keys first: where the bigger file is, the copy is whole.
+    # The keys first: once the database file is there, the copy is complete.
     for suffix in reversed(_FILES):
         beside(draft, suffix).rename(beside(copy, suffix))
     sync(copy.parent)
@@ -146,13 +148,13 @@ def _connected_to_copy(file: Path) -> sqlite3.Connection:
 
 
 def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
-    """Copy a store that nobody has open into the folder, as it is: not opened, and so not brought up to date.
+    """Copies a store that no process has open into the folder, without migrating it.
 
-    Gives the path of the copy, as `write_backup`.
+    Returns the path of the copy, as `write_backup` does.
 
     Raises:
-        StoreInUse: an Aldis is running on this store: it makes the copy itself.
-        StoreError: there is no store, files cannot be read or written, or the copy is not whole.
+        StoreInUse: an Aldis is running on this store: ask it for the copy.
+        StoreError: there is no store, files cannot be read or written, or the copy is not sound.
     """
     lock = lock_file(path)
     try:
@@ -173,10 +175,10 @@ def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
 
 
 def steps_of(copy: Path) -> tuple[int, tuple[tuple[int, str], ...]]:
-    """The schema of a copy, and each step that brings it to the newest: its number, and what it is for.
+    """Returns the schema of a copy and the migrations it lacks: the number and purpose of each.
 
     Raises:
-        Damaged: it cannot be read.
+        Damaged: the copy cannot be read.
     """
     with _as_copy(copy), closing(_connected_to_copy(copy)) as connection:
         [version] = connection.execute("PRAGMA main.user_version").fetchone()
@@ -186,18 +188,18 @@ def steps_of(copy: Path) -> tuple[int, tuple[tuple[int, str], ...]]:
 def restore(
     copy: Path, path: Path, *, now: datetime, key: bytes | None = None, old_key: bytes | None = None
 ) -> Path | None:
-    """Put a copy in the place of the store at `path`, which nobody may have open; gives where that one is now.
+    """Puts a copy in the place of the store at `path`, which no process may have open.
 
-    The files that were there are renamed to `<name>.before-<UTC time>`, and can be restored like any copy; None when
-    there were none. `key` and `old_key` are those of the settings, as in `open_store`. A copy of an older schema is
-    fine. The store is undecided from then on, see `store.restored`.
+    Renames the present files to `<name>.before-<UTC time>`, from where they can be restored like any copy, and returns
+    that path; None if there were none. `key` and `old_key` come from the settings, as in `open_store`. The copy may
+    have an older schema. The store is undecided afterwards, see `store.restored`.
 
     Raises:
         StoreInUse: an Aldis is running on this store; stop it first.
-        Damaged: the copy is not whole, or is no store.
+        Damaged: the copy is not sound, or is no store.
         SchemaTooNew: a newer Aldis wrote the copy.
         WrongKey: the master key does not open it.
-        StoreError: files cannot be read or written. In all these cases the store is as it was.
+        StoreError: files cannot be read or written. In all these cases the store is unchanged.
     """
     lock = lock_file(path)
     draft = beside(path, ".restoring")
@@ -209,7 +211,7 @@ def restore(
         stamp = beside(path, ".restoring-mark")
         stamp.write_text(_stamp(now), "ascii")
         sync(stamp)
-        # From here on it is finished, whatever happens.
+        # From here on the restore will be finished, whatever happens.
         stamp.rename(beside(path, ".restore"))
         sync(path.parent)
         finish_restore(path)
@@ -223,12 +225,12 @@ def restore(
 
 
 def finish_restore(path: Path) -> None:
-    """Finish a restoring that was marked and interrupted, or clear away one that was not marked yet.
+    """Finishes an interrupted restore if it was marked; removes what is left of one that was not.
 
-    Expects that nobody has the files open. Doing it again changes nothing.
+    No process may have the files open. Calling it again changes nothing.
 
     Raises:
-        OSError: a file could not be renamed; it is done the next time.
+        OSError: a file could not be renamed; the next call goes on.
     """
     mark, draft = beside(path, ".restore"), beside(path, ".restoring")
     if not mark.exists():
@@ -236,7 +238,7 @@ def finish_restore(path: Path) -> None:
         return
     former = beside(path, f".before-{mark.read_text('ascii')}")
     if draft.exists():
-        # A log or a journal of the present files would be played back into those that take their place.
+        # SQLite would play a log or journal of the present files back into their replacements.
         for companion in _COMPANIONS:
             _move(beside(path, companion), beside(former, companion))
         beside(path, "-shm").unlink(missing_ok=True)
@@ -250,7 +252,7 @@ def finish_restore(path: Path) -> None:
 
 
 def is_undecided(path: Path) -> bool:
-    """Whether the store at `path`, which nobody may have open, waits for a decision; False too where none can be read.
+    """Whether the store at `path` waits for a decision; False also if it cannot be read. No process may have it open.
 
     Raises:
         StoreInUse: an Aldis is running on this store.
@@ -259,18 +261,18 @@ def is_undecided(path: Path) -> bool:
     lock = lock_file(path)
     try:
         finish_restore(path)
-        # Only read: whoever closes a connection that may write folds the log in, by whose length the next opening
-        # knows whether the last end was a clean one.
+        # Read-only: closing a writable connection checkpoints the log, whose length tells the next opening whether
+        # the last stop was clean.
         with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
             return connection.execute("SELECT 1 FROM restored").fetchone() is not None
     except FOREIGN_ERRORS:
-        return False  # what is wrong is told by whoever opens it
+        return False  # opening the store will report what is wrong
     finally:
         os.close(lock)
 
 
 def _fetch(copy: Path, draft: Path) -> None:
-    """Copies of the copy, beside the store, with whatever a stop at a bad moment left to be played back into them."""
+    """Copies the copy beside the store, together with logs and journals that an unclean stop left."""
     for suffix in _FILES:
         if not beside(copy, suffix).is_file():
             raise StoreError(f"{beside(copy, suffix)} is not there: a backup is two files, of which one ends in -keys")
@@ -294,7 +296,7 @@ def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
             raise SchemaTooNew(
                 f"{copy} has schema {version}, this Aldis knows schemas up to {newest()}: use a newer one"
             )
-        # Before anything is checked: SQLite would compute what the definitions in a file say.
+        # Before any other check, because SQLite computes what the definitions in a file say.
         if not _is_of_aldis(connection, version):
             raise Damaged(f"{copy} is no backup of Aldis")
         quick_checked(connection, "main", copy)
@@ -308,7 +310,7 @@ def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
 
 
 def _is_of_aldis(connection: sqlite3.Connection, version: int) -> bool:
-    """Whether nothing but the tables and indexes of that schema is in the files, and of these none is missing."""
+    """Whether the files contain exactly the tables and indexes of that schema."""
     with closing(sqlite3.connect(":memory:")) as model:
         model.execute("ATTACH ':memory:' AS keys")
         model.execute(KEYS_TABLE)
@@ -327,7 +329,7 @@ def _is_of_aldis(connection: sqlite3.Connection, version: int) -> bool:
 
 @contextmanager
 def _as_copy(copy: Path) -> Generator[None]:
-    """SQLite's refusals are about the copy, and say so."""
+    """Translates SQLite's errors so that they name the copy."""
     try:
         yield
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:

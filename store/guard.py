@@ -1,21 +1,20 @@
-"""The guard: rows that decide access, trust and budgets are Aldis's own, or count for nothing.
+"""The guard: rows that decide access, trust and budgets count only if Aldis wrote them.
 
-Whoever can write the database and has no key could else let themselves in with one statement. Each of these rows
-carries a MAC over its table, its key and what is in it; the sum of all MACs tells when a row was taken out, copied or
-put back; and the key file knows how often the store was opened, which tells when the whole database is an older one.
+Otherwise anybody who can write the database, but has no key, could let themselves in with one statement. Each guarded
+row has a MAC over its table, its key and its values. The sum of all MACs shows when a row was deleted, copied or put
+back. The key file counts how often the store was opened, which shows when the whole database is an older one.
 
     INSERT, UPDATE, DELETE by Aldis --triggers of its connection alone--> the row's MAC, the sum
     SELECT --views of its connection alone--> true_<table>: rows that hold; forged_<table>: keys of those that do not
 
-An update of a forged row leaves it forged; where a decision makes a new row, the forged one is deleted first. What a
-missing row would allow, a forged one forbids: that is for whoever asks. Triggers and views within the file would run
-with Aldis's keys, so there may be none: those that are there at the start are taken out, and what would run one that
-came later fails.
+An update of a forged row leaves it forged; a decision that makes a new row deletes the forged one first. Callers have
+to forbid for a forged row what they would allow for a missing one. Triggers and views in the file would run with
+Aldis's keys, so they are removed at the start, and a statement that would run a later one fails.
 
-    opened --> first time: all rows are taken as they are, and the key file notes it, in what the master key seals
-           '-> looked through: what is forged, missing or older is named --> generation + 1: database, then key file
+    open --> first time: accept all rows as they are; note that in the key file, sealed with the master key
+         '-> check: report what is forged, missing or older --> generation + 1: database, then key file
 
-The database is first, so that a crash in between leaves it ahead of the key file, which means nothing.
+The database comes first, so that a crash in between leaves it ahead of the key file, which is harmless.
 """
 
 import hmac
@@ -41,7 +40,7 @@ _TABLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "quotas": (("service",), ("period", "used")),
     "tool_shapes": (("tool",), ("shape", "seen_at")),
 }
-"""The key and the other columns of each table; a column that a migration adds belongs in here."""
+"""The key columns and the other columns of each table. Columns that a migration adds belong here."""
 
 _WHAT = {
     "people": "who was let in",
@@ -56,10 +55,10 @@ _VIEWS = frozenset(f"{kind}_{table}" for kind in ("true", "forged") for table in
 _LOOKING = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION})
 _MAC_BYTES = 32
 _WRONG = b"\xff" * _MAC_BYTES
-"""The sum of no MACs: it stands where the rows are others than they were, so that this is named until it is decided."""
+"""A sum that no MACs have. It is kept after rows have changed, so that this is reported until somebody decides."""
 _MODULUS = 1 << (8 * _MAC_BYTES)
 _MAX_KNOWN_MACS = 256
-"""A row's MAC is wanted again when it is looked at, and when it is changed: one over these values is made once."""
+"""How many MACs are cached: a row's is needed again when the row is read and when it changes."""
 
 _KIND_NAMES = {kind: kind.__name__.encode() for kind in (str, int, float, bytes, type(None))}
 
@@ -73,20 +72,20 @@ Value = int | str | bytes | None
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tampering:
-    """What was done to the database behind Aldis's back, as far as it was seen."""
+    """Changes to the database that Aldis did not make, as far as they were detected."""
 
     forged: Mapping[str, int] = field(default_factory=dict[str, int])
-    """How many rows of a table do not hold."""
+    """The number of forged rows by table."""
     is_incomplete: bool = False
-    """Whether rows were taken out, copied or put back."""
+    """Whether rows were deleted, copied or put back."""
     is_older: bool = False
     """Whether the database is older than its key file."""
     intruders: int = 0
-    """How many triggers and views were in the file; they are gone."""
+    """How many triggers and views were removed from the file."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """For whoever runs Aldis; none: nothing was done."""
+        """Sentences for the operator; empty if nothing was detected."""
         told = [
             f"{count} {'row' if count == 1 else 'rows'} on {_WHAT[table]} not written by Aldis"
             for table, count in sorted(self.forged.items())
@@ -101,7 +100,7 @@ class Tampering:
 
 
 class Guard:
-    """Keeps the guarded tables of an open store. All methods run on the store's thread."""
+    """Guards the tables of an open store. All methods run on the store's thread."""
 
     def __init__(self, keyring: Keyring) -> None:
         self._keyring = keyring
@@ -109,13 +108,13 @@ class Guard:
         self._key = keyring.derive(b"aldis rows")
         self._mac = lru_cache(_MAX_KNOWN_MACS, typed=True)(self._make_mac)
         self._suffix = secrets.token_hex(8)
-        """Behind the names of what makes MACs: no schema, index or trigger in the file can call it."""
+        """Suffix of the functions that make MACs: nothing in the file can know it and call them."""
         self._found = Tampering()
         self._seen: set[tuple[str, bytes]] = set()
-        """Forged rows that were asked for, by a digest of each."""
+        """Digests of the forged rows that queries met."""
 
     def open(self) -> None:
-        """Look the tables through and keep them from here on.
+        """Checks the tables and guards them from here on.
 
         Raises:
             sqlite3.Error: the files cannot be read or written.
@@ -136,7 +135,7 @@ class Guard:
             self._keyring.note_guard()
 
     def tampering(self) -> Tampering:
-        """What was found when the store was opened, and in rows that were asked for since."""
+        """Returns what was found when the store was opened, and in rows that were read since."""
         forged = dict(self._found.forged)
         for table in _TABLES:
             seen = sum(name == table for name, _ in self._seen)
@@ -145,7 +144,7 @@ class Guard:
         return replace(self._found, forged=forged)
 
     def reseal(self) -> Tampering:
-        """Delete what is forged and take the rest as it is; gives what was found before.
+        """Deletes forged rows and accepts the others as they are; returns what was found before.
 
         Raises:
             sqlite3.Error: it could not be written; nothing has changed.
@@ -159,7 +158,7 @@ class Guard:
         return before
 
     def _begin(self) -> None:
-        """Take all rows as they are: the schema had no MACs until now, or there are none yet."""
+        """Accepts all rows as they are: the schema had no MACs until now, or there are no rows yet."""
         with own_transaction(self._connection):
             for table, (key, more) in _TABLES.items():
                 mac = f"row_mac_{self._suffix}('{table}', {_list((*key, *more))})"
@@ -181,7 +180,7 @@ class Guard:
         return Tampering(forged=forged, is_incomplete=is_incomplete, is_older=generation < kept, intruders=intruders)
 
     def _advance(self) -> None:
-        """One generation more, in the database and then in the key file."""
+        """Counts the generation up, in the database and then in the key file."""
         row = self._connection.execute("SELECT generation, digest, mac FROM main.guard").fetchone()
         generation = self._newest_generation() + 1
         if row is None or self._guard_holds(*row):
@@ -195,7 +194,7 @@ class Guard:
             )
 
     def _kept_generation(self) -> int | None:
-        """That of the key file; None: it knows of none, or somebody wrote it."""
+        """Returns the generation in the key file; None if there is none, or it is forged."""
         row = self._connection.execute("SELECT generation, mac FROM keys.generation").fetchone()
         return row[0] if row and self._equal(row[1], self._mac("key file", row[0])) else None
 
@@ -219,7 +218,7 @@ class Guard:
         return digest
 
     def _install(self) -> None:
-        """Make what keeps the rows; it belongs to this connection, and stands in no file."""
+        """Creates the functions, views and triggers that guard the rows; they belong to this connection only."""
         functions: Mapping[str, Callable[..., Value]] = {
             "row_mac": self._mac,
             "row_holds": self._row_holds,
@@ -234,7 +233,7 @@ class Guard:
         self._connection.set_authorizer(self._authorize)
 
     def _authorize(self, action: int, _what: str | None, _more: str | None, _file: str | None, by: str | None) -> int:
-        """Nothing within the files acts by itself: `by` is the trigger or view that wants to."""
+        """Denies everything that a trigger or view of the file (`by`) would do."""
         if by is None or by.endswith(self._suffix) or (by in _VIEWS and action in _LOOKING):
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
@@ -246,7 +245,7 @@ class Guard:
         return int(holds)
 
     def _row_mac_again(self, table: str, mac: Value, *values: Value) -> bytes | None:
-        """The MAC of a row that was changed: of the second half of the values, if the first half holds."""
+        """Returns the MAC of a changed row: that of the second half of the values, if the first half holds."""
         half = len(values) // 2
         return self._mac(table, *values[half:]) if self._equal(mac, self._mac(table, *values[:half])) else None
 
@@ -260,7 +259,7 @@ class Guard:
         return isinstance(mac, bytes) and hmac.compare_digest(mac, expected)
 
     def _make_mac(self, *values: Value) -> bytes:
-        """Over the values, each with its kind and length, so that none can pass for another."""
+        """Returns the MAC over the values, each with its type and length, so that none can pass for another."""
         return hmac.digest(self._key, b"".join(map(_encode, values)), "sha256")
 
 
@@ -271,7 +270,7 @@ def _encode(value: Value | float) -> bytes:
 
 
 def _move_digest(digest: Value, minus: Value, plus: Value) -> bytes:
-    """The sum without the one MAC and with the other; what is no MAC counts for nothing."""
+    """Returns the sum without one MAC and with the other; a value that is no MAC counts as zero."""
     total = _number(digest) - _number(minus) + _number(plus)
     return (total % _MODULUS).to_bytes(_MAC_BYTES, "big")
 

@@ -1,4 +1,4 @@
-"""What the store hands out and takes: rows as frozen values. Contents are bytes; their meaning belongs to `bot`."""
+"""Rows as frozen values, as the store takes and returns them. Contents are bytes; `bot` knows their meaning."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ OutboxId = NewType("OutboxId", int)
 
 Role = Literal["user", "assistant", "tool"]
 TurnEnd = Literal["kept", "failed", "ignored"]
-"""How a turn ended: answered; answered with the telling of a failure; or without anything that is remembered (there
-was nothing to answer, a command, a question that was taken back)."""
+"""How a turn ended: `kept` with an answer, `failed` with a report of the failure, or `ignored` without anything that is
+remembered (nothing to answer, a command, a question that was taken back)."""
 TurnState = Literal["running", "kept", "failed", "ignored"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Arrival:
-    """An envelope on its way into the inbox. Account, author, device, sent_at and kind make it unique."""
+    """An envelope on its way into the inbox, unique by account, author, device, sent_at and kind."""
 
     conversation: ConversationId
     account: str
@@ -32,31 +32,31 @@ class Arrival:
     envelope: bytes
     received_at: datetime
     urgent: bool = False
-    """Whether it is taken up at once, also while a turn of its conversation runs."""
+    """Whether it is handled at once, even while a turn of its conversation runs."""
     expires_at: datetime | None = None
     """When the message disappears; None: it stays."""
     refusal: str | None = None
-    """A word for why it will be refused with a sentence instead of being answered; None: it will be answered."""
+    """Why it will be refused with a sentence, as one word; None: it will be answered."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InboxItem:
-    """One envelope that waits or is being answered."""
+    """An envelope that waits or is being answered."""
 
     id: InboxId
     author: bytes
-    """A handle: the same for the same person, meaningless otherwise."""
+    """The author's handle: the same for the same person, otherwise meaningless."""
     envelope: bytes
     received_at: datetime
     attempts: int
-    """Which try this is, from 1."""
+    """The number of this attempt, from 1."""
     expires_at: datetime | None
     refusal: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UrgentItem:
-    """An urgent item: something about the conversation, or about a message in it, rather than a question."""
+    """An item about a conversation, or about a message in it, rather than a question."""
 
     conversation: ConversationId
     item: InboxItem
@@ -64,46 +64,46 @@ class UrgentItem:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KnownMessage:
-    """What the inbox knows of a message that somebody takes back or changes: its newest revision."""
+    """The newest revision of a message that somebody takes back or changes, as the inbox knows it."""
 
     item: InboxId
     root: InboxId
     """Its first revision."""
     names: frozenset[int]
-    """What Signal calls it: the sender's timestamps of all its revisions."""
+    """The sender's timestamps of all its revisions, by which Signal names them."""
     is_open: bool
     """Whether it still waits or is being answered."""
     turn: TurnId | None
-    """The turn that answers or has answered it; None when it has not been taken up, or was never a question."""
+    """The turn that answers or answered it; None if it was not claimed yet, or is no question."""
     turn_state: TurnState | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Claim:
-    """The messages of one conversation that are taken together, oldest first, and the turn that answers them."""
+    """Messages of one conversation that are answered together, oldest first, and the turn that answers them."""
 
     conversation: ConversationId
     turn: TurnId
     items: tuple[InboxItem, ...]
     started_at: datetime
-    """When the turn was first begun; earlier than the claim after a crash."""
+    """When the turn first began; after a crash, earlier than the claim."""
     is_new: bool
-    """Whether this claim begins the turn, so that its journal is surely empty."""
+    """Whether this claim begins the turn, so that its journal must be empty."""
     replaces: TurnId | None = None
-    """The turn that this one repeats after an edit; its answer is to be edited. None: it repeats none."""
+    """The turn that this one repeats after an edit, and whose answer it edits; None: it repeats none."""
     put_off: tuple[TurnId, ...] = ()
-    """Other turns of the conversation, which wait for a person's word, and whose messages have not disappeared."""
+    """Other turns of the conversation that wait for a person's word and whose messages have not disappeared."""
     deaths: int = 0
-    """How many processes died while it only waited, since it came further."""
+    """How many processes died while it only waited, since its last progress."""
 
     @property
     def attempt(self) -> int:
-        """Which try of this turn it is, from 1."""
+        """The number of this attempt at the turn, from 1."""
         return max(item.attempts for item in self.items)
 
     @property
     def expires_at(self) -> datetime | None:
-        """When the first of the messages disappears, and all that was made of them with it; None: they stay."""
+        """When the first message disappears, and everything made from the messages with it; None: they stay."""
         return min((item.expires_at for item in self.items if item.expires_at is not None), default=None)
 
 
@@ -117,7 +117,7 @@ class StoredMessage:
     """Set for the role `tool`: the call that it answers."""
     message: bytes
     expires_at: datetime | None = None
-    """When its turn disappears; None: it stays. Not looked at when it is written: the turn has it."""
+    """When its turn disappears; None: it stays. Ignored when written, as the turn has it already."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,63 +129,63 @@ class OutboxItem:
     turn: TurnId
     reply: bytes
     attempts: int
-    """How many sends were begun before."""
+    """How many sends were started before."""
     doubts: int
     """How many of those may have gone out."""
     was_unknown: bool
-    """Whether the last attempt may have gone out: sending it now is a repetition."""
+    """Whether the last attempt may have gone out, so that sending it now repeats it."""
     edits: "SentMessage | None" = None
-    """Our own message that this one is to take the place of; None: there is none, or it never went out."""
+    """The message of ours that this one replaces; None: there is none, or it never went out."""
     is_status: bool = False
-    """Whether it only says what is going on until something takes its place."""
+    """Whether it only shows progress until something replaces it."""
     status: "SentMessage | None" = None
-    """The status of its own turn that is in the chat: where it is not edited it has to go. None: there is none."""
+    """The status of its turn in the chat, which has to go unless it is edited; None: there is none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Confirmation:
-    """What somebody's phone says that it has received."""
+    """A delivery receipt: messages that somebody's phone says it has received."""
 
     address: str
-    """Of the direct chat with whoever it is."""
+    """The address of the direct chat with that person."""
     names: Collection[int]
-    """The times by which Signal calls our messages."""
+    """The timestamps by which Signal names our messages."""
     came_at: datetime
     """In own time."""
     stamped_at: datetime | None = None
-    """What the machine's clock showed then, by which the bridge names what it sends; None: the same."""
+    """The same moment by the machine's clock, by which the bridge names what it sends; None: equal to `came_at`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Copy:
-    """What stands in a chat beside another send of the same item."""
+    """A second send of an item that is in the chat as well."""
 
     name: int
-    """Its time, as Signal calls it."""
+    """Its timestamp, by which Signal names it."""
     conversation: ConversationId
     turn: TurnId
     removal: bytes
-    """What was kept to remove it by (`Attempts.keep_removal`)."""
+    """How to remove it, as `Attempts.keep_removal` kept it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SaidSince:
-    """What was said between a message of ours and one that came."""
+    """What Aldis said between one of its messages and a message that came in."""
 
     turns: tuple[TurnId, ...]
-    """The other turns that have said something."""
+    """The other turns that said something."""
     is_repeated: bool
-    """Whether ours was being said once more when it came: that could not be read yet."""
+    """Whether its own message was just being sent again when the other came in, so nobody had read that yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SentMessage:
-    """A message of ours that is in the chat. Times are in milliseconds since 1970: what Signal calls a message."""
+    """A message of ours that is in the chat. Times are milliseconds since 1970, by which Signal names messages."""
 
     sent_at: int
-    """The newest revision."""
+    """The timestamp of the newest revision."""
     original_at: int
-    """The first revision."""
+    """The timestamp of the first revision."""
     revision: int
     """How many edits lead to it; 0: none."""
 
@@ -209,36 +209,36 @@ class LedgerEntry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spending:
-    """The sum over rows of the ledger."""
+    """The sum of rows of the ledger."""
 
     calls: int
     input_tokens: int
     output_tokens: int
     cost_usd: Decimal
     unknown_costs: int
-    """How many of the calls have no known price and are not in `cost_usd`."""
+    """How many of the calls have no known price, so that `cost_usd` leaves them out."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Waiting:
-    """How much of a queue is under way."""
+    """The open items of a queue."""
 
     items: int
     oldest_at: datetime | None
-    """None when nothing is under way."""
+    """None if there are no open items."""
     dead: int
-    """How many were given up and are still kept as such."""
+    """How many items were given up and are still kept as such."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeptTime:
-    """How the times stood at one moment (see `bot.clock`), in nanoseconds, the last two since 1970."""
+    """The clocks at one moment (see `bot.clock`), in nanoseconds, the last two since 1970."""
 
     boot: str
-    """Names the run of the machine; empty where nobody can tell one from another."""
+    """The boot id of the machine; empty where there is none."""
     counted_ns: int
-    """What the machine had counted since it was started."""
+    """The time since the machine was started."""
     wall_ns: int
-    """What its clock showed, without a step that did not stand yet."""
+    """The machine's clock, without a step that was not confirmed yet."""
     own_ns: int
     """Aldis's own time."""

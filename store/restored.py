@@ -1,10 +1,10 @@
-"""What was open when a backup was made, and is open again once the backup is the store.
+"""Work that was open when a backup was made, and is open again when the backup is restored.
 
-    backup, restore --mark--> undecided --close what was open, or leave it as it is--> decide --> a store like any other
+    backup, restore --mark--> undecided --close the open work, or leave it as it is--> decide --> a normal store
 
-What was answered, sent or said since the backup is not known in it, so going on from there would do it all again: until
-somebody decides, nothing goes on. The mark is a row of the store itself, so that it goes wherever the file goes.
-All of this is about both realms. Left to others: what an item means, when a reminder comes again.
+A backup does not know what was answered, sent or said after it was made, and going on from there would do it all again.
+So nothing goes on until somebody decides. The mark is a row in the store itself, so it travels with the file. All of
+this applies to both realms. Left to others: what an item means, when a reminder comes again.
 """
 
 import json
@@ -20,23 +20,23 @@ from store.repository import Repository, millis, millis_if, moment_if
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Restoration:
-    """Where an undecided store comes from."""
+    """The origin of an undecided store."""
 
     copied_at: datetime | None
-    """When the backup was made; None: it does not tell."""
+    """When the backup was made; None: unknown."""
     restored_at: datetime | None
-    """None: it was put in place by hand."""
+    """When it was restored; None: the file was put in place by hand."""
 
 
 class Restored(Repository):
-    """The repository of what is open since then. All methods run inside a transaction."""
+    """The repository of restored open work. All methods run inside a transaction."""
 
     def restoration(self) -> Restoration | None:
-        """Where the store comes from, while it is undecided; None: it is a store like any other."""
+        """Returns the origin of the store while it is undecided; None: it is a normal store."""
         return self.record(Restoration, "SELECT copied_at, restored_at FROM restored")
 
     def messages(self, *, besides: Collection[str]) -> Waiting:
-        """The messages that would be answered; those of the kinds `besides` are not meant."""
+        """Counts the messages that would be answered, leaving out the kinds `besides`."""
         [(items, oldest)] = self.rows(
             "SELECT count(*), min(received_at) FROM inbox WHERE state IN ('waiting', 'claimed') "
             "AND kind NOT IN (SELECT value FROM json_each(?))",
@@ -45,7 +45,7 @@ class Restored(Repository):
         return Waiting(items=items, oldest_at=moment_if(oldest), dead=0)
 
     def replies(self) -> Waiting:
-        """What would be sent; how old it is tells the turn that it belongs to."""
+        """Counts the replies that would be sent; the oldest by when its turn started."""
         [(items, oldest)] = self.rows(
             "SELECT count(*), min(started_at) FROM outbox JOIN turns ON turns.id = turn_id "
             "WHERE outbox.state IN ('waiting', 'sending', 'unknown')"
@@ -53,9 +53,7 @@ class Restored(Repository):
         return Waiting(items=items, oldest_at=moment_if(oldest), dead=0)
 
     def close(self, *, besides: Collection[str], now: datetime) -> None:
-        """None of these messages is answered, nothing that waited is sent: their words go, with the steps of their
-        turns.
-        """
+        """Closes these messages unanswered and everything waiting unsent; deletes their words and turns' steps."""
         self.execute(
             "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL, put_off_until = NULL "
             "WHERE state IN ('waiting', 'claimed') AND kind NOT IN (SELECT value FROM json_each(?))",
@@ -66,7 +64,7 @@ class Restored(Repository):
             "WHERE state IN ('waiting', 'sending', 'unknown')",
             (millis(now),),
         )
-        self.execute("DELETE FROM receipts")  # there is nothing any more that they could prove
+        self.execute("DELETE FROM receipts")  # nothing is left that they could prove
         self.execute(
             "UPDATE turns SET state = 'ignored', ended_at = ? WHERE state = 'running' AND id NOT IN "
             "(SELECT turn_id FROM inbox WHERE state IN ('waiting', 'claimed') AND turn_id IS NOT NULL)",
@@ -75,9 +73,7 @@ class Restored(Repository):
         self.execute("DELETE FROM journal WHERE turn_id IN (SELECT id FROM turns WHERE state = 'ignored')")
 
     def decide(self) -> None:
-        """It is decided: this is a store like any other. What it says was allowed for good may have been taken back
-        since, and is asked about again.
-        """
+        """Makes this a normal store. Deletes all grants: they may have been revoked since the backup."""
         self.execute("DELETE FROM grants")
         self.execute("DELETE FROM restored")
 
@@ -85,7 +81,7 @@ class Restored(Repository):
 def mark(
     connection: sqlite3.Connection, *, copied_at: datetime | None = None, restored_at: datetime | None = None
 ) -> None:
-    """Make a copy undecided, of whatever schema it is; what is None stays as it was told before."""
+    """Marks a copy of any schema as undecided; a `copied_at` of None keeps the time noted before."""
     connection.execute(files("store").joinpath("schema", "015_restored.sql").read_text("utf-8"))
     connection.execute(
         "INSERT INTO restored (id, copied_at, restored_at) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE "

@@ -1,20 +1,22 @@
-"""Sealing: what people and tools said is kept under AES-256-GCM, with a data key for each conversation.
+"""Encryption of everything people and tools said: AES-256-GCM, with one data key per conversation.
 
     master key --wraps--> index key           handles: keyed hashes that find a row without naming anybody
                '-wraps--> data key of a conversation --seals--> values, each bound to its place
 
-The wrapped keys are in a small file of their own beside the database (attached to the one connection as `keys`), so
-that destroying one key makes everything of a conversation unreadable, copies of the big file included. A conversation
-that was forgotten goes on under the data key of its next generation. The master key comes from the settings, or is made
-on first start; another one is put in its place by wrapping all keys again, which touches no value.
+The wrapped keys are in a small file beside the database (attached to the one connection as `keys`). Destroying a key
+makes its conversation unreadable everywhere, in copies of the database, too. A forgotten conversation goes on under the
+data key of its next generation.
+
+The master key comes from the settings or is created on first start. To replace it, all keys are wrapped again; no value
+changes:
 
     <name>-master-key.next written --> keys wrapped again, one transaction --> renamed to <name>-master-key
 
-Whichever of the two files opens the index key is the master key, so that a crash at any point leaves one that does.
+Whichever of the two files opens the index key is the master key, so a crash at any point leaves a working one.
 
-A value is packed first where that makes it smaller (`store.packing`); which of the two it is stands in what it is bound
-to. A sealed value is 12 bytes of nonce and the ciphertext with its tag of 16 bytes. Random nonces are safe for 2^32
-values under one key. Source: NIST SP 800-38D, 8.3 (2007).
+Values are packed first where that makes them smaller (`store.packing`); the associated data says whether they were. A
+sealed value is a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. Random nonces are safe for 2^32 values under
+one key. Source: NIST SP 800-38D, 8.3 (2007).
 """
 
 import hmac
@@ -38,20 +40,20 @@ KEY_BYTES = 32
 _NONCE_BYTES = 12
 _INDEX_KEY = b"index"
 _GUARDED_INDEX_KEY = b"index|guarded"
-"""What it is bound to once rows have MACs (`store.guard`): nobody without the master key can take that back."""
+"""The name to which the index key is bound once rows have MACs (`store.guard`). Only the master key can undo that."""
 
 
 class MasterKey:
-    """The 32 bytes that wrap all other keys: those given by the settings, else those in a file beside the store.
+    """The 32 bytes that wrap all other keys, from the settings or else from a file beside the store.
 
-    The file holds 64 hexadecimal digits and is made with mode 0600.
+    The file holds 64 hexadecimal digits and has mode 0600.
     """
 
     def __init__(self, path: Path, *, given: bytes | None = None, former: bytes | None = None) -> None:
-        """Both keys as they come from the settings; `former` is the one that was in use before.
+        """Takes both keys from the settings; `former` is the one that was used before.
 
         Raises:
-            WrongKey: one of them is not 32 bytes.
+            WrongKey: one of them is not 32 bytes long.
         """
         self._path = path
         self._given = None if given is None else _check_length(given, "STORE__KEY")
@@ -59,10 +61,10 @@ class MasterKey:
         self._next_path = path.with_name(path.name + ".next")
 
     def unlock(self, connection: sqlite3.Connection) -> "Keyring":
-        """The keys of the store, wrapped again where the former master key is the one that opens them.
+        """Opens the keys of the store; wraps them again if only the former master key opens them.
 
         Raises:
-            WrongKey: no master key that there is opens them, or the keys of the conversations that there are have gone.
+            WrongKey: no available master key opens them, or there are conversations but no keys.
             OSError: a key file cannot be read or written.
         """
         connection.execute(KEYS_TABLE)
@@ -75,19 +77,19 @@ class MasterKey:
         return keyring
 
     def rotate(self, keyring: "Keyring") -> int:
-        """Put a new master key in the place of the one in the file; gives how many keys were wrapped again.
+        """Replaces the master key in the file; returns how many keys were wrapped again.
 
         Raises:
             KeyGiven: the master key comes from the settings; nothing has changed.
-            WrongKey: the keys are not wrapped under the key in use: start again, so that the right file is found.
-            OSError, sqlite3.Error: a file could not be written; the key that was is still the one.
+            WrongKey: the keys are not wrapped under the key in use: restart, so that the right file is found.
+            OSError, sqlite3.Error: a file could not be written; the old key is still the valid one.
         """
         if self._given is not None:
             raise KeyGiven(
                 "the master key is given by STORE__KEY: set STORE__OLD_KEY to it and STORE__KEY to a new one, then "
                 "start Aldis again"
             )
-        # An earlier try may have failed behind its commit: then the draft is the key, and must not be overwritten.
+        # If an earlier attempt failed after its commit, the draft is the key and must not be overwritten.
         self._find_key(keyring.connection)
         keyring.unlock()
         new = secrets.token_bytes(KEY_BYTES)
@@ -97,7 +99,7 @@ class MasterKey:
         return count
 
     def opens(self, connection: sqlite3.Connection) -> bool:
-        """Whether one of the master keys that there are opens the key file; writes nothing."""
+        """Whether one of the available master keys opens the key file; writes nothing."""
         masters = (self._given,) if self._given is not None else (_read_key(self._path), _draft(self._next_path))
         found = connection.execute("SELECT key FROM keys.wrapped WHERE name = ?", (_INDEX_KEY,)).fetchone()
         return found is not None and any(
@@ -115,7 +117,7 @@ class MasterKey:
         return keyring
 
     def _find_key(self, connection: sqlite3.Connection) -> "Keyring | None":
-        """The keys as one of the two files opens them, the other file gone; None when none does."""
+        """Opens the keys with whichever of the two files fits and deletes the other; None if neither fits."""
         keyring = _try_master(connection, _read_key(self._path))
         if keyring is not None:
             self._next_path.unlink(missing_ok=True)
@@ -155,7 +157,7 @@ def _check_length(key: bytes, name: str) -> bytes:
 
 
 def _read_key(path: Path) -> bytes | None:
-    """The key in a file; None when there is no file."""
+    """Returns the key in a file; None if there is no file."""
     try:
         return _check_length(bytes.fromhex(path.read_text("ascii")), str(path))
     except FileNotFoundError:
@@ -165,7 +167,7 @@ def _read_key(path: Path) -> bytes | None:
 
 
 def _draft(path: Path) -> bytes | None:
-    """The key that a rotation was about to put in place; None when there is none, or half of it."""
+    """Returns the key that a rotation was about to put in place; None if there is none, or only part of it."""
     try:
         return _read_key(path)
     except WrongKey:
@@ -174,7 +176,7 @@ def _draft(path: Path) -> bytes | None:
 
 def _new(path: Path) -> bytes:
     key = secrets.token_bytes(KEY_BYTES)
-    # Written whole under another name first: a crash must not leave half a key that looks like the key.
+    # Written under another name first: a crash must not leave part of a key that passes for the key.
     draft = path.with_name(path.name + ".new")
     _write(draft, key)
     draft.rename(path)
@@ -192,7 +194,7 @@ def _write(path: Path, key: bytes) -> None:
 
 
 def sync(path: Path) -> None:
-    """Make a file, or the names in a directory, durable: a file is only there after a power cut if its name is."""
+    """Syncs a file or a directory to the disk. A new file survives a power cut only if its directory was synced."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -210,14 +212,14 @@ def has_keys(connection: sqlite3.Connection) -> bool:
 
 
 def key_name(conversation_handle: bytes, generation: int) -> bytes:
-    """What the data key of a conversation's generation is called in the key file."""
+    """Returns the name of the data key of one generation of a conversation in the key file."""
     return conversation_handle if generation == 0 else b"%s|%d" % (conversation_handle, generation)
 
 
 class Keyring:
     """The keys of an open store. All methods run on the store's thread.
 
-    Expects the key file attached as `keys`. `unlock` comes first.
+    The key file has to be attached as `keys`. Call `unlock` first.
     """
 
     def __init__(self, connection: sqlite3.Connection, master: bytes) -> None:
@@ -225,20 +227,20 @@ class Keyring:
         self._master = AESGCM(master)
         self._index = b""
         self.is_guarded = False
-        """Whether rows of this store have had MACs already, whatever the files say."""
+        """Whether rows of this store have had MACs before, whatever the database says."""
         self._ciphers: dict[ConversationId, AESGCM] = {}
 
     def unlock(self) -> None:
-        """Take the index key from the key file, or begin the file with one.
+        """Loads the index key from the key file; creates it in a new file.
 
         Raises:
-            WrongKey: the master key is not the one that wrapped these keys.
+            WrongKey: the master key did not wrap these keys.
         """
         self.connection.execute(KEYS_TABLE)
         self._index = self._key(_INDEX_KEY) or self._make(_INDEX_KEY)
 
     def note_guard(self) -> None:
-        """From here on `is_guarded` is true, in a transaction of its own.
+        """Sets `is_guarded` for good, in a transaction of its own.
 
         Raises:
             sqlite3.Error: it could not be written.
@@ -249,26 +251,26 @@ class Keyring:
         self.is_guarded = True
 
     def handle(self, word: str) -> bytes:
-        """A keyed hash of 16 bytes: the same for the same word, meaningless without the key."""
+        """Returns a keyed hash of 16 bytes: equal for equal words, meaningless without the key."""
         return hmac.digest(self._index, word.encode(), "sha256")[:16]
 
     def derive(self, purpose: bytes) -> bytes:
-        """A key for this purpose alone. Source: RFC 5869."""
+        """Derives a key for one purpose. Source: RFC 5869."""
         return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=purpose).derive(self._index)
 
     def make(self, name: bytes) -> None:
-        """Give a conversation the data key of that name (`key_name`), unless it has it."""
+        """Creates the data key of that name (`key_name`) unless it exists."""
         if self._key(name) is None:
             self._make(name)
 
     def sweep(self) -> None:
-        """Destroy the data keys from before their conversation was forgotten, in a transaction of its own.
+        """Destroys the data keys of forgotten generations, in a transaction of its own.
 
-        Nothing that they sealed opens any more, in no copy of the database either. Keys that belong to no conversation
-        stay: they may be of one that is just beginning, or of a database that somebody has taken away and puts back.
+        Nothing they sealed can be opened again, in no copy of the database either. Keys without a conversation stay:
+        the conversation may be about to begin, or the database may have been moved away and come back.
 
         Raises:
-            sqlite3.Error: they could not be taken out; they go the next time.
+            sqlite3.Error: they could not be deleted; they go the next time.
         """
         conversations = self.connection.execute(
             "SELECT handle, key_generation FROM main.conversations WHERE key_generation > 0"
@@ -279,7 +281,7 @@ class Keyring:
                 self.connection.executemany("DELETE FROM keys.wrapped WHERE name = ?", [(name,) for name in outlived])
 
     def wrap_again(self, master: bytes) -> int:
-        """Wrap all keys under another master key, in a transaction of its own; gives how many there are.
+        """Wraps all keys under another master key, in a transaction of its own; returns how many there are.
 
         Raises:
             WrongKey: the present master key does not open them; nothing has changed.
@@ -296,14 +298,14 @@ class Keyring:
         return len(keys)
 
     def refresh(self, conversation: ConversationId) -> None:
-        """Load the conversation's data key again when it is needed next.
+        """Drops the cached data key of a conversation.
 
-        A transaction that began a conversation and failed leaves its id to another conversation, with another key.
+        When a transaction that added a conversation fails, another conversation gets the same id, with another key.
         """
         self._ciphers.pop(conversation, None)
 
     def seal(self, conversation: ConversationId, place: str, value: bytes) -> bytes:
-        """The value sealed for this place: `table.column` and the row's natural key.
+        """Seals a value for its place: `table.column` and the row's natural key.
 
         Raises:
             Damaged: the conversation has no data key.
@@ -314,10 +316,10 @@ class Keyring:
         return _encrypt(self._cipher(conversation), _associated_data(conversation, place, is_packed=True), small)
 
     def open(self, conversation: ConversationId, place: str, value: bytes) -> bytes:
-        """The value that was sealed for this place.
+        """Opens a value that was sealed for this place.
 
         Raises:
-            Damaged: it was altered, moved from another place, or its key was destroyed.
+            Damaged: it was altered or moved from another place, or its key was destroyed.
         """
         cipher = self._cipher(conversation)
         try:
@@ -325,18 +327,18 @@ class Keyring:
                 return unpack(_decrypt(cipher, _associated_data(conversation, place, is_packed=True), value))
             except InvalidTag:
                 return _decrypt(cipher, _associated_data(conversation, place), value)
-        except (InvalidTag, ValueError) as error:  # a value that was cut off has no whole nonce
+        except (InvalidTag, ValueError) as error:  # a truncated value may lack part of its nonce
             raise Damaged(f"a sealed value at {place} is not what was written there") from error
 
     def seal_own(self, place: str, value: bytes) -> bytes:
-        """As `seal`, for a value that belongs to no conversation and is never forgotten."""
+        """Like `seal`, for a value that belongs to no conversation and is never forgotten."""
         return _encrypt(self._own_cipher, place.encode(), value)
 
     def open_own(self, place: str, value: bytes) -> bytes:
-        """The value that `seal_own` sealed for this place.
+        """Opens a value that `seal_own` sealed for this place.
 
         Raises:
-            Damaged: it was altered, or moved from another place.
+            Damaged: it was altered or moved from another place.
         """
         try:
             return _decrypt(self._own_cipher, place.encode(), value)
@@ -383,7 +385,7 @@ class Keyring:
 
 @contextmanager
 def own_transaction(connection: sqlite3.Connection) -> Generator[None]:
-    """All or nothing; for work on the files as a whole, outside of any unit of work."""
+    """A transaction outside any unit of work, for work on the files as a whole."""
     connection.execute("BEGIN")
     try:
         yield
@@ -395,7 +397,7 @@ def own_transaction(connection: sqlite3.Connection) -> Generator[None]:
 
 
 def _try_master(connection: sqlite3.Connection, master: bytes | None) -> Keyring | None:
-    """The keys under this master key; None when there is none, or it does not open them."""
+    """Returns the keys under this master key; None if there is none or it does not open them."""
     if master is None:
         return None
     keyring = Keyring(connection, master)
@@ -415,7 +417,7 @@ def _wrap(master: AESGCM, name: bytes, key: bytes) -> bytes:
 
 
 def _unwrap(master: AESGCM, name: bytes, wrapped: bytes) -> bytes | None:
-    """The key; None when it was wrapped under another master key, for another name, or was altered."""
+    """Returns the key; None if it was altered, or wrapped under another master key or for another name."""
     try:
         return _decrypt(master, b"key|" + name, wrapped)
     except (InvalidTag, ValueError):

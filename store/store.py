@@ -1,12 +1,12 @@
-"""The store put together: one database, one key file, the repositories, and the wakeups of the loops.
+"""The store: one database, one key file, the repositories, and the wakeups of the loops.
 
 A unit of work is a plain function over the repositories:
 
     await store.transaction(lambda repositories: repositories.inbox.done(turn))
 
-It runs on the store's thread, all or nothing, and returns when it is on the disk. A loop that always does the same
-when it is woken may do it in the very commit that would wake it (`following`). What concerns the files as a whole
-(forgetting with its keys, a new master key, a backup) has a method of its own here.
+It runs on the store's thread, all or nothing, and returns when it is on the disk. A loop that always does the same when
+woken can do it in the commit that would wake it (`following`). Operations on the files as a whole (forgetting together
+with the keys, a new master key, a backup) are methods of `Store`.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ from store.working import Working
 T = TypeVar("T")
 
 _Noted = tuple[T, frozenset[str]]
-"""What a unit gave, and the loops that it wants woken."""
+"""The result of a unit, and the loops to wake."""
 _Noting = Callable[[sqlite3.Connection], _Noted[T]]
 
 _log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ WakeupName = Literal["inbox", "urgent", "outbox", "members", "reminders", "feeds
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Repositories:
-    """All repositories, as a unit of work sees them."""
+    """All repositories, as units of work use them."""
 
     conversations: Conversations
     chats: Chats
@@ -115,22 +115,23 @@ class Store:
         self._guard = guard
         self._ballast = ballast
         self.working = working
-        """What is worked at now, and what was when the last process died."""
+        """The turns being worked on, and those that the previous process was working on when it died."""
         self._notified: set[str] = set()
         self._answered: set[WakeupName] = set()
-        """The loops that have done in the last commit what they would be woken for."""
+        """The loops whose work was done in the last commit, so that they need not be woken."""
         self._repos = _repos(self._keyring, self._notified, realm)
         self._conversations: dict[str, ConversationId] = {}
         self._forgetting = asyncio.Lock()
         self.wakeups: dict[str, asyncio.Event] = {name: asyncio.Event() for name in get_args(WakeupName)}
-        """Set when a loop should look again; the loop that waits clears its own."""
+        """Set when a loop should look again; each loop clears its own."""
 
     async def transaction(self, work: Callable[[Repositories], T], *, patience_seconds: float = 0.0) -> T:
-        """Runs `work`, all or nothing; it is on the disk when this returns. Where nobody waits for it, it may wait for
-        somebody else's commit, `patience_seconds` at most.
+        """Runs `work`, all or nothing; it is on the disk when this returns.
+
+        It may wait for the commit of another unit for `patience_seconds` at most.
 
         Raises:
-            StoreError: nothing of it was kept. What `work` raises itself comes through unchanged.
+            StoreError: nothing was kept. Errors that `work` raises itself come through unchanged.
         """
         return await self._transaction(work, lambda _: None, patience_seconds)
 
@@ -141,11 +142,11 @@ class Store:
         prepare: Callable[[], Callable[[Repositories], T | None] | None],
         done: Callable[[T], None],
     ) -> AsyncGenerator[None]:
-        """Inside the context, what this loop is woken for is done in the commit that would wake it.
+        """Inside the context, the work of a loop is done in the commit that would wake it.
 
-        `prepare` is asked as each commit begins, and gives what is done at its end; None: nothing. `done` is told what
-        that gave, once it is on the disk. The loop is woken all the same where nothing was done, where it gave None,
-        and where it failed.
+        `prepare` is called as each commit begins and returns the work to do at its end; None: no work. `done` is called
+        with the result of the work once it is on the disk. If no work was done, it returned None, or it failed, the
+        loop is woken as usual.
         """
 
         def prepared() -> _Noting[T | None] | None:
@@ -171,10 +172,10 @@ class Store:
             self._answered.discard(wakeup)
 
     async def erase(self, work: Callable[[Repositories], T]) -> T:
-        """As `transaction`, for work that only takes away: on a full disk it may use the room that the ballast took.
+        """Like `transaction`, for work that only deletes: on a full disk it can use the space of the ballast.
 
         Raises:
-            StoreError: nothing of it was kept, not even so. What `work` raises itself comes through unchanged.
+            StoreError: nothing was kept, not even so. Errors that `work` raises itself come through unchanged.
         """
         return await self._erase(work, lambda _: None)
 
@@ -182,12 +183,12 @@ class Store:
         """Runs `work`, which must not write, without waiting for a commit.
 
         Raises:
-            StoreError: it could not be read.
+            StoreError: the store could not be read.
         """
         return await self._database.alone(lambda _: work(self._repos))
 
     async def conversation(self, address: str, *, now: datetime) -> ConversationId:
-        """The conversation at this address, begun now unless it is known; its data key exists from then on.
+        """Returns the conversation at this address; creates it with its data key if it is new.
 
         Raises:
             StoreError: a new one could not be kept.
@@ -210,18 +211,18 @@ class Store:
         then: Callable[[Repositories, ConversationId, Erasure], None],
         first: Callable[[Repositories], None] = lambda _: None,
     ) -> Erasure:
-        """Destroy the conversation at this address, its data key included; what came from `before` on waits again.
+        """Destroys the conversation at this address with its data key; messages from `before` on wait again.
 
-        `before` is the message that asked for it. `first` runs while all that has no end yet is there, `then` after it
-        has gone, both in the same transaction; `then` with the conversation that this
-        message is in now (its id has changed, unless it came from elsewhere) and with what was destroyed: to answer it
-        and to settle it. The conversation's old id is known to nobody any more.
+        `before` is the message that asked for it. `first` and `then` run in the same transaction: `first` while
+        unfinished work is still there, `then` after everything is gone. `then` has to answer and settle the message;
+        it gets the conversation that the message is in now (with a new id, unless the message came from elsewhere) and
+        what was destroyed. The old id of the conversation is not valid any more.
 
-        A long conversation goes in batches, the end of it and `then` in one.
+        A long conversation is destroyed in batches; the last one and `then` share a transaction.
 
         Raises:
-            StoreError: the message is not settled, and nothing was destroyed, or part of a long conversation; ask
-                again. What `then` raises itself comes through unchanged, likewise.
+            StoreError: the message is not settled, and nothing or only part of a long conversation was destroyed; ask
+                again. The same holds for errors that `then` raises itself, which come through unchanged.
         """
 
         def erase(repos: Repositories, successor: ConversationId | None) -> Erasure:
@@ -239,9 +240,9 @@ class Store:
         then: Callable[[Repositories, ConversationId, Erasure], None],
         first: Callable[[Repositories], None] = lambda _: None,
     ) -> Erasure:
-        """Destroy what a person (the author, as of an `Arrival`) said and was told, everywhere.
+        """Destroys everything that a person (the author, as of an `Arrival`) said and was told.
 
-        The direct conversation goes as in `forget`, and in all others the turns in which the person asked.
+        The direct conversation goes as in `forget`; in all others, the turns in which the person asked.
 
         Raises:
             StoreError: as `forget`.
@@ -254,18 +255,18 @@ class Store:
         return await self._forget(direct_address, erase, before, (first, then), now=now, person=person)
 
     async def rotate_key(self) -> int:
-        """Put a new master key in the place of the one in its file; gives how many keys were wrapped again.
+        """Replaces the master key in its file; returns how many keys were wrapped again.
 
-        Takes milliseconds; no value is sealed again. Backups from before need the former master key.
+        Takes milliseconds, as no value is sealed again. Earlier backups still need the former master key.
 
         Raises:
-            KeyGiven: the master key comes from the settings, and is changed there.
-            StoreError: it could not be written; whichever key is the right one is found at the next opening.
+            KeyGiven: the master key comes from the settings and has to be changed there.
+            StoreError: it could not be written; the next opening finds out which key is valid.
         """
         return await self._database.alone(lambda _: self._master.rotate(self._keyring))
 
     async def tampering(self) -> Tampering:
-        """What was done to the database behind Aldis's back, as far as it was seen.
+        """Returns the changes to the database that Aldis did not make, as far as they were detected.
 
         Raises:
             StoreError: it could not be read.
@@ -273,7 +274,7 @@ class Store:
         return await self._database.alone(lambda _: self._guard.tampering())
 
     async def reseal(self) -> Tampering:
-        """Delete forged rows and take the rest of the guarded ones as they are; gives what was found before.
+        """Deletes forged rows and accepts the other guarded rows as they are; returns what was found before.
 
         Raises:
             StoreError: it could not be written; nothing has changed.
@@ -281,18 +282,18 @@ class Store:
         return await self._database.alone(lambda _: self._guard.reseal())
 
     async def backup(self, folder: Path, *, now: datetime) -> Path:
-        """Copy the store as it is at this moment into the folder, while it is in use; gives the copy's path.
+        """Copies the store into the folder while it is in use; returns the path of the copy.
 
-        The copy is two files, the second of which ends in `-keys`. The master key is not in it.
+        The copy is two files; the name of the second ends in `-keys`. It does not contain the master key.
 
         Raises:
-            StoreFull: no room; nothing is left behind.
+            StoreFull: the disk is full; nothing is left behind.
             StoreError: there is one of this second already, or the folder cannot be written; nothing is left behind.
         """
         return await backup.write_backup(self._database, folder, now=now)
 
     async def checkpoint(self) -> None:
-        """What was deleted leaves the files: the write-ahead log is folded in and emptied, keys that outlived are gone.
+        """Removes what was deleted from the files: checkpoints the write-ahead log and destroys keys no longer needed.
 
         Raises:
             StoreError: it could not be written; nothing is lost.
@@ -336,7 +337,7 @@ class Store:
         return erased
 
     async def _ahead(self, batch: Callable[[Repositories], Erasure | None]) -> Erasure:
-        """What went in batches, so that others are served between them."""
+        """Erases batch by batch, so that other work gets its turn in between; returns the sum."""
         total = Erasure()
         while (some := await self.erase(batch)) is not None:
             total += some
@@ -345,7 +346,7 @@ class Store:
     async def _transaction(
         self, work: Callable[[Repositories], T], kept: Callable[[T], None], patience_seconds: float = 0.0
     ) -> T:
-        # Woken by the database: a caller that is cancelled while its work is committed does not come back to do it.
+        # The database does the waking: a caller that is cancelled during the commit would not come back to do it.
         wake = partial(self._wake, kept)
         result, _ = await self._database.transaction(self._noting(work), kept=wake, patience_seconds=patience_seconds)
         return result
@@ -357,7 +358,7 @@ class Store:
             self.wakeups[name].set()
 
     def _noting(self, work: Callable[[Repositories], T]) -> _Noting[T]:
-        # No function within this one: what its annotations say would be put together again for each unit of work.
+        # Not a nested function: its annotations would be evaluated again for each unit of work.
         return partial(self._run_noting, work)
 
     def _run_noting(self, work: Callable[[Repositories], T], _: sqlite3.Connection) -> _Noted[T]:
@@ -379,19 +380,18 @@ class Store:
 async def open_store(
     path: Path, *, realm: str, key: bytes | None = None, old_key: bytes | None = None, ballast_bytes: int = 0
 ) -> AsyncGenerator[Store]:
-    """Open or create the store at `path` for one realm (`signal`, `terminal`), close it at the end.
+    """Opens or creates the store at `path` for one realm (`signal`, `terminal`); closes it at the end.
 
-    Beside the database stand `<name>-keys` (the wrapped data keys), `<name>-master-key` (unless `key` is given),
-    `<name>-lock`, `<name>-working` and, while it is open, `<name>-ballast` of `ballast_bytes`. `old_key` is the master
-    key that was in use before: where it opens the keys and the present one does not, they are wrapped again under the
-    present one.
+    Beside the database are `<name>-keys` (the wrapped data keys), `<name>-master-key` (unless `key` is given),
+    `<name>-lock`, `<name>-working` and, while it is open, `<name>-ballast` of `ballast_bytes`. `old_key` is the former
+    master key: if it opens the keys and the present one does not, they are wrapped again under the present one.
 
     Raises:
         StoreInUse: another process has it open.
         SchemaTooNew: a newer Aldis wrote it.
-        WrongKey: the master key is not the one that it was sealed with, or is missing, or the key file is.
-        DatabaseGone: the key file is there and the database is not.
-        Damaged: it is no database, or not as it was written.
+        WrongKey: the master key is not the one it was sealed with, or the master key or the key file is missing.
+        DatabaseGone: the key file exists but the database does not.
+        Damaged: it is not a database, or not as it was written.
         StoreError: it cannot be opened.
     """
     master = MasterKey(master_key_path(path), given=key, former=old_key)
@@ -399,7 +399,7 @@ async def open_store(
     keys_path = beside(path, "-keys")
 
     def prepare() -> None:
-        # A ballast is left behind by a kill; opening needs some room itself.
+        # A kill leaves the ballast behind, and opening needs some space itself.
         ballast.drop()
         backup.finish_restore(path)
 
