@@ -1,17 +1,21 @@
-"""The attempts of the outbox: which sends went out, and under which names; and what receipts prove of them.
+"""Send attempts: which ones went out, under which names, and what delivery receipts prove about them.
 
-A receipt names a timestamp and a person, but no conversation. It can mean any attempt, the first as well as the second
-of an item, that its author could receive: a direct message to them, or one to a group that they are in. Of groups of
-which the bridge has not told since then who is in them it can mean each, but it proves none of those if its author may
-be a stranger. An attempt can get its name from when it is begun until its item is settled, however slow
-the bridge is: that is when the item is answered for, proved, or sent again with success; one that is given up without
-anybody knowing is left as long as it would have waited to be sent again. So the attempts of one conversation have times
-of their own, and a receipt proves an item where it can mean no other (`store.proofs`); until that shows it is kept.
-A reaction is confirmed like a message, so it takes part in that (`begin_reaction`) while something is in doubt.
-An answer that comes twice is a nuisance, one that is taken for sent and never went out is lost.
-What was sent again may stand there twice. Once one of its sends is known, every other name that people have received
-and that can be nothing else in that chat is a copy, whenever that shows (`take_copies`): it is removed. So is a status
-that was given up in doubt and turns out to stand beside the answer; what has not taken its place yet still can.
+A name is the timestamp by which Signal identifies a message. A receipt tells a name and a person, but no conversation.
+It can mean any attempt, first or repeated, that its author could receive: a direct message to them, or one to a group
+that they are in. If the bridge has not listed the members of a group since, the receipt can mean an attempt there, too,
+but it proves none of those if its author may be a stranger.
+
+An attempt can get its name from its start until its item is settled, however slow the bridge is: until the bridge
+answers, a receipt proves the item, or a repetition succeeds. An attempt given up in doubt stays open as long as it
+would have waited to be repeated. A receipt proves an item if it can mean no other (`store.proofs`); until then it is
+kept. Phones confirm a reaction like a message, so reactions take part in this, too (`begin_reaction`).
+
+An answer that arrives twice is a nuisance; one that counts as sent but never went out is lost.
+
+A repeated item can be in the chat twice. Once one of its sends is known, every other received name that can mean
+nothing else in that chat is a copy, and is removed as soon as that is known (`take_copies`). The same holds for a
+status that was given up in doubt and turns out to be beside the answer. If nothing has replaced it yet, the
+replacement still edits it.
 """
 
 import json
@@ -28,32 +32,32 @@ from store.repository import AT_ONCE, Repository, millis
 _log = logging.getLogger(__name__)
 
 _BEHIND_MS = 1000
-"""By how much the clock of the bridge, which names the messages, may be behind ours."""
+"""How far the clock of the bridge, which names the messages, may be behind ours."""
 _AHEAD_MS = 60_000
-"""By how much it may be ahead: a receipt for what comes later confirms nothing that went out."""
+"""How far it may be ahead; a receipt for a later name confirms nothing that went out."""
 _UNANSWERED = 2**62
-"""Until when an attempt is open that the bridge has not answered yet."""
+"""The `open_until` of an attempt that the bridge has not answered yet."""
 _MAX_RECEIPTS = 512
 _MAX_RECEIPTS_OF_ONE = 32
-"""How many receipts are kept that prove nothing yet, in all and of one person: no more sends than that are in doubt."""
+"""How many receipts that prove nothing yet are kept, in all and per person: no more sends than that are in doubt."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Receipt:
-    """What somebody has received."""
+    """One message that somebody has received."""
 
     name: int
     person: bytes
     """The handle of their direct chat."""
     ahead_ms: int
-    """By how much own time was ahead of the machine's clock when it came."""
+    """How far own time was ahead of the machine's clock when it came."""
     came_at: int
     """In own time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Unnamed:
-    """An attempt whose name nobody knows."""
+    """An attempt whose name is unknown."""
 
     attempt: SendAttempt
     conversation: int
@@ -61,27 +65,27 @@ class _Unnamed:
     in_group: bool
     begun_at: int
     until: int | None
-    """Until when it can have got its name; None: it still can."""
+    """When it can have got its name at the latest; None: it still can."""
     listed_at: int | None
-    """When the bridge last told who is in its group; None: it never did."""
+    """When the bridge last listed the members of its group; None: never."""
     ahead_ms: int
-    """By how much own time was ahead of the machine's clock when it was begun."""
+    """How far own time was ahead of the machine's clock when it began."""
 
     def span(self, receipt: _Receipt) -> tuple[int, int]:
-        """When the message was named, if this is it: the earliest and the latest, should the clock have been set."""
+        """Returns when the message was named if this is it: earliest and latest, as the clock may have been set."""
         by = self.ahead_ms, receipt.ahead_ms
         return receipt.name + min(by), receipt.name + max(by)
 
     def may_be(self, receipt: _Receipt) -> bool:
-        """Whether it can have got this name."""
+        """Whether it can have got the name of the receipt."""
         earliest, latest = self.span(receipt)
         began_before = self.begun_at <= receipt.came_at and self.begun_at - _BEHIND_MS <= latest
         return began_before and (self.until is None or earliest <= self.until)
 
     def reaches(self, receipt: _Receipt, left_at: dict[tuple[int, bytes], int | None]) -> bool | None:
-        """Whether it was for whoever has sent the receipt, too, if that means it; None: nobody knows.
+        """Whether the author of the receipt received it, if the receipt means it; None: unknown.
 
-        `left_at` has the members of the groups.
+        `left_at` tells for members of groups when they left.
         """
         if not self.in_group:
             return self.handle == receipt.person
@@ -89,7 +93,7 @@ class _Unnamed:
         here = self.conversation, receipt.person
         if here in left_at and ((left := left_at[here]) is None or left >= earliest):
             return True
-        # Whoever is not in a list from before may have joined since.
+        # Somebody missing from an earlier list may have joined since.
         return None if self.listed_at is None or self.listed_at < latest else False
 
 
@@ -97,8 +101,9 @@ class Attempts(Repository):
     """The repository of sends and receipts. All methods run inside a transaction."""
 
     def begin(self, item: int, *, now: datetime, stamped_at: datetime) -> int:
-        """An item is about to be sent; gives how many of its attempts may have gone out before. `stamped_at`: what the
-        machine's clock shows, by which the bridge names what it sends.
+        """Notes that an item is about to be sent; returns how many earlier attempts may have gone out.
+
+        `stamped_at` is the machine's clock, by which the bridge names what it sends.
         """
         doubts = self.value("SELECT count(*) FROM attempts WHERE outbox_id = ?", (item,))
         self.execute(
@@ -108,7 +113,7 @@ class Attempts(Repository):
         return doubts
 
     def interrupt(self, *, until: datetime) -> None:
-        """At start: what was under way has no name, and may have gone out until then."""
+        """At start: notes that interrupted attempts have no name and may have gone out by `until`."""
         self.execute(
             "UPDATE attempts SET open_until = ? WHERE sent_at IS NULL AND open_until = ?", (millis(until), _UNANSWERED)
         )
@@ -116,7 +121,7 @@ class Attempts(Repository):
         self.notify("members")
 
     def put_off(self, seconds: float) -> None:
-        """Own time is ahead by so much at once: what was settled before is named by the times of before."""
+        """Handles a jump of own time: attempts settled before keep the times of before."""
         self.execute(
             "UPDATE attempts SET open_until = ?1 + max(coalesce(open_until, 0), "
             "(SELECT settled_at FROM outbox WHERE id = outbox_id)) WHERE sent_at IS NULL AND ?1 > 0 "
@@ -126,7 +131,7 @@ class Attempts(Repository):
         )
 
     def is_ours(self, conversation: ConversationId, sent_at: int) -> bool:
-        """Whether something went out to the conversation under this time, in whichever of its attempts."""
+        """Whether any attempt went out to the conversation under this timestamp."""
         return self.exists(
             "SELECT 1 FROM attempts JOIN outbox ON outbox.id = outbox_id "
             "WHERE attempts.sent_at = ? AND conversation_id = ?",
@@ -134,8 +139,9 @@ class Attempts(Repository):
         )
 
     def drop_last(self, item: OutboxId) -> None:
-        """The last attempt of the item surely did not go out: no receipt can mean it. A name that a receipt gave it
-        belongs to one before it.
+        """Deletes the item's last attempt, which certainly did not go out, so that no receipt can mean it.
+
+        A name that a receipt gave it belongs to an earlier attempt.
         """
         self.execute(
             "DELETE FROM attempts WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?1 AND sent_at IS NULL) "
@@ -144,7 +150,7 @@ class Attempts(Repository):
         )
 
     def doubt_last(self, item: OutboxId, until: datetime) -> None:
-        """Nobody knows what became of the last attempt; where another one is proved, it may go out until then."""
+        """Notes that the last attempt is in doubt; even if another one is proved, it may go out until `until`."""
         self.execute(
             "UPDATE attempts SET open_until = ? WHERE outbox_id = ? AND open_until = ?",
             (millis(until), item, _UNANSWERED),
@@ -152,7 +158,7 @@ class Attempts(Repository):
         self.notify("members")
 
     def name_last(self, item: int, sent_at: int) -> None:
-        """The last attempt has this name; one that a receipt gave it belongs to an attempt before it, then."""
+        """Names the last attempt. Another name that a receipt gave it moves to an attempt before it."""
         last = "(SELECT max(id) FROM attempts WHERE outbox_id = ?2)"
         self.execute(
             f"UPDATE attempts SET sent_at = (SELECT sent_at FROM attempts WHERE id = {last} AND sent_at <> ?1) "  # noqa: S608
@@ -166,7 +172,7 @@ class Attempts(Repository):
         )
 
     def settle(self, item: OutboxId | int, state: str, sent_at: int | None, now: datetime) -> None:
-        """The item is `sent`, under this name if one is known, or `dead`; its words go."""
+        """Settles the item as `sent`, under this name if one is known, or as `dead`; deletes its words."""
         self.execute(
             "UPDATE outbox SET state = ?, sent_at = ?, settled_at = ?, reply = NULL "
             "WHERE id = ? AND state IN ('waiting', 'sending', 'unknown')",
@@ -174,22 +180,19 @@ class Attempts(Repository):
         )
 
     def provable(self, confirmations: Iterable[Confirmation], *, now: datetime) -> list[Confirmation]:
-        """Those that can mean something.
-
-        It writes nothing: a receipt that cannot is to cost nothing.
-        """
+        """Returns the confirmations that can mean some attempt. Writes nothing, so that others cost nothing."""
         unnamed = self._unnamed_attempts(now)
         return [one for one in confirmations if self._fitting(one, unnamed)]
 
     def prove(self, address: str, names: Collection[int], *, now: datetime, stamped_at: datetime | None = None) -> int:
-        """As `prove_all`, for one that has come `now`."""
+        """Like `prove_all`, for one confirmation that comes now."""
         one = Confirmation(address=address, names=names, came_at=now, stamped_at=stamped_at)
         return self.prove_all([one], now=now)
 
     def prove_all(self, confirmations: Iterable[Confirmation], *, now: datetime) -> int:
-        """Phones have received messages of ours.
+        """Takes confirmations from phones; returns how many items they prove.
 
-        What only one send can mean is proved; the rest is kept until it is clear. Gives how many items were proved.
+        Receipts that are not clear yet are kept until they are.
         """
         unnamed = self._unnamed_attempts(now)
         fitting = [receipt for one in confirmations for receipt in self._fitting(one, unnamed)]
@@ -206,7 +209,7 @@ class Attempts(Repository):
         return count
 
     def reconcile(self, *, now: datetime) -> int:
-        """Let the receipts that are kept prove what they can by now; gives how many items they proved."""
+        """Lets the kept receipts prove what they can by now; returns how many items that were."""
         self.execute(
             "DELETE FROM receipts WHERE EXISTS (SELECT 1 FROM attempts WHERE attempts.sent_at = receipts.target)"
         )
@@ -244,7 +247,7 @@ class Attempts(Repository):
         return len(found.items)
 
     def _revive_statuses(self, names: Mapping[int, int]) -> None:
-        """Statuses that were given up and are there after all: what takes their place yet edits them."""
+        """Revives given-up statuses that did arrive, so that their replacements can still edit them."""
         self.execute_many(
             "UPDATE outbox SET state = 'sent', sent_at = ? WHERE id = ? AND position < 0 AND state = 'dead' "
             "AND NOT EXISTS (SELECT 1 FROM outbox AS later WHERE later.replaces = outbox.id "
@@ -255,9 +258,9 @@ class Attempts(Repository):
         )
 
     def _keep_open(self, item: int) -> None:
-        """The item is proved; where it is just being sent again, that may still go out.
+        """Keeps an attempt of a proved item open if the item is being sent again, as that may still go out.
 
-        The receipt may have given its name to the very attempt that is under way: then another one stands for it.
+        If the receipt named the very attempt that is under way, another one takes its place.
         """
         self.execute(
             "UPDATE attempts SET open_until = ?1 "
@@ -267,9 +270,10 @@ class Attempts(Repository):
         )
 
     def begin_reaction(self, address: str, *, in_group: bool, now: datetime, stamped_at: datetime) -> int | None:
-        """A reaction is about to be sent; gives its number. `stamped_at` as in `begin`.
+        """Notes that a reaction is about to be sent; returns its number. `stamped_at` as in `begin`.
 
-        None: not now, for something is being sent to this chat, or is in doubt, and the receipts could mean either.
+        None: it must not be sent now, because something else is being sent to this chat or is in doubt, and receipts
+        could mean either.
         """
         chat = self.chat_handle(address)
         if self.exists(
@@ -278,8 +282,8 @@ class Attempts(Repository):
             (chat,),
         ):
             return None
-        # Those that no send without a name can be mistaken for are over. Settled sends count: with a name too many
-        # among them, theirs would go to one that is in doubt.
+        # Reactions that no unnamed send can be mistaken for are over. Settled sends count, too: with one name too many
+        # among them, one of theirs would go to a send in doubt.
         self.execute(
             "DELETE FROM reactions WHERE ended_at < ?1 - 2 * ?2 AND NOT EXISTS "
             "(SELECT 1 FROM attempts INDEXED BY attempts_open JOIN outbox ON outbox.id = outbox_id "
@@ -293,12 +297,15 @@ class Attempts(Repository):
         )
 
     def end_reaction(self, number: int, name: int | None, *, now: datetime, until: datetime | None = None) -> None:
-        """The bridge has sent it under this name, or has told none, or has failed: then it may go out `until` then."""
+        """Notes that the bridge sent the reaction, under this name if it told one.
+
+        `until`: the bridge failed, and the reaction may go out until then.
+        """
         self.execute("UPDATE reactions SET ended_at = ?, name = ? WHERE id = ?", (millis(until or now), name, number))
         self.reconcile(now=now)
 
     def keep_removal(self, item: OutboxId, removal: bytes) -> None:
-        """Keep, sealed, how a copy of this item is removed: it is being sent again."""
+        """Keeps, sealed, how to remove a copy of this item, which is being sent again."""
         for conversation, turn, position in self.rows(
             "SELECT conversation_id, turn_id, position FROM outbox WHERE id = ?", (item,)
         ):
@@ -306,7 +313,7 @@ class Attempts(Repository):
             self.execute("UPDATE outbox SET removal = ? WHERE id = ?", (sealed, item))
 
     def take_copies(self) -> tuple[Copy, ...]:
-        """What is to be removed from its chat by now, each once."""
+        """Returns the copies to remove from their chats, each once."""
         rows = self.rows(
             "SELECT outbox_id, name, conversation_id, turn_id, position, removal FROM copies INDEXED BY copies_open "
             "JOIN outbox ON outbox.id = outbox_id JOIN conversations ON conversations.id = conversation_id "
@@ -318,7 +325,7 @@ class Attempts(Repository):
     def _take_copy(
         self, item: int, name: int, conversation: ConversationId, turn: TurnId, position: int, removal: bytes | None
     ) -> Copy | None:
-        """A copy whose removal begins; None where it is not known any more how."""
+        """Marks a copy as taken and returns it; None if it is not known any more how to remove it."""
         self.execute("UPDATE copies SET is_taken = 1 WHERE outbox_id = ? AND name = ?", (item, name))
         if removal is None:
             return None
@@ -330,9 +337,7 @@ class Attempts(Repository):
         return Copy(name=name, conversation=conversation, turn=turn, removal=opened)
 
     def sent_again(self, items: Collection[int]) -> tuple[int, ...]:
-        """Those of some items of which there may be copies, statuses that were given up in doubt and have no use any
-        more among them.
-        """
+        """Returns those of these items that may have copies, including unused statuses that were given up in doubt."""
         return self.column(
             "SELECT id FROM outbox WHERE id IN (SELECT value FROM json_each(?)) AND removal IS NOT NULL "
             "AND (position >= 0 OR (state = 'dead' AND NOT EXISTS "
@@ -341,14 +346,14 @@ class Attempts(Repository):
         )
 
     def possible_names(self, item: int, now: datetime) -> tuple[int, ...]:
-        """The names under which something was received that may be a copy of this item, or is in another chat."""
+        """Returns the received names that may be a copy of this item, or belong to another chat."""
         receipts = self._receipts()
         return self._names_of(item, self._proofs(receipts, now).open_names) if receipts else ()
 
     def note_copies(self, item: int, possible: Collection[int]) -> None:
-        """What else of an item that was sent again stands in its chat, surely or `possible`, is to be removed.
+        """Notes for removal what else of a repeated item is in its chat, for certain or as one of the `possible` names.
 
-        Of a status that was given up that is all there is.
+        For a status that was given up, these are all its sends.
         """
         copies = self.execute(
             "INSERT OR IGNORE INTO copies (outbox_id, name) SELECT id, name FROM outbox JOIN ("
@@ -362,7 +367,7 @@ class Attempts(Repository):
             self.notify("outbox")
 
     def _names_of(self, item: int, meanings: Mapping[int, frozenset[int]]) -> tuple[int, ...]:
-        """Those names that can mean this item, and nothing that may stand in its chat once."""
+        """Returns the names that can mean this item and nothing else that may be in its chat."""
         here = self.column(
             "SELECT id FROM outbox WHERE conversation_id = (SELECT conversation_id FROM outbox WHERE id = ?1) "
             "AND id <> ?1 AND id IN (SELECT outbox_id FROM attempts WHERE sent_at IS NULL) "
@@ -372,12 +377,12 @@ class Attempts(Repository):
         return tuple(sorted(name for name, items in meanings.items() if item in items and items.isdisjoint(here)))
 
     def _receipts(self) -> list[_Receipt]:
-        """The receipts that are kept."""
+        """Returns the kept receipts."""
         rows = self.rows("SELECT target, person, ahead_ms, came_at FROM receipts ORDER BY target")
         return [_Receipt(*row) for row in rows]
 
     def _proofs(self, receipts: Collection[_Receipt], now: datetime) -> Proofs:
-        """What the receipts prove."""
+        """Works out what the receipts prove."""
         unnamed = self._unnamed_attempts(now)
         left_at = {
             (conversation, person): left
@@ -396,9 +401,9 @@ class Attempts(Repository):
         return prove([one.attempt for one in unnamed], reaches)
 
     def _unnamed_attempts(self, now: datetime) -> list[_Unnamed]:
-        """The attempts and the reactions of which nobody knows the name, oldest first; reactions have ids below 0.
+        """Returns the unnamed attempts and reactions, oldest first; reactions have negative ids.
 
-        Those end with the bridge's answer, whose clock may be a little ahead.
+        A reaction ends with the answer of the bridge, whose clock may be a little ahead.
         """
         rows = self.rows(
             "SELECT attempts.id, outbox.id, state IN ('waiting', 'sending', 'unknown'), outbox.conversation_id, "
@@ -421,7 +426,7 @@ class Attempts(Repository):
                     id=row[0],
                     item=row[1],
                     is_open=bool(row[2]),
-                    # One of several of an item that went out, nobody knows which, is found out when others are named.
+                    # If one of an item's attempts went out and it is unknown which, naming the others will tell.
                     is_pending=row[7] is None or row[7] > millis(now) or bool(row[10]),
                 ),
                 conversation=row[3],
@@ -436,7 +441,7 @@ class Attempts(Repository):
         ]
 
     def _fitting(self, confirmation: Confirmation, unnamed: Collection[_Unnamed]) -> list[_Receipt]:
-        """The receipts of the names that some attempt can have got that went to this person, or may have."""
+        """Returns receipts for those names that an attempt can have got which went to this person, or may have."""
         if not unnamed or not confirmation.names:
             return []
         person, came_at = self.chat_handle(confirmation.address), millis(confirmation.came_at)
@@ -459,7 +464,7 @@ class Attempts(Repository):
         return [fitting[name] for name in self._unclear(fitting)[-_MAX_RECEIPTS_OF_ONE:]]
 
     def _unclear(self, names: Collection[int]) -> list[int]:
-        """Those of some names of which it is not known what went out under them, oldest first."""
+        """Returns those of these names that no known send has, oldest first."""
         known = self.column(
             "SELECT sent_at FROM attempts WHERE sent_at IN (SELECT value FROM json_each(?1)) "
             "UNION SELECT name FROM reactions WHERE name IN (SELECT value FROM json_each(?1))",
@@ -468,7 +473,7 @@ class Attempts(Repository):
         return sorted(set(names).difference(known))
 
     def prune(self, *, before: datetime) -> int:
-        """Forget receipts from before then, a batch of them; gives how many."""
+        """Deletes a batch of receipts from before `before`; returns how many."""
         return self.execute(
             "DELETE FROM receipts WHERE (target, person) IN (SELECT target, person FROM receipts WHERE target < ? "
             "LIMIT ?)",
@@ -476,7 +481,7 @@ class Attempts(Repository):
         ).rowcount
 
     def _bound_receipts(self) -> None:
-        """Keep so many receipts of one person, and in all; those of people who may be strangers go first."""
+        """Bounds the receipts per person and in all; those of possible strangers go first."""
         self.execute(
             "DELETE FROM receipts WHERE (target, person) IN (SELECT target, person FROM (SELECT target, person, "
             "row_number() OVER (PARTITION BY person ORDER BY target DESC) AS place FROM receipts) WHERE place > ?)",
@@ -491,7 +496,7 @@ class Attempts(Repository):
 
 
 def _as_json(values: Iterable[int]) -> str:
-    """Numbers for a statement that reads them as JSON."""
+    """Returns the numbers as JSON, for `json_each`."""
     return json.dumps(list(values))
 
 

@@ -1,4 +1,4 @@
-"""The inbox: what came in, from its arrival until it is answered.
+"""The inbox: incoming messages, from arrival until they are answered.
 
                   put                claim                     done
     (nothing) --------> waiting <------------------> claimed ---------> done
@@ -6,23 +6,27 @@
         '-- put again      '----------------------------'--- bury ----> dead
             changes nothing
 
-What counts as a try that may be given up for (`attempts`):
+What counts as a failed attempt (`attempts`):
 
     the turn failed by itself                           yes
-    the process died while the turn was worked at       yes: it may have killed it (`store.working` tells)
-    the process died while the turn waited              no, but `deaths` counts how often since its journal grew: a turn
-                                                        that ends every process and never comes further must end, too
-    Aldis was stopped in good order, or the machine     no
+    the process died while working on the turn          yes: the turn may have killed it (see `store.working`)
+    the process died while the turn waited              no, but `deaths` counts how often since its journal last grew:
+                                                        a turn that ends every process without progress has to end, too
+    an orderly stop of Aldis or the machine             no
 
-A claim takes the messages of one conversation that wait together, under one turn. Handed back or left behind, they
-wait again and keep their turn, so that its journal fits when they are claimed the next time.
-A turn that waits for a person's word is handed back and put off (`put_off`), until the word comes (`take_up`) or its
-time is over; other messages of the conversation do not wait for it.
-Urgent items (deletions, edits, commands) are not claimed: they are read, and settled in the transaction that does what
-they ask for. An edit may become a question of its own then (`as_question`).
-Queries for open items say so in the words of their partial index (`state IN ('waiting', 'claimed')`) before they say
-which of them: SQLite would not use it otherwise, and read every settled item each time. Where they name a conversation
-they name that index, too, for SQLite would take the one of all of the conversation's items.
+A claim takes the waiting messages of one conversation together, under one turn. When they are handed back or left
+behind, they wait again and keep their turn, so that its journal fits the next claim.
+
+A turn that waits for a person's word is handed back and put off (`put_off`) until the word comes (`take_up`) or the
+time is over. Other messages of the conversation do not wait for it.
+
+Urgent items (deletions, edits, commands) are not claimed. They are read, and settled in the transaction that does what
+they ask for. An edit can then become a question of its own (`as_question`).
+
+Queries for open items repeat the condition of the partial index (`state IN ('waiting', 'claimed')`), because SQLite
+would otherwise not use the index and read all settled items. Queries on one conversation name the index as well, or
+SQLite would choose the one over all items of the conversation.
+
 Left to others: what an envelope means, and what to tell the person when an item is dead.
 """
 
@@ -46,10 +50,10 @@ _WAITING = (
 
 
 class Inbox(Repository):
-    """The repository of arrivals. All methods run inside a transaction."""
+    """The repository of incoming messages. All methods run inside a transaction."""
 
     def put(self, arrival: Arrival) -> InboxId | None:
-        """Keeps an envelope, sealed; returns None when it was kept before (a redelivery)."""
+        """Keeps an envelope, sealed; returns None if it is kept already (a redelivery)."""
         account, author = self.keyring.handle(self.account_name(arrival.account)), self.keyring.handle(arrival.author)
         place = _place(account, author, arrival.device, arrival.sent_at, arrival.kind)
         row = self.execute(
@@ -86,11 +90,10 @@ class Inbox(Repository):
         busy_people: Collection[bytes] = (),
         most: int = 20,
     ) -> Claim | None:
-        """Claims what waits in the conversation that was served longest ago; returns None when nothing waits.
+        """Claims the waiting messages of the conversation that was served longest ago; returns None if nothing waits.
 
-        Conversations in `busy` are passed over, and those in which the first to be served is in `busy_people`
-        (handles). At most `most` messages are taken together; those of a turn that was begun before are taken again as
-        they were, without later ones.
+        Skips conversations in `busy`, and those whose next message is from somebody in `busy_people` (handles). Takes
+        at most `most` messages together. The messages of a turn that began before are taken again without later ones.
         """
         conversation = self._next_conversation(busy, busy_people, now)
         if conversation is None:
@@ -136,8 +139,9 @@ class Inbox(Repository):
         replaces: TurnId | None = None,
         origin: str | None = None,
     ) -> TurnId:
-        """A new turn of the conversation, running. `origin` names the call or the message for which it says something
-        of its own accord; None: it answers one.
+        """Begins a new turn of the conversation.
+
+        `origin` names the call or message for which Aldis speaks of its own accord; None: the turn answers a message.
         """
         return TurnId(
             self.value(
@@ -148,7 +152,7 @@ class Inbox(Repository):
         )
 
     def has_waiting(self) -> bool:
-        """Whether anything waits to be claimed now, in busy conversations too."""
+        """Whether anything waits to be claimed now, in busy conversations or others."""
         return self.exists(
             "SELECT 1 FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
             "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND NOT urgent "
@@ -165,7 +169,7 @@ class Inbox(Repository):
         )
 
     def put_off(self, turn: TurnId, *, until: datetime) -> None:
-        """Lets the turn wait for a person's word, at most until then; this was no failed try."""
+        """Lets the turn wait for a person's word, at most until `until`; does not count as a failed attempt."""
         self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL, put_off_until = ?, attempts = attempts - 1 "
             "WHERE turn_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed'",
@@ -173,7 +177,7 @@ class Inbox(Repository):
         )
 
     def put_off_all(self, seconds: float) -> None:
-        """Own time jumps ahead by so much: words are waited for, and claims hold, as long as they would have."""
+        """Moves deadlines by a jump of own time, so that turns wait and claims hold as long as they would have."""
         self.execute(
             "UPDATE inbox SET put_off_until = put_off_until + ?1, claimed_until = claimed_until + ?1 "
             "WHERE state IN ('waiting', 'claimed')",
@@ -181,21 +185,21 @@ class Inbox(Repository):
         )
 
     def pull_in(self, *, until: datetime) -> int:
-        """At start: lets no turn wait for a word longer than until then; returns how many messages did."""
+        """At start: lets no turn wait for a word beyond `until`; returns how many messages would have."""
         return self.execute(
             "UPDATE inbox SET put_off_until = ?1 WHERE state IN ('waiting', 'claimed') AND put_off_until > ?1",
             (millis(until),),
         ).rowcount
 
     def take_up(self, turn: TurnId) -> None:
-        """Lets the turn go on: the word has come."""
+        """Lets the turn go on, since the word has come."""
         self.execute(
             "UPDATE inbox SET put_off_until = NULL WHERE turn_id = ? AND state IN ('waiting', 'claimed')", (turn,)
         )
         self.notify("inbox")
 
     def take_up_overdue(self, now: datetime) -> int:
-        """Lets turns go on whose time to wait for a word is over; returns how many messages that were."""
+        """Lets turns go on that have waited for a word long enough; returns how many messages that affects."""
         count = self.execute(
             "UPDATE inbox SET put_off_until = NULL WHERE state IN ('waiting', 'claimed') AND put_off_until <= ?",
             (millis(now),),
@@ -205,8 +209,9 @@ class Inbox(Repository):
         return count
 
     def put_off_turns(self, conversation: ConversationId, *, now: datetime | None = None) -> tuple[TurnId, ...]:
-        """The turns of the conversation that wait for a person's word; `now` leaves out those whose messages have
-        disappeared by then.
+        """Returns the turns of the conversation that wait for a person's word.
+
+        With `now`, leaves out those whose messages have disappeared by then.
         """
         return self.column(
             "SELECT turn_id FROM inbox INDEXED BY inbox_open "
@@ -216,7 +221,7 @@ class Inbox(Repository):
         )
 
     def last_open(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
-        """The envelope of the newest open message of the turn; None where it has none, or that cannot be read."""
+        """Returns the envelope of the turn's newest open message; None if there is none or it cannot be read."""
         rows = self.rows(
             "SELECT account, author, device, sent_at, kind, envelope FROM inbox WHERE turn_id = ? "
             "AND state IN ('waiting', 'claimed') ORDER BY id DESC LIMIT 1",
@@ -229,12 +234,12 @@ class Inbox(Repository):
             return None
 
     def is_asker(self, turn: TurnId, person: str) -> bool:
-        """Whether the person asked what the turn answers, alone or with others."""
+        """Whether the person asked the turn's question, alone or with others."""
         handle = self.keyring.handle(person)
         return self.exists("SELECT 1 FROM askers WHERE turn_id = ? AND person = ?", (turn, handle))
 
     def waiting(self, conversation: ConversationId) -> int:
-        """How many messages of the conversation are under way."""
+        """Counts the open messages of the conversation."""
         return self.value(
             "SELECT count(*) FROM inbox INDEXED BY inbox_open "
             "WHERE conversation_id = ? AND state IN ('waiting', 'claimed')",
@@ -242,9 +247,9 @@ class Inbox(Repository):
         )
 
     def urgent_items(self, *, besides: Collection[ConversationId] = (), most: int = 50) -> tuple[UrgentItem, ...]:
-        """The urgent items that wait, oldest first, whatever runs in their conversations; at most so many.
+        """Returns waiting urgent items, oldest first, at most `most`, whether or not their conversations are busy.
 
-        Those of the conversations `besides` are passed over.
+        Skips the conversations `besides`.
         """
         rows = self.rows(
             _WAITING + "urgent AND realm = ? "  # noqa: S608  (literals only)
@@ -254,7 +259,7 @@ class Inbox(Repository):
         return self._open_items(rows)
 
     def waiting_after(self, item: InboxId, *, most: int = 50) -> tuple[UrgentItem, ...]:
-        """The messages after this one that wait to be claimed, oldest first, at most so many."""
+        """Returns the messages after this one that wait to be claimed, oldest first, at most `most`."""
         rows = self.rows(
             _WAITING + "NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? ORDER BY inbox.id LIMIT ?",
             (item, self.realm, most),
@@ -262,12 +267,13 @@ class Inbox(Repository):
         return self._open_items(rows)
 
     def count_try(self, item: InboxId) -> None:
-        """Counts a failed try to carry out an urgent item."""
+        """Counts a failed attempt at an urgent item."""
         self.execute("UPDATE inbox SET attempts = attempts + 1 WHERE id = ?", (item,))
 
     def settle(self, item: InboxId, *, dead: bool = False, turn: TurnId | None = None) -> None:
-        """One item alone is settled: its words go, its name stays. `turn` is what says the answer to it; None: what is
-        known of that stays.
+        """Settles a single item: deletes its words and keeps its name.
+
+        `turn` is the turn that answers it; None: whatever is noted stays.
         """
         self.execute(
             "UPDATE inbox SET state = ?, envelope = NULL, claimed_until = NULL, turn_id = coalesce(?, turn_id) "
@@ -276,7 +282,7 @@ class Inbox(Repository):
         )
 
     def find(self, conversation: ConversationId, author: str, sent_at: int) -> KnownMessage | None:
-        """The message that its author sent at that time (of any of its revisions), or None where it is not known."""
+        """Returns the message with a revision that its author sent at `sent_at`; None if it is unknown."""
         root = self.value(
             "SELECT coalesce(revises, id) FROM inbox WHERE author = ? AND sent_at = ? AND conversation_id = ? "
             "AND (kind = 'message' OR revises IS NOT NULL)",
@@ -300,16 +306,16 @@ class Inbox(Repository):
         )
 
     def revise(self, item: InboxId, root: InboxId, turn: TurnId | None) -> None:
-        """Makes an edit the newest revision of a message, of the turn that answers or has answered it."""
+        """Makes an edit the newest revision of a message, in the turn that answers or answered it."""
         self.execute("UPDATE inbox SET revises = ?, turn_id = ? WHERE id = ?", (root, turn, item))
 
     def as_question(self, item: InboxId, turn: TurnId | None) -> None:
-        """Makes an urgent item wait like a message, for `turn` where that is begun: it is to be answered after all."""
+        """Makes an urgent item wait like a message, in `turn` if that has begun: it is to be answered after all."""
         self.execute("UPDATE inbox SET urgent = 0, turn_id = ? WHERE id = ?", (turn, item))
         self.notify("inbox")
 
     def release(self, turn: TurnId) -> None:
-        """Gives the turn up for good; its messages wait for another one."""
+        """Gives up the turn for good; its messages wait for another one."""
         self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL, turn_id = NULL, put_off_until = NULL, "
             "attempts = 0 "
@@ -319,7 +325,7 @@ class Inbox(Repository):
         self.notify("inbox")
 
     def is_newest(self, turn: TurnId) -> bool:
-        """Whether nothing has been asked in its conversation since."""
+        """Whether nothing was asked in the turn's conversation since."""
         return not self.exists(
             "SELECT 1 FROM turns AS this JOIN turns AS later ON later.conversation_id = this.conversation_id "
             "AND later.id > this.id AND later.state <> 'ignored' WHERE this.id = ?1 "
@@ -330,15 +336,15 @@ class Inbox(Repository):
         )
 
     def done(self, turn: TurnId) -> None:
-        """Settles the turn's messages: their words go, their names stay so that a redelivery is known."""
+        """Settles the turn's messages: deletes their words and keeps their names, to recognize redeliveries."""
         self._settle(turn, "done")
 
     def bury(self, turn: TurnId) -> None:
-        """Buries the messages of a turn that failed too often: they are dead, their words go."""
+        """Marks the messages of a turn that failed too often as dead and deletes their words."""
         self._settle(turn, "dead")
 
     def hand_back(self, turn: TurnId, *, counts: bool) -> None:
-        """Gives the claim up: it waits again. `counts` says whether that was a failed try, or a shutdown."""
+        """Gives up the claim, so that its messages wait again. `counts`: as a failed attempt, not a shutdown."""
         self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL, attempts = attempts - ? "
             "WHERE turn_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed'",
@@ -347,9 +353,9 @@ class Inbox(Repository):
         self.notify("inbox")
 
     def requeue(self, *, now: datetime | None) -> int:
-        """Makes claims wait again that were left behind: those whose deadline is before `now`, or all (None, at start).
+        """Makes abandoned claims wait again: those whose deadline is before `now`, or all of them (None, at start).
 
-        Returns how many messages that were.
+        Returns how many messages that affects.
         """
         count = self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL "
@@ -361,11 +367,11 @@ class Inbox(Repository):
         return count
 
     def recover(self, *, at_work: Collection[int]) -> int:
-        """At start: all claims are left behind; gives how many messages that were.
+        """At start: makes all claims of the previous process wait again; returns how many messages that affects.
 
-        `at_work` is what the process before was working at when it died (`Working.left`). To those turns and urgent
-        items it was a try; to the others it was none, but a turn that came no further since the last time has that
-        noted.
+        `at_work` is what that process was working on when it died (`Working.left`). For those turns and urgent items
+        it counts as an attempt. For the others it does not, but a turn without progress since the last time has it
+        counted in `deaths`.
         """
         worked = json.dumps(list(at_work))
         self.execute(
@@ -388,7 +394,7 @@ class Inbox(Repository):
         return self.requeue(now=None)
 
     def prune(self, *, before: datetime) -> int:
-        """Deletes settled messages that came before then, a batch of them; returns how many."""
+        """Deletes a batch of settled messages that came before `before`; returns how many."""
         return self.execute(
             "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE state IN ('done', 'dead') AND received_at < ? "
             "LIMIT ?)",
@@ -396,7 +402,7 @@ class Inbox(Repository):
         ).rowcount
 
     def backlog(self) -> Waiting:
-        """How much is under way, over all conversations of the realm; what waits for a word is never the oldest."""
+        """Counts the open messages of the realm. Messages that wait for a word do not count as the oldest."""
         [(open_items, oldest)] = self.rows(
             "SELECT count(*), min(received_at) FILTER (WHERE put_off_until IS NULL) FROM inbox "
             "JOIN conversations ON conversations.id = conversation_id "
@@ -438,7 +444,7 @@ class Inbox(Repository):
         return tuple(UrgentItem(conversation=place, item=item) for place, item in read if item is not None)
 
     def _item(self, conversation: ConversationId, row: tuple[Any, ...]) -> InboxItem | None:
-        """The item of a row; None when it is damaged: it is dead then, and must not stop the others."""
+        """Returns the item of a row. A damaged one is marked as dead, so as not to stop the others, and gives None."""
         _, item_id, account, author, device, sent_at, kind, envelope, received_at, attempts, expires_at, refusal = row
         try:
             opened = self.keyring.open(conversation, _place(account, author, device, sent_at, kind), envelope)

@@ -1,4 +1,4 @@
-"""The outbox: what is to be said, from the end of its turn until Signal has it.
+"""The outbox: outgoing messages, from the end of their turn until Signal has them.
 
              put            begin              sent
     (nothing) --> waiting ---------> sending -------------------> sent
@@ -8,20 +8,23 @@
                     |                                     |
                     '------ due again after the grace ----'        give_up: waiting, sending -> dead
 
-Signal has no idempotency key. `unknown` is a send whose answer never came; it is sent again only when no receipt has
-proved it within a grace period. One item of a conversation is under way at a time, in the order in which they were put.
-Which of its sends has which name, and what receipts prove, stands in `store.attempts`.
-An item may take the place of an earlier one (`replaces`): whether that went out, and under which timestamp, is known
-when it is its turn to be sent. What was taken back has no words any more and is not sent (again).
-A status says what is going on in a turn that takes long, until the answer takes its place. Its positions count down
-from -1, those of answers and questions up from 0. Nothing is lost with a status, so none holds anything else up: one
-that still waits when something takes its place is not sent at all, and one in doubt is never sent again. It is given a
-short time for its receipt: proved, it can be edited like any other; else it is dead, and what follows is a new message.
-A conversation may be held: nobody in it can be written to before somebody's new safety number is trusted. Its items
-wait and are not due, for weather does not change that; each until it is too old.
-Queries for open items say so in the words of their partial index (`state IN ('waiting', 'sending', 'unknown')`) before
-they say which of them: SQLite would not use it otherwise, and read every settled item each time. Where they name a
-conversation they name that index, too.
+Signal has no idempotency key. A send whose answer never came is `unknown`, and is repeated only if no receipt proves it
+within a grace period. Each conversation sends one item at a time, in the order in which they were put. The names of the
+single sends, and what receipts prove, belong to `store.attempts`.
+
+An item can replace an earlier one (`replaces`). Whether that one went out, and under which timestamp, is known by the
+time the item is sent. An item that was taken back has no words any more and is not sent (again).
+
+A status shows the progress of a long turn until the answer replaces it. Its positions count down from -1; those of
+answers and questions count up from 0. Losing a status does no harm, so it never holds up anything else: one that still
+waits when it is replaced is not sent at all, and one in doubt is never sent again. After a short time without a receipt
+it is dead, and the next message is a new one; if a receipt proves it, it can be edited like any other.
+
+A conversation is held while it cannot be written to because a new safety number in it is not trusted. Its items wait
+without becoming due, since retrying does not help, until they are too old.
+
+Queries for open items repeat the condition of the partial index (`state IN ('waiting', 'sending', 'unknown')`), because
+SQLite would otherwise not use the index and read all settled items. Queries on one conversation name the index as well.
 """
 
 import json
@@ -40,11 +43,11 @@ _log = logging.getLogger(__name__)
 
 
 _MAX_UNHEARD_MS = 600_000
-"""So long after a send began it is sent again, proved or not, although nobody could hear of it."""
+"""When a send in doubt is repeated at the latest, counted from its start, even if no receipt could be received."""
 
 
 class Outbox(Repository):
-    """The repository of departures. All methods run inside a transaction."""
+    """The repository of outgoing messages. All methods run inside a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, keyring: Keyring, notified: set[str], realm: str) -> None:
         super().__init__(connection, keyring, notified, realm)
@@ -64,7 +67,7 @@ class Outbox(Repository):
     ) -> None:
         """Keeps a reply, sealed, to be sent after all others of its conversation, in place of `replaces` if set.
 
-        `removes`: it takes an earlier message out of the chat, and is none itself.
+        `removes`: it removes an earlier message from the chat and is not a message itself.
         """
         sealed = self.keyring.seal(conversation, _place(turn, position), reply)
         self.execute(
@@ -86,10 +89,10 @@ class Outbox(Repository):
         now: datetime,
         most_edits: int,
     ) -> bool:
-        """Keeps what a running turn says of itself, in place of what it said before; returns whether it was kept.
+        """Keeps a status of a running turn, in place of the one before; returns whether it was kept.
 
-        Not kept: the turn does not run any more, the former status has not arrived (yet), or as many edits lead to it
-        as there may be, one less than `most_edits`: the last is for the answer.
+        It is not kept if the turn has ended, if the former status has not arrived (yet), or if that one has been edited
+        as often as `most_edits` allows, less the last edit, which is for the answer.
         """
         if not self.exists("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,)):
             return False
@@ -103,14 +106,14 @@ class Outbox(Repository):
         return True
 
     def status(self, turn: TurnId) -> OutboxId | None:
-        """The status that the turn's next message replaces; None where there is none."""
+        """Returns the status that the turn's next message replaces; None if there is none."""
         newest = self._newest_status(turn)
         return None if newest is None else newest[0]
 
     def take_status_back(self, turn: TurnId) -> SentMessage | None:
-        """Takes the turn's status back: it is not sent (again), nothing replaces it. Returns what has to be removed.
+        """Takes back the turn's status: it is not sent (again) and nothing replaces it. Returns what has to be removed.
 
-        One that is just being sent has no words any more: whoever sends it learns that it has to go (`mark_sent`).
+        If it is being sent at this moment, `mark_sent` will tell the sender to remove it.
         """
         newest = self._newest_status(turn)
         if newest is None:
@@ -125,25 +128,26 @@ class Outbox(Repository):
         return standing
 
     def turns_with_status(self, conversation: ConversationId) -> tuple[TurnId, ...]:
-        """The turns of the conversation that have said what is going on, and nothing in its place yet."""
+        """Returns the turns of the conversation with a status that nothing has replaced yet."""
         turns = self.column(
             "SELECT DISTINCT turn_id FROM outbox WHERE conversation_id = ? AND position < 0", (conversation,)
         )
         return tuple(turn for turn in turns if self.status(turn) is not None)
 
     def next_position(self, turn: TurnId) -> int:
-        """Where the next item of the turn stands."""
+        """Returns the position of the turn's next item."""
         return self.value("SELECT coalesce(max(position) + 1, 0) FROM outbox WHERE turn_id = ?", (turn,))
 
     def turn_of(self, conversation: ConversationId, sent_at: int) -> TurnId | None:
-        """The turn that a message of ours in this conversation belongs to; None where it is not known."""
+        """Returns the turn of a message that we sent to this conversation; None if it is unknown."""
         return self.value(
             "SELECT turn_id FROM outbox WHERE sent_at = ? AND conversation_id = ?", (sent_at, conversation)
         )
 
     def place_of(self, conversation: ConversationId, sent_at: int) -> tuple[TurnId, int] | None:
-        """The turn that a message of ours in this conversation belongs to, and its position there: the newest of those
-        that were edited into one; None where it is not known.
+        """Returns the turn of a message that we sent to this conversation, and its position; None if it is unknown.
+
+        Of items that edit one message, the position is that of the newest.
         """
         rows = self.rows(
             "SELECT turn_id, coalesce(original_at, sent_at) FROM outbox WHERE sent_at = ? AND conversation_id = ?",
@@ -155,8 +159,9 @@ class Outbox(Repository):
         return rows[0][0], self.value(newest, rows[0])
 
     def said_since(self, conversation: ConversationId, turn: TurnId, position: int, item: InboxId) -> SaidSince | None:
-        """What stands between what a turn has said from this position on and a message that came; None where nothing of
-        it had gone out by then, as far as is known.
+        """Returns what we said between a turn's items from `position` on and an incoming message.
+
+        None: as far as is known, none of those items had gone out when the message came.
         """
         received_at = self.value("SELECT received_at FROM inbox WHERE id = ?", (item,))
         rows = self.rows(
@@ -176,9 +181,9 @@ class Outbox(Repository):
         return SaidSince(turns=others, is_repeated=len(out) < len(rows))
 
     def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, SentMessage | None], ...]:
-        """The items of a turn in order, each with what it is in the chat; None where it is not known to be there.
+        """Returns the items of a turn in order, each with its message in the chat; None if that is not known.
 
-        Without what was only a status, and without what removed something.
+        Leaves out statuses and removals.
         """
         rows = self.rows(
             "SELECT id, sent_at, original_at, revision FROM outbox WHERE turn_id = ? AND position >= 0 AND NOT removes "
@@ -188,14 +193,14 @@ class Outbox(Repository):
         return tuple((OutboxId(row[0]), _in_chat(*row[1:])) for row in rows)
 
     def unsent_parts(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
-        """The parts of the turn's answer that were surely not sent, in order."""
+        """Returns the parts of the turn's answer that were certainly not sent, in order."""
         rows = self.rows(
             "SELECT position, reply FROM outbox WHERE turn_id = ? AND state = 'waiting' ORDER BY position", (turn,)
         )
         return tuple(self.keyring.open(conversation, _place(turn, position), reply) for position, reply in rows)
 
     def doubtful(self, conversation: ConversationId) -> tuple[bytes, ...]:
-        """What is being sent to the conversation or may have been: nobody knows yet under which time."""
+        """Returns what is being sent to the conversation or may have been, under a timestamp that is not known yet."""
         rows = self.rows(
             "SELECT turn_id, position, reply FROM outbox INDEXED BY outbox_open "
             "WHERE conversation_id = ? AND state IN ('waiting', 'sending', 'unknown') "
@@ -205,11 +210,11 @@ class Outbox(Repository):
         return tuple(self.keyring.open(conversation, _place(turn, position), reply) for turn, position, reply in rows)
 
     def has_open(self) -> bool:
-        """Whether anything is still to be sent, or to be found out about."""
+        """Whether any item is waiting, being sent or in doubt."""
         return self.exists("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1")
 
     def open_among(self, items: Collection[OutboxId]) -> frozenset[OutboxId]:
-        """Those of these items that are still to be sent, or to be found out about."""
+        """Returns those of these items that are waiting, being sent or in doubt."""
         found = self.column(
             "SELECT id FROM outbox WHERE id IN (SELECT value FROM json_each(?)) "
             "AND state IN ('waiting', 'sending', 'unknown')",
@@ -220,12 +225,12 @@ class Outbox(Repository):
     def begin(
         self, *, now: datetime, most: int, stamped_at: datetime | None = None, unheard: timedelta | None = None
     ) -> tuple[OutboxItem, ...]:
-        """The items to send now, at most so many: in each conversation the first that is open, if it is due.
+        """Marks the items to send now as `sending` and returns them: the first open one of each conversation, if due.
 
-        Statuses come after all else. What is given is `sending` then. Receipts are listened for meanwhile; that is
-        written down. `stamped_at` is what the machine's clock shows, by which the bridge names what it sends; None: it
-        shows `now`. `unheard` is the grace period where no receipt can come just now: what is unknown waits longer by
-        the time since the last look, but no longer than that grace from now, and ten minutes in all.
+        Returns at most `most`, statuses last. Notes that receipts are being received until now. `stamped_at` is the
+        machine's clock, by which the bridge names what it sends; None: equal to `now`. `unheard` is the grace period if
+        no receipt can come at the moment: items in doubt then wait longer by the time since the last call, but not
+        beyond that grace from now, and ten minutes in all.
         """
         if unheard is not None:
             self._put_off_unknown(millis(now), millis(now + unheard))
@@ -250,7 +255,7 @@ class Outbox(Repository):
         )
 
     def next_due_at(self) -> datetime | None:
-        """When `begin` will have something at the earliest; None when nothing waits for a time."""
+        """Returns when `begin` will have something to send at the earliest; None if nothing waits for a time."""
         return moment_if(
             self.value(
                 "SELECT min(due_at) FROM outbox JOIN conversations ON conversations.id = outbox.conversation_id "
@@ -263,9 +268,9 @@ class Outbox(Repository):
         )
 
     def mark_sent(self, item: OutboxId, sent_at: int, *, now: datetime, edited: SentMessage | None = None) -> bool:
-        """It went out under this timestamp, as an edit of `edited` if set; its words go.
+        """Notes that an item went out under this timestamp, as an edit of `edited` if set; deletes its words.
 
-        Gives whether it has to be removed: a status that was taken back while it was being sent.
+        Returns whether it has to be removed, being a status that was taken back while it was sent.
         """
         may_have_copies = bool(self._attempts.sent_again((item,)))
         possible = set(self._attempts.possible_names(item, now)) - {sent_at} if may_have_copies else set[int]()
@@ -284,7 +289,7 @@ class Outbox(Repository):
             )
         self._attempts.settle(item, "sent", sent_at, now)
         if edited is not None or not is_there_already:
-            # A receipt may have proved it before: the bridge knows better than we which name it has.
+            # A receipt may have proved it before, but the bridge knows its name better.
             self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent'", (sent_at, item))
         if may_have_copies:
             self._attempts.note_copies(item, possible)
@@ -293,9 +298,9 @@ class Outbox(Repository):
         return bool(is_taken_back)
 
     def postpone(self, item: OutboxId, *, due_at: datetime, now: datetime, is_in_doubt: bool = False) -> None:
-        """It surely did not go out: try again then, unless it was taken back meanwhile.
+        """Schedules another attempt for an item that certainly did not go out, unless it was taken back meanwhile.
 
-        `is_in_doubt`: it may have, and does no harm when it goes out twice, as a removal; its first name is its own.
+        `is_in_doubt`: it may have gone out, but sending it twice does no harm, as for a removal; its first name counts.
         """
         if is_in_doubt:
             self._attempts.doubt_last(item, due_at)
@@ -307,7 +312,10 @@ class Outbox(Repository):
         self._attempts.reconcile(now=now)
 
     def rewrite(self, item: OutboxId, reply: bytes, *, now: datetime) -> bool:
-        """Makes what surely did not go out due at once in other words; returns False where it was taken back."""
+        """Changes the words of an item that certainly did not go out, and makes it due at once.
+
+        Returns False if it was taken back.
+        """
         rows = self.rows(
             "SELECT conversation_id, turn_id, position FROM outbox "
             "WHERE id = ? AND state = 'sending' AND reply IS NOT NULL",
@@ -320,18 +328,18 @@ class Outbox(Repository):
         return bool(rows)
 
     def doubt(self, item: OutboxId, *, due_at: datetime) -> None:
-        """Marks a send as unknown: unless a receipt proves it, it is due again then."""
+        """Marks a send as unknown; unless a receipt proves it, it is due again at `due_at`."""
         self._end_attempt(item, "unknown", due_at)
         self._attempts.doubt_last(item, due_at)
 
     def doubt_all(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
-        """At start: every send that was under way is unknown, or over where it was taken back. Gives how many.
+        """At start: marks every interrupted send as unknown, or as dead if it was taken back; returns how many.
 
-        What was unknown before waits longer by the time in which nobody listened, for its receipt may have come to
-        Signal's server meanwhile; never longer than `grace` from now. The time of earlier lives counts, however short
-        they were: a process that dies again and again must get its sends done all the same. But what is interrupted
-        each time may be there each time, so its wait doubles with every attempt, four times at most. A status never
-        waits longer than `status_grace`.
+        Items that were unknown before wait longer by the time in which nobody received receipts, which Signal's server
+        may hold by now, but not beyond `grace` from now. The waits of earlier processes count, however short they
+        were, so that a process that dies again and again still gets its messages out. As every interrupted send may
+        have gone out, the wait doubles with each attempt, four times at most. A status never waits longer than
+        `status_grace`.
         """
         at, wait, until_status = millis(now), millis(now + grace) - millis(now), millis(now + min(grace, status_grace))
         deaf = self.value(
@@ -357,7 +365,7 @@ class Outbox(Repository):
         ).rowcount
 
     def most_attempts(self) -> int:
-        """The most attempts of any send that is in doubt; 0 where none is."""
+        """Returns the highest number of attempts of any item in doubt; 0 if there is none."""
         return self.value(
             "SELECT coalesce(max((SELECT count(*) FROM attempts WHERE outbox_id = outbox.id)), 0) FROM outbox "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' AND position >= 0 "
@@ -366,7 +374,7 @@ class Outbox(Repository):
         )
 
     def put_off_all(self, seconds: float) -> None:
-        """Own time jumps ahead by so much: what waits is due as much later."""
+        """Moves due times by a jump of own time."""
         self.execute(
             "UPDATE outbox SET due_at = due_at + ? WHERE state IN ('waiting', 'sending', 'unknown')",
             (round(seconds * 1000),),
@@ -374,11 +382,11 @@ class Outbox(Repository):
         self._attempts.put_off(seconds)
 
     def pull_in(self, *, now: datetime, until: datetime, longest: datetime) -> int:
-        """At start: nothing that waits is due later than `until`; gives how many items were.
+        """At start: makes every waiting item due at `until` at the latest; returns how many would have been later.
 
-        What was tried before now waits until `longest` at most: so long Signal may have asked for. What was tried later
-        than now shows that the clock was set back, and its time means nothing. How long what is in doubt waits is left
-        to `doubt_all`.
+        Items that were attempted before now can wait until `longest`, as Signal may have asked for that. An attempt
+        later than now means that the clock was set back, so its time is worthless. Items in doubt are left to
+        `doubt_all`.
         """
         return self.execute(
             "UPDATE outbox SET due_at = CASE WHEN attempted_at <= ?1 THEN ?3 ELSE ?2 END "
@@ -389,9 +397,9 @@ class Outbox(Repository):
         ).rowcount
 
     def give_up(self, item: OutboxId, *, now: datetime, doubted_until: datetime | None = None) -> None:
-        """It is dead, its words go: it will never go out.
+        """Marks an item as dead and deletes its words: it will never go out.
 
-        Or, where `doubted_until` is set, nobody knows whether it did: it is dead then, unless a receipt proves it.
+        With `doubted_until` it may have gone out, and is dead from then on unless a receipt proves it.
         """
         if doubted_until is not None:
             self.execute(
@@ -405,11 +413,11 @@ class Outbox(Repository):
         self._attempts.reconcile(now=now)
 
     def conversation_of(self, item: OutboxId) -> ConversationId | None:
-        """The conversation that an item is in by now: its own may have been forgotten. None when it is not there."""
+        """Returns the present conversation of an item, whose former one may be forgotten; None if the item is gone."""
         return self.value("SELECT conversation_id FROM outbox WHERE id = ?", (item,))
 
     def hold(self, conversation: ConversationId, *, now: datetime) -> None:
-        """Holds the conversation: nobody in it has a trusted safety number, so nothing is sent."""
+        """Holds the conversation: nothing is sent to it until a new safety number is trusted."""
         self.execute(
             "INSERT INTO holds (conversation_id, held_at) VALUES (?1, ?2) "
             "ON CONFLICT (conversation_id) DO UPDATE SET held_at = ?2",
@@ -418,16 +426,16 @@ class Outbox(Repository):
         self.notify("identities")
 
     def held_conversations(self) -> dict[ConversationId, datetime]:
-        """The conversations to which nothing is sent, and since when."""
+        """Returns the held conversations, and since when each is held."""
         return {conversation: moment(at) for conversation, at in self.rows("SELECT * FROM holds")}
 
     def release(self, conversation: ConversationId) -> None:
-        """Sends what was held."""
+        """Releases a held conversation, so that its items are sent."""
         self.execute("DELETE FROM holds WHERE conversation_id = ?", (conversation,))
         self.notify("outbox")
 
     def wake(self, *, now: datetime) -> None:
-        """Makes due what waits to be tried again: what was in its way is gone."""
+        """Makes all items due that wait for another attempt, as the obstacle is gone."""
         self.execute(
             "UPDATE outbox SET due_at = ?1 WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
             "AND due_at > ?1",
@@ -436,8 +444,9 @@ class Outbox(Repository):
         self.notify("outbox")
 
     def give_up_held(self, *, before: datetime, now: datetime) -> int:
-        """Gives up what is held and belongs to a turn from before then; returns how many items that were. People are
-        told once something goes out there.
+        """Gives up held items of turns that started before `before`; returns how many.
+
+        People are told as soon as something goes out to that conversation.
         """
         return self.execute(
             "UPDATE outbox SET state = 'dead', reply = NULL, settled_at = ?1, "
@@ -449,17 +458,17 @@ class Outbox(Repository):
         ).rowcount
 
     def owe_notice(self, item: OutboxId) -> None:
-        """Notes that people are to be told of it, should it be dead, once something goes out there."""
+        """Notes that people have to be told about the item, if it is dead, once something goes out there."""
         self.execute("UPDATE outbox SET unsent = 'owed' WHERE id = ?", (item,))
 
     def begin_notice(self, item: OutboxId, turn: TurnId) -> bool:
-        """Notes that people are told of it; returns whether they were not told of anything of its turn before."""
+        """Notes that people are told about the item; returns whether it is the first of its turn."""
         is_first = not self.exists("SELECT 1 FROM outbox WHERE turn_id = ? AND unsent = 'told'", (turn,))
         self.execute("UPDATE outbox SET unsent = 'told' WHERE id = ?", (item,))
         return is_first
 
     def take_owed(self, item: OutboxId) -> bool:
-        """Returns whether people are owed a notice where this item is; from now on they are not."""
+        """Returns whether people in the item's conversation are owed a notice, and clears that."""
         return bool(
             self.execute(
                 "UPDATE outbox SET unsent = 'told' WHERE unsent = 'owed' AND state = 'dead' "
@@ -469,7 +478,7 @@ class Outbox(Repository):
         )
 
     def prune(self, *, before: datetime) -> int:
-        """Deletes items settled before then and older receipts, a batch of each; returns how many."""
+        """Deletes a batch of items settled before `before`, and one of older receipts; returns how many."""
         items = self.execute(
             "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE settled_at < ? LIMIT ?)",
             (millis(before), AT_ONCE),
@@ -477,7 +486,7 @@ class Outbox(Repository):
         return items.rowcount + self._attempts.prune(before=before)
 
     def backlog(self) -> Waiting:
-        """How much is under way, over all conversations of the realm."""
+        """Counts the open items of the realm."""
         [(items, oldest)] = self.rows(
             "SELECT count(*), min(due_at) FILTER (WHERE conversation_id NOT IN (SELECT conversation_id FROM holds)) "
             "FROM outbox JOIN conversations ON conversations.id = conversation_id "
@@ -487,7 +496,7 @@ class Outbox(Repository):
         return Waiting(items=items, oldest_at=moment_if(oldest), dead=self.count_dead("outbox"))
 
     def _put_off_unknown(self, at: int, until: int) -> None:
-        """The time since somebody last listened is no time in which a receipt could have come."""
+        """Lets items in doubt wait longer by the time in which no receipt could come."""
         self.execute(
             "UPDATE outbox SET due_at = max(due_at, min(due_at + ?1 - (SELECT until FROM listening WHERE realm = ?2), "
             "?3, coalesce(attempted_at, ?1) + ?4)) "
@@ -507,7 +516,7 @@ class Outbox(Repository):
         self, item: OutboxId, conversation: ConversationId, turn: TurnId, position: int, reply: bytes, attempts: int,
         state: str, replaces: int | None, *, now: datetime, stamped_at: datetime,
     ) -> OutboxItem | None:  # fmt: skip
-        """The item of a row, `sending` from now; None when it is damaged: it is dead then, and stops no other."""
+        """Marks the item of a row as `sending` and returns it. A damaged one is marked as dead and gives None."""
         try:
             opened = self.keyring.open(conversation, _place(turn, position), reply)
         except Damaged as error:
@@ -533,7 +542,7 @@ class Outbox(Repository):
         )
 
     def _newest_status(self, turn: TurnId) -> tuple[OutboxId, str, int] | None:
-        """The turn's newest status with its state and how many edits lead to it, if nothing took its place yet."""
+        """Returns the turn's newest status, its state and its number of edits, unless something replaced it."""
         rows = self.rows(
             "SELECT id, state, revision FROM outbox WHERE turn_id = ? AND position < 0 ORDER BY position", (turn,)
         )
@@ -542,7 +551,7 @@ class Outbox(Repository):
         return rows[0]
 
     def _standing(self, item: int | None, turn: int) -> SentMessage | None:
-        """What is in the chat of a status of this turn, or of the nearest one before it; None where nothing is."""
+        """Returns the message in the chat of this status or the nearest one before it; None if there is none."""
         if item is None:
             return None
         rows = self.rows(
@@ -555,7 +564,7 @@ class Outbox(Repository):
         return _in_chat(*found) or self._standing(former, turn)
 
     def _pass_over(self, status: OutboxId) -> None:
-        """A status that waits, and was surely not sent, goes: what takes its place takes that of its forerunner."""
+        """Deletes a waiting status, which was certainly not sent; its replacement replaces its predecessor."""
         self.execute(
             "UPDATE outbox SET replaces = (SELECT replaces FROM outbox WHERE id = ?1) WHERE replaces = ?1 "
             "AND EXISTS (SELECT 1 FROM outbox WHERE id = ?1 AND position < 0 AND state = 'waiting')",

@@ -1,70 +1,70 @@
-"""Pure: which sends some receipts prove. A receipt tells that a person has received something, and its name.
+"""Works out which sends a set of receipts proves. Pure functions.
 
-Each send that went out has one name, its timestamp, and each name belongs to one send. So a name proves an item where
-it can mean attempts of that item alone; and several names prove several items together where there are not enough other
-attempts to go round: two names that can each mean two sends prove both. What stays open may show later, when more
-receipts come or other sends have ended.
+A receipt says that a person received a message with a certain name, its timestamp. Each send that went out has one
+name, and each name belongs to one send. A name therefore proves an item if it can only mean attempts of that item.
+Several names together prove several items if there are not enough other attempts to go round: two names that can each
+mean the same two sends prove both. What stays open may become clear when more receipts come or other sends end.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 _MAX_MATCHED = 64
-"""Names that hang together; where there are more, somebody makes them up, and only the clear ones count."""
+"""The most connected names to match; if there are more, somebody invents them, and only unambiguous ones count."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SendAttempt:
-    """A send whose name nobody knows; ids grow with time."""
+    """A send whose name is unknown. Ids grow with time."""
 
     id: int
     item: int
-    """What was sent: several attempts of one item say the same."""
+    """The item that was sent; several attempts can send the same one."""
     is_open: bool
-    """Whether it is still to be found out that the item went out."""
+    """Whether it is still unknown if the item went out."""
     is_pending: bool
-    """Whether it may still get its name: if that is known it cannot be taken for another."""
+    """Whether its name may still become known, after which it cannot be mistaken for another."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReceiptReach:
-    """Which attempts one person's receipt of a name can mean."""
+    """The attempts that one person's receipt of a name can mean."""
 
     known: frozenset[int] = frozenset()
-    """Attempts, by id, that surely were for this person, too."""
+    """Ids of attempts that certainly went to this person."""
     possible: frozenset[int] = frozenset()
-    """Attempts to groups of which nobody knows who is in them."""
+    """Ids of attempts to groups whose members are unknown."""
 
     @property
     def all(self) -> frozenset[int]:
-        """Either."""
+        """Both together."""
         return self.known | self.possible
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Proofs:
-    """What is proved."""
+    """What a set of receipts proves."""
 
     names: Mapping[int, int]
-    """The attempts that have got a name by now, each by its name."""
+    """The attempt that each name was found to belong to."""
     items: frozenset[int]
-    """The open items that went out, with a name or without."""
+    """The open items that went out, with a known name or without."""
     spent: frozenset[int]
-    """The names that nothing can be learned from any more."""
+    """The names that can prove nothing more."""
     open_names: Mapping[int, frozenset[int]]
-    """The other names, each with the items that it can mean."""
+    """The other names, each with the items it can mean."""
 
 
 @dataclass(slots=True)
 class _Clue:
-    """A name with the attempts that it can mean."""
+    """A name and the attempts it can mean."""
 
     name: int
     attempts: set[int]
 
 
 def prove(attempts: Sequence[SendAttempt], receipts: Mapping[int, Collection[ReceiptReach]]) -> Proofs:
-    """What the receipts prove, given by name: one `ReceiptReach` for each person who has confirmed it."""
+    """Returns what the receipts prove. `receipts` has for each name one `ReceiptReach` per person who confirmed it."""
     by_id = {attempt.id: attempt for attempt in attempts}
     clues = [clue for name, reaches in receipts.items() for clue in _clues(name, reaches)]
     names = _name_unique(clues)
@@ -90,9 +90,9 @@ def prove(attempts: Sequence[SendAttempt], receipts: Mapping[int, Collection[Rec
 
 
 def _clues(name: int, reaches: Collection[ReceiptReach]) -> list[_Clue]:
-    """What a name can mean: what everybody who has confirmed it has received.
+    """Returns what a name can mean: the attempts that everybody who confirmed it could receive.
 
-    Where there is no such thing somebody is mistaken, and each is heard alone. Who may be a stranger is not heard.
+    If there are none, somebody is mistaken, and each person counts alone. Possible strangers do not count.
     """
     heard = [reach for reach in reaches if reach.known]
     if not heard:
@@ -102,7 +102,7 @@ def _clues(name: int, reaches: Collection[ReceiptReach]) -> list[_Clue]:
 
 
 def _name_unique(clues: Sequence[_Clue]) -> dict[int, int]:
-    """Give the names that can mean one attempt only; each takes it from the others, so that it goes on."""
+    """Assigns names that can mean one attempt only, which takes it from the others, and so on."""
     names: dict[int, int] = {}
     while clue := next((clue for clue in clues if clue.name not in names and len(clue.attempts) == 1), None):
         [names[clue.name]] = clue.attempts
@@ -112,9 +112,9 @@ def _name_unique(clues: Sequence[_Clue]) -> dict[int, int]:
 
 
 def _named_by_item(clues: Sequence[_Clue], attempts: Mapping[int, SendAttempt]) -> dict[int, int]:
-    """Give the names that mean one item, whichever of its attempts.
+    """Assigns names that can mean one item only, whichever of its attempts.
 
-    Each goes to the latest that is left: what can mean that one could mean the earlier ones as well.
+    Each goes to the latest attempt left: a name that can mean that one could mean the earlier ones as well.
     """
     names: dict[int, int] = {}
     for clue in clues:
@@ -125,7 +125,7 @@ def _named_by_item(clues: Sequence[_Clue], attempts: Mapping[int, SendAttempt]) 
 
 
 def _components(clues: Sequence[_Clue]) -> list[list[_Clue]]:
-    """The clues that hang together by what they can mean."""
+    """Groups the clues that share attempts."""
     groups: list[tuple[set[int], list[_Clue]]] = []
     for clue in clues:
         touched = [group for group in groups if group[0] & clue.attempts]
@@ -136,7 +136,7 @@ def _components(clues: Sequence[_Clue]) -> list[list[_Clue]]:
 
 
 def _certain(clues: Sequence[_Clue], attempts: Mapping[int, SendAttempt]) -> set[int]:
-    """The items without whose attempts there would not be one for each name."""
+    """Returns the items without which there would be fewer attempts than names."""
     names = {clue.name for clue in clues}
     if len(names) < len(clues) or len(names) > _MAX_MATCHED or not _are_matched(clues, ()):
         return set()
@@ -148,7 +148,7 @@ def _certain(clues: Sequence[_Clue], attempts: Mapping[int, SendAttempt]) -> set
 
 
 def _are_matched(clues: Iterable[_Clue], without: Collection[int]) -> bool:
-    """Whether each name can have an attempt of its own, none of them `without`."""
+    """Whether each name can have an attempt of its own, leaving out those in `without`."""
     taken: dict[int, _Clue] = {}
 
     def finds(clue: _Clue, tried: set[int]) -> bool:
@@ -163,5 +163,5 @@ def _are_matched(clues: Iterable[_Clue], without: Collection[int]) -> bool:
 
 
 def _meaning(clue: _Clue, attempts: Mapping[int, SendAttempt]) -> frozenset[int]:
-    """The items that it can mean."""
+    """Returns the items that a clue can mean."""
     return frozenset(attempts[attempt].item for attempt in clue.attempts)
