@@ -1,9 +1,9 @@
-"""The accounts that Aldis answers for: each is known by its id, whatever becomes of its phone number.
+"""The Signal accounts of Aldis, each known by its id whatever happens to its phone number.
 
-What stands for an account in the handles of other repositories is its name here (`Repository.account_name`): the id, or
-the number where the file knew the account by that before it learned the id. So what came in, who was let in and whose
-key was compared stay the account's when an older file is opened, when a bridge does not tell the id for once, and when
-the account gets a number, another number, or none.
+In the handles of other repositories an account goes by its name here (`Repository.account_name`): the id, or the number
+if the file knew the account by that before it learned the id. Messages, access and compared keys thus stay with the
+account when an older file is opened, when a bridge fails to tell the id, and when the number is added, changed or
+removed.
 """
 
 from store.repository import Repository, account_place
@@ -13,7 +13,7 @@ class Accounts(Repository):
     """The repository of accounts. All methods run inside a transaction."""
 
     def meet(self, account: str, *, number: str | None) -> None:
-        """Records that Aldis answers for this account; `account` is its id, or its number while no id is known."""
+        """Records an account of Aldis; `account` is its id, or its number while the id is unknown."""
         if account == number:
             return
         id_, called = self.keyring.handle(account), None if number is None else self.keyring.handle(number)
@@ -28,9 +28,9 @@ class Accounts(Repository):
         )
 
     def _was_called(self, number: str) -> bool:
-        """Whether this file has things that stand under a number, and it is no other account's by now.
+        """Whether this file has rows under the number, and the number is no other account's by now.
 
-        People are kept by handles alone: where no account is known by its id yet, they are of this one.
+        People are kept by handles alone. While no account is known by its id, they belong to this one.
         """
         known = self.column("SELECT id FROM accounts WHERE realm = ?", (self.realm,))
         if number in map(self.name_of_account, known):

@@ -1,4 +1,4 @@
-"""The conversations: which there are. Their words are in the history, their keys in the key file."""
+"""Conversations. Their words are in the history, their keys in the key file."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ class Conversations(Repository):
     """The repository of conversations. All methods run inside a transaction."""
 
     def add(self, address: str, *, now: datetime) -> ConversationId:
-        """Returns the conversation at this address, made now unless it is known. Its data key exists before (`key`)."""
+        """Returns the conversation at this address; adds a new one. Its data key has to exist (`key`)."""
         handle = self.chat_handle(address)
         self.execute(
             "INSERT INTO conversations (realm, handle, created_at) VALUES (?, ?, ?) ON CONFLICT (handle) DO NOTHING",
@@ -22,10 +22,10 @@ class Conversations(Repository):
         return found
 
     def key(self, address: str) -> None:
-        """Gives the conversation at this address its data key, in a transaction of its own before `add`.
+        """Creates the data key of the conversation at this address, in a transaction of its own before `add`.
 
-        The keys are in another file, and the two files do not commit as one: a key without a conversation does no
-        harm, a row without a key could never be read.
+        The keys are in another file, and the two files do not commit together. A key without a conversation does no
+        harm; a row without a key could never be read.
         """
         handle = self.chat_handle(address)
         generation = self.value("SELECT key_generation FROM conversations WHERE handle = ?", (handle,))

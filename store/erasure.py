@@ -1,20 +1,22 @@
-"""Forgetting: words that go before they would by themselves, of one turn, one conversation or one person.
+"""Forgetting: deletes the words of one turn, one conversation or one person before their time.
 
-    a turn           its rows go, and a summary that covers it; what it cost and how its messages were called stays
-    a conversation   its rows go, and the data key that opens them in every copy of the file; it goes on under a new key
-    a person         the direct conversation as above, and in all others the turns in which the person asked, the
-                     reminders that they planned and what they predicted
+    a turn           its rows, and a summary that covers it; its cost and the names of its messages stay
+    a conversation   its rows, and the data key that opens them in every copy of the file; it goes on under a new key
+    a person         the direct conversation as above, and in all others the turns in which the person asked, their
+                     reminders and their predictions
 
-The database and the key file do not commit as one, so a conversation is forgotten in three transactions:
+The database and the key file do not commit together, so a conversation is forgotten in three transactions:
 
-    prepare (keys): the next generation's key
-    conversation (database): the rows go, what came later is sealed again, the generation counts up
-    `Keyring.sweep` (keys): the former generation's key goes
+    prepare (keys)              creates the key of the next generation
+    conversation (database)     deletes the rows, seals later messages again, counts up the generation
+    `Keyring.sweep` (keys)      destroys the key of the former generation
 
-Of a long conversation the words go in batches before that, and the names of messages to the row that it will be
-(`successor`, `ahead`): whoever asked for it asks again after a crash, for that message is settled with the end.
-A crash after the first leaves a key that the next try uses, one after the second a key that is swept at the next
-opening. The words that are left are never without their key, and those that went never have one for longer than that.
+A crash after the first leaves a key that the next attempt uses; a crash after the second, a key that the next opening
+sweeps. Words that are left always have their key, and deleted words never have one for longer than that.
+
+In a long conversation, the words are deleted in batches before that, and the names of messages move to the row of the
+next generation (`successor`, `ahead`). The message that asked for it is settled at the end, so after a crash it asks
+again.
 """
 
 import json
@@ -32,7 +34,7 @@ from store.sealing import key_name
 _log = logging.getLogger(__name__)
 
 _AT_ONCE = 20
-"""How many turns are named at a time, so that nobody waits long for a transaction that forgets them."""
+"""How many turns one transaction forgets, so that others do not wait long for it."""
 
 _TO_SUCCESSOR = """
 UPDATE ledger SET conversation_id = ?2, turn_id = NULL, details = NULL
@@ -46,7 +48,7 @@ UPDATE turns SET conversation_id = ?2
  WHERE id IN (SELECT value FROM json_each(?1)) AND EXISTS (SELECT 1 FROM outbox WHERE turn_id = turns.id);
 DELETE FROM turns WHERE id IN (SELECT value FROM json_each(?1)) AND conversation_id <> ?2
 """
-"""What is known of turns whose words are gone, without the turns where nothing was sent."""
+"""Moves what is left of forgotten turns to the successor; drops turns in which nothing was sent."""
 
 _WORDS_OF_TURNS = """
 DELETE FROM summaries WHERE conversation_id IN (SELECT covers.conversation_id FROM turns
@@ -64,16 +66,16 @@ UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Erasure:
-    """What was destroyed of what had been remembered."""
+    """What was destroyed."""
 
     conversations: int = 0
-    """Those that lost their data key."""
+    """Conversations that lost their data key."""
     turns: int = 0
-    """Questions that had been answered, with their answers."""
+    """Answered questions, with their answers."""
     messages: int = 0
-    """Those of these turns: questions, answers, calls of tools and their results."""
+    """Messages of these turns: questions, answers, tool calls and their results."""
     reminders: int = 0
-    """Those that were still to come, planned questions among them."""
+    """Reminders still to come, including planned questions."""
     facts: int = 0
     predictions: int = 0
 
@@ -82,10 +84,10 @@ class Erasure:
 
 
 class Forgetting(Repository):
-    """The repository of what must be gone. All methods run inside a transaction."""
+    """The repository that forgets. All methods run inside a transaction."""
 
     def counting(self, erase: Callable[[], Erasure]) -> Erasure:
-        """What this destroys, with how many reminders, facts and predictions go."""
+        """Runs `erase` and adds the numbers of reminders, facts and predictions that it destroyed."""
         before = self._kept()
         return erase() + Erasure(**(before - self._kept()))
 
@@ -98,18 +100,17 @@ class Forgetting(Repository):
         return Counter(reminders=reminders, facts=facts, predictions=predictions)
 
     def turn(self, turn: TurnId, *, now: datetime) -> Erasure:
-        """The words of one turn go, of its question, its steps, its tools and its answer as far as it is not sent.
+        """Deletes the words of one turn: the question, the steps, the tool results and the answer, unless sent.
 
-        Its messages are settled. If it runs, nobody needs its outcome any more. A part of the answer that is just being
+        Settles its messages. If the turn is running, its outcome will be dropped. A part of the answer that is being
         sent keeps its name, for the receipt.
         """
         return self._turns((turn,), now)
 
     def undo(self, turn: TurnId, *, now: datetime) -> None:
-        """What the question of a turn had Aldis keep beyond its answer goes: reminders, facts and predictions; and a
-        prediction of which it told the outcome is open again.
+        """Deletes the reminders, facts and predictions that a turn recorded, and reopens predictions that it settled.
 
-        For a question that is taken back, or asked again. One that only gets old leaves them standing.
+        For a question that is taken back or asked again; a question that merely gets old keeps them.
         """
         for (origin,) in self.rows("SELECT origin FROM reminders WHERE turn_id = ?", (turn,)):
             self.undo_planned(origin, now=now)
@@ -121,8 +122,10 @@ class Forgetting(Repository):
         )
 
     def undo_planned(self, origin: str, *, now: datetime) -> None:
-        """What this call or message had Aldis say later goes: the reminder that it planned, with the turns in which
-        that was told or asked, for its words are in them; and what else is said for it and has not gone out.
+        """Deletes what this call or message planned for later.
+
+        That is the reminder, the turns in which it was told or asked, as they contain its words, and anything else that
+        is said for it and has not gone out.
         """
         runs = self.rows(
             "SELECT inbox.id, inbox.turn_id FROM reminders JOIN inbox ON author = person AND device = reminders.id "
@@ -139,8 +142,9 @@ class Forgetting(Repository):
         self.execute("DELETE FROM reminders WHERE origin = ?", (origin,))
 
     def running_for(self, origin: str | None, turn: TurnId | None) -> tuple[TurnId, ...]:
-        """The planned questions being answered that this message, or a call in the turn that answered it, has planned:
-        what `undo_planned` and `undo` are about to take the words of.
+        """Returns the running turns of questions that this message, or a call in the turn that answered it, planned.
+
+        `undo_planned` and `undo` delete their words.
         """
         rows = self.rows(
             "SELECT turns.id FROM reminders JOIN inbox ON author = person AND device = reminders.id "
@@ -151,7 +155,7 @@ class Forgetting(Repository):
         return tuple(TurnId(running) for (running,) in rows)
 
     def turns_before(self, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
-        """Turns with words that ended before then, oldest first; a batch of them, none when there are no more."""
+        """Returns a batch of turns that still have words and ended before `at`, oldest first; empty at the end."""
         return self._turns_of(
             "SELECT conversation_id, id FROM turns WHERE state IN ('kept', 'failed') AND ended_at < ? "
             "ORDER BY ended_at LIMIT ?",
@@ -159,7 +163,7 @@ class Forgetting(Repository):
         )
 
     def turns_expired(self, now: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
-        """Turns whose time is over and that do not run, first to expire first; a batch of them, as `turns_before`."""
+        """Returns a batch of expired turns that are not running, in order of expiry; empty at the end."""
         return self._turns_of(
             "SELECT conversation_id, id FROM turns WHERE expires_at IS NOT NULL AND expires_at <= ? "
             "AND state <> 'running' ORDER BY expires_at LIMIT ?",
@@ -167,16 +171,16 @@ class Forgetting(Repository):
         )
 
     def prepare(self, address: str) -> None:
-        """Make the key under which the conversation at this address will go on; nothing where there is none."""
+        """Creates the next key of the conversation at this address, if there is a conversation."""
         handle = self.chat_handle(address)
         for (generation,) in self.rows("SELECT key_generation FROM conversations WHERE handle = ?", (handle,)):
             self.keyring.make(key_name(handle, generation + 1))
 
     def successor(self, address: str, *, now: datetime) -> ConversationId | None:
-        """As what the conversation at this address will go on, if that is long; nobody finds it before.
+        """Creates the row as which a long conversation at this address will go on; nobody finds it before then.
 
-        None where there is none, or where it is forgotten in one step. One that is left behind by a crash has the names
-        of some messages, which go as all names do.
+        None: there is no conversation, or it is short enough to be forgotten in one step. A row that a crash leaves
+        behind has the names of some messages, which are pruned like all others.
         """
         return self.value(
             "INSERT INTO conversations (realm, handle, created_at, served_at, key_generation) "
@@ -187,9 +191,9 @@ class Forgetting(Repository):
         )
 
     def ahead(self, address: str, successor: ConversationId, *, now: datetime) -> Erasure | None:
-        """Beforehand, the words of some turns of this conversation go that are over; None when there are no more.
+        """Deletes the words of some finished turns of this conversation in advance; None if there are no more.
 
-        What `conversation` would do with them: the names of their messages are the successor's from now on.
+        As in `conversation`, the names of their messages go to the successor.
         """
         turns = self.column(
             "SELECT id FROM turns WHERE conversation_id = (SELECT id FROM conversations WHERE handle = ?) "
@@ -206,7 +210,7 @@ class Forgetting(Repository):
         return erased
 
     def person_ahead(self, person: str, *, now: datetime) -> Erasure | None:
-        """Beforehand, as of `person`: the words of some turns that are over go; None when few enough are left."""
+        """Deletes the words of some finished turns in advance, as `person` would; None once few are left."""
         turns = self.column(
             "SELECT turn_id FROM askers JOIN turns ON id = turn_id WHERE person = ? "
             "AND state IN ('kept', 'failed') LIMIT ?",
@@ -222,7 +226,7 @@ class Forgetting(Repository):
         return self.counting(erase)
 
     def open_turns(self, address: str, person: str | None = None) -> tuple[tuple[ConversationId, TurnId], ...]:
-        """The turns without an end yet that `conversation` and, where one is named, `person` would take."""
+        """Returns the running turns that `conversation` and, with a person, `person` would delete."""
         rows = self.rows(
             "SELECT conversation_id, id FROM turns WHERE state = 'running' AND (conversation_id = "
             "(SELECT id FROM conversations WHERE handle = ?) OR id IN (SELECT turn_id FROM askers WHERE person = ?))",
@@ -233,14 +237,13 @@ class Forgetting(Repository):
     def conversation(
         self, address: str, *, before: InboxId, now: datetime, successor: ConversationId | None = None
     ) -> Erasure:
-        """All words of the conversation at this address go; it is another one from now on, of another id and key.
+        """Deletes all words of the conversation at this address, which goes on with another id and key.
 
-        `prepare` was committed before. Messages from `before` on that are still open wait in the new conversation;
-        earlier ones are settled. The names of messages stay, so that redeliveries and late receipts are known, and so
-        does what was spent.
+        `prepare` has to be committed before. Open messages from `before` on wait in the new conversation; earlier ones
+        are settled. The names of messages stay, to recognize redeliveries and late receipts, and so do the costs.
 
         Raises:
-            Damaged: it was not prepared; nothing may be kept of this transaction.
+            Damaged: it was not prepared; roll this transaction back.
         """
         handle = self.chat_handle(address)
         old: ConversationId | None = self.value("SELECT id FROM conversations WHERE handle = ?", (handle,))
@@ -270,11 +273,11 @@ class Forgetting(Repository):
         return Erasure(conversations=1, turns=turns, messages=messages)
 
     def person(self, person: str, *, before: InboxId, now: datetime) -> Erasure:
-        """The words of all turns in which this person (the author, as of an `Arrival`) asked go, the facts that they
-        told in them, and their reminders and predictions, in every conversation.
+        """Deletes a person's data in every conversation. `person` is the author, as of an `Arrival`.
 
-        The person's own messages that are open and came before `before` are settled; all other open messages of these
-        turns wait to be taken up again.
+        That is the words of all turns in which they asked, the facts told there, their reminders, predictions and
+        grants. Their own open messages from before `before` are settled; the other open messages of these turns wait
+        again.
         """
         handle = self.keyring.handle(person)
         turns = self.column("SELECT turn_id FROM askers WHERE person = ?", (handle,))
@@ -298,14 +301,14 @@ class Forgetting(Repository):
         return self._turns(turns, now)
 
     def _forget_facts(self, turns: Collection[int]) -> None:
-        """What was told to be remembered in these turns goes."""
+        """Deletes the facts that these turns recorded."""
         self.execute("DELETE FROM facts WHERE turn_id IN (SELECT value FROM json_each(?))", (json.dumps(list(turns)),))
 
     def place(self, item: InboxId) -> ConversationId:
-        """The conversation that a message of the inbox is in now.
+        """Returns the present conversation of a message in the inbox.
 
         Raises:
-            StoreError: the message is not known.
+            StoreError: the message is unknown.
         """
         place = self.value("SELECT conversation_id FROM inbox WHERE id = ?", (item,))
         if place is None:
@@ -338,7 +341,7 @@ class Forgetting(Repository):
         return Erasure(turns=count, messages=messages)
 
     def _later(self, conversation: ConversationId, before: InboxId) -> dict[int, tuple[str, bytes]]:
-        """The open messages from `before` on, by id: where each is sealed, and its envelope."""
+        """Returns the open messages from `before` on by id: the place that each is sealed for, and its envelope."""
         rows = self.rows(
             "SELECT id, account, author, device, sent_at, kind, envelope FROM inbox WHERE conversation_id = ? "
             "AND id >= ? AND state IN ('waiting', 'claimed') ORDER BY id",
@@ -346,7 +349,7 @@ class Forgetting(Repository):
         )
         later: dict[int, tuple[str, bytes]] = {}
         for item, account, author, device, sent_at, kind, envelope in rows:
-            # The same words as in `store.inbox`: repositories do not know each other, yet both seal this column.
+            # The same place as in `store.inbox`: repositories do not import each other, but both seal this column.
             place = f"inbox.envelope|{account.hex()}|{author.hex()}|{device}|{sent_at}|{kind}"
             try:
                 later[item] = (place, self.keyring.open(conversation, place, envelope))
@@ -357,7 +360,7 @@ class Forgetting(Repository):
     def _next_generation(
         self, old: ConversationId, handle: bytes, now: datetime, successor: ConversationId | None
     ) -> ConversationId:
-        """The conversation's next generation, under its handle; the old one has another that nobody looks for."""
+        """Gives the conversation's handle to its next generation, and the old one a random handle."""
         self.execute("UPDATE conversations SET handle = randomblob(16) WHERE id = ?", (old,))
         if successor is None:
             successor = ConversationId(
@@ -370,12 +373,12 @@ class Forgetting(Repository):
         else:
             self.execute("UPDATE conversations SET handle = ? WHERE id = ?", (handle, successor))
         self.keyring.refresh(successor)
-        # Sealing fails without a key: better now than when the first message comes, which nobody could read then.
+        # Sealing fails without a key: better now than with the first message, which nobody could then read.
         self.keyring.seal(successor, "", b"")
         return successor
 
     def _move_inbox(self, old: ConversationId, new: ConversationId, before: InboxId) -> None:
-        """The names of all messages go along; words do not, nor does a claim."""
+        """Moves the names of all messages; drops their words and claims."""
         self.execute(
             "UPDATE inbox SET conversation_id = ?1, envelope = NULL, turn_id = NULL, claimed_until = NULL, "
             "attempts = attempts - (state = 'claimed' AND id >= ?3), "
@@ -385,7 +388,7 @@ class Forgetting(Repository):
         )
 
     def _move_outbox(self, old: ConversationId, new: ConversationId, now: datetime) -> None:
-        """The names of what was sent, or may have been, go along with the rows of their turns."""
+        """Moves the names of everything that was or may have been sent, with the rows of their turns."""
         self.execute(
             "UPDATE outbox SET state = 'dead', settled_at = max(due_at, ?) "
             "WHERE conversation_id = ? AND state IN ('waiting', 'unknown')",

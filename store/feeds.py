@@ -1,10 +1,10 @@
-"""The feeds that are read, and their articles, with a full-text index over the words.
+"""Feeds and their articles, with a full-text index.
 
     settings, /feeds --> feeds --due--> read (elsewhere) --note, keep--> articles + index --> search, recent
 
-Public text: it stands open in the database (see `schema/012_feeds.sql`), and no conversation has a part in it. What is
-looked for is not written down. The index is SQLite's FTS5 with `articles` as its content: every change of an article is
-made in both, within one transaction.
+The text is public, so it is not sealed (see `schema/012_feeds.sql`), and nothing in it comes from a conversation.
+Searches are not recorded. The index is SQLite's FTS5 with `articles` as its content: every change of an article is made
+in both, within one transaction.
 
 Source: https://sqlite.org/fts5.html, external content tables, bm25, implicit AND (2026-11).
 """
@@ -17,13 +17,12 @@ from datetime import datetime
 from store.repository import Repository, millis, millis_if, moment_if
 
 MAX_FEEDS = 50
-"""How many feeds there may be, unless the settings name more: one after the other is read, and each may take its time.
-"""
+"""The most feeds, unless the settings name more. They are read one after the other, and each may be slow."""
 
 MAX_WORDS = 12
-"""How many words of a query count."""
+"""The most words of a query that count."""
 
-_MAX_PRUNED = 500  # at a time, so that nobody waits long for the transaction
+_MAX_PRUNED = 500  # per transaction, so that others do not wait long for it
 _MAX_WORD_CHARS = 60
 
 WORDS_TABLE = (
@@ -35,57 +34,57 @@ _FOUND = (
     "SELECT feed_id AS feed, feeds.title AS feed_title, feeds.url AS feed_url, articles.url AS url, "
     "articles.title AS title, articles.summary AS summary, published_at, is_dated "
 )
-# bm25 is negative, the better the smaller; a hit of a week ago counts half of one of today. A word in the title says
-# more than one in the summary.
+# bm25 is negative; smaller is better. A hit from a week ago counts half as much as one from today, and a word in the
+# title more than one in the summary.
 _RANK = "bm25(article_words, 3.0, 1.0) / (1.0 + max(0, ? - published_at) / 604800000.0)"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Feed:
-    """One feed, and how reading it goes."""
+    """A feed, and the state of reading it."""
 
     id: int
-    """What people call it."""
+    """Its number, by which people know it."""
     given: str
-    """The address as it was asked for."""
+    """The address as given."""
     is_set: bool
-    """Whether it stands in the settings."""
+    """Whether it comes from the settings."""
     url: str
-    """Where it is read now."""
+    """The address it is read from now."""
     title: str
-    """As it calls itself; empty until it was read."""
+    """Its own title; empty until it was read."""
     etag: str | None
     last_modified: str | None
     digest: bytes | None
-    """Of what was read last; None: nothing yet."""
+    """Digest of what was read last; None: nothing yet."""
     due_at: datetime | None
     """When it is read next; None: never again."""
     read_at: datetime | None
-    """When it was read last, changed or not; None: never yet."""
+    """When it was read last, changed or not; None: never."""
     failures: int
-    """Since then."""
+    """How many reads have failed since then."""
     trouble: str | None
-    """A word for what went wrong the last time; None: nothing."""
+    """What went wrong the last time, as one word; None: nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Article:
-    """What stands in a feed."""
+    """An entry of a feed."""
 
     key: str
-    """What the feed calls it; not empty."""
+    """The id that the feed gives it; not empty."""
     url: str | None
-    """In its one spelling; None: it has none."""
+    """The normalized address; None: it has none."""
     title: str
     summary: str
     published_at: datetime
     is_dated: bool
-    """Whether the feed says when; else `published_at` is when it was seen first."""
+    """Whether the feed gives the date; otherwise `published_at` is when it was first seen."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FoundArticle:
-    """An article that was looked for."""
+    """An article found by a search."""
 
     feed: int
     feed_title: str
@@ -98,26 +97,26 @@ class FoundArticle:
 
 
 class Feeds(Repository):
-    """The repository of the feeds. All methods run inside a transaction."""
+    """The repository of feeds. All methods run inside a transaction."""
 
     def can_search(self) -> bool:
-        """Whether this SQLite has FTS5, without which there is no news."""
+        """Whether this SQLite has FTS5, which news need."""
         return self.exists("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'")
 
     def any(self) -> bool:
-        """Whether there is a feed."""
+        """Whether there is any feed."""
         return self.exists("SELECT 1 FROM feeds LIMIT 1")
 
     def all(self) -> tuple[Feed, ...]:
-        """Every feed, in the order in which they came."""
+        """Returns all feeds in the order in which they were added."""
         return self._feeds("ORDER BY id")
 
     def counts(self) -> dict[int, int]:
-        """How many articles of each feed are kept, by its id; those without any are left out."""
+        """Returns the number of kept articles by feed id, leaving out feeds without any."""
         return dict(self.rows("SELECT feed_id, count(*) FROM articles GROUP BY feed_id"))
 
     def settle_set(self, urls: Sequence[str], *, now: datetime) -> None:
-        """Makes the feeds of the settings these and no others."""
+        """Makes these the feeds of the settings, and removes former ones."""
         for feed in self.all():
             if feed.is_set and feed.given not in urls:
                 self.remove(feed.id)
@@ -126,9 +125,9 @@ class Feeds(Repository):
             self.add(url, is_set=True, now=now)
 
     def add(self, url: str, *, is_set: bool = False, now: datetime) -> Feed | None:
-        """Adds a feed; returns None where it is read already, or there are as many as may be.
+        """Adds a feed; returns None if it exists, or there are `MAX_FEEDS` already.
 
-        One of the settings (`is_set`) is read however many others there are.
+        A feed of the settings (`is_set`) is added however many there are.
         """
         [(count, known)] = self.rows("SELECT count(*), count(*) FILTER (WHERE ? IN (given, url)) FROM feeds", (url,))
         if known or (count >= MAX_FEEDS and not is_set):
@@ -140,30 +139,30 @@ class Feeds(Repository):
         return self._feeds("WHERE given = ?", (url,))[0]
 
     def remove(self, feed: int) -> Feed | None:
-        """Removes a feed with its articles, from the index too; returns None where there is none of this number."""
+        """Removes a feed and its articles, also from the index; returns None if there is no such feed."""
         known = self._feeds("WHERE id = ?", (feed,))
         if not known:
             return None
         if self._drop("feed_id = ?", (feed,)):
-            # What was deleted stands in the index until its parts are merged: now.
+            # Deleted words stay in the index until its parts are merged, which this does.
             self.execute("INSERT INTO article_words (article_words) VALUES ('optimize')")
         self.execute("DELETE FROM feeds WHERE id = ?", (feed,))
         return known[0]
 
     def due(self, now: datetime) -> Feed | None:
-        """The feed that is due first; None while none is due."""
+        """Returns the feed that has been due longest; None if none is due."""
         return next(iter(self._feeds("WHERE due_at <= ? ORDER BY due_at, id LIMIT 1", (millis(now),))), None)
 
     def next_due_at(self) -> datetime | None:
-        """When the next feed is due; None where none ever is."""
+        """Returns when the next feed is due; None if none ever is."""
         return moment_if(self.value("SELECT min(due_at) FROM feeds"))
 
     def pull_in(self, *, until: datetime) -> None:
-        """Makes no feed due later than then."""
+        """Makes every feed due at `until` at the latest."""
         self.execute("UPDATE feeds SET due_at = ?1 WHERE due_at > ?1", (millis(until),))
 
     def note(self, feed: Feed) -> bool:
-        """Keeps how a feed stands; returns whether it is still there."""
+        """Keeps the state of a feed; returns whether the feed still exists."""
         return self.exists(
             "UPDATE feeds SET url = ?, title = ?, etag = ?, last_modified = ?, digest = ?, due_at = ?, "
             "read_at = ?, failures = ?, trouble = ? WHERE id = ? RETURNING id",
@@ -174,19 +173,19 @@ class Feeds(Repository):
         )
 
     def keep(self, feed: int, articles: Iterable[Article]) -> int:
-        """Keeps these articles as what stands in the feed now; returns how many of them were new.
+        """Keeps these articles as the present entries of the feed; returns how many of them are new.
 
-        One that another feed has brought before, under the same address, is left there.
+        An article that another feed has already brought under the same address stays with that feed.
         """
         self.execute(WORDS_TABLE)
         self.execute("UPDATE articles SET is_listed = 0 WHERE feed_id = ? AND is_listed", (feed,))
         return sum(self._keep(feed, article) for article in articles)
 
     def search(self, query: str, *, since: datetime, now: datetime, most: int) -> tuple[tuple[FoundArticle, ...], bool]:
-        """The articles from `since` on in which all words of the query stand, the best and newest first.
+        """Returns the articles from `since` on that contain all words of the query, the best and newest first.
 
-        Where there is none, those with some of the words; the second value says whether all stood there. Words between
-        double quotes have to follow each other. Whatever the query holds, it is words and nothing else.
+        If there are none, returns those with some of the words; the second value tells whether they contain all. Words
+        between double quotes have to follow each other. Nothing in the query acts as search syntax otherwise.
         """
         words = _words(query)
         if not (words and self._has_index()):
@@ -202,8 +201,8 @@ class Feeds(Repository):
         return (), True
 
     def recent(self, *, since: datetime, most: int, feeds: Sequence[int] | None = None) -> tuple[FoundArticle, ...]:
-        """The newest articles from `since` on, newest first; of these feeds only, None: of all."""
-        # Numbers of feeds, no words of anybody.
+        """Returns the newest articles from `since` on, newest first, of these feeds (None: of all)."""
+        # Only integers go into the statement.
         chosen = "" if feeds is None else f"AND feed_id IN ({', '.join(str(int(feed)) for feed in feeds)}) "
         return self._find(
             f"FROM articles JOIN feeds ON feeds.id = feed_id WHERE published_at >= ? {chosen}"
@@ -212,9 +211,9 @@ class Feeds(Repository):
         )
 
     def prune(self, *, before: datetime, most: int) -> int:
-        """Deletes articles from before then and the oldest beyond `most`, some hundreds at a time; returns how many.
+        """Deletes articles older than `before` and the oldest beyond `most`, some hundreds at a time; returns how many.
 
-        Those that stand in their feed still are left: they would come back as new.
+        Articles that are still in their feed stay: they would come back as new.
         """
         spare = self.value("SELECT max(0, ? - count(*)) FROM articles WHERE is_listed", (most,))
         return self._drop(
@@ -262,7 +261,7 @@ class Feeds(Repository):
         )
 
     def _unindex(self, condition: str, values: Sequence[object]) -> None:
-        """Removes articles from the index, which needs the very words that were put in."""
+        """Removes articles from the index, which needs exactly the words that were added."""
         self.execute(
             "INSERT INTO article_words (article_words, rowid, title, summary) SELECT 'delete', id, title, summary "  # noqa: S608  (literals only)
             f"FROM articles WHERE {condition}",
@@ -271,7 +270,7 @@ class Feeds(Repository):
 
     def _drop(self, condition: str, values: Sequence[object]) -> int:
         """Deletes articles, from the index first; returns how many."""
-        if not self._has_index():  # then there are none
+        if not self._has_index():  # then there are no articles
             return 0
         self._unindex(condition, values)
         return self.execute(f"DELETE FROM articles WHERE {condition}", values).rowcount  # noqa: S608  (literals only)
@@ -287,15 +286,15 @@ class Feeds(Repository):
 
 
 def _words(query: str) -> list[str]:
-    """The words of a query as strings of FTS5: quoted, so that none of them is an operator or breaks the syntax.
+    """Returns the words of a query as FTS5 strings, quoted so that none is an operator or breaks the syntax.
 
-    What stands between double quotes is one string, whose words have to follow each other.
+    Words between double quotes are one string and have to follow each other.
     """
     found: list[str] = []
-    # FTS5 ends its reading at a zero, and nobody can encode a half character.
+    # FTS5 stops at a NUL, and lone surrogates cannot be encoded.
     whole = unicodedata.normalize("NFC", query.replace("\0", " ").encode(errors="ignore").decode())
     for at, piece in enumerate(whole.split('"')):
-        # The odd pieces stood between quotes; one that never ends counts as loose words.
+        # Odd pieces were between quotes; one without a closing quote counts as single words.
         is_phrase = at % 2 == 1 and whole.count('"') > at
         found += [" ".join(piece.split())] if is_phrase else piece.split()
     readable = [word[:_MAX_WORD_CHARS] for word in found if any(map(str.isalnum, word[:_MAX_WORD_CHARS]))]

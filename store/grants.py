@@ -1,6 +1,6 @@
-"""The grants: tools that somebody has allowed for good, in one conversation and for what they ask there themselves.
+"""Grants: tools that somebody has allowed for good, in one conversation and for their own questions there.
 
-A row that Aldis has not written is none (`store.guard`).
+A forged row counts as missing (`store.guard`).
 """
 
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from store.repository import Repository, millis
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grant:
-    """One tool that a person has allowed."""
+    """A tool that a person has allowed."""
 
     tool: str
     shape: str
-    """What the tool was then."""
+    """The shape of the tool at that time."""
     at: datetime
 
 
 class Grants(Repository):
-    """The repository of what was allowed for good. All methods run inside a transaction."""
+    """The repository of grants. All methods run inside a transaction."""
 
     def allow(self, conversation: ConversationId, person: str, *, tool: str, shape: str, now: datetime) -> None:
-        """Allows a tool, as it is now."""
+        """Allows a tool in its present shape."""
         self.revoke(conversation, person, tool)
         self.execute(
             "INSERT INTO grants (conversation_id, person, tool, shape, granted_at) VALUES (?, ?, ?, ?, ?)",
@@ -32,7 +32,7 @@ class Grants(Repository):
         )
 
     def revoke(self, conversation: ConversationId, person: str, tool: str) -> bool:
-        """Revokes it; returns whether it had been allowed."""
+        """Revokes a grant; returns whether there was one."""
         found = self.execute(
             "DELETE FROM grants WHERE conversation_id = ? AND person = ? AND tool = ?",
             (conversation, self.keyring.handle(person), tool),
@@ -40,7 +40,7 @@ class Grants(Repository):
         return found.rowcount > 0
 
     def of(self, conversation: ConversationId, person: str) -> tuple[Grant, ...]:
-        """What this person has allowed there, by name."""
+        """Returns the grants of this person there, by name."""
         return self.records(
             Grant,
             "SELECT tool, shape, granted_at AS at FROM true_grants WHERE conversation_id = ? AND person = ? "

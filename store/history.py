@@ -1,4 +1,4 @@
-"""The history: what was said in a conversation, whole turns only, one row a message (a tool's answer is a message)."""
+"""The history: the messages of conversations, in complete turns only. A tool's answer is a message, too."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -14,17 +14,17 @@ LAST_TURNS = (
     "ORDER BY id DESC LIMIT ?2)"
     ") AND turn_id > ?3 ORDER BY turn_id, position"
 )
-"""Walks two indexes from their end: its cost depends on what it gives, not on what there is."""
+"""Walks two indexes from their end, so its cost depends on the rows returned, not on the size of the history."""
 
 _ANY_TURN = 2**63 - 1
-"""Greater than every number of a turn."""
+"""Greater than every turn id."""
 
 
 class History(Repository):
-    """The repository of what was said. All methods run inside a transaction."""
+    """The repository of the history. All methods run inside a transaction."""
 
     def append(self, conversation: ConversationId, messages: Sequence[StoredMessage]) -> None:
-        """Keeps the messages of one turn, sealed, in order; the same transaction closes the turn as `kept`."""
+        """Keeps the messages of one turn, sealed, in order. The same transaction has to close the turn as `kept`."""
         for position, message in enumerate(messages):
             sealed = self.keyring.seal(conversation, _place(message.turn, position), message.message)
             self.execute(
@@ -36,16 +36,16 @@ class History(Repository):
     def last(
         self, conversation: ConversationId, turns: int, *, after: TurnId | None = None
     ) -> tuple[StoredMessage, ...]:
-        """The messages of the last so many turns, oldest first, only of those behind `after`; perhaps none."""
+        """Returns the messages of the last `turns` turns, oldest first, leaving out turns up to `after`."""
         rows = self.rows(LAST_TURNS, (conversation, turns, after or 0))
         return tuple(self._message(conversation, *row) for row in rows)
 
     def turns_of_person(
         self, person: str, direct: str | None, *, before: TurnId | None = None, most: int
     ) -> tuple[TurnId, ...]:
-        """At most so many turns that the person asked or the chat at `direct` has, newest first: those before one.
+        """Returns at most `most` turns before `before` that the person asked or the chat at `direct` has, newest first.
 
-        Of turns that the person asked perhaps nothing is kept. `direct` None: no chat is theirs alone.
+        Nothing may be kept of turns that the person asked. `direct` None: they have no direct chat.
         """
         return self.column(
             "SELECT turn_id FROM (SELECT turn_id FROM askers WHERE person = ?1 AND turn_id < ?3 ORDER BY turn_id DESC "
@@ -61,7 +61,7 @@ class History(Repository):
         )
 
     def count(self, turns: Collection[TurnId], *, conversation: ConversationId | None, now: datetime) -> int:
-        """Of how many of these turns something is kept now, in this realm; `conversation` set: and was said there."""
+        """Counts these turns, if messages of them are kept in this realm, or in `conversation` if that is set."""
         return self.value(
             "SELECT count(DISTINCT turn_id) FROM history JOIN turns ON turns.id = turn_id "
             "JOIN conversations ON conversations.id = history.conversation_id "
@@ -73,7 +73,7 @@ class History(Repository):
     def of_turns(
         self, turns: Collection[TurnId], *, conversation: ConversationId | None
     ) -> tuple[tuple[ConversationId, StoredMessage], ...]:
-        """What is kept of these turns, oldest first; `turns` and `conversation` as in `count`."""
+        """Returns the kept messages of these turns, oldest first; `turns` and `conversation` as in `count`."""
         rows = self.rows(
             "SELECT history.conversation_id, turn_id, position, role, call_id, message, turns.expires_at FROM history "
             "JOIN turns ON turns.id = turn_id JOIN conversations ON conversations.id = history.conversation_id "
@@ -84,19 +84,19 @@ class History(Repository):
         return tuple((row[0], self._message(*row)) for row in rows)
 
     def question(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
-        """The first message of a turn: what was asked; None when nothing of the turn is kept."""
+        """Returns the first message of a turn, the question; None if nothing of the turn is kept."""
         sealed = self.value("SELECT message FROM history WHERE turn_id = ? AND position = 0", (turn,))
         return None if sealed is None else self.keyring.open(conversation, _place(turn, 0), sealed)
 
     def answer(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
-        """The last message of a turn: what was answered; None when nothing of the turn is kept."""
+        """Returns the last message of a turn, the answer; None if nothing of the turn is kept."""
         rows = self.rows(
             "SELECT position, message FROM history WHERE turn_id = ? ORDER BY position DESC LIMIT 1", (turn,)
         )
         return self.keyring.open(conversation, _place(turn, rows[0][0]), rows[0][1]) if rows else None
 
     def correct(self, conversation: ConversationId, turn: TurnId, message: bytes) -> None:
-        """Replaces the question that was asked."""
+        """Replaces the question of a turn."""
         sealed = self.keyring.seal(conversation, _place(turn, 0), message)
         self.execute("UPDATE history SET message = ? WHERE turn_id = ? AND position = 0", (sealed, turn))
 

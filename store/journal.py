@@ -1,8 +1,8 @@
-"""The journal: the steps of a running turn, each written as it happens, so that a crash costs no step twice.
+"""The journal: the steps of a running turn, written as they happen, so that no step is repeated after a crash.
 
     running --(keep)--> steps gone, the turn is in the history
             |-(fail)--> steps gone, the person was told
-            '-(taken back, forgotten)--> steps gone, nothing is written any more
+            '-(taken back, forgotten)--> steps gone, nothing more is written
 
 Left to others: what a step says (`bot.turn.turns`).
 """
@@ -14,11 +14,12 @@ from store.repository import Repository, millis
 
 
 class Journal(Repository):
-    """The repository of running turns. All methods run inside a transaction."""
+    """The repository of the journal. All methods run inside a transaction."""
 
     def add(self, conversation: ConversationId, turn: TurnId, first: int, *steps: bytes) -> bool:
-        """Write steps, sealed, from this position on; they count from 0 without a gap. Nothing when the turn was taken
-        back; gives whether it stands.
+        """Writes steps, sealed, from position `first` on; positions count from 0 without a gap.
+
+        Returns False, and writes nothing, if the turn is not running any more.
         """
         if not self.is_running(turn):
             return False
@@ -30,20 +31,20 @@ class Journal(Repository):
         return True
 
     def is_running(self, turn: TurnId) -> bool:
-        """Whether the turn is still to be answered: its question may have been taken back, or forgotten."""
+        """Whether the turn still has to be answered; its question may have been taken back or forgotten."""
         return self.exists("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,))
 
     def replaces(self, turn: TurnId) -> TurnId | None:
-        """The turn that this one repeats; None where it repeats none."""
+        """Returns the turn that this one repeats; None if it repeats none."""
         return self.value("SELECT replaces FROM turns WHERE id = ?", (turn,))
 
     def steps(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
-        """The steps of the turn in order; none where it was only claimed."""
+        """Returns the steps of the turn in order; empty if it was only claimed."""
         rows = self.rows("SELECT position, step FROM journal WHERE turn_id = ? ORDER BY position", (turn,))
         return tuple(self.keyring.open(conversation, _place(turn, position), step) for position, step in rows)
 
     def close(self, turn: TurnId, end: TurnEnd, *, now: datetime) -> None:
-        """Ends the turn: its steps go."""
+        """Ends the turn and deletes its steps."""
         self.execute("DELETE FROM journal WHERE turn_id = ?", (turn,))
         self.execute("UPDATE turns SET state = ?, ended_at = ? WHERE id = ?", (end, millis(now), turn))
 

@@ -1,7 +1,7 @@
-"""The ledger: what was done and what it cost, a row a call. What a tool was asked and answered is sealed in it.
+"""The ledger: one row per call, with its cost. The arguments and results of tools are sealed in it.
 
-Beside the rows stand their sums by day and month, for each person, each group, and all: a budget is looked at before
-each model call, and adding up the rows of a month takes too long for that. The sums outlive the rows.
+Sums by day and month are kept beside the rows, per person, per group and for all. A budget is checked before each model
+call, and adding up the rows of a month would take too long. The sums outlive the rows.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,13 +14,13 @@ from store.records import ConversationId, LedgerEntry, Spending, TurnId
 from store.repository import Repository, millis
 
 Scope = Literal["person", "group", "all"]
-"""Whose spending is summed up; `all` is everything in this store."""
+"""Whose spending is added up; `all` is everything in this store."""
 
 KEPT = timedelta(days=400)
-"""How long the sums are kept: a year can be looked back on."""
+"""How long the sums are kept: enough to look back a year."""
 
 FORGED_USD = "1000000000"
-"""What was spent where the row that says so is forged (`store.guard`): more than any budget."""
+"""What counts as spent if the row is forged (`store.guard`): more than any budget."""
 
 _FORGED = "SELECT 1 FROM forged_spent WHERE scope = ? AND period = ?"
 _ALL = b"all"
@@ -29,23 +29,23 @@ _EPOCH = date(1970, 1, 1)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Total:
-    """What was spent within one scope in one period."""
+    """The spending of one scope in one period."""
 
     scope: Scope
     period: str
     """`2026-11-22` or `2026-11`."""
     spending: Spending
     warned: bool
-    """Whether people were told that the budget of this scope and period is nearly used up."""
+    """Whether people were warned that the budget of this scope and period is nearly used up."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpentUsage:
-    """What was used on one day, by one person, of one model or tool."""
+    """The usage of one model or tool by one person on one day."""
 
     day: date
     person: bytes | None
-    """The handle of who asked, as `Ledger.handle_of` gives it; None where nobody did."""
+    """The handle of the person who asked, as returned by `Ledger.handle_of`; None if nobody did."""
     kind: str
     """`model` or `tool`."""
     name: str
@@ -53,11 +53,11 @@ class SpentUsage:
     input_tokens: int
     output_tokens: int
     cost_usd: Decimal
-    """As far as it is known."""
+    """The cost, as far as it is known."""
 
 
 class Ledger(Repository):
-    """The repository of costs. All methods run inside a transaction."""
+    """The repository of the ledger. All methods run inside a transaction."""
 
     def add(
         self,
@@ -71,11 +71,11 @@ class Ledger(Repository):
         periods: tuple[str, ...] = (),
         warned: Iterable[tuple[Scope, str]] = (),
     ) -> None:
-        """Write what a turn did, in order, and add it to the sums.
+        """Writes the calls of a turn in order and adds them to the sums.
 
-        `group` is the address of the chat where that is a group. `periods` are those that `now` is in, as in
-        `Total.period`; none means that nothing is summed up. `warned` are the scopes and periods of which the turn
-        said that their budget is nearly used up.
+        `group` is the address of the chat if that is a group. `periods` are those that contain `now`, as in
+        `Total.period`; without any, no sums are kept. `warned` are the scopes and periods whose budget the turn said
+        is nearly used up.
         """
         handle = None if person is None else self.keyring.handle(person)
         for position, entry in enumerate(entries):
@@ -87,7 +87,7 @@ class Ledger(Repository):
             self.execute("UPDATE spent SET warned = 1 WHERE scope = ? AND period = ?", (scopes[scope], period))
 
     def cached_share(self, conversation: ConversationId, *, since: datetime) -> float | None:
-        """Which part (0 to 1) of what models read in a conversation came from their caches; None: they read nothing."""
+        """Returns the share (0 to 1) of input tokens in a conversation that came from caches; None: no input."""
         [(read, cached)] = self.rows(
             "SELECT sum(input_tokens), sum(cached_input_tokens) FROM ledger WHERE conversation_id = ? AND at >= ?",
             (conversation, millis(since)),
@@ -95,7 +95,7 @@ class Ledger(Repository):
         return min(1.0, cached / read) if read else None
 
     def estimated_calls(self, conversation: ConversationId, *, since: datetime) -> int:
-        """How many calls of a conversation are counted by an estimate: nobody has told what they used."""
+        """Counts the calls of a conversation whose usage is an estimate, because the provider reported none."""
         return self.value(
             "SELECT count(*) FROM ledger WHERE conversation_id = ? AND at >= ? AND kind = 'model' "
             "AND (outcome = 'estimated' OR (outcome NOT IN ('ok', 'empty') AND CAST(cost_usd AS REAL) > 0))",
@@ -103,7 +103,7 @@ class Ledger(Repository):
         )
 
     def last_model(self, conversation: ConversationId) -> str | None:
-        """Which model answered last in a conversation, as `provider/model`; None: none is known."""
+        """Returns the model that last answered in a conversation, as `provider/model`; None if unknown."""
         rows = self.rows(
             "SELECT provider, name FROM ledger WHERE conversation_id = ? AND kind = 'model' AND outcome = 'ok' "
             "AND input_tokens > 0 ORDER BY id DESC LIMIT 1",
@@ -112,7 +112,7 @@ class Ledger(Repository):
         return f"{rows[0][0]}/{rows[0][1]}" if rows else None
 
     def usage(self, *, since: datetime) -> tuple[SpentUsage, ...]:
-        """What was used from then on: one for each day (UTC), person, kind and name; the days in order."""
+        """Returns the usage since then, one entry per day (UTC), person, kind and name, in order of days."""
         rows = self.rows(
             "SELECT at / 86400000, person, kind, name, input_tokens, output_tokens, cost_usd FROM ledger "
             "WHERE at >= ? AND kind != 'send' ORDER BY at",
@@ -140,9 +140,9 @@ class Ledger(Repository):
         )
 
     def totals(self, person: str | None, group: str | None, periods: Iterable[str]) -> tuple[Total, ...]:
-        """The sums of the person, the group and all, each for all the periods, in this order; zero where there is none.
+        """Returns the sums of the person, the group and all, in this order, each for all periods; zero where missing.
 
-        None leaves the person or the group out.
+        None leaves out the person or the group.
         """
         wanted = tuple(periods)
         return tuple(
@@ -152,11 +152,11 @@ class Ledger(Repository):
         )
 
     def handle_of(self, person: str) -> bytes:
-        """The handle by which the ledger knows a person."""
+        """Returns the handle by which the ledger knows a person."""
         return self.keyring.handle(person)
 
     def prune(self, *, now: datetime) -> None:
-        """Deletes the sums of days and months that are long over."""
+        """Deletes sums that are older than `KEPT`."""
         self.execute("DELETE FROM spent WHERE period < ?", ((now - KEPT).date().isoformat(),))
 
     def _scopes(self, person: str | None, group: str | None) -> Mapping[Scope, bytes]:
@@ -169,11 +169,11 @@ class Ledger(Repository):
         return scopes
 
     def _sum_up(self, more: Spending, keys: Iterable[tuple[bytes, str]]) -> None:
-        """Add to sums. The costs are added here and not by SQLite, which knows no decimal numbers."""
+        """Adds to the sums. Costs are added here because SQLite has no decimal numbers."""
         for key in keys:
             rows = self.rows("SELECT cost_usd FROM true_spent WHERE scope = ? AND period = ?", key)
             if not rows and self.exists(_FORGED, key):
-                continue  # it stays as it is, and the budget used up
+                continue  # it stays forged, and so the budget stays used up
             cost_usd = sum((Decimal(cost) for (cost,) in rows), more.cost_usd)
             self.execute(
                 "INSERT INTO spent (scope, period, cost_usd, calls, unknown_costs, input_tokens, output_tokens) "
@@ -216,7 +216,7 @@ class Ledger(Repository):
         self.execute(
             "INSERT INTO ledger (conversation_id, turn_id, person, at, kind, provider, name, outcome, input_tokens, "
             "cached_input_tokens, output_tokens, latency_ms, cost_usd, details) "
-            # What was forgotten meanwhile is paid all the same.
+            # A conversation or turn that was forgotten meanwhile has its cost recorded all the same.
             "VALUES ((SELECT id FROM conversations WHERE id = ?), (SELECT id FROM turns WHERE id = ?), "
             "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (

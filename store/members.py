@@ -1,8 +1,8 @@
-"""Who is in a group, as the bridge last told: so that a receipt proves only what its author could receive, and what
-somebody planned in a group does not come there once they have left.
+"""The members of groups, as the bridge last listed them.
 
-Persons are kept as handles: whoever has the file alone learns of nobody. Whoever has left is remembered for a while,
-for they received what went out before.
+A receipt only proves what its author could receive, and a reminder does not come to a group that its person has left.
+People are kept as handles, so the file alone names nobody. Former members are kept for a while, as they received what
+went out before.
 """
 
 from collections.abc import Collection
@@ -12,23 +12,24 @@ from store.records import ConversationId
 from store.repository import Repository, millis, moment_if
 
 MAX_MEMBERS = 5000
-"""More are taken for an error of the bridge. Signal's groups have 1,000 members at most. Source: Signal Support,
-"Group chats" (2026-11)."""
+"""The most members to accept; more must be an error of the bridge.
+
+Signal's groups have at most 1,000. Source: Signal Support, "Group chats" (2026-11)."""
 
 _PATIENCE = timedelta(seconds=5)
-"""How long a send may be under way before its group is asked about: nearly all are answered sooner."""
+"""How long a send may take before the members of its group are wanted; nearly all are answered sooner."""
 _AHEAD = timedelta(minutes=1)
-"""How long before something planned is due in a group it is asked who is in it: time for a bridge that answers late."""
+"""How long before a reminder in a group the members are wanted, to leave time for a slow bridge."""
 
 
 class Members(Repository):
-    """The repository of who is in which group. All methods run inside a transaction."""
+    """The repository of group members. All methods run inside a transaction."""
 
     def keep(self, group: str, people: Collection[str], *, listed_at: datetime) -> bool:
-        """Keep who is in the group at this address, by the addresses of their direct chats; gives whether it was kept.
+        """Keeps the members of the group at this address, given by the addresses of their direct chats.
 
-        Not kept: nothing was ever written down of that group, or nobody or far too many are said to be in it.
-        `listed_at` is a time before the bridge was asked.
+        `listed_at` is a time before the bridge was asked. Returns False, and keeps nothing, if the group has no
+        conversation or the list is empty or far too long.
         """
         rows = self.rows("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(group),))
         if not rows or not 0 < len(people) <= MAX_MEMBERS:
@@ -52,16 +53,16 @@ class Members(Repository):
         return True
 
     def want(self, conversation: ConversationId) -> None:
-        """Something is planned in this group: it has to be known who is in it when that is due."""
+        """Notes that the members of this group will be needed, as something is planned there."""
         self.execute(
             "INSERT INTO rosters (conversation_id, listed_at) VALUES (?, 0) ON CONFLICT DO NOTHING", (conversation,)
         )
         self.notify("members")
 
     def has_left(self, group: str, person: str, *, since: datetime) -> bool:
-        """Whether the last list of the group leaves out this person, who was in it then; addresses as for `keep`.
+        """Whether the group's last list, newer than `since`, leaves out this person. Addresses are as for `keep`.
 
-        False as well where no list came since: who is in the group is not known then.
+        False also if there is no newer list, so that the members are not known.
         """
         return self.exists(
             "SELECT 1 FROM rosters JOIN conversations ON conversations.id = conversation_id "
@@ -71,10 +72,10 @@ class Members(Repository):
         )
 
     def wanted_at(self) -> datetime | None:
-        """When the bridge should be asked who is in its groups; None: nothing depends on it by now.
+        """Returns when the bridge should be asked for the members of groups; None: nothing needs them now.
 
-        Something does where a receipt is kept that may mean a send to a group of which no list came since, and where
-        something planned is about to be due.
+        They are needed for a kept receipt that may mean a send to a group without a newer list, and for a reminder that
+        is about to be due.
         """
         wanted = [at for at in (self._wanted_by_receipts(), self._wanted_by_reminders()) if at is not None]
         return min(wanted, default=None)
@@ -103,9 +104,9 @@ class Members(Repository):
         )
 
     def listed_at(self) -> datetime | None:
-        """When the bridge last told who is in its groups; None: it never did."""
+        """Returns when the bridge last listed the members of groups; None: never."""
         return moment_if(self.value("SELECT max(listed_at) FROM rosters WHERE listed_at > 0"))
 
     def prune(self, *, before: datetime) -> None:
-        """Deletes members who had left a group before then."""
+        """Deletes members who left before `before`."""
         self.execute("DELETE FROM members WHERE left_at < ?", (millis(before),))

@@ -1,7 +1,7 @@
-"""The facts: what a person wants to be remembered, in the direct conversation that they have with Aldis.
+"""Facts that a person wants remembered, kept in their direct conversation with Aldis.
 
-They are sealed with its key and go with it. A fact that was forgotten leaves the name of the call that kept it for a
-while: that call may be repeated after a crash.
+They are sealed with its key and deleted with it. A forgotten fact leaves the name of the call that kept it for a while,
+as that call may be repeated after a crash.
 """
 
 import logging
@@ -17,20 +17,20 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fact:
-    """One thing that is remembered."""
+    """One remembered fact."""
 
     number: int
-    """What the person calls it, as long as it is kept."""
+    """The number by which the person knows it while it is kept."""
     fact: bytes | None
     """None: it was forgotten."""
     expires_at: datetime | None
-    """When it disappears with the message that told it; None: it stays."""
+    """When it disappears with the message it came from; None: it stays."""
     labels: bytes | None
-    """Where it comes from; None: that is not known."""
+    """Where it comes from; None: unknown."""
 
 
 class Facts(Repository):
-    """The repository of what is remembered. All methods run inside a transaction."""
+    """The repository of facts. All methods run inside a transaction."""
 
     def put(
         self,
@@ -42,7 +42,7 @@ class Facts(Repository):
         now: datetime,
         labels: bytes | None = None,
     ) -> Fact:
-        """Keeps a fact as long as the turn that tells it; or returns the one that the same origin kept before."""
+        """Keeps a fact as long as its turn, or returns the one that the same origin kept before."""
         known = self.of_origin(conversation, origin)
         if known is not None:
             return known
@@ -64,16 +64,16 @@ class Facts(Repository):
         return put
 
     def of_origin(self, conversation: ConversationId, origin: str) -> Fact | None:
-        """What this call has kept; None: nothing."""
+        """Returns what this call kept; None: nothing."""
         return next(iter(self._read(conversation, "AND origin = ?", (origin,))), None)
 
     def all(self, conversation: ConversationId, *, now: datetime) -> tuple[Fact, ...]:
-        """What is remembered in this conversation now, the oldest first."""
+        """Returns the facts of this conversation, the oldest first."""
         wanted = "AND fact IS NOT NULL AND coalesce(expires_at > ?, TRUE) ORDER BY number"
         return self._read(conversation, wanted, (millis(now),))
 
     def forget(self, conversation: ConversationId, number: int | None) -> int:
-        """Deletes the fact of this number, None: all of them; returns how many that were."""
+        """Deletes the fact of this number (None: all of them); returns how many that were."""
         return self.execute(
             "UPDATE facts SET fact = NULL, labels = NULL WHERE conversation_id = ?1 AND fact IS NOT NULL "
             "AND number = coalesce(?2, number)",
@@ -81,11 +81,11 @@ class Facts(Repository):
         ).rowcount
 
     def expire(self, now: datetime) -> int:
-        """Deletes the facts of messages that have disappeared by now; returns how many."""
+        """Deletes facts whose messages have disappeared; returns how many."""
         return self.execute("DELETE FROM facts WHERE expires_at <= ?", (millis(now),)).rowcount
 
     def prune(self, *, before: datetime) -> None:
-        """Deletes the names of calls whose facts were kept before then and forgotten."""
+        """Deletes the call names of forgotten facts that were kept before `before`."""
         self.execute("DELETE FROM facts WHERE fact IS NULL AND kept_at < ?", (millis(before),))
 
     def _read(self, conversation: ConversationId, condition: str, values: tuple[object, ...]) -> tuple[Fact, ...]:
@@ -104,7 +104,7 @@ class Facts(Repository):
         expires_at: int | None,
         labels: bytes | None,
     ) -> Fact | None:
-        """The fact of a row; None when it is damaged: it is passed over, and stops no answer."""
+        """Returns the fact of a row; None if it is damaged, so that it stops no answer."""
         try:
             words = None if fact is None else self.keyring.open(conversation, _place(origin), fact)
             source = None if labels is None else self.keyring.open(conversation, _labels_of(origin), labels)

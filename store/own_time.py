@@ -1,4 +1,4 @@
-"""Own time: where it stood when it was last looked at, so that it goes on from there after a restart."""
+"""Own time: its last known state, from where it goes on after a restart."""
 
 from dataclasses import astuple
 from datetime import datetime
@@ -8,14 +8,14 @@ from store.repository import Repository, moment_if
 
 
 class OwnTime(Repository):
-    """The repository of the one row. All methods run inside a transaction."""
+    """The repository of own time, a single row. All methods run inside a transaction."""
 
     def last(self) -> KeptTime | None:
-        """The times as they were kept last; None: they never were."""
+        """Returns the times as last kept; None: never."""
         return self.record(KeptTime, "SELECT boot, counted_ns, wall_ns, own_ns FROM own_time")
 
     def keep(self, time: KeptTime) -> None:
-        """Keeps the times as they stand now."""
+        """Keeps the present times."""
         self.execute(
             "INSERT INTO own_time (id, boot, counted_ns, wall_ns, own_ns) VALUES (1, ?, ?, ?, ?) ON CONFLICT (id) DO "
             "UPDATE SET boot = excluded.boot, counted_ns = excluded.counted_ns, wall_ns = excluded.wall_ns, "
@@ -24,7 +24,7 @@ class OwnTime(Repository):
         )
 
     def latest(self) -> datetime | None:
-        """When something was sent or came last, as far as is known; None: nothing has."""
+        """Returns when something last went out or came in, as far as is known; None: never."""
         return moment_if(
             self.value(
                 "SELECT max(at) FROM (SELECT max(until) AS at FROM listening UNION ALL SELECT max(started_at) FROM ("

@@ -1,8 +1,8 @@
-"""The people: who was let in by pairing, which account stands behind a phone number on the operator's lists, and whose
-safety number has changed.
+"""People: who was let in by pairing, whose account has a phone number on the operator's lists, and whose safety number
+has changed.
 
-All are kept as handles: whoever has the file alone learns of nobody. A row that Aldis has not written is none, and
-forbids what a missing one would allow (`store.guard`).
+Everybody is kept as a handle, so the file alone names nobody. A forged row counts as missing, and forbids what a
+missing row would allow (`store.guard`).
 """
 
 from collections.abc import Collection
@@ -18,37 +18,37 @@ class Approval:
     """Somebody who was let in."""
 
     label: str
-    """Eight hexadecimal digits that stand for the person in lists and commands: the store does not know a name."""
+    """Eight hexadecimal digits for the person in lists and commands, as the store knows no names."""
     at: datetime
     by: str
-    """The label of the admin who did it."""
+    """The label of the admin who let them in."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pin:
-    """What is known of a number and somebody who says that they have it."""
+    """What is known about a number and a person who claims it."""
 
     is_theirs: bool
     """Whether the number is pinned to them."""
     since: datetime
     refused_at: datetime | None
-    """When another account first came with it; None: none did."""
+    """When another account first claimed it; None: none did."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewIdentity:
-    """Somebody whose safety number has changed, and is not trusted yet."""
+    """A person whose safety number has changed and is not trusted yet."""
 
     label: str
     since: datetime
-    """When that was noticed."""
+    """When the change was noticed."""
 
 
 class People(Repository):
-    """The repository of people. All methods run inside a transaction. `account` is the one that Aldis answers for."""
+    """The repository of people. All methods run inside a transaction. `account` is the account of Aldis."""
 
     def allow(self, person: str, *, account: str, by: str, now: datetime) -> None:
-        """Lets a person in on the word of the admin `by`; doing it again keeps the first time."""
+        """Lets a person in on behalf of the admin `by`. Repeating it keeps the first time."""
         self._strike("people", self._guest(account, person))
         self.execute(
             "INSERT INTO people (person, allowed_at, allowed_by) VALUES (?, ?, ?) ON CONFLICT (person) DO NOTHING",
@@ -56,7 +56,7 @@ class People(Repository):
         )
 
     def deny(self, person: str, *, account: str) -> bool:
-        """Revokes it; returns whether they had been let in. `person` is who it is, or the label of an `Approval`."""
+        """Revokes access; returns whether they had it. `person` is the person or the label of an `Approval`."""
         found = self.execute(
             "DELETE FROM people WHERE person = ? OR lower(substr(hex(person), 1, 8)) = ?",
             (self._guest(account, person), person.lower()),
@@ -64,23 +64,23 @@ class People(Repository):
         return found.rowcount > 0
 
     def is_allowed(self, person: str, *, account: str) -> bool:
-        """Whether the person was let in to this account."""
+        """Whether the person was let in for this account."""
         return self.exists("SELECT 1 FROM true_people WHERE person = ?", (self._guest(account, person),))
 
     def approvals(self) -> tuple[Approval, ...]:
-        """Everybody who was let in, the oldest first."""
+        """Returns everybody who was let in, the earliest first."""
         rows = self.rows("SELECT person, allowed_at, allowed_by FROM true_people ORDER BY allowed_at, person")
         return tuple(Approval(label=_label(person), at=moment(at), by=_label(by)) for person, at, by in rows)
 
     def label(self, person: str, *, account: str) -> str:
-        """How lists and commands call this person."""
+        """Returns the label of this person in lists and commands."""
         return _label(self._guest(account, person))
 
     def pin(self, number: str, person: str, *, now: datetime, is_confirmed: bool = False) -> bool:
-        """Whether a listed number is this person's: that of whoever came with it first, or who is confirmed to have it.
+        """Whether a listed number belongs to this person, who was the first to use it or is confirmed to have it.
 
-        When it is not, the time of the first refusal is kept for the operator. A number whose row is forged is nobody's
-        until it is confirmed.
+        If not, the time of the first refusal is kept for the operator. A number with a forged row is nobody's until it
+        is confirmed.
         """
         pinned = (self.keyring.handle(number), self.keyring.handle(person), millis(now))
         if is_confirmed:
@@ -99,12 +99,12 @@ class People(Repository):
         return self.exists("SELECT 1 FROM true_pins WHERE number = ? AND person = ?", pinned[:2])
 
     def number_of(self, person: str, numbers: Collection[str]) -> str | None:
-        """Which of these numbers is pinned to the person, who may have hidden or changed it since; None: none."""
+        """Returns which of these numbers is pinned to the person, who may have hidden or changed it since."""
         pinned = self.column("SELECT number FROM true_pins WHERE person = ?", (self.keyring.handle(person),))
         return next((number for number in sorted(numbers) if pinned and self.keyring.handle(number) in pinned), None)
 
     def pin_of(self, number: str, person: str) -> Pin | None:
-        """What is known of the number, seen from this person; None: nobody came with it yet."""
+        """Returns what is known about the number from this person's view; None: nobody has used it yet."""
         return self.record(
             Pin,
             "SELECT person = ?2 AS is_theirs, pinned_at AS since, refused_at FROM true_pins WHERE number = ?1",
@@ -112,7 +112,7 @@ class People(Repository):
         )
 
     def suspect(self, person: str, key: str, *, account: str, now: datetime) -> None:
-        """Records that the person has this key now and it is not trusted; a key known as such keeps its time."""
+        """Records that the person has a new, untrusted key. If that is recorded already, its time stays."""
         self._strike("identities", self._guest(account, person))
         self.execute(
             "INSERT INTO identities (person, key, noticed_at, is_open) VALUES (?1, ?2, ?3, 1) "
@@ -123,8 +123,9 @@ class People(Repository):
         )
 
     def new_identities(self) -> tuple[NewIdentity, ...]:
-        """Those whose safety number has changed and is not trusted, the longest known first; and of whom that may have
-        been hidden.
+        """Returns people whose safety number has changed and is not trusted, the longest known first.
+
+        Includes people with a forged row, which may hide a change.
         """
         rows = self.rows(
             "SELECT person, noticed_at FROM true_identities WHERE is_open UNION ALL SELECT person, 0 "
@@ -133,21 +134,21 @@ class People(Repository):
         return tuple(NewIdentity(label=_label(person), since=moment(at)) for person, at in rows)
 
     def was_verified(self, person: str, *, account: str) -> bool:
-        """Whether the key that was trusted last had been compared with the person's own."""
+        """Whether the last trusted key had been compared with the person's own."""
         values = (self._guest(account, person),)
         return self.exists("SELECT 1 FROM true_identities WHERE person = ? AND is_verified", values)
 
     def is_identity_told(self, person: str, *, account: str) -> bool:
-        """Whether the admins know of the person's newest key."""
+        """Whether the admins were told about the person's newest key."""
         values = (self._guest(account, person),)
         return self.exists("SELECT 1 FROM true_identities WHERE person = ? AND told_at IS NOT NULL", values)
 
     def identity_told(self, person: str, *, account: str, now: datetime) -> None:
-        """Records that the admins know of it."""
+        """Records that the admins were told about the person's newest key."""
         self.execute("UPDATE identities SET told_at = ? WHERE person = ?", (millis(now), self._guest(account, person)))
 
     def verify(self, person: str, key: str, *, account: str) -> None:
-        """Trusts this key of the person, which was compared with their own."""
+        """Trusts a key that was compared with the person's own."""
         self._strike("identities", self._guest(account, person))
         self.execute(
             "INSERT INTO identities (person, key, noticed_at, is_open, is_verified) VALUES (?1, ?2, 0, 0, 1) "
@@ -156,7 +157,7 @@ class People(Repository):
         )
 
     def trust(self, label: str, *, is_verified: bool | None = None) -> None:
-        """Trusts the key of the person with this label; `is_verified` None: it was not compared here."""
+        """Trusts the key of the person with this label. `is_verified`: whether it was compared; None: not here."""
         self.execute(
             "DELETE FROM identities WHERE person IN (SELECT person FROM forged_identities) "
             "AND lower(substr(hex(person), 1, 8)) = ?",
@@ -169,7 +170,7 @@ class People(Repository):
         )
 
     def prune(self, *, before: datetime) -> None:
-        """Deletes trusted keys that were noticed before then, unless they had been compared."""
+        """Deletes trusted keys noticed before `before`, unless they had been compared."""
         self.execute(
             "DELETE FROM identities WHERE person IN (SELECT person FROM true_identities "
             "WHERE noticed_at < ? AND NOT is_open AND NOT is_verified)",
@@ -177,13 +178,13 @@ class People(Repository):
         )
 
     def _strike(self, table: Literal["people", "pins", "identities"], key: bytes) -> None:
-        """Deletes the row where it is forged: what is decided now must not rest on it."""
+        """Deletes the row if it is forged, so that a new decision does not rest on it."""
         column = "number" if table == "pins" else "person"
         forged = f"SELECT {column} FROM forged_{table} WHERE {column} = ?"  # noqa: S608  (our own names)
         self.execute(f"DELETE FROM {table} WHERE {column} IN ({forged})", (key,))  # noqa: S608
 
     def _guest(self, account: str, person: str) -> bytes:
-        """Who was let in to one account is not let in to another one that this store served before or serves later."""
+        """Returns a handle for a person and an account: access to one account is no access to another."""
         return self.keyring.handle(f"{self.realm}|{self.account_name(account)}|{person}")
 
 

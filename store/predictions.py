@@ -1,12 +1,12 @@
-"""The predictions: what somebody thinks is going to happen, by when, and what came of it.
+"""Predictions: what somebody expects to happen, by when, and how it turned out.
 
     put --> open --settle--> settled --settle, undone--> open ...
-             |                  |-strike--> its number and the name of its call stay for a while, without words
-             '------------------'-expire, retain, forgotten--> no row any more
+             |                  |-strike--> words gone; its number and the name of its call stay for a while
+             '------------------'-expire, retain, forget--> row deleted
 
-They belong to the conversation in which they were said and are sealed with its key. The call that recorded one may be
-repeated after a crash, so its name outlives a prediction that was struck off. Left to others: what a prediction says,
-who may settle it (`bot.features.predictions`).
+Predictions belong to the conversation they were made in and are sealed with its key. The call that recorded one may be
+repeated after a crash, so its name outlives a struck prediction. Left to others: what a prediction says, who may settle
+it (`bot.features.predictions`).
 """
 
 import logging
@@ -28,24 +28,24 @@ class PredictionRow:
     """One prediction."""
 
     number: int
-    """What people call it in its conversation; one that was struck off keeps its number for a while."""
+    """Its number in its conversation; a struck prediction keeps it for a while."""
     words: bytes | None
-    """What was said; None: it was struck off."""
+    """What was predicted; None: it was struck."""
     outcome: bytes | None
-    """What came of it; None: that is open."""
+    """How it turned out; None: it is open."""
     settled_at: datetime | None
-    """When the outcome was told; None: it is open."""
+    """When the outcome was recorded; None: it is open."""
     expires_at: datetime | None
-    """When it disappears with a message that it came from; None: it stays."""
+    """When it disappears with a message it came from; None: it stays."""
 
 
 class Predictions(Repository):
-    """The repository of what was predicted. All methods run inside a transaction."""
+    """The repository of predictions. All methods run inside a transaction."""
 
     def put(
         self, conversation: ConversationId, person: str, origin: str, words: bytes, *, due_at: datetime, turn: TurnId
     ) -> PredictionRow:
-        """Keeps a prediction as long as its turn; or returns the one that the same origin recorded before."""
+        """Keeps a prediction as long as its turn, or returns the one that the same origin recorded before."""
         known = self.of_origin(conversation, origin)
         if known is not None:
             return known
@@ -67,17 +67,17 @@ class Predictions(Repository):
         return put
 
     def of_origin(self, conversation: ConversationId, origin: str) -> PredictionRow | None:
-        """What this call has recorded; None: nothing."""
+        """Returns what this call recorded; None: nothing."""
         return next(iter(self._read(conversation, "AND origin = ?", (origin,))), None)
 
     def count(self, person: str) -> int:
-        """How many of the person's are kept, everywhere."""
+        """Counts the person's predictions in all conversations."""
         return self.value(
             "SELECT count(*) FROM predictions WHERE person = ? AND words IS NOT NULL", (self.keyring.handle(person),)
         )
 
     def all(self, conversation: ConversationId, person: str | None, *, now: datetime) -> tuple[PredictionRow, ...]:
-        """What this person has predicted in the conversation, None: everybody, the oldest first."""
+        """Returns the predictions of this person (None: of everybody) in the conversation, the oldest first."""
         return self._read(
             conversation,
             "AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE) AND person = coalesce(?, person) ORDER BY number",
@@ -94,9 +94,9 @@ class Predictions(Repository):
         turn: TurnId,
         now: datetime,
     ) -> PredictionRow | None:
-        """This came of the person's prediction, None: it is open again; gives it as it is now, None: there is none.
+        """Records the outcome of the person's prediction (None: reopens it); returns the new state, None if not found.
 
-        It disappears with the message that tells it, unless it does before.
+        It then disappears with the message that told the outcome, if not before.
         """
         origin = self._origin(conversation, person, number, now)
         if origin is None:
@@ -111,7 +111,7 @@ class Predictions(Repository):
         return self.of_origin(conversation, origin)
 
     def strike(self, conversation: ConversationId, person: str, number: int, *, now: datetime) -> PredictionRow | None:
-        """Strikes the person's prediction, as if it had not been made; returns what it was, None: there is none."""
+        """Strikes the person's prediction as if it had not been made; returns what it was, None if not found."""
         origin = self._origin(conversation, person, number, now)
         if origin is None:
             return None
@@ -123,22 +123,22 @@ class Predictions(Repository):
         return struck
 
     def expire(self, now: datetime) -> int:
-        """Deletes predictions of messages that have disappeared by now; returns how many."""
+        """Deletes predictions whose messages have disappeared; returns how many."""
         return self.execute("DELETE FROM predictions WHERE expires_at <= ?", (millis(now),)).rowcount
 
     def retain(self, before: datetime) -> int:
-        """Deletes what was settled before then, or was due before then and is open; returns how many."""
+        """Deletes predictions settled before `before`, or still open and due before it; returns how many."""
         outdated = "DELETE FROM predictions WHERE coalesce(settled_at, due_at) < ?"
         return self.execute(outdated, (millis(before),)).rowcount
 
     def prune(self, *, before: datetime) -> None:
-        """Deletes the names of calls whose predictions were struck off before then."""
+        """Deletes the call names of predictions struck before `before`."""
         self.execute(
             "DELETE FROM predictions WHERE words IS NULL AND coalesce(settled_at, due_at) < ?", (millis(before),)
         )
 
     def _origin(self, conversation: ConversationId, person: str, number: int, now: datetime) -> str | None:
-        """The call that recorded the person's prediction of this number; None where there is none any more."""
+        """Returns the call that recorded the person's prediction of this number; None if it is gone."""
         return self.value(
             "SELECT origin FROM predictions WHERE conversation_id = ? AND person = ? AND number = ? "
             "AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE)",
@@ -148,7 +148,7 @@ class Predictions(Repository):
     def _read(
         self, conversation: ConversationId, condition: str, values: tuple[object, ...]
     ) -> tuple[PredictionRow, ...]:
-        """The predictions of these rows; one that is damaged is passed over, and stops no answer."""
+        """Returns the predictions of these rows; skips damaged ones, so that they stop no answer."""
         read: list[PredictionRow] = []
         columns = f"SELECT {_COLUMNS} FROM predictions WHERE conversation_id = ?"  # noqa: S608  (literals only)
         for row in self.rows(f"{columns} {condition}", (conversation, *values)):

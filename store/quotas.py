@@ -1,16 +1,15 @@
-"""The quotas: what services gave in the running day or month. Holds nothing of people and stays when they go."""
+"""Quotas: how much each service was used in the current day or month. Contains nothing about people."""
 
 from store.repository import Repository
 
 
 class Quotas(Repository):
-    """The repository of the quotas. All methods run inside a transaction."""
+    """The repository of quotas. All methods run inside a transaction."""
 
     def take(self, service: str, period: str, *, amount: int, most: int) -> bool:
-        """Count so many more (at least 1) in the period, `2026-11` or `2026-11-21`; whether they were counted.
+        """Counts `amount` more uses (at least 1) in the period, `2026-11` or `2026-11-21`; returns whether it did.
 
-        They are not where they and those that were counted before are more than `most`, nor where somebody else has
-        written what was counted (`store.guard`).
+        It does not if the sum would exceed `most`, or if the row is forged (`store.guard`).
         """
         if self.rows("SELECT 1 FROM forged_quotas WHERE service = ?", (service,)):
             return False
@@ -24,7 +23,7 @@ class Quotas(Repository):
         return taken.rowcount > 0
 
     def give_back(self, service: str, period: str, *, amount: int) -> None:
-        """Counts so many less in the period; does nothing where another one runs by now."""
+        """Counts `amount` fewer uses in the period; does nothing once another period has begun."""
         self.execute(
             "UPDATE quotas SET used = max(0, used - ?) WHERE service = ? AND period = ?", (amount, service, period)
         )

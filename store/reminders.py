@@ -1,11 +1,11 @@
-"""The reminders: what somebody wants to be told later, and the time zone that they live in.
+"""Reminders, and the time zone of each person.
 
     put --> planned --again--> planned (its next time)
                     |-settle--> settled: it came for the last time, or was cancelled; its words are gone
                     |-expire--> planned without words: they came from a message that has disappeared
-                    '-undo, forgotten--> no row any more
+                    '-undo, forget--> row deleted
 
-A settled row keeps the name of the call that planned it for a while: that call may be repeated after a crash.
+A settled row keeps the name of the call that planned it for a while, as that call may be repeated after a crash.
 Left to others: what a plan says and when it is due next (`bot.features.reminders.service`).
 """
 
@@ -30,24 +30,24 @@ class Reminder:
     id: int
     conversation: ConversationId
     origin: str
-    """Names the call or the message that planned it."""
+    """The name of the call or message that planned it."""
     number: int
-    """What its person calls it in this conversation, as long as it is planned."""
+    """The number by which its person knows it in this conversation while it is planned."""
     plan: bytes
-    """Where and when; empty once it is settled."""
+    """When and where it is due; empty once it is settled."""
     words: bytes | None
-    """Of what; None once they have disappeared, or it is settled."""
+    """The text; None once it has disappeared or the reminder is settled."""
     due_at: datetime
     """The next time, or the last one."""
     expires_at: datetime | None
     """When the words disappear; None: they stay."""
     is_planned: bool
     is_delay: bool
-    """Whether it was asked for as a time that has to pass, and not as a date."""
+    """Whether it was asked for as a delay, not as a date."""
 
 
 class Reminders(Repository):
-    """The repository of what is to come. All methods run inside a transaction."""
+    """The repository of reminders. All methods run inside a transaction."""
 
     def put(
         self,
@@ -62,10 +62,9 @@ class Reminders(Repository):
         expires_at: datetime | None = None,
         is_delay: bool = False,
     ) -> Reminder:
-        """Plans a reminder, or returns the one that the same origin planned before, whatever has become of it.
+        """Plans a reminder, or returns the one that the same origin planned before, in whatever state.
 
-        With a turn its words expire when the turn does, else at `expires_at`. `is_delay`: it was asked for as a time
-        that has to pass, and not as a date.
+        Its words expire at `expires_at` or else with `turn`. `is_delay`: it was asked for as a delay, not as a date.
         """
         known = self.of_origin(origin)
         if known is not None:
@@ -94,17 +93,17 @@ class Reminders(Repository):
         return put
 
     def of_origin(self, origin: str) -> Reminder | None:
-        """What this call or message has planned; None: nothing."""
+        """Returns what this call or message planned; None: nothing."""
         return next(iter(self._read("WHERE origin = ?", (origin,))), None)
 
     def count(self, person: str) -> int:
-        """How many the person has planned, everywhere."""
+        """Counts the person's planned reminders in all conversations."""
         return self.value(
             "SELECT count(*) FROM reminders WHERE person = ? AND settled_at IS NULL", (self.keyring.handle(person),)
         )
 
     def of_person(self, person: str, conversation: ConversationId | None = None) -> tuple[Reminder, ...]:
-        """What the person has planned in this conversation, the next one first; None: everywhere."""
+        """Returns the person's planned reminders in this conversation (None: in all), the next one first."""
         return self._read(
             "WHERE person = ?1 AND conversation_id = coalesce(?2, conversation_id) AND settled_at IS NULL "
             "ORDER BY due_at, id",
@@ -112,7 +111,7 @@ class Reminders(Repository):
         )
 
     def due(self, now: datetime, *, most: int) -> tuple[Reminder, ...]:
-        """What is due by now, the longest overdue first, at most so many."""
+        """Returns reminders that are due now, the longest overdue first, at most `most`."""
         return self._read(
             "WHERE settled_at IS NULL AND due_at <= ? AND EXISTS (SELECT 1 FROM conversations "
             "WHERE conversations.id = conversation_id AND realm = ?) ORDER BY due_at, id LIMIT ?",
@@ -121,16 +120,16 @@ class Reminders(Repository):
         )
 
     def overdue(self, at: datetime) -> tuple[Reminder, ...]:
-        """What was due by then in both realms, the longest overdue first."""
+        """Returns the reminders of both realms that were due by `at`, the longest overdue first."""
         return self._read("WHERE settled_at IS NULL AND due_at <= ? ORDER BY due_at, id", (millis(at),), discards=True)
 
     def due_times(self) -> tuple[tuple[int, datetime], ...]:
-        """The number and next time of everybody's reminders, the nearest first; none of their words."""
+        """Returns the number and next time of at most 200 reminders of anybody, the nearest first, without words."""
         rows = self.rows("SELECT number, due_at FROM reminders WHERE settled_at IS NULL ORDER BY due_at, id LIMIT 200")
         return tuple((number, moment(due_at)) for number, due_at in rows)
 
     def next_due_at(self) -> datetime | None:
-        """When something is due at the earliest; None when nothing is planned."""
+        """Returns when the next reminder is due; None if nothing is planned."""
         return moment_if(
             self.value(
                 "SELECT min(due_at) FROM reminders WHERE settled_at IS NULL AND EXISTS (SELECT 1 FROM conversations "
@@ -140,12 +139,12 @@ class Reminders(Repository):
         )
 
     def again(self, reminder: int, due_at: datetime) -> None:
-        """Sets its next time: it has come once."""
+        """Sets the next time of a repeating reminder that has just come."""
         self.execute("UPDATE reminders SET due_at = ? WHERE id = ?", (millis(due_at), reminder))
         self.notify("members")
 
     def move(self, reminder: Reminder, plan: bytes, due_at: datetime) -> None:
-        """Gives it another plan, and so another next time."""
+        """Replaces the plan and the next time of a reminder."""
         place = f"reminders.plan|{reminder.origin}"
         self.execute(
             "UPDATE reminders SET plan = ?, due_at = ? WHERE id = ?",
@@ -154,10 +153,10 @@ class Reminders(Repository):
         self.notify("reminders")
 
     def set_clock(self, seconds: float) -> None:
-        """The machine's clock was set ahead by so much (back where negative), and that counts.
+        """Handles a confirmed step of the machine's clock by `seconds` (negative: back).
 
-        What was asked for as a delay is due so much earlier where it was set back, and as before where that is undone;
-        ahead it is not put off: that may be time that has passed.
+        After a step back, reminders asked for as a delay become due that much earlier; undoing the step undoes this. A
+        step ahead does not put them off, as that time may really have passed.
         """
         self.execute(
             "UPDATE reminders SET due_at = due_at + min(?1, set_back_ms), "
@@ -168,32 +167,32 @@ class Reminders(Repository):
         self.notify("reminders")
 
     def settle(self, reminder: int, *, now: datetime) -> None:
-        """Settles it: it came for the last time, or never will. Its words go."""
+        """Settles a reminder that came for the last time, or never will; deletes its words."""
         self.execute(
             "UPDATE reminders SET settled_at = ?, plan = NULL, words = NULL WHERE id = ?", (millis(now), reminder)
         )
 
     def expire(self, now: datetime) -> int:
-        """Deletes the words of messages that have disappeared by now; returns how many reminders that were."""
+        """Deletes the words of reminders whose messages have disappeared; returns how many reminders that affects."""
         return self.execute(
             "UPDATE reminders SET words = NULL WHERE expires_at IS NOT NULL AND words IS NOT NULL AND expires_at <= ?",
             (millis(now),),
         ).rowcount
 
     def prune(self, *, before: datetime) -> None:
-        """Deletes those that were settled before then."""
+        """Deletes reminders settled before `before`."""
         self.execute("DELETE FROM reminders WHERE settled_at < ?", (millis(before),))
 
     def asked_at(self, turn: TurnId) -> int:
-        """What Signal calls the last message that the turn answers; 0 where it is not known."""
+        """Returns the Signal timestamp of the last message that the turn answers; 0 if unknown."""
         return self.value("SELECT max(sent_at) FROM inbox WHERE turn_id = ?", (turn,)) or 0
 
     def is_run_by_one(self, turn: TurnId) -> bool:
-        """Whether what the turn answers is itself a reminder that is run."""
+        """Whether the turn itself was started by a reminder."""
         return self.exists("SELECT 1 FROM inbox WHERE turn_id = ? AND kind = 'reminder'", (turn,))
 
     def zone(self, direct: str) -> str | None:
-        """The time zone of whoever has the direct chat at this address; None where they have not told."""
+        """Returns the time zone of the person with the direct chat at this address; None if they never told it."""
         rows = self.rows(
             "SELECT zones.conversation_id, zone FROM zones JOIN conversations ON conversations.id = "
             "zones.conversation_id WHERE handle = ?",
@@ -206,7 +205,7 @@ class Reminders(Repository):
             return None
 
     def keep_zone(self, direct: ConversationId, zone: str) -> None:
-        """Keeps the time zone of whoever has this direct conversation."""
+        """Keeps the time zone of the person with this direct conversation."""
         self.execute(
             "INSERT INTO zones (conversation_id, zone) VALUES (?, ?) "
             "ON CONFLICT (conversation_id) DO UPDATE SET zone = excluded.zone",
@@ -214,7 +213,7 @@ class Reminders(Repository):
         )
 
     def _read(self, condition: str, values: tuple[object, ...], *, discards: bool = False) -> tuple[Reminder, ...]:
-        """The reminders of these rows; one that is damaged is passed over, and where it `discards` it goes."""
+        """Returns the reminders of these rows. Damaged ones are skipped, and deleted if `discards` is set."""
         read: list[Reminder] = []
         for row in self.rows(f"SELECT {_COLUMNS} FROM reminders {condition}", values):  # noqa: S608  (literals only)
             try:

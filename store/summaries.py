@@ -1,7 +1,7 @@
-"""The summaries: what was said in a conversation before the turns that are read again whole.
+"""Summaries of the older turns of a conversation, before those that are read again in full.
 
-A summary covers the turns from its first to its last one. It goes as soon as one of them goes or changes, and when the
-first of them disappears; the next one is made from what is left.
+A summary covers a range of turns. It is deleted as soon as one of them is deleted, changes or disappears; the next one
+is made from what is left.
 """
 
 import logging
@@ -17,23 +17,23 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Summary:
-    """What older turns of a conversation come to."""
+    """A summary of older turns of a conversation."""
 
     first: TurnId
     last: TurnId
-    """Of the turns that it sums up."""
+    """The last turn that it covers."""
     summary: bytes
     expires_at: datetime | None
     """When the first of these turns disappears; None: they stay."""
     labels: bytes | None = None
-    """Where it comes from; None: that is not known."""
+    """Where it comes from; None: unknown."""
 
 
 class Summaries(Repository):
     """The repository of summaries. All methods run inside a transaction."""
 
     def of(self, conversation: ConversationId, *, now: datetime) -> Summary | None:
-        """The summary of the conversation as it is good now; None where there is none."""
+        """Returns the valid summary of the conversation; None if there is none."""
         rows = self.rows(
             "SELECT first_turn, last_turn, summary, expires_at, labels FROM summaries WHERE conversation_id = ? "
             "AND coalesce(expires_at > ?, TRUE)",
@@ -55,7 +55,7 @@ class Summaries(Repository):
             return None
 
     def keep(self, conversation: ConversationId, summary: Summary) -> None:
-        """Keeps it in place of the one before."""
+        """Keeps the summary in place of the former one."""
         labels = summary.labels
         self.execute(
             "INSERT INTO summaries (conversation_id, first_turn, last_turn, summary, expires_at, labels) "
@@ -73,7 +73,7 @@ class Summaries(Repository):
         )
 
     def drop(self, turn: TurnId) -> None:
-        """Deletes the summary that covers this turn, whose words have changed."""
+        """Deletes the summary that covers this turn, as its words have changed."""
         self.execute(
             "DELETE FROM summaries WHERE ?1 BETWEEN first_turn AND last_turn "
             "AND conversation_id = (SELECT conversation_id FROM turns WHERE id = ?1)",
@@ -81,7 +81,7 @@ class Summaries(Repository):
         )
 
     def expire(self, now: datetime) -> int:
-        """Deletes those of turns that have disappeared by now; returns how many."""
+        """Deletes summaries of turns that have disappeared; returns how many."""
         return self.execute("DELETE FROM summaries WHERE expires_at <= ?", (millis(now),)).rowcount
 
 

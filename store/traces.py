@@ -1,6 +1,4 @@
-"""The way of one turn, as the rows of the other tables tell it: times, states, counts and costs, no words and nobody's
-name.
-"""
+"""The trace of a turn, put together from the other tables: times, states, counts and costs, without words or names."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +9,7 @@ from store.repository import Repository, moment, moment_if
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TracedMessage:
-    """A message that the turn answers."""
+    """A message that a turn answers."""
 
     kind: str
     sent_at: datetime
@@ -25,7 +23,7 @@ class TracedMessage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TracedReply:
-    """A part of the answer, or a status that was shown before it."""
+    """A part of the answer, or a status shown before it."""
 
     is_status: bool
     state: str
@@ -33,14 +31,14 @@ class TracedReply:
     revision: int
     """How many edits lead to it."""
     attempted_at: datetime | None
-    """When its last attempt began; None: none has."""
+    """When its last attempt began; None: there was none."""
     settled_at: datetime | None
-    """When it was sent or given up; None: it is neither yet."""
+    """When it was sent or given up; None: neither yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trace:
-    """What is kept of one turn. Messages and replies that were settled long ago are gone; the ledger stays."""
+    """What is kept of one turn. Messages and replies settled long ago are gone; the ledger stays."""
 
     turn: TurnId
     conversation: ConversationId
@@ -54,24 +52,24 @@ class Trace:
     replaces: TurnId | None
     """The turn that it repeats; None: none."""
     deaths: int
-    """In how many processes it waited when they died, since it came further."""
+    """How many processes died while it waited, since its last progress."""
     messages: tuple[TracedMessage, ...]
-    """In the order of arrival."""
+    """The messages it answers, in the order of arrival."""
     entries: tuple[LedgerEntry, ...]
-    """Its rows of the ledger, without their details, in their order; written when it ends."""
+    """Its rows of the ledger in order, without details; written when the turn ends."""
     replies: tuple[TracedReply, ...]
-    """In the order in which they are said."""
+    """What it sends, in order."""
 
 
 class Traces(Repository):
-    """The repository that reads across the others. It writes nothing. All methods run inside a transaction."""
+    """The repository that reads across the others and writes nothing. All methods run inside a transaction."""
 
     def newest(self, most: int) -> tuple[Trace, ...]:
-        """The turns that began last, newest first, of every realm."""
+        """Returns the `most` newest turns of all realms, newest first."""
         return tuple(filter(None, map(self.of, self.column("SELECT id FROM turns ORDER BY id DESC LIMIT ?", (most,)))))
 
     def of(self, turn: TurnId) -> Trace | None:
-        """What is kept of the turn; None: nothing."""
+        """Returns what is kept of the turn; None: nothing."""
         rows = self.rows(
             "SELECT conversation_id, realm, state, started_at, ended_at, expires_at, replaces, deaths FROM turns "
             "JOIN conversations ON conversations.id = conversation_id WHERE turns.id = ?",

@@ -1,11 +1,10 @@
-"""Working: what computes at this moment, in a small file beside the database that outlives a kill.
+"""What the process is working on, in a small file beside the database that survives a kill.
 
-    begin --written, not synced--> the number stands in the file --end--> it does not
+    begin --written, not synced--> the number is in the file --end--> it is not
 
-A process that was killed leaves the numbers of what it was just working at; all others only waited, and cannot have
-killed it. The kernel keeps what a killed process has written; what only a power cut loses was nobody's fault, so the
-file begins with the name of the machine's run, and says nothing after another one. A number is a turn's, or with a
-minus that of an urgent item of the inbox.
+A killed process leaves the numbers of what it was working on; everything else only waited and cannot have killed it.
+The kernel keeps what a killed process has written. No turn is to blame for a power cut, so the file starts with the
+boot id of the machine and is ignored after a reboot. A number is a turn id, or the negative id of an urgent item.
 """
 
 import os
@@ -19,10 +18,10 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Working:
-    """The file of one process; `left` is what the one before was working at when it died."""
+    """The file of this process; `left` is what the previous one was working on when it died."""
 
     def __init__(self, path: Path) -> None:
-        """Take the file over from the process before.
+        """Takes the file over from the previous process.
 
         Raises:
             OSError: it cannot be written.
@@ -40,21 +39,21 @@ class Working:
             self.settle()
 
     def begin(self, number: int) -> None:
-        """It is worked at from now on; once more changes nothing."""
+        """Notes that work on it begins; repeating that changes nothing."""
         if number not in self._places:
             place = self._free.pop() if self._free else len(self._places)
             self._places[number] = place
             self._write(place, number)
 
     def end(self, number: int) -> None:
-        """It waits, or is over; where it was not worked at, nothing changes."""
+        """Notes that work on it has paused or ended; does nothing if there was none."""
         place = self._places.pop(number, None)
         if place is not None:
             self._free.append(place)
             self._write(place, 0)
 
     def settle(self) -> None:
-        """What the process before has left is written down elsewhere; from now on it is about this one."""
+        """Clears `left`, once it is recorded elsewhere; from now on the file is about this process."""
         self.left = frozenset()
         with suppress(OSError):
             os.ftruncate(self._descriptor, 0)
@@ -63,14 +62,14 @@ class Working:
                 self._write(place, number)
 
     def close(self) -> None:
-        """Nothing is worked at any more."""
+        """Ends all work and closes the file."""
         if not self.left:
             with suppress(OSError):
                 os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)
 
     def _write(self, place: int, number: int) -> None:
-        # On a full disk a turn that kills the process is known only by coming no further.
+        # If the disk is full, a turn that kills the process only shows by its lack of progress.
         with suppress(OSError):
             os.pwrite(self._descriptor, _NUMBER.pack(number), _HEAD_BYTES + place * _NUMBER.size)
 

@@ -1,5 +1,5 @@
--- The first schema. Times are milliseconds since 1970 (UTC). Sealed columns hold AES-256-GCM under the conversation's
--- data key, bound to their row (store/sealing.py). Handles are keyed hashes, so that the file names no contact.
+-- The first schema. Times are milliseconds since 1970 (UTC). Sealed columns are encrypted with AES-256-GCM under the data
+-- key of the conversation and bound to their row (store/sealing.py). Handles are keyed hashes, so the file names nobody.
 
 CREATE TABLE conversations (
     id INTEGER PRIMARY KEY AUTOINCREMENT,   -- never used twice: data keys are bound to it
@@ -17,7 +17,7 @@ CREATE TABLE turns (
     ended_at INTEGER                        -- null while it runs
 ) STRICT;
 
--- Loading the last turns walks this index backwards, whatever the size of the file.
+-- Loading the last turns walks this index backwards, so its cost does not depend on the size of the file.
 CREATE INDEX turns_kept ON turns (conversation_id, id) WHERE state = 'kept';
 
 CREATE TABLE inbox (

@@ -1,5 +1,5 @@
--- Who got in beside the settings' lists, and which account stands behind a phone number on them. Handles only: the file
--- names nobody.
+-- People let in besides the lists in the settings, and the accounts that phone numbers on those lists belong to. Handles
+-- only, so the file names nobody.
 
 CREATE TABLE people (
     person BLOB PRIMARY KEY,                -- handle of the account that was written to and the person who wrote

@@ -1,5 +1,5 @@
--- What was spent, summed up as it is spent: budgets are looked at before each model call, and must not be renewed by
--- forgetting a conversation. The ledger's rows may go, these sums stay.
+-- Sums of spending. Budgets are checked before each model call, and forgetting a conversation must not renew them: the
+-- rows of the ledger may go, these sums stay.
 
 CREATE TABLE spent (
     scope BLOB NOT NULL,                    -- handle of a person or of a group's chat; 'all' for everything in here

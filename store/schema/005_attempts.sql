@@ -1,4 +1,4 @@
--- A receipt proves a send only where no other can be meant, so every send that may have gone out is remembered.
+-- Every send that may have gone out, as a receipt proves a send only if it can mean no other.
 
 CREATE TABLE attempts (
     id INTEGER PRIMARY KEY,
@@ -14,7 +14,7 @@ CREATE INDEX attempts_sent ON attempts (sent_at) WHERE sent_at IS NOT NULL;
 INSERT INTO attempts (outbox_id, begun_at, sent_at)
 SELECT id, coalesce(attempted_at, due_at), sent_at FROM outbox WHERE state IN ('sending', 'unknown', 'sent');
 
--- Receipts that could mean several sends: which of them may show when the others have ended.
+-- Receipts that could mean several sends; which one may become clear when the others have ended.
 CREATE TABLE receipts (
     target INTEGER NOT NULL,                -- Signal's name for the message that was received
     person BLOB NOT NULL,                   -- handle of the direct chat of whoever received it

@@ -1,4 +1,4 @@
--- A send in doubt is given time for its receipt; time in which nobody listened for receipts must not count.
+-- Until when receipts were received. A send in doubt waits for its receipt, and time without reception must not count.
 
 CREATE TABLE listening (
     realm TEXT PRIMARY KEY,                 -- as in conversations: the terminal hears no receipts from Signal

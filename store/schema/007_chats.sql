@@ -1,4 +1,4 @@
--- What people have set for their conversation: how Aldis speaks there, which tools it uses, whether it is paused.
+-- Settings of conversations: how Aldis speaks there, which tools it uses, whether it is paused.
 
 CREATE TABLE chats (
     conversation_id INTEGER PRIMARY KEY REFERENCES conversations (id) ON DELETE CASCADE,  -- forgotten with its words
@@ -8,8 +8,7 @@ CREATE TABLE chats (
 
 CREATE INDEX chats_expiring ON chats (expires_at) WHERE expires_at IS NOT NULL;
 
--- The last question of a conversation that was not answered, so that it can be asked again; the next turn's end takes it
--- away.
+-- The last unanswered question of a conversation, so that it can be asked again; the end of the next turn deletes it.
 CREATE TABLE unanswered (
     turn_id INTEGER PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE,
     question BLOB NOT NULL                  -- sealed JSON

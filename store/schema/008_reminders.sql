@@ -1,4 +1,4 @@
--- What people want to be told later. When it is due stands open, so that it is found; what it says is sealed.
+-- Reminders. The due time is not sealed, so that it can be searched for; the words are.
 
 CREATE TABLE reminders (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -21,7 +21,7 @@ CREATE INDEX reminders_settled ON reminders (settled_at) WHERE settled_at IS NOT
 CREATE INDEX reminders_by_conversation ON reminders (conversation_id);
 CREATE INDEX reminders_by_turn ON reminders (turn_id) WHERE turn_id IS NOT NULL;
 
--- Where a person lives, for all their conversations; it belongs to the one that they have with Aldis alone.
+-- The time zone of a person, for all their conversations; it belongs to their direct conversation with Aldis.
 CREATE TABLE zones (
     conversation_id INTEGER PRIMARY KEY REFERENCES conversations (id) ON DELETE CASCADE,
     zone BLOB NOT NULL                      -- sealed: the IANA name

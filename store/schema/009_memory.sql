@@ -1,4 +1,4 @@
--- What outlives the window of a conversation: facts that a person wants to be remembered, and a summary of older turns.
+-- Facts that a person wants remembered, and summaries of older turns.
 
 CREATE TABLE facts (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

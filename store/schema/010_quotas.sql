@@ -1,5 +1,5 @@
--- How often services of the outside were asked in a month, so that no plan is overrun, whatever dies in between. Of
--- people there is nothing in it.
+-- How often each outside service was used in a month, so that no plan is exceeded, whatever crashes in between. Contains
+-- nothing about people.
 
 CREATE TABLE quotas (
     service TEXT PRIMARY KEY,               -- as the tools call it

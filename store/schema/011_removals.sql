@@ -1,3 +1,3 @@
--- What takes a message out of the chat is sent like a message, and is none: nothing takes its place.
+-- Removals of messages, which are sent like messages but are none: nothing replaces them.
 
 ALTER TABLE outbox ADD COLUMN removes INTEGER NOT NULL DEFAULT 0;  -- 1: it removes an earlier message

@@ -1,7 +1,7 @@
--- The feeds that are read, and what stood in them. Unsealed on purpose: it is what anybody may read on the web, full-text
--- search needs it open, and nothing in it comes from a conversation; what people look for is not kept. Which feeds there
--- are does tell of the operator's interests, and so does whoever has this file learn of them.
--- The index of the words (`article_words`, FTS5) is made with the first article (`store.feeds`): SQLite may lack FTS5.
+-- Feeds and their articles. Not sealed on purpose: the text is public, full-text search needs to read it, and nothing in it
+-- comes from a conversation; searches are not recorded. The list of feeds does show the operator's interests to whoever has
+-- this file. The full-text index (`article_words`, FTS5) is created with the first article (`store.feeds`), as SQLite may
+-- lack FTS5.
 
 CREATE TABLE feeds (
     id INTEGER PRIMARY KEY AUTOINCREMENT,   -- what people call it, never used twice

@@ -1,5 +1,5 @@
--- What people think is going to happen, how likely, and what came of it. What they say is sealed; in a group it belongs
--- to the group, with who said it.
+-- Predictions: what people expect to happen, how likely, and how it turned out. The words are sealed. In a group they belong
+-- to the group, with the person who said them.
 
 CREATE TABLE predictions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

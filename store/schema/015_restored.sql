@@ -1,5 +1,5 @@
--- That this store is a copy of an earlier time, until somebody decides what becomes of what was open in it. Backups are
--- born with it, and older ones get it when they are restored: hence IF NOT EXISTS.
+-- Marks a store as a backup until somebody decides what happens to the work that was open in it. Backups are made with the
+-- mark, and older ones get it when they are restored: hence IF NOT EXISTS.
 
 CREATE TABLE IF NOT EXISTS restored (
     id INTEGER PRIMARY KEY CHECK (id = 1),

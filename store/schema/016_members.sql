@@ -1,5 +1,5 @@
--- A receipt names no conversation, but its author could receive what went to them or to a group that they are in, and
--- nothing else. So who is in a group is kept, as handles, for as long as the group's conversation is.
+-- Members of groups, as handles. A receipt names no conversation, but its author can only have received what went to them or
+-- to a group that they are in. The members are kept as long as the conversation of the group.
 
 CREATE TABLE rosters (
     conversation_id INTEGER PRIMARY KEY REFERENCES conversations (id) ON DELETE CASCADE,  -- a group's
@@ -15,8 +15,8 @@ CREATE TABLE members (
 
 CREATE INDEX members_by_person ON members (person);
 
--- A send may get its name for as long as its item is open: until it is answered, proved, or sent again with success.
+-- A send can get its name as long as its item is open: until it is answered, proved, or sent again with success.
 ALTER TABLE receipts DROP COLUMN window_ms;
 
--- And longer where an earlier attempt of the item was proved while this one was under way: until when.
+-- And longer, until this time, if an earlier attempt of the item was proved while this one was under way.
 ALTER TABLE attempts ADD COLUMN open_until INTEGER;

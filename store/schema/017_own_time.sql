@@ -1,5 +1,5 @@
--- Aldis's own time passes evenly, whoever sets the machine's clock (see bot/clock.py). All other times in this file that
--- something waits for, expires or is counted by are of it. Here stands how it stood when it was last looked at.
+-- The last known state of Aldis's own time, which passes evenly however the machine's clock is set (see bot/clock.py). All
+-- other times in this file by which something waits, expires or is counted are in own time.
 
 CREATE TABLE own_time (
     id INTEGER PRIMARY KEY CHECK (id = 1),  -- one row
@@ -9,5 +9,5 @@ CREATE TABLE own_time (
     own_ns INTEGER NOT NULL                 -- own time; since 1970
 ) STRICT;
 
--- What was asked for as a delay comes when that has passed, whoever sets the clock by which it is due.
-ALTER TABLE reminders ADD COLUMN set_back_ms INTEGER;  -- by how much the clock was set back since; null: it has a date
+-- A reminder asked for as a delay comes when the delay has passed, however the clock is set.
+ALTER TABLE reminders ADD COLUMN set_back_ms INTEGER;  -- how far the clock was set back since; null: it has a date

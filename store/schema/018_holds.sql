@@ -1,4 +1,4 @@
--- Whose safety number has changed, and what is held back until somebody says that it may be trusted. Handles only.
+-- Changed safety numbers, and the conversations held until somebody trusts them. Handles only.
 
 CREATE TABLE identities (
     person BLOB PRIMARY KEY,                -- handle of the account that is written from and the person, as in people

@@ -1,5 +1,5 @@
--- Rows that decide who may write, whom to trust and what may be spent carry a MAC, so that whoever can write this file and
--- has no key cannot change one unseen. A row without one, or with a wrong one, is forged. See store/guard.py.
+-- MACs for the rows that decide access, trust and spending, so that nobody without the key can change one unnoticed. A row
+-- without a MAC, or with a wrong one, is forged. See store/guard.py.
 
 ALTER TABLE people ADD COLUMN mac BLOB;
 ALTER TABLE pins ADD COLUMN mac BLOB;

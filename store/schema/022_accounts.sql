@@ -1,5 +1,5 @@
--- The accounts that Aldis has answered for, each known by its id for good: its number may come, change and go. Where this
--- file knew an account by its number first, everything of it goes on under that.
+-- The accounts of Aldis, each known by its id for good, as numbers come, change and go. If this file first knew an account by
+-- its number, its rows stay under that.
 
 CREATE TABLE accounts (
     realm TEXT NOT NULL,

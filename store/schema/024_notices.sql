@@ -1,5 +1,5 @@
--- What the admins have been told without having asked, such as that a key is refused, and what is not over yet: it is told
--- once until then, whatever dies in between. Handles only.
+-- Notices to the admins that are not over yet, such as that a key is refused: each is told once, whatever crashes in between.
+-- Handles only.
 
 CREATE TABLE notices (
     topic BLOB NOT NULL,                    -- handle of what was looked at; what stands no more goes by it

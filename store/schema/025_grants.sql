@@ -1,4 +1,4 @@
--- The tools that somebody has allowed for good: in one conversation, for what they ask there themselves.
+-- Tools that somebody has allowed for good, in one conversation and for their own questions there.
 
 CREATE TABLE grants (
     conversation_id INTEGER NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,

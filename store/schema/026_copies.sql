@@ -1,5 +1,5 @@
--- What had to be sent again may stand in its chat more than once: each further copy is removed when it shows, in whichever
--- life that is.
+-- Copies of messages that had to be sent again: each further copy in the chat is removed once it is known, by whichever
+-- process that is.
 
 ALTER TABLE outbox ADD COLUMN removal BLOB;  -- sealed: how a copy is removed; null: it was sent once, or is forgotten
 

@@ -1,4 +1,4 @@
--- Phones confirm a reaction like a message: its receipt must not be taken for that of an answer in doubt.
+-- Reactions, which phones confirm like messages: their receipts must not be taken for those of an answer in doubt.
 
 CREATE TABLE reactions (
     id INTEGER PRIMARY KEY,

@@ -1,5 +1,5 @@
--- What tools of servers said of themselves when they were first offered: one that says something else later asks again.
--- And quotas that whoever can write the file cannot raise: what was counted before has no MAC, so counting begins anew.
+-- How MCP servers described their tools when they were first offered: a tool described differently later asks again. Quotas
+-- get MACs, so that nobody without the key can raise one; earlier counts have none, so counting starts again.
 
 CREATE TABLE tool_shapes (
     tool TEXT PRIMARY KEY,                  -- as models call it

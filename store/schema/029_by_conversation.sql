@@ -1,4 +1,4 @@
--- Whatever is asked of one conversation is found by it: without these, forgetting one looked through all the others.
+-- Indexes by conversation: without them, forgetting one conversation would scan all others.
 
 CREATE INDEX inbox_by_conversation ON inbox (conversation_id);
 CREATE INDEX outbox_by_conversation ON outbox (conversation_id);

@@ -1,2 +1,2 @@
--- What is sealed from now on may be packed (store/packing.py). Nothing of the tables changes; the number alone keeps an
--- older Aldis, which could not read it, from opening the store.
+-- Sealed values may be packed from now on (store/packing.py). The tables do not change; the number alone keeps an older
+-- Aldis, which could not read packed values, from opening the store.

@@ -1,5 +1,4 @@
--- What models were found to take and not to take, so that after a restart nothing is learnt by another refusal. No words
--- of people.
+-- What models were found to accept and refuse, so that a restart does not cost another refusal. No words of people.
 
 CREATE TABLE lessons (
     subject TEXT PRIMARY KEY,               -- a digest of the server's address and the model's name

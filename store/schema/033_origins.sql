@@ -1,4 +1,4 @@
--- What Aldis says of its own accord for a message (a reminder, a broadcast) must not go out when that message is taken back.
+-- Messages that Aldis sends of its own accord, such as reminders, must not go out once the message behind them is taken back.
 
-ALTER TABLE turns ADD COLUMN origin TEXT;  -- names the call or the message that it is said for; null: it answers one
+ALTER TABLE turns ADD COLUMN origin TEXT;  -- the call or message that it speaks for; null: it answers a message
 CREATE INDEX turns_by_origin ON turns (origin) WHERE origin IS NOT NULL;
