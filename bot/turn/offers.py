@@ -1,7 +1,7 @@
-"""Pure: what models are told of the tools: a name, what it is for, and a schema without what says nothing.
+"""Pure: how tools are described to models: a name, a purpose, and a schema reduced to what matters.
 
-A tool that is seldom asked for stands in one line of the list of `more_tools`, with its arguments; what it takes
-exactly is told when a model wants to know.
+A rarely used tool is one line in the list of `more_tools`, with its arguments; a model that wants the details asks for
+them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,12 +16,12 @@ from tools import Arguments, NotFound, Result, ToolContext, ToolSpec
 _SAYS_NOTHING = frozenset(
     {"maxLength", "minLength", "maxItems", "format", "minimum", "maximum", "pattern", "additionalProperties"}
 )
-"""What is checked all the same, and told when it does not hold."""
+"""Checked anyway, and reported if violated."""
 _MAX_CHOICES = 6
 
 
 def offer(spec: ToolSpec, *, in_brief: bool = False) -> ToolOffer:
-    """The tool as models are offered it; `in_brief` leaves out what they can ask `more_tools` about."""
+    """The tool as it is offered to models; `in_brief` leaves out what they can ask `more_tools` about."""
     cost = f" One call costs about {spec.cost_usd.normalize():f} US dollars." if spec.cost_usd else ""
     rare = [name for name in spec.parameters.get("properties", ()) if in_brief and name in spec.rare_arguments]
     more = f" Takes besides (see {NAME}): {', '.join(rare)}." if rare else ""
@@ -31,9 +31,9 @@ def offer(spec: ToolSpec, *, in_brief: bool = False) -> ToolOffer:
 
 
 def brief(schema: Mapping[str, Any], *, without: Sequence[str] = ()) -> Mapping[str, Any]:
-    """The schema of a tool's arguments in few words: what may be left out need not be said to be null.
+    """A compact schema of a tool's arguments: an optional one need not be declared nullable.
 
-    `without` names arguments that are not shown.
+    `without` names arguments to hide.
     """
     shown = _brief(schema)
     shown.pop("description", None)
@@ -48,7 +48,7 @@ def _brief(schema: Mapping[str, Any]) -> dict[str, Any]:
     if len(choices) == 1:
         del found["anyOf"]
         found = {**choices[0], **found}
-    if not found.get("default", True):  # null, false, nothing of a list: as if it were left out
+    if not found.get("default", True):  # null, false, an empty list: the same as leaving it out
         del found["default"]
     for name in _SAYS_NOTHING & found.keys():
         del found[name]
@@ -74,16 +74,16 @@ def _argument(name: str, schema: Mapping[str, Any], *, is_needed: bool) -> str:
 
 
 class MoreToolsArguments(Arguments):
-    """Which tool, and what it is called with."""
+    """A tool and the arguments for it."""
 
     tool: str = Field(max_length=100, description="Its name.")
     arguments: dict[str, Any] | None = Field(default=None, description="Left out: you are told what it takes.")
 
 
 class MoreToolsTool:
-    """Tells what a tool takes and gives, above all those that are seldom asked for.
+    """Describes a tool's arguments and result, mainly for those that are rarely used.
 
-    A call with arguments does not come here: it is one of the tool itself (`bot.providers.more_tools`).
+    A call with arguments never arrives here: it becomes a call of the tool itself (`bot.providers.more_tools`).
     """
 
     spec = ToolSpec(
@@ -97,14 +97,14 @@ class MoreToolsTool:
     )
 
     def __init__(self, specs: Callable[[], Iterable[ToolSpec]]) -> None:
-        """`specs` gives those of the tools that there are now."""
+        """`specs` returns those of the tools available now."""
         self._specs = specs
 
     async def run(self, arguments: MoreToolsArguments, context: ToolContext) -> Result:  # noqa: ARG002  (the seam has it)
-        """What the tool is for, and the schema of its arguments.
+        """The tool's purpose and the schema of its arguments.
 
         Raises:
-            NotFound: there is none of that name in the list.
+            NotFound: the list has no tool of that name.
         """
         specs = {spec.name: spec for spec in self._specs()}
         spec = specs.get(arguments.tool)

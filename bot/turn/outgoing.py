@@ -1,10 +1,11 @@
-"""What a turn says goes into the outbox: as messages that fit, in the place of what it said before.
+"""Puts what a turn says into the outbox: as messages that fit, replacing what it said before.
 
-    a text --> a message, styled, quoting and naming people --> put: over a status, over the answer that an edit repeats
-    nothing is to be said any more --> clear: the status goes
+    a text --> a message, styled, quoting and mentioning people --> put: over a status, or over the answer of an edited
+    question
+    nothing left to say --> clear: the status goes
 
-All that writes does so within a transaction of its caller. Left to others: how a text is cut and styled
-(`bot.formatting.split`), the status itself (`bot.turn.status`), sending (`bot.loops.sender`).
+All writes are part of the caller's transaction. Left to others: how a text is cut and styled (`bot.formatting.split`),
+the status itself (`bot.turn.status`), sending (`bot.loops.sender`).
 """
 
 import re
@@ -41,11 +42,11 @@ from store import ConversationId, OutboxId, Repositories, SentMessage, TurnId
 def replies_to(
     text: str, answered: Sequence[Incoming], *, ok: bool, talk: Sequence[Incoming] = (), files: tuple[File, ...] = ()
 ) -> list[Reply]:
-    """Returns a text (Markdown) as the message to send in answer to these; none for one without a visible character.
+    """Returns a Markdown text as the message that answers these; none if it has no visible character.
 
-    A text that is too long for a message goes along whole as a file, beside the `files` that belong to it. In a group
-    the message quotes the newest one; and whoever asked, is mentioned in a question or took part in the `talk` before
-    it is mentioned natively where the text names them.
+    A text too long for one message is also attached in full as a file, with the other `files`. In a group the message
+    quotes the newest one; anybody who asked, is mentioned in a question or took part in the preceding `talk` is
+    mentioned natively where the text names them.
     """
     content, is_whole = one_message(text, cut_mark=say(phrases.REST_IN_FILE))
     if content is None:
@@ -67,13 +68,13 @@ def replies_to(
 
 
 def text_file(name: str, text: str) -> File:
-    """Returns a text as a file that any phone opens."""
+    """Returns a text as a file that any phone can open."""
     return File(name=name, content_type="text/plain", data=text.encode(errors="replace"))
 
 
 def put(repos: Repositories, turn: Turn, replies: Sequence[Reply], now: datetime) -> None:
-    """Put what the turn says; part by part in the place of the answer that it replaces, or of its status."""
-    first = repos.outbox.next_position(turn.id)  # not 0 where the turn has asked something before
+    """Puts what the turn says, part by part in place of the answer it replaces, or of its status."""
+    first = repos.outbox.next_position(turn.id)  # not 0 if the turn has asked something before
     status = repos.outbox.status(turn.id)
     replaced = () if turn.replaces is None or first else repos.outbox.of_turn(turn.replaces)
     if status is not None:
@@ -97,7 +98,7 @@ def add_message(
     position: int | None = None,
     replaces: OutboxId | None = None,
 ) -> None:
-    """Add a reply or a removal to what a turn says: at this position, None: behind all else; as in `Outbox.put`."""
+    """Adds a reply or a removal to what a turn says, at this position or (None) at the end; as in `Outbox.put`."""
     repos.outbox.put(
         conversation,
         turn,
@@ -118,17 +119,17 @@ def add_removals(
     sent: Iterable[SentMessage | None],
     now: datetime,
 ) -> None:
-    """Have these messages of ours deleted in the chat; None: one that is not there."""
+    """Deletes these messages of ours in the chat; None stands for one that is not there."""
     for message in sent:
         if message is not None:
             add_message(repos, conversation, turn, Removal(chat=chat, target=SentId(message.sent_at)), now)
 
 
 def clear(repos: Repositories, turn: TurnId, chat: ChatId, now: datetime) -> None:
-    """The turn says nothing any more: its status is not sent, or removed where it is in the chat."""
+    """Withdraws a turn's status: it is not sent, or removed if it is already in the chat."""
     sent = repos.outbox.take_status_back(turn)
     status = repos.outbox.status(turn)
-    # Not the conversation that the turn began in: it may have been forgotten since.
+    # Not the conversation in which the turn began, which may have been forgotten since.
     conversation = None if status is None else repos.outbox.conversation_of(status)
     if sent is not None and conversation is not None:
         removal = Removal(chat=chat, target=SentId(sent.sent_at))
@@ -136,16 +137,16 @@ def clear(repos: Repositories, turn: TurnId, chat: ChatId, now: datetime) -> Non
 
 
 def clear_all(repos: Repositories, conversation: ConversationId, chat: ChatId, now: datetime) -> None:
-    """As `clear`, for all turns of a conversation."""
+    """Does the same as `clear` for all turns of a conversation."""
     for turn in repos.outbox.turns_with_status(conversation):
         clear(repos, turn, chat, now)
 
 
 def find_mentions(content: Styled, people: Iterable[NamedPerson]) -> tuple[MentionRange, ...]:
-    """The places of a part of an answer that name one of these people, in order: native mentions, which phones tell.
+    """The places of an answer that name one of these people, in order: as native mentions, they notify people's phones.
 
-    A mention is `@` and a name, exactly as the question has it; the longest of several names that fit counts. A name
-    that two people have is nobody's, and in code stands what the code says.
+    A mention is `@` and a name exactly as in the question; the longest matching name wins. A name that two people share
+    is ambiguous and ignored, and so is anything in code.
     """
     known = _by_name(people)
     if not known or "@" not in content.text:
@@ -162,7 +163,7 @@ def find_mentions(content: Styled, people: Iterable[NamedPerson]) -> tuple[Menti
 
 
 def _by_name(people: Iterable[NamedPerson]) -> dict[str, PersonId]:
-    """Who has each name, as it is and as the model is shown it."""
+    """The person behind each name, as it is and as the model sees it."""
     holders: dict[str, set[PersonId]] = {}
     for one in people:
         for name in {one.name, safe_name(one.name)}:
@@ -171,7 +172,7 @@ def _by_name(people: Iterable[NamedPerson]) -> dict[str, PersonId]:
 
 
 def _people(answered: Iterable[Incoming]) -> tuple[NamedPerson, ...]:
-    """Who wrote these messages or is mentioned in them, by the names that they have there."""
+    """The people who wrote these messages or are mentioned in them, by the names used there."""
     people: list[NamedPerson] = []
     for message in answered:
         people += [
@@ -182,6 +183,6 @@ def _people(answered: Iterable[Incoming]) -> tuple[NamedPerson, ...]:
 
 
 def _removal(chat: ChatId, old: tuple[OutboxId, SentMessage | None] | None) -> Removal | None:
-    """What takes a part of the old answer away that the new one does not need; None where it is not in the chat."""
+    """The removal of a part of the old answer that the new one does not need; None if it is not in the chat."""
     sent = old[1] if old else None
     return None if sent is None else Removal(chat=chat, target=SentId(sent.sent_at))

@@ -1,4 +1,4 @@
-"""The earlier turns of conversations, as the history has them; those of the last active conversations are remembered.
+"""The earlier turns of conversations from the history, cached for the recently active conversations.
 
 Left to others: which of them go into a request (`bot.turn.prompt`), what people take back or change (`bot.turn.edits`).
 """
@@ -17,7 +17,7 @@ from store import ConversationId, Repositories, Store, StoredMessage, TurnId
 
 _REMEMBERED_CONVERSATIONS = 32
 _REMEMBERED_MEDIA_BYTES = 4_000_000
-"""Of pictures and documents in one conversation; with more it is read again each time."""
+"""The cached pictures and documents of one conversation; with more, its turns are read again each time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,26 +31,26 @@ class StoredTurn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TakenTurns:
-    """The turns of a conversation while one more is being kept."""
+    """The turns of a conversation while another one is being kept."""
 
     conversation: ConversationId
     turns: tuple[StoredTurn, ...] | None
-    """None: they were not remembered."""
+    """None: they were not cached."""
     changes: int
-    """How many changes of the history there had been when they were taken."""
+    """The number of changes to the history when they were taken."""
 
 
 class PastTurns:
-    """The last turns of all conversations, `max_turns` of each."""
+    """The last turns of all conversations, `max_turns` each."""
 
     def __init__(self, store: Store, *, max_turns: int) -> None:
         self._store = store
         self._max_turns = max_turns
         self._recent: OrderedDict[ConversationId, tuple[StoredTurn, ...]] = OrderedDict()
-        """Of the conversations that were active last: opening and reading them again costs a tenth of a turn.
-        `Turns.keep` alone adds to the history; whoever takes from it or changes it calls `forget`."""
+        """The recently active conversations: decrypting and reading them again costs a tenth of a turn.
+        `Turns.keep` alone adds to the history; whoever removes from it or changes it calls `forget`."""
         self._changes = 0
-        """How often something was taken from the history: what was read before is not remembered after."""
+        """How often the history was changed: anything read before the last change is not cached."""
 
     async def load(self, conversation: ConversationId) -> tuple[StoredTurn, ...]:
         """The last turns, oldest first, with the pictures and documents that are still shown."""
@@ -62,20 +62,20 @@ class PastTurns:
         return past
 
     def take(self, conversation: ConversationId) -> TakenTurns:
-        """Forget a conversation until it is known whether one more turn was kept in it."""
+        """Removes a conversation from the cache until it is clear whether another turn was kept in it."""
         return TakenTurns(conversation=conversation, turns=self._recent.pop(conversation, None), changes=self._changes)
 
     def put_back(self, taken: TakenTurns, *more: StoredTurn) -> None:
-        """Remember the turns again, with what was kept meanwhile."""
+        """Caches the turns again, with those kept meanwhile."""
         if taken.turns is None:
             return
-        # In the order in which they began, as the store has them.
+        # In the order in which they began, as in the store.
         whole = sorted((*taken.turns, *more), key=lambda kept: kept.turn)
         last = tuple(whole[-self._max_turns :]) if self._max_turns else ()
         self._remember(taken.conversation, last, taken.changes)
 
     def forget(self, conversation: ConversationId | None = None) -> None:
-        """The history of a conversation (None: of all) was changed in the store: read it again."""
+        """Drops a conversation (None: all) whose stored history has changed, so that it is read again."""
         self._changes += 1
         if conversation is None:
             self._recent.clear()
@@ -83,13 +83,13 @@ class PastTurns:
             self._recent.pop(conversation, None)
 
     async def _lightened(self, conversation: ConversationId, past: tuple[StoredTurn, ...]) -> tuple[StoredTurn, ...]:
-        """The turns with the pictures and documents that are still shown; no others need to be kept."""
+        """The turns with only the pictures and documents that are still shown; the others are deleted."""
         light = tuple(map(_recalled, past, prompt.without_old_media([turn.messages for turn in past])))
         changed = [now.turn for now, before in zip(light, past, strict=True) if now.messages != before.messages]
 
         def lighten(repos: Repositories) -> None:
             for turn in changed:
-                # As it is by now: it may have been edited.
+                # Read again, because it may have been edited.
                 asked = messages.load_question(repos.history.question(conversation, turn))
                 if asked is not None:
                     repos.history.correct(conversation, turn, messages.dump_messages((prompt.in_words(asked),)))
@@ -99,7 +99,7 @@ class PastTurns:
         return light
 
     def _remember(self, conversation: ConversationId, past: tuple[StoredTurn, ...], changes: int) -> None:
-        """Remember what was read when there had been so many changes; not if there was one since."""
+        """Caches what was read after that many changes, unless there was another since."""
         past = tuple(map(_recalled, past, prompt.without_old_media([turn.messages for turn in past])))
         is_large = sum(turn.messages.media_bytes for turn in past) > _REMEMBERED_MEDIA_BYTES
         if changes != self._changes or is_large:
@@ -111,7 +111,7 @@ class PastTurns:
 
 
 def turns_of(rows: Iterable[StoredMessage]) -> tuple[StoredTurn, ...]:
-    """The turns of rows, in their order."""
+    """The turns made of these rows, in their order."""
     grouped = groupby(rows, key=lambda row: (row.turn, row.expires_at))
     return tuple(
         StoredTurn(turn=turn, messages=PastTurn(_joined(group)), expires_at=expires_at)
@@ -120,7 +120,7 @@ def turns_of(rows: Iterable[StoredMessage]) -> tuple[StoredTurn, ...]:
 
 
 def rows_of(turn: TurnId, kept: Iterable[Message]) -> list[StoredMessage]:
-    """The messages of a turn as the history keeps them: each answer of a tool by itself."""
+    """The messages of a turn as rows of the history: one per tool answer."""
     rows: list[StoredMessage] = []
     for message in kept:
         if isinstance(message, ToolMessage):
@@ -135,12 +135,12 @@ def _row(turn: TurnId, message: Message, call_id: CallId | None) -> StoredMessag
 
 
 def _recalled(past: StoredTurn, said: PastTurn) -> StoredTurn:
-    """The turn with so much of what was said as is told again."""
+    """The turn with only those messages that are shown again."""
     return past if said is past.messages else replace(past, messages=said)
 
 
 def _joined(rows: Iterable[StoredMessage]) -> Iterable[Message]:
-    """The messages of one turn: the rows of tool answers that follow each other are one message."""
+    """The messages of one turn: consecutive rows of tool answers become one message."""
     for is_tool, group in groupby(rows, key=lambda row: row.role == "tool"):
         read = [message for row in group for message in messages.load_messages(row.message)]
         if is_tool:

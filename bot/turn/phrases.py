@@ -1,6 +1,6 @@
-"""What is said on the way from a question to its answer: what is under way, what is asked first, and what went wrong.
+"""Sentences on the way from a question to its answer: progress, questions to the person, and failures.
 
-Above all `may_i`, the question before something is done, and the `DEED_...` that it is made of.
+The main one is `may_i`, which asks before something is done, with the `DEED_...` that describe it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from bot.invocation import command_line
 from bot.labels import Source, SourceKind
 
 _MAX_CAUSES = 3
-"""So many causes are named in a question; of more it is only said that there are."""
+"""How many causes a question names; more are only hinted at."""
 
 OVERLOADED = Sentence("OVERLOADED", "The language model is too busy right now. Please ask again in a minute.")
 UNAVAILABLE = Sentence("UNAVAILABLE", "I can't reach the language model right now. Please ask again in a few minutes.")
@@ -183,14 +183,14 @@ _NOTICES: Mapping[str, Sentence] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deed:
-    """Something that a person may be asked about, in the language that is spoken."""
+    """Something a person may be asked about, in the current language."""
 
     words: str
     """What follows "May I", in Markdown, on one line."""
     details: tuple[str, ...] = ()
-    """What is listed below it, likewise."""
+    """The lines below it, also in Markdown."""
     whole: str = ""
-    """All of it as plain text, where something is shortened above; empty: nothing is."""
+    """The full text without formatting if anything above is shortened; else empty."""
 
 
 _BY_ERROR: tuple[tuple[type[ProviderError], Sentence], ...] = (
@@ -248,12 +248,12 @@ _ORIGINS: Mapping[SourceKind, Sentence] = {
 
 
 def under_way(tool: str | None) -> str:
-    """What is going on in a turn that takes long: this tool runs; None: the model is asked."""
+    """What a long turn is doing: running this tool, or (None) asking the model."""
     return say(STATUS_THINKING if tool is None else _STATUSES.get(tool, STATUS_TOOL))
 
 
 def for_error(error: ProviderError) -> str:
-    """What a person hears when no model answered."""
+    """What a person is told if no model answered."""
     return say(next((phrase for kind, phrase in _BY_ERROR if isinstance(error, kind)), FAILED))
 
 
@@ -279,7 +279,7 @@ _NEARLY: Mapping[tuple[str, str], Sentence] = {
 
 
 def budget_used_up(scope: str, span: str, *, renews: bool) -> str:
-    """What a person hears when the budget of a `person`, a `group` or `all` is used up for the `day` or `month`.
+    """What a person is told if the budget of a `person`, a `group` or `all` is used up for the `day` or `month`.
 
     `renews` is whether there is more afterwards.
     """
@@ -287,7 +287,7 @@ def budget_used_up(scope: str, span: str, *, renews: bool) -> str:
 
 
 def budget_nearly_used_up(scope: str, span: str, percent: int) -> str:
-    """The remark below an answer that so much of a budget is used; above 100 percent it says 100."""
+    """The remark below an answer that this much of a budget is used, capped at 100 percent."""
     return say(_NEARLY[scope, span], percent=min(percent, 100))
 
 
@@ -299,9 +299,9 @@ def may_i(
     always: str | None = None,
     is_changed: bool = False,
 ) -> str:
-    """The question whether all this may be done, and because of what it is asked; no causes: because the operator or
-    the tool wants it, or its server says something else of it than before (`is_changed`). `always` is the tool that
-    may be allowed for good, None: none may.
+    """Asks whether all this may be done, and says why it asks. Without `causes`, the operator or the tool requires it,
+    or the tool's server describes it differently than before (`is_changed`). `always` is the tool that can be allowed
+    permanently; None: none can.
     """
     asked = _asked(deeds[0]) if len(deeds) == 1 else [say(_MAY_I), "", *_numbered(deeds)]
     why = ["", say(_BECAUSE, causes=_causes(causes))] if causes else []
@@ -312,12 +312,12 @@ def may_i(
 
 
 def allowed_since(tool: str, at: datetime) -> str:
-    """The line of `/tools` and of an export about a tool that is used without asking."""
+    """The line in `/tools` and in an export about a tool that is used without asking."""
     return say(_ALLOWED_SINCE, tool=tool, day=day(at))
 
 
 def left_undone(deeds: Sequence[Deed], causes: Sequence[Source]) -> str:
-    """What a scheduled run has left undone."""
+    """What a scheduled run left undone."""
     why = ["", say(_BECAUSE, causes=_causes(causes))] if causes else []
     return "\n".join([say(UNATTENDED), "", *_numbered(deeds), *why])
 
@@ -336,12 +336,12 @@ def _numbered(deeds: Sequence[Deed]) -> list[str]:
 
 
 def origin(sources: Sequence[Source]) -> str:
-    """Where something that is kept comes from, in a few words; empty: from the person."""
+    """Where something stored comes from, in a few words; empty: from the person."""
     return ", ".join(dict.fromkeys(say(_ORIGINS[source.kind], name=source.name) for source in _newest(sources)))
 
 
 def rests_on(sources: Sequence[Source]) -> str:
-    """The line below an answer that tells what it rests on, as Markdown."""
+    """The Markdown line below an answer that names what it rests on."""
     return f"_({origin(sources)})_"
 
 
@@ -361,9 +361,9 @@ def _cause(source: Source) -> Sentence:
 
 
 def repeats(every: str, interval: int, weekdays: Sequence[int], nth: int | None = None) -> str:
-    """How often something comes again: `hour` ... `year`, each so many of them, on these days (Monday is 0).
+    """How often something repeats: every `interval` of `hour` ... `year`, on these days (Monday is 0).
 
-    `nth` says which of one weekday in a month is meant: 1 to 4, or -1 for the last.
+    `nth` selects one weekday of a month: 1 to 4, or -1 for the last.
     """
     words = say(_REPEATS[every], count=interval)
     if nth is not None:
@@ -372,12 +372,12 @@ def repeats(every: str, interval: int, weekdays: Sequence[int], nth: int | None 
 
 
 def notice(kind: str, subject: str) -> str:
-    """What the admins are told without having asked: a key that is refused, a model that there is not, and the like."""
+    """What admins are told unprompted: about a refused key, a model that does not exist, and the like."""
     return say(_NOTICES[kind], subject=subject, command=command_line("doctor"))
 
 
 def answers(turns: int) -> str:
-    """How many questions with their answers."""
+    """The number of questions with their answers, in words."""
     return say(_ANSWERS, count=turns)
 
 

@@ -1,4 +1,4 @@
-"""Predictions as they are kept: sealed words, with what came of them, as the values that tools and exports show."""
+"""Predictions as they are stored: sealed words and their outcome, and the values that tools and exports show."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -14,7 +14,7 @@ from tools import Forecast, Prediction, Verdict
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Words:
-    """What is kept of what was said."""
+    """The stored form of what was said."""
 
     statement: str
     probability: float
@@ -22,7 +22,7 @@ class _Words:
     domain: str | None
     made: date
     labels: Labels | None = None
-    """Where it comes from; None: it was made before there were labels."""
+    """Where it comes from; None: it is older than labels."""
 
 
 _words: TypeAdapter[_Words] = TypeAdapter(_Words)
@@ -30,7 +30,7 @@ _verdicts: TypeAdapter[Verdict] = TypeAdapter(Verdict)
 
 
 def dump_forecast(forecast: Forecast, *, made: date, origin: Labels | None) -> bytes:
-    """The words of a prediction as they are kept; `load_prediction` reads them."""
+    """The stored form of a prediction; `load_prediction` reads it."""
     return _words.dump_json(
         _Words(
             statement=forecast.statement,
@@ -44,12 +44,12 @@ def dump_forecast(forecast: Forecast, *, made: date, origin: Labels | None) -> b
 
 
 def dump_verdict(verdict: Verdict | None) -> bytes | None:
-    """What came of one, as it is kept; None: nobody knows any more."""
+    """The stored form of a prediction's outcome; None if it is no longer known."""
     return None if verdict is None else _verdicts.dump_json(verdict)
 
 
 def load_prediction(kept: PredictionRow, words: bytes, today: date) -> Prediction:
-    """A prediction that is kept with these words; overdue is what was to be known before `today`."""
+    """A prediction stored with these words; it is overdue if it should have been resolved before `today`."""
     said = _words.validate_json(words)
     verdict = None if kept.outcome is None else _verdicts.validate_json(kept.outcome)
     return Prediction(
@@ -66,9 +66,9 @@ def load_prediction(kept: PredictionRow, words: bytes, today: date) -> Predictio
 def predictions_of(
     repos: Repositories, conversation: ConversationId, person: PersonId | None, *, now: datetime, today: date
 ) -> tuple[Prediction, ...]:
-    """What a person, None: everybody, has predicted in a conversation, within a transaction.
+    """The predictions of a person (None: of everybody) in a conversation, within a transaction.
 
-    The overdue ones first, then the open ones, each by their day; then the settled ones, the newest first.
+    Overdue ones come first, then open ones, each by due date; then resolved ones, newest first.
     """
     every = repos.predictions.all(conversation, person, now=now)
     pairs = [(kept, load_prediction(kept, kept.words, today)) for kept in every if kept.words is not None]
@@ -76,7 +76,7 @@ def predictions_of(
 
 
 def _place(kept: PredictionRow, shown: Prediction) -> tuple[int, float, int]:
-    """Where a prediction stands among others."""
+    """The sort key of a prediction."""
     if kept.settled_at is not None:
         return 2, -kept.settled_at.timestamp(), -kept.number
     return 0 if shown.is_overdue else 1, shown.forecast.due.toordinal(), kept.number

@@ -1,7 +1,7 @@
-"""Pure: what a model is told. The system prompt, the question with its date and sender, the window of the history.
+"""Pure: what a model is told: the system prompt, the question with its date and sender, the window of the history.
 
-The system prompt and the tools stay the same between turns, so that vendors can cache them and thinking blocks stay
-bound to what they were written after; what changes (date, sender) stands in the user message.
+The system prompt and the tools stay the same from turn to turn, so that vendors can cache them and thinking blocks stay
+valid; whatever changes (date, sender) is part of the user message.
 """
 
 import re
@@ -50,21 +50,21 @@ they can give commands: name the right one, and never claim that it is done."""
 _PLACE = "The people here are in {place}, unless they say otherwise."
 
 _BYTES_PER_TOKEN = 3
-"""Cautious for every vendor: all their tokenizers cut up the bytes of UTF-8. English prose has about four to a token,
-JSON three, and a Chinese character, of three bytes, takes about one; by characters that would be told as a third.
-Estimates only cut the history: what is too long all the same is asked again with half of it.
+"""Conservative for every vendor: all their tokenizers split UTF-8 bytes. English prose has about four bytes to a token,
+JSON three, and a Chinese character, of three bytes, takes about one token; counting characters would report a third.
+Estimates only trim the history: a request that is still too long is repeated with half of it.
 """
 
 _QUOTE_CHARACTERS = 500
 
 _PICTURE_TOKENS = 1600
-"""Of the largest picture there is here. Source: Anthropic's guide to vision, 2026-11-21."""
+"""For the largest picture used here. Source: Anthropic's guide to vision, 2026-11-21."""
 _PAGE_TOKENS = 2000
-"""Of a page of a PDF, which vendors read as text and as a picture."""
+"""For a page of a PDF, which vendors read both as text and as a picture."""
 _TURNS_WITH_MEDIA = 3
-"""In so many of the last turns that have any, pictures and documents are shown again."""
+"""In this many of the last turns that have any, pictures and documents are shown again."""
 _RECALLED_CHARACTERS = 4000
-"""Of a document that is not shown again, so much of the text is told."""
+"""How much of its text is repeated for a document that is not shown again."""
 _NOT_AGAIN = "what came with this message is not shown again"
 
 _CLIP = "📎 "
@@ -73,13 +73,13 @@ CALLED_BARE = "(They call you without a word: answer what was said last here, or
 PLANNED = "(The person planned earlier that this be asked now, and has not written just now.)"
 PLANNED_LATE = "(The person planned earlier that this be asked at {when}; it is late, say so.)"
 PREFACES = (CALLED_BARE, PLANNED.partition(" now")[0], PLANNED_LATE.partition("{")[0])
-"""What Aldis puts before the words of a message, and how that begins."""
+"""The beginnings of what Aldis puts before the words of a message."""
 _STAMP = re.compile(r"\[[^\]\n]*\] ?")
 
 
 def system(name: str, own: str | None, place: str | None = None) -> str:
-    """The system prompt: who the assistant is (the operator's own words where set), then the rules of the house, what
-    people can do here, and where they are, if that is known.
+    """The system prompt: who the assistant is (in the operator's own words if set), the rules, what people can do here,
+    and where they are, if known.
     """
     where = [_PLACE.format(place=place)] if place else []
     return "\n\n".join([own or _CHARACTER.format(name=name), _RULES, _ABOUT, *where])
@@ -88,11 +88,10 @@ def system(name: str, own: str | None, place: str | None = None) -> str:
 def question(
     messages: Sequence[Incoming], *, now: datetime, timezone: str, findings: Mapping[str, FileDescription] | None = None
 ) -> UserMessage:
-    """The messages that were taken together, oldest first, as one question.
+    """One question from messages that were taken together, oldest first.
 
-    Each begins with `[Sat 2026-11-21 22:40 Europe/Berlin] `, in groups with the sender's name before the bracket ends.
-    `findings` are what was found in their files, by the id of the attachment; of all others it is only said what they
-    are.
+    Each begins with `[Sat 2026-11-21 22:40 Europe/Berlin] `, in groups with the sender's name before the closing
+    bracket. `findings` is what was found in their files, by attachment id; any other file is only described.
     """
     found = findings or {}
     stamp = f"{now.astimezone(ZoneInfo(timezone)):%a %Y-%m-%d %H:%M} {timezone}"
@@ -103,36 +102,36 @@ def question(
 
 
 def correct_question(asked: UserMessage, names: Collection[int], message: Incoming) -> UserMessage:
-    """The question with other words in the place of one of its messages; that one keeps its date and its files.
+    """The question with new words for one of its messages, which keeps its date and its files.
 
-    `names` are the times under which the message is known. The question itself where it is not in it.
+    `names` are the timestamps the message is known by. The question is unchanged if the message is not part of it.
     """
     place = next((place for place, name in enumerate(asked.sent_at) if name in names), None)
-    # A line that a person begins with a bracket is written with a backslash, so this is where messages begin.
+    # A person's line that begins with a bracket is escaped with a backslash, so messages begin exactly here.
     blocks = asked.text.split("\n[")
     if place is None or len(blocks) != len(asked.sent_at):
         return asked
     stamp = re.split(r"[\]·]", blocks[place].removeprefix("["), maxsplit=1)[0].strip()
-    # Files cannot be changed by an edit; they may be gone by now, but what was found in them stands here.
+    # An edit cannot change files; they may be gone by now, but what was found in them is here.
     _, clip, clipped = blocks[place].partition(f"\n{_CLIP}")
     kept = [f"{_CLIP}{clipped}"] if clip else _clipped(message, {})
     blocks[place] = _worded(message, stamp, kept).removeprefix("[" if place else "")
     return replace(asked, text="\n[".join(blocks))
 
 
-class PastTurn(tuple[Message, ...]):  # noqa: SLOT001  (what is reckoned once is kept beside them)
-    """The messages of one turn, from the question to the answer, and what is asked of them with every later question:
-    reckoned once, for they do not change.
+class PastTurn(tuple[Message, ...]):  # noqa: SLOT001  (computed values are cached beside the messages)
+    """The messages of one turn, from the question to the answer, and properties that every later question needs,
+    computed once because the messages never change.
     """
 
     @cached_property
     def tokens(self) -> int:
-        """About how many it takes."""
+        """A rough count of its tokens."""
         return sum(map(estimated_tokens, self))
 
     @cached_property
     def media_bytes(self) -> int:
-        """Of its pictures and documents."""
+        """The size of its pictures and documents."""
         return media_bytes(self)
 
     @cached_property
@@ -144,11 +143,11 @@ class PastTurn(tuple[Message, ...]):  # noqa: SLOT001  (what is reckoned once is
 
     @cached_property
     def labels(self) -> Labels | None:
-        """Where all of it comes from; None: something in it is older than labels."""
+        """Where all of it comes from; None: part of it is older than labels."""
         found: list[Labels] = []
         for message in self:
             pieces = message.answers if isinstance(message, ToolMessage) else (message,)
-            # An answer of Aldis's own that has none has read no more than what stands before it.
+            # An answer of Aldis without labels has read no more than what comes before it.
             labels = [piece.labels for piece in pieces if piece.labels or not isinstance(piece, AssistantMessage)]
             if None in labels:
                 return None
@@ -159,7 +158,7 @@ class PastTurn(tuple[Message, ...]):  # noqa: SLOT001  (what is reckoned once is
 def window(turns: Sequence[PastTurn], *, max_tokens: int) -> tuple[PastTurn, ...]:
     """As many of the last whole turns as fit the budget, oldest first.
 
-    Pictures and documents are shown again in the last few turns that have any, and where there is room for them.
+    Pictures and documents are shown again in the last few turns that have any, if there is room for them.
     """
     kept: list[PastTurn] = []
     left = max_tokens
@@ -173,7 +172,7 @@ def window(turns: Sequence[PastTurn], *, max_tokens: int) -> tuple[PastTurn, ...
 
 
 def without_old_media(turns: Sequence[PastTurn]) -> tuple[PastTurn, ...]:
-    """The turns, oldest first, with the pictures and documents only of the last few that have any."""
+    """The turns, oldest first, keeping pictures and documents only in the last few that have any."""
     found: list[PastTurn] = []
     left = _TURNS_WITH_MEDIA
     for turn in reversed(turns):
@@ -184,7 +183,7 @@ def without_old_media(turns: Sequence[PastTurn]) -> tuple[PastTurn, ...]:
 
 
 def in_words(asked: UserMessage) -> UserMessage:
-    """The question with a note in the place of its pictures, and of its documents the beginning of their text."""
+    """The question with a note in place of its pictures, and the beginnings of its documents' texts."""
     if not asked.media:
         return asked
     texts = [medium.text[:_RECALLED_CHARACTERS] for medium in asked.media if isinstance(medium, Document)]
@@ -193,12 +192,12 @@ def in_words(asked: UserMessage) -> UserMessage:
 
 
 def media_bytes(turn: Iterable[Message]) -> int:
-    """How many bytes of pictures and documents a turn has."""
+    """The size of a turn's pictures and documents."""
     return sum(len(medium.data) for message in turn if isinstance(message, UserMessage) for medium in message.media)
 
 
 def transcripts(asked: UserMessage) -> tuple[str, ...]:
-    """What was understood of the recordings in a question, in their order; empty where there were none."""
+    """The transcripts of the recordings in a question, in order; empty if there are none."""
     found: list[str] = []
     lines = iter(asked.text.split("\n"))
     is_heard = False
@@ -213,7 +212,7 @@ def transcripts(asked: UserMessage) -> tuple[str, ...]:
 
 
 def own_words(asked: UserMessage) -> str:
-    """What people wrote or said in a question, without the lines that Aldis put beside it; may be empty."""
+    """What people wrote or said in a question, without the lines Aldis added; may be empty."""
     written: list[str] = []
     is_clipped = False
     for line in asked.text.split("\n"):
@@ -227,7 +226,7 @@ def own_words(asked: UserMessage) -> str:
 
 
 def without_tools(turn: Sequence[Message]) -> tuple[Message, ...]:
-    """A turn as question and answer alone, for requests that offer no tools: vendors refuse calls without tools."""
+    """A turn reduced to question and answer, for requests that offer no tools: vendors refuse calls without tools."""
     return tuple(
         message
         for message in turn
@@ -236,7 +235,7 @@ def without_tools(turn: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def estimated_tokens(message: Message) -> int:
-    """About how many tokens a message takes; rather too many than too few."""
+    """A rough count of a message's tokens, rather too high than too low."""
     if isinstance(message, UserMessage):
         return 8 + _size_bytes(message.text) // _BYTES_PER_TOKEN + sum(map(_medium_tokens, message.media))
     if isinstance(message, AssistantMessage):
@@ -248,7 +247,7 @@ def estimated_tokens(message: Message) -> int:
 
 
 def estimated_text_tokens(text: str) -> int:
-    """About how many tokens a text takes; rather too many than too few."""
+    """A rough count of a text's tokens, rather too high than too low."""
     return _size_bytes(text) // _BYTES_PER_TOKEN
 
 
@@ -270,11 +269,10 @@ def _without_media(turn: PastTurn) -> PastTurn:
 
 
 def _worded(message: Incoming, stamp: str, clipped: Sequence[str]) -> str:
-    """A message as the model reads it; `clipped` are the lines about what came with it."""
+    """A message as the model reads it; `clipped` are the lines about its attachments."""
     sender = f" · {safe_name(message.name)}" if message.group_name is not None or message.chat.is_group else ""
-    # A line that a person begins with a bracket must not pass for the beginning of somebody else's message, nor one
-    # that they begin with a clip for what Aldis found in a file.
-    # What nobody sees could be an order that the person has pasted unawares, or a line end of another kind.
+    # A person's line must not pass for the beginning of somebody else's message by a bracket, nor for what Aldis found
+    # in a file by a clip. Invisible characters could be an order pasted unawares, or another kind of line break.
     written = clean_text(message.text)
     text = f"{message.preface}\n{written}" if message.preface else written
     words = text.replace("\n[", "\n\\[").replace("\n📎", "\n\\📎")
@@ -306,7 +304,7 @@ def _attached(attachment: Attachment, finding: FileDescription | None) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Every line behind a sign, so that none can pass for a line of Aldis's own."""
+    """Every line prefixed with a character, so that none can pass for a line of Aldis."""
     return "\n".join(f"> {line}" for line in text.splitlines())
 
 
@@ -317,7 +315,7 @@ def safe_name(chosen: str | None) -> str:
 
 
 def _answered(quote: Quote, *, is_own: bool) -> str:
-    """The line about the message that is quoted: it may be long out of the history, or never have been in it."""
+    """The line about the quoted message, which may have left the history long ago or never been part of it."""
     if not quote.text.strip():
         return "(in answer to a message without words, which you are not shown)"
     return f"(in answer to{' what you said' if is_own else ''}: {shorten(quote.text, _QUOTE_CHARACTERS)!r})"

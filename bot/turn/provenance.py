@@ -1,13 +1,12 @@
-"""Pure: which labels content gets when it comes into a turn.
+"""Pure: assigns labels to content when it enters a turn.
 
-    the question        who wrote it, whom they quote, who has put more than a name into theirs and is mentioned, their
-                        files; a prompt of a reminder: those it was planned with
+    the question        who wrote it and whom they quote; anybody mentioned whose name could be more than a name; their
+                        files; for a reminder's prompt, the labels it was planned with
     talk in the group   whoever wrote it
-    a tool's answer     the page, the search, the tool; of what people had Aldis keep, the labels that it was kept with
-    what is older than  unknown where it may hold anything but the words of whoever asks
-    labels
+    a tool's answer     the page, the search, the tool; for what people had Aldis keep, the labels it was kept with
+    older than labels   unknown if it may contain anything but the asker's words
 
-Left to others: what follows from them (`bot.policy.trust`), keeping them (with the content itself).
+Left to others: what follows from labels (`bot.policy.trust`), storing them (with the content itself).
 """
 
 from collections.abc import Callable, Iterable
@@ -25,27 +24,27 @@ from tools import ToolSpec
 _CLIP = "\n📎"
 _QUOTE = "\n(in answer to"
 _TELLING = ('"error": "not_found"', '"error": "too_large"')
-"""How an answer begins that failed and tells something of what is there all the same."""
+"""The beginnings of failed answers that nevertheless reveal something about what exists."""
 
 
 def of_question(messages: Iterable[Incoming]) -> Labels:
-    """Of messages that are asked together."""
+    """The labels of messages that are asked together."""
     found = tuple(messages)
     labels = join_labels(label for message in found for label in _of_message(message))
     return replace(labels, is_scheduled=any(_is_scheduled(message) for message in found))
 
 
 def of_talk(messages: Iterable[Incoming]) -> Labels:
-    """Of what others in a group say to each other: nothing of it is written down, not even who it was."""
+    """The labels of what others in a group say to each other: none of it is stored, not even who it was."""
     return Labels(sources=(Source(kind="talk"),) if any(True for _ in messages) else ())
 
 
 def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None, origins: Iterable[str]) -> Labels:
-    """Of a tool's answer; `spec` None: there is no such tool now, `address` is what it was to read, `origins` are those
-    of what people had Aldis keep and it has looked up.
+    """The labels of a tool's answer. `spec` None: there is no such tool now; `address` is what it was to read;
+    `origins` are the labels of what people had Aldis keep and the tool looked up.
     """
     if not answer.ok and '"untrusted_data"' not in answer.content:
-        # Words of Aldis's own: why it failed. That nothing is there may be private, too.
+        # Aldis's own words about why it failed; that something does not exist may be private, too.
         is_telling = spec is not None and spec.reads_private and any(code in answer.content for code in _TELLING)
         return Labels(sources=(_source(answer.name, spec, address, is_trusted=True),)) if is_telling else Labels()
     if spec is not None and (spec.computes_only or spec.own_words):
@@ -54,36 +53,38 @@ def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None,
 
 
 def _is_trusted(answer: ToolAnswer, spec: ToolSpec | None) -> bool:
-    """Whether no stranger can have written in it, as far as the operator knows the tool, and as it looks."""
+    """Whether no stranger can have written in it, judging by what the operator knows of the tool, and by its look."""
     if spec is None or not answer.ok or spec.answers == "anything":
         return False
     return spec.answers != "names" or is_plain(answer.data)
 
 
 def of_persona(persona: Persona | None) -> Labels:
-    """Of what the people of a conversation want Aldis to be like there."""
+    """The labels of the persona that a conversation's people chose."""
     return Labels() if persona is None else Labels(people=(Writer(id=persona.author),))
 
 
 def of_stored(message: Message, chat: ChatId, spec_of: Callable[[str], ToolSpec | None]) -> Labels:
-    """Of a message of the history, which may be older than labels; `spec_of` gives what a tool says of itself now."""
+    """The labels of a message from the history, which may be older than labels; `spec_of` looks up a tool's present
+    spec.
+    """
     if isinstance(message, UserMessage):
         return message.labels or _of_old_question(message, chat)
     if isinstance(message, AssistantMessage):
-        return message.labels or Labels()  # then it has read no more than what stands before it
+        return message.labels or Labels()  # without labels it has read no more than what comes before it
     return join_labels(answer.labels or _of_old_answer(answer, spec_of(answer.name)) for answer in message.answers)
 
 
 def correct_labels(asked: UserMessage, message: Incoming) -> UserMessage:
-    """A question whose words are now those of this message, with what comes with them."""
+    """A question whose words are now those of this message, with the labels these add."""
     return (
         asked if asked.labels is None else replace(asked, labels=join_labels([asked.labels, of_question((message,))]))
     )
 
 
 def own_words(messages: Iterable[Incoming], person: str) -> str:
-    """What of the messages this person wrote themselves, just now or by a command that plans; between two messages
-    stands `MESSAGE_END`.
+    """What this person themselves wrote in the messages, just now or in a planning command; messages are separated by
+    `MESSAGE_END`.
     """
     return MESSAGE_END.join(
         without_names(message) for message in messages if message.author == person and not _is_scheduled(message)
@@ -91,7 +92,7 @@ def own_words(messages: Iterable[Incoming], person: str) -> str:
 
 
 def without_names(message: Incoming) -> str:
-    """The words of a message without the names of others in it that may be more than names: those chose them."""
+    """The words of a message without mentioned names that may be more than names, since others chose them."""
     text = message.text
     for name in sorted(_telling_names(message), key=len, reverse=True):
         text = text.replace(f"@{name}", "@")
@@ -99,7 +100,7 @@ def without_names(message: Incoming) -> str:
 
 
 def _telling_names(message: Incoming) -> list[str]:
-    """What those whom it mentions call themselves, of what could be anything."""
+    """The chosen names of the people it mentions that could be anything."""
     others = (one.name for one in message.mentioned if one.person != message.author)
     return [name for name in others if not is_plain_name(name)]
 
@@ -117,16 +118,16 @@ def _of_message(message: Incoming) -> Iterable[Labels]:
     for name in _telling_names(message):
         yield Labels(sources=(Source(kind="person", name=shown_name(name)),))
     if message.extras:
-        yield Labels(sources=(Source(kind="person"),))  # contacts and polls hold words of others
+        yield Labels(sources=(Source(kind="person"),))  # contacts and polls contain other people's words
     for attachment in message.attachments:
-        # A file may come from anybody, and so may a recording: Signal does not tell what was forwarded.
+        # A file or a recording can come from anybody: Signal does not tell what was forwarded.
         kind = "voice" if attachment.is_voice_note else "file"
         name = "" if attachment.is_voice_note else shown_name(attachment.name)
         yield Labels(sources=(Source(kind=kind, name=name, is_private=True),))
 
 
 def _of_old_answer(answer: ToolAnswer, spec: ToolSpec | None) -> Labels:
-    """Where the tool has it from; what people had Aldis keep may have come from anywhere."""
+    """The labels of where the tool has it from; what people had Aldis keep may have come from anywhere."""
     if spec is None or (spec.own_words and not spec.computes_only):
         return UNKNOWN
     return of_answer(answer, spec, address=None, origins=())

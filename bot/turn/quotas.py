@@ -1,4 +1,4 @@
-"""Quotas of services for the tools, counted in the store, which remembers over all restarts what was used."""
+"""Services' quotas for tools, counted in the store so that they survive restarts."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from tools import Span
 
 
 class Quotas:
-    """Counts what services give, by calendar days and months in UTC."""
+    """Counts the use of services, by calendar days and months in UTC."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -18,7 +18,7 @@ class Quotas:
         """See `tools.ports.Quotas`.
 
         Raises:
-            StoreError: it could not be written down.
+            StoreError: it could not be stored.
         """
         period = _period(self._clock.settled_now(), per)
         return await self._store.transaction(lambda repos: repos.quotas.take(service, period, amount=amount, most=most))
@@ -27,7 +27,7 @@ class Quotas:
         """See `tools.ports.Quotas`.
 
         Raises:
-            StoreError: it could not be written down.
+            StoreError: it could not be stored.
         """
         period = _period(taken_at, per)
         await self._store.transaction(lambda repos: repos.quotas.give_back(service, period, amount=amount))

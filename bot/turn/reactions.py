@@ -1,12 +1,11 @@
-"""Reactions: an emoji on each message that is being answered, while it waits and while its turn runs.
+"""Reactions: an emoji on each message being answered, while it waits and while its turn runs.
 
-    a message waits or is taken --some seconds--> marked --its turn has ended, however--> the mark is taken off
+    a message waits or is taken --some seconds--> marked --its turn has ended, however--> the mark is removed
 
-Best effort: nobody waits for a mark, a bridge that is slow holds no answer up, and a message that is answered at once
-has none. What stands there is known to this process alone; a mark that an earlier one may have left is taken off with
-the others (`may_stand`).
-People's phones confirm a mark like a message. So that its receipt is not taken for that of an answer in doubt, a mark
-waits while something is sent to its chat, and the store knows of each for a while (`store.attempts`).
+Best effort: nothing waits for a mark, a slow bridge delays no answer, and a message that is answered at once gets none.
+Only this process knows its marks; one that an earlier process may have left is removed with the others (`may_stand`).
+Phones acknowledge a mark like a message. To keep its receipt from being taken for that of an answer in doubt, a mark
+waits while something is being sent to its chat, and the store remembers each for a while (`store.attempts`).
 """
 
 import asyncio
@@ -24,23 +23,23 @@ _log = logging.getLogger(__name__)
 
 EMOJI = "👀"
 AFTER_SECONDS = 3.0
-"""How long an answer may take without a mark: each is a message to Signal's server, and makes a phone light up."""
+"""How long an answer may take before it gets a mark: each is a message to Signal's server and wakes a phone."""
 _MAX_SECONDS = 3600.0
-"""A mark goes by itself after so long: its message may have been taken back while it waited."""
+"""When a mark is removed in any case: its message may have been taken back while it waited."""
 _REACT_SECONDS = 30.0
 _LATE = timedelta(seconds=90)
-"""How long after its failure a reaction may still go out: as long as an answer in doubt waits for its receipt."""
+"""How long a failed reaction may still go out: as long as an answer in doubt waits for its receipt."""
 _LAST_SECONDS = 1.0
-"""How long the last marks may take to go when Aldis ends."""
+"""How long Aldis waits for the last marks to be removed when it ends."""
 
 _MIN_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.05, 5.0
-"""How long a mark waits before it looks again whether its chat is quiet."""
+"""How long a mark waits before it checks again whether its chat is quiet."""
 
 _Place = tuple[ChatId, PersonId, SentId]
 
 
 class Reactions:
-    """The marks of all conversations. `emoji` None: there are none."""
+    """The marks of all conversations; without an `emoji` there are none."""
 
     def __init__(
         self,
@@ -65,7 +64,7 @@ class Reactions:
         return self._emoji is not None
 
     def put(self, messages: Iterable[Incoming], *, may_stand: bool = False) -> None:
-        """Mark these, soon; those that are marked stay so. `may_stand`: an earlier process may have marked them."""
+        """Marks these messages soon, unless they are marked. `may_stand`: an earlier process may have marked them."""
         for message in messages if self._emoji else ():
             place = (message.chat, message.author, message.sent_at)
             if place not in self._standing:
@@ -76,14 +75,14 @@ class Reactions:
                 task.add_done_callback(self._tasks.discard)
 
     def take_off(self, messages: Iterable[Incoming]) -> None:
-        """The turn of these has ended."""
+        """Removes the marks of these messages, whose turn has ended."""
         for message in messages:
             mark = self._standing.pop((message.chat, message.author, message.sent_at), None)
             if mark is not None:
                 mark[0].set()
 
     async def aclose(self) -> None:
-        """Let the marks that are being taken off go; all others stay with messages that wait for the next start."""
+        """Waits briefly for marks being removed; all others stay on messages that wait for the next start."""
         for _, task in self._standing.values():
             task.cancel()
         if self._tasks:
@@ -102,7 +101,7 @@ class Reactions:
             del self._standing[place]
 
     async def _react(self, place: _Place, emoji: str, *, removed: bool, unless: asyncio.Event | None = None) -> bool:
-        """Send the reaction as soon as its chat is quiet, unless this is over by then; gives whether it was sent."""
+        """Sends the reaction once its chat is quiet, unless it is obsolete by then; returns whether it was sent."""
         try:
             pause_seconds = _MIN_PAUSE_SECONDS
             while (number := await self._begun(place[0])) is None:
@@ -132,7 +131,7 @@ class Reactions:
             may_come = timedelta(0)
         except (TimeoutError, SendUnknown) as error:
             _log.info("nobody knows whether a message was marked: %s", error or "no answer in time")
-        finally:  # also of one that is cancelled: the bridge may have taken it
+        finally:  # even if cancelled: the bridge may have accepted it
 
             def end(repos: Repositories) -> None:
                 now = self._clock.now()

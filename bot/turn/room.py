@@ -1,11 +1,11 @@
-"""What a model has room for: how much history, which tools, how long an answer, learnt from what it refuses.
+"""What fits into a model's context window: how much history, which tools, how long an answer; learnt from refusals.
 
-    refused as too long --> a size smaller: half the history, a quarter, none and few tools, none at all
-    it said its window  --> tools, answer and history share that window from then on; likewise where its server said
-                            so without being asked for an answer (`bot.providers.capabilities`)
+    refused as too long --> one size smaller: half the history, a quarter, none and few tools, no tools at all
+    it told its window  --> tools, answer and history share that window from then on; the same if its server reported
+                            it unasked (`bot.providers.capabilities`)
 
-The window of each model outlasts the process (`bot.providers.lessons`), the size for each conversation not.
-A turn that failed makes the next one begin smaller; some turns without a refusal, and one size more is tried again.
+The window of each model survives restarts (`bot.providers.lessons`), the size per conversation does not.
+After a failed turn the next one starts smaller; after some turns without a refusal, one size larger is tried again.
 """
 
 import json
@@ -23,13 +23,13 @@ from bot.turn.prompt import PastTurn
 from store import ConversationId
 
 CALM_TURNS = 8
-"""After so many turns without a refusal one size more is tried."""
+"""How many turns without a refusal it takes until one size larger is tried."""
 MAX_REMEMBERED = 1000
 MIN_OUTPUT_TOKENS = 256
 
 _TOOLS_SHARE = 0.4
 _AMPLE_WINDOW = 200_000
-"""A window in which all tools have room, however many there are: they need not be counted with each question."""
+"""A window with room for all tools, however many: they need not be counted with each question."""
 _OUTPUT_SHARE = 0.25
 _HEAD_BYTES = 32
 
@@ -39,15 +39,15 @@ class Size:
     """How much goes into a request."""
 
     history: float
-    """The share of the earlier turns, and of the tokens that they may have."""
+    """The share of the earlier turns, and of the tokens they may have."""
     output: float = 1.0
-    """The share of the longest answer."""
+    """The share of the maximum answer length."""
     max_tools: int | None = None
     """None: all."""
     max_answer_characters: int | None = None
-    """Of one tool's answer; None: all."""
+    """The limit of one tool's answer; None: no limit."""
     has_note: bool = True
-    """Whether the facts of the person and the summary go along."""
+    """Whether the person's facts and the summary are included."""
 
 
 SIZES = (
@@ -66,14 +66,14 @@ class _Learnt:
 
 
 class ContextRoom:
-    """What is known of the models' room, and of the tools' use."""
+    """What is known about the models' windows and the tools' use."""
 
     def __init__(
         self,
         lessons: ModelLessons | None = None,
         server: Callable[[str | None], tuple[str, str] | None] = lambda _: None,
     ) -> None:
-        """`lessons` is what was learnt before; `server` names the server and the model that a choice means."""
+        """`lessons` is what was learnt earlier; `server` returns the server and the model that a choice means."""
         self._lessons = lessons or ModelLessons()
         self._server = server
         self._windows: dict[str, int] = {}
@@ -82,7 +82,7 @@ class ContextRoom:
         """How often each tool was called."""
 
     def window_tokens(self, model: str | None) -> int | None:
-        """The window of a model, the smallest that is known; None: nobody knows."""
+        """The smallest known window of a model; None if unknown."""
         known = [self._windows.get(model or "")]
         if (server := self._server(model)) is not None:
             kept = self._lessons.of(*server).get("window_tokens")
@@ -91,21 +91,21 @@ class ContextRoom:
         return min((window for window in known if window is not None), default=None)
 
     def size(self, conversation: ConversationId, model: str | None) -> int:
-        """The number of the size with which a turn begins."""
+        """The index of the size with which a turn starts."""
         learnt = self._learnt.get((conversation, model or ""))
         return learnt.size if learnt else 0
 
     def on_refusal(self, model: str | None, window_tokens: int | None) -> None:
-        """A request was too long for a model; `window_tokens` is what it said of its window, if it did."""
+        """Records that a request was too long; `window_tokens` is what the model said about its window, if anything."""
         if window_tokens is not None:
             self._windows[model or ""] = window_tokens
             server = self._server(model)
-            # Which model a server chooses itself may be another one tomorrow.
+            # A server that chooses the model itself may choose another one tomorrow.
             if server is not None and server[1]:
                 self._lessons.learn(*server, window_tokens=window_tokens)
 
     def on_end(self, conversation: ConversationId, model: str | None, size: int, *, was_refused: bool) -> None:
-        """A request of this size was taken, or none smaller is left."""
+        """Records that a request of this size was accepted, or that no smaller size is left."""
         key = (conversation, model or "")
         learnt = self._learnt.pop(key, None) or _Learnt()
         if was_refused or size != learnt.size:
@@ -130,8 +130,8 @@ class ContextRoom:
     def offers(
         self, offers: Sequence[ToolOffer], size: Size, model: str | None, *, called: Iterable[str], words: str
     ) -> tuple[ToolOffer, ...]:
-        """The tools for which there is room, in their order: first those `called` in this turn, then by use and by what
-        the question has in common with what they say of themselves.
+        """The tools that fit, in their order: preferably those `called` in this turn, then the most used, then those
+        whose description shares words with the question.
         """
         window = self.window_tokens(model)
         if size.max_tools is None and (window is None or window >= _AMPLE_WINDOW):
@@ -152,25 +152,25 @@ class ContextRoom:
         return tuple(offer for offer in offers if offer.name in kept)
 
     def history_tokens(self, most: int, size: Size, model: str | None, *, beside_tokens: int) -> int:
-        """How many tokens of earlier turns go along; `beside_tokens` are those of all else, the answer included."""
+        """How many tokens of earlier turns fit; `beside_tokens` is everything else, including the answer."""
         window = self.window_tokens(model)
         within = int(most * size.history)
         return within if window is None else max(0, min(within, window - beside_tokens))
 
 
 def offer_tokens(offer: ToolOffer) -> int:
-    """About how many tokens the description of a tool takes."""
+    """A rough count of the tokens of a tool's description."""
     told = offer.description + encode_json(offer.parameters).decode()
     return prompt.estimated_text_tokens(told) + _HEAD_BYTES // 3
 
 
 def part_of(turns: Sequence[PastTurn], size: Size) -> Sequence[PastTurn]:
-    """The newest of the turns, as many as this size takes."""
+    """The newest turns, as many as this size includes."""
     return turns[len(turns) - int(len(turns) * size.history) :]
 
 
 def shorten_answers(message: Message, size: Size) -> Message:
-    """A message of the running turn with answers of tools that are no longer than this size takes."""
+    """A message of the running turn with tool answers cut to this size."""
     most = size.max_answer_characters
     if most is None:
         return message

@@ -1,9 +1,9 @@
-"""The addresses that one running turn may fetch, by where they come from: the rule of `bot.policy.trust` at work.
+"""The addresses that one running turn may fetch, depending on where they come from, as `bot.policy.trust` rules.
 
-    the person's words --> Sources --admits--> the call runs --took--> more addresses that may be asked for
-                              '--says no--> the model is told why
+    the person's words --> Sources --admits--> the call runs --took--> more addresses that may be fetched
+                              '--refuses--> the model is told why
 
-It is built again for each attempt of a turn and sees the same calls and answers again, those of the journal first.
+Each attempt of a turn builds it anew and replays the same calls and answers, those of the journal first.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ NOT_GIVEN = (
     "this address stands neither in the person's message nor in a search result of this turn, so it is not fetched;"
     " search for the page first, or ask the person to send its address, and do not change it"
 )
-"""What a model is told that asks for an address which it was not given."""
+"""What the model is told if it asks for an address that it was not given."""
 
 
 class Sources:
@@ -34,22 +34,23 @@ class Sources:
             self._provenance = self._provenance.hearing(_own(message))
 
     def admits(self, call: ToolCall, spec: ToolSpec | None) -> bool:
-        """Whether the call may run as far as its address goes; it counts as begun then. `spec` None: no such tool.
+        """Whether the call may run as far as its address is concerned; it then counts as started. `spec` None: no such
+        tool.
 
-        To be asked before anything is waited for: of calls side by side each must see those before it.
+        Call this before awaiting anything: of calls side by side, each must know those before it.
         """
         if spec is None or spec.fetches is None:
             return True
         url = call.arguments.get(spec.fetches)
         if not isinstance(url, str):
-            return True  # no address at all: the arguments will not be valid
+            return True  # no address at all: the arguments will be rejected
         if not may_fetch(url, self._provenance):
             return False
         self._provenance = self._provenance.fetching(url)
         return True
 
     def took(self, run: ToolRun, spec: ToolSpec | None) -> None:
-        """Take up what a call has brought into the turn."""
+        """Records what a call has brought into the turn."""
         if spec is None or not run.answer.ok:
             return
         data = run.answer.data
@@ -65,13 +66,13 @@ class Sources:
 
 
 def _own(message: Incoming) -> str:
-    """The words in which a person gave addresses; of a prompt that Aldis wrote, the addresses that they gave then."""
+    """The words in which a person gave addresses; for a prompt Aldis wrote, the addresses they gave at that time."""
     scheduled = message.scheduled
     return without_names(message) if scheduled is None or scheduled.is_own else "\n".join(scheduled.addresses)
 
 
 def urls_of(data: Mapping[str, Any], name: str) -> Iterator[str]:
-    """The `url` of each entry of that list."""
+    """The `url` of each entry in that list."""
     entries = data.get(name)
     for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
         match entry:

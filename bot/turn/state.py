@@ -1,4 +1,4 @@
-"""State: what one turn has gathered so far, from its question to its outcome."""
+"""State: what one turn has accumulated so far, from its question to its outcome."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -15,15 +15,15 @@ from bot.turn.sources import Sources
 from tools import UnknownOutcome
 
 OnProgress = Callable[[Progress], Awaitable[None]]
-"""Is told of each step as it happens."""
+"""Called with each step as it happens."""
 
 SETTLED = frozenset({"ok", UnknownOutcome.code})
-"""Outcomes with which a call has its answer for the rest of the turn."""
+"""Outcomes that settle a call for the rest of the turn."""
 
 
 @dataclass
 class TurnState:
-    """What one turn has gathered so far."""
+    """What one turn has accumulated so far."""
 
     turn: Turn
     journal: Journal
@@ -33,33 +33,33 @@ class TurnState:
     said: list[Message]
     sources: Sources
     labels: Labels
-    """Of everything that any request of the turn has held."""
+    """The labels of everything in any request of the turn."""
     words: str
-    """Those of the question that whoever asks wrote themselves."""
+    """The part of the question that the asker wrote themselves."""
     first_labels: Labels
-    """Of what was in the first request."""
+    """The labels of everything in the first request."""
     rounds_left: int
     size: int
-    """The number of the size of its requests."""
+    """The index of its requests' size."""
     pages: CitedPages
-    """Those that the conversation knows."""
+    """The pages the conversation knows."""
     offers: tuple[ToolOffer, ...] = ()
-    """Those of the tools for which there is room."""
+    """The tools that fit."""
     history: tuple[Message, ...] = ()
     history_tokens: int = 0
     completions: list[Completion] = field(default_factory=list[Completion])
     runs: list[ToolRun] = field(default_factory=list[ToolRun])
     fresh_from: int = 0
-    """The first of the runs since something was done: what was looked at before may be otherwise now."""
+    """The index of the first run since something was done: what earlier ones looked at may have changed."""
 
     @property
     def spent_usd(self) -> Decimal:
-        """What the turn has cost so far, as far as it is known."""
+        """What the turn has cost so far, as far as known."""
         paid = (*self.journal.fees, *self.journal.discarded, *self.completions, *self.runs)
         return sum((item.cost_usd for item in paid if item.cost_usd is not None), Decimal(0))
 
     def outcome(self, text: str, *, ok: bool, keeps: AssistantMessage | None = None) -> Outcome:
-        """The end; `keeps` is the answer under which the turn enters the history."""
+        """The end of the turn; `keeps` is the answer with which it enters the history."""
         messages = () if keeps is None else (*self.said, replace(keeps, labels=self.labels))
         return Outcome(
             text=text,
