@@ -1,15 +1,15 @@
-"""Status messages: what people see of a turn that takes long: what is going on, until the answer takes its place.
+"""Status messages: show people what a long turn is doing, until the answer takes the message's place.
 
     a turn runs --some seconds--> status put --it arrived--> edited, now and then --> the answer takes its place
 
-A status is an item of the outbox, put in a transaction of its own and only while the turn runs. So it is there after a
-crash, the next attempt of the turn goes on with it, and whatever the turn comes to takes its place: the answer, a
-question whether something may be done, the sentence that it was stopped or failed. What is taken back while it runs
-takes its status with it (`bot.turn.outgoing`).
-A status whose send is in doubt is shown no further: the outbox never sends it again, gives its receipt some seconds,
-and lets the answer go out as a new message when none came. A receipt that comes later still tells where the status
-stands: then it is removed, or becomes the answer where that is not there yet.
-A turn that repeats another after an edit shows no status: its place is the answer that it will edit.
+A status is an item of the outbox, put in a transaction of its own and only while the turn runs. So it survives a crash,
+the turn's next attempt continues it, and whatever the turn ends with takes its place: the answer, a question whether
+something may be done, the sentence that it was stopped or failed. A question that is taken back while its turn runs
+takes the status with it (`bot.turn.outgoing`).
+A status whose send is in doubt is not edited further: the outbox never sends it again, gives its receipt some seconds,
+and sends the answer as a new message if none came. A receipt that comes later still tells where the status is: it is
+then removed, or turned into the answer if that has not arrived yet.
+A turn that repeats another after an edit shows no status: it will edit the earlier answer instead.
 Left to others: the rows and what is in doubt (`store.outbox`), how an edit is sent (`bot.loops.sender.delivery`).
 """
 
@@ -37,23 +37,23 @@ _log = logging.getLogger(__name__)
 Mode = Literal["off", "status", "stream"]
 
 AFTER_SECONDS = 6.0
-"""How long a turn runs before anything is said of it: most have their answer by then."""
+"""How long a turn runs before anything is shown; most have their answer by then."""
 PAUSE_SECONDS = 3.0
-"""The shortest pause between two statuses; each makes the phone of whoever reads it look again."""
+"""The shortest pause between two statuses; each wakes the reader's phone."""
 _PAUSE_FACTOR = 1.5
-"""By how much each pause is longer than the one before: few edits have to last for turns of minutes."""
+"""How much longer each pause is than the one before: few edits have to last for turns of minutes."""
 _MAX_EDITS = 8
-"""Of one message, the answer included; Signal's own apps stop at ten."""
+"""The limit for one message, including the answer; Signal's own apps stop at ten."""
 _GOES_ON = "…"
 
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _NO_MARKER = re.compile(r"(?<!\S)\*(?!\S)")
-"""A star that stands alone: an item of a list, a product."""
+"""A star on its own: a list item, a product."""
 _MARKERS = ("**", "__", "~~", "||", "`", "*", "_", "[")
 
 
 class StatusMessages:
-    """Shows turns while they run. `mode`: nothing, what is going on, or also the words of the answer so far."""
+    """Shows running turns. `mode`: nothing, the progress, or also the words of the answer so far."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class StatusMessages:
 
     @asynccontextmanager
     async def show(self, turn: Turn) -> AsyncGenerator["StatusMessage"]:
-        """Show this turn until the end of the context; afterwards nothing more is put for it."""
+        """Shows this turn until the end of the context, and puts nothing for it afterwards."""
         showing = StatusMessage(streams=self._mode == "stream")
         if self._mode == "off" or turn.replaces is not None:
             yield showing
@@ -101,7 +101,7 @@ class StatusMessages:
                 await showing.changed.wait()
 
     async def _put(self, turn: Turn, content: Styled) -> bool:
-        """Put a status; gives whether it was: the former one may not have arrived yet."""
+        """Puts a status; returns whether it did, since the previous one may not have arrived yet."""
         newest = turn.incoming[-1]
         reply = Reply(
             chat=turn.chat,
@@ -128,17 +128,17 @@ class StatusMessages:
 
 
 class StatusMessage:
-    """What there is to show of one turn: the tools that run, or the words so far."""
+    """What there is to show of one turn: the running tools, or the words so far."""
 
     def __init__(self, *, streams: bool) -> None:
         self.changed = asyncio.Event()
         self.on_text: OnText | None = self._hear if streams else None
-        """Is called with the words of the answer so far; None where nobody wants to see them."""
+        """Called with the words of the answer so far; None if nobody wants to see them."""
         self._running: list[str] = []
         self._words = ""
 
     def watch(self, progress: Progress) -> None:
-        """Take note of a step of the turn."""
+        """Records a step of the turn."""
         match progress:
             case ToolStarted(name=name):
                 self._running.append(name)
@@ -162,9 +162,9 @@ class StatusMessage:
 
 
 def unfinished_part(text: str) -> str:
-    """So much of an answer that is still being written as can be shown, with a mark that it goes on; perhaps nothing.
+    """The part of an unfinished answer that can be shown, with a mark that it continues; may be empty.
 
-    The word that is being written is left out, and so is what stands behind a marker that has no partner yet.
+    Leaves out the word being written, and anything after a style marker that is not closed yet.
     """
     whole = _whole_words(clean_text(text))
     fences = [match.start() for match in _FENCE.finditer(whole)]
@@ -172,15 +172,15 @@ def unfinished_part(text: str) -> str:
         head, gap, block = whole.rpartition("\n\n")
         whole = head + gap + _paired(block)
     elif not whole[fences[-1] :].partition("\n")[2].strip():
-        whole = whole[: fences[-1]]  # code of which nothing is there but its language
+        whole = whole[: fences[-1]]  # a code block with nothing but its language yet
     whole = whole.rstrip()
-    # Behind the end of a block of code the mark would keep the block open.
+    # Right after the end of a code block the mark would keep the block open.
     gap = "\n\n" if _FENCE.match(whole.rpartition("\n")[2]) else " "
     return f"{whole}{gap}{_GOES_ON}" if whole else ""
 
 
 def _whole_words(text: str) -> str:
-    """Without the last word; without the last character where words are not set apart."""
+    """The text without its last word, or without its last character in scripts that do not separate words."""
     found = re.search(r"\S{1,40}\Z", text)
     if found is None:
         return text
@@ -191,7 +191,7 @@ def _whole_words(text: str) -> str:
 
 
 def _paired(block: str) -> str:
-    """The block up to the first marker that has no partner in it."""
+    """The block up to the first marker that is not closed in it."""
     for marker in _MARKERS:
         seen = _NO_MARKER.sub(" ", block)
         is_open = seen.rfind("[") > seen.rfind(")") if marker == "[" else seen.count(marker) % 2 == 1

@@ -1,4 +1,4 @@
-"""What surrounds the messages of a turn: settings, what is remembered, what they quote, and which questions are open.
+"""The context of a turn's messages: settings, facts and summary, the answers they quote, and open questions.
 
 Left to others: the earlier turns (`past_turns`), what goes into a request (`bot.turn.agent`).
 """
@@ -22,7 +22,7 @@ from store import Claim, ConversationId, Repositories, TurnId
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QuotedAnswer:
-    """An answer of Aldis's own."""
+    """An answer of Aldis that is quoted."""
 
     turn: TurnId
     message: AssistantMessage
@@ -30,25 +30,25 @@ class QuotedAnswer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Surroundings:
-    """What surrounds a question, read in one go: each way to the store and back costs a fiftieth of a turn."""
+    """The context of a question, read in one go: each round trip to the store costs a fiftieth of a turn."""
 
     settings: ChatSettings
     zone: str | None
-    """Where whoever asks lives, if they have told."""
+    """The asker's time zone, if they told it."""
     recalled: RecalledContext
     quoted: Labels
-    """Of the answers of Aldis's own that are quoted."""
+    """The labels of the quoted answers."""
     answers: Mapping[SentId, QuotedAnswer]
-    """Those answers themselves, by the messages that quote them."""
+    """The quoted answers, by the messages that quote them."""
     open_questions: tuple[OpenQuestion, ...]
     allowed: frozenset[Allowance]
-    """The tools that whoever asks has allowed for good; none where others ask with them."""
+    """The tools the asker has allowed permanently; none if others ask with them."""
 
 
 def read_surroundings(
     repos: Repositories, claim: Claim, incoming: tuple[Incoming, ...], settings: ChatSettings | None, *, now: datetime
 ) -> Surroundings:
-    """What surrounds the messages of a claim, within a transaction; `settings` None: those of now."""
+    """The context of a claim's messages, within a transaction; `settings` None: the present ones."""
     conversation = claim.conversation
     open_questions = _open_questions(repos, claim, incoming)
     if settings is None:
@@ -66,7 +66,7 @@ def read_surroundings(
 
 
 def with_kept_quote(message: Incoming, answer: QuotedAnswer | None, past: Iterable[StoredTurn]) -> Incoming:
-    """The message with the numbers of pages in what it quotes as the model knows them, not as people see them."""
+    """The message with the page numbers in its quote as the model knows them, not as people see them."""
     if answer is None or message.quote is None:
         return message
     is_known = any(turn.turn == answer.turn for turn in past)
@@ -75,7 +75,7 @@ def with_kept_quote(message: Incoming, answer: QuotedAnswer | None, past: Iterab
 
 
 def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming, ...]) -> tuple[OpenQuestion, ...]:
-    """What whoever asks last was asked before, within a transaction; nothing for a reminder, which answers nobody."""
+    """Earlier questions to the last asker, within a transaction; none for a reminder, which answers nobody."""
     if incoming[-1].scheduled is not None:
         return ()
     found = (
@@ -89,7 +89,7 @@ def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming,
 def _of_quoted(
     repos: Repositories, conversation: ConversationId, message: Incoming, open_questions: Iterable[OpenQuestion]
 ) -> Labels:
-    """Of an answer of Aldis's own that the message quotes, within a transaction: it may be long out of the history."""
+    """The labels of a quoted answer, within a transaction; it may have left the history long ago."""
     if message.quote is None or not message.quotes_me:
         return Labels()
     turn = repos.outbox.turn_of(conversation, message.quote.sent_at)
@@ -101,7 +101,7 @@ def _of_quoted(
 
 
 def _quoted_answer(repos: Repositories, conversation: ConversationId, message: Incoming) -> QuotedAnswer | None:
-    """The answer of Aldis's own that the message quotes, within a transaction."""
+    """The answer of Aldis that the message quotes, within a transaction."""
     if message.quote is None or not message.quotes_me:
         return None
     turn = repos.outbox.turn_of(conversation, message.quote.sent_at)
@@ -112,7 +112,7 @@ def _quoted_answer(repos: Repositories, conversation: ConversationId, message: I
 
 
 def _allowed(repos: Repositories, conversation: ConversationId, incoming: tuple[Incoming, ...]) -> frozenset[Allowance]:
-    """What whoever asks alone has allowed for good there, within a transaction."""
+    """The tools that a sole asker has allowed permanently there, within a transaction."""
     people = {message.author for message in incoming}
     grants = repos.grants.of(conversation, people.pop()) if len(people) == 1 else ()
     return frozenset(Allowance(tool=grant.tool, shape=grant.shape) for grant in grants)

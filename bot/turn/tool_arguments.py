@@ -1,4 +1,4 @@
-"""The arguments of a tool call: whether they fit, what the model is told where they do not, what the log may show."""
+"""The arguments of a tool call: validation, the model's error messages, and a safe outline for the log."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, cast
@@ -13,19 +13,19 @@ _SHOWN_PROBLEMS = 5
 
 
 def has_valid_arguments(model: type[Arguments], call: ToolCall) -> bool:
-    """Whether a call's arguments fit its tool."""
+    """Whether a call's arguments are valid for its tool."""
     try:
         parse_arguments(model, call)
-    except Exception:  # noqa: BLE001  (a bug of a tool's own validator, too: it is told when the call runs)
+    except Exception:  # noqa: BLE001  (even a bug of a tool's own validator, which is reported when the call runs)
         return False
     return True
 
 
 def parse_arguments(model: type[Arguments], call: ToolCall) -> Arguments:
-    """What a call's tool is called with.
+    """The validated arguments of a call.
 
     Raises:
-        BadArguments: they do not fit; the model is told where.
+        BadArguments: they are invalid; the message tells the model where.
     """
     if call.malformed is not None:
         raise BadArguments("the arguments are no JSON object; call again with one that fits the tool's parameters")
@@ -42,8 +42,8 @@ def _problem(problem: ErrorDetails) -> str:
 
 
 def outline_arguments(arguments: Mapping[str, object], known: Collection[str]) -> str:
-    """The arguments for the log: which they are and how large, never what they hold. Of those that are not `known` only
-    how many, for a model made up their names.
+    """The arguments for the log: their names and sizes, never their values. Arguments that are not `known` are only
+    counted, because a model made up their names.
     """
     told = [f"{name}: {_kind_of(value)}" for name, value in arguments.items() if name in known]
     unknown = len(arguments) - len(told)

@@ -1,10 +1,10 @@
-"""Which tools of servers are another thing than when they were first offered: the store remembers over all restarts.
+"""Detects MCP tools that have changed since they were first offered; the store remembers them across restarts.
 
-    first seen --kept--> the same -----------> runs as ever
-                    '--> something else -----> asks before each call, until somebody has agreed to one: kept again
+    first seen --stored--> unchanged ----> runs as usual
+                      '--> changed ------> asks before each call, until somebody agreed to one: stored again
 
 A server that was harmless when the operator set it up may later describe a tool so that models call it for something
-else, or change what it takes.
+else, or change its parameters.
 
 Source: Invariant Labs, "MCP Security Notification: Tool Poisoning Attacks", 2025-04 (rug pulls).
 """
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class ToolShapes:
-    """Remembers what tools of servers are."""
+    """Remembers the definitions of servers' tools."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -31,10 +31,10 @@ class ToolShapes:
         self._told: set[tuple[str, str]] = set()
 
     async def changed_tools(self, shapes: Mapping[str, str]) -> frozenset[str]:
-        """Which of these tools are not what they were; one that is new is kept as it is.
+        """Which of these tools differ from their stored definition; a new one is stored as it is.
 
         Raises:
-            StoreError: it could not be read or kept.
+            StoreError: the definitions could not be read or stored.
         """
         if self._known is None:
             self._known = dict(await self._store.read(lambda repos: repos.tool_shapes.all()))
@@ -48,10 +48,10 @@ class ToolShapes:
         return found
 
     async def accept(self, tool: str, shape: str) -> None:
-        """Somebody has agreed to a call of the tool as it is now.
+        """Stores the tool's present definition after somebody agreed to a call of it.
 
         Raises:
-            StoreError: it could not be kept; the next call asks again.
+            StoreError: it could not be stored; the next call asks again.
         """
         await self._keep({tool: shape})
 
@@ -64,7 +64,7 @@ class ToolShapes:
 
 
 def shape_of(spec: ToolSpec) -> str:
-    """A digest of what a tool takes and does, and of what a server says of it to models."""
+    """A digest of what a tool takes and does, and of how its server describes it to models."""
     said = [spec.name, spec.server, spec.effects, spec.is_disclosing, spec.parameters]
     said += [spec.description] if spec.server else []
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

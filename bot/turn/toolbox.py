@@ -3,9 +3,9 @@
     known? -> well-formed? -> valid? -> within the rate? -> run in time -> cut to size -> priced
 
 Whatever happens, a call ends in exactly one answer: `{"ok": true, "untrusted_data": {...}}`, or
-`{"ok": false, "error": ..., "message": ...}` with an error out of the list in `tools.errors`; what a stranger says of a
-failure stands apart, under `untrusted_data`.
-Left to others: how many calls a turn may have, and the same call twice (`bot.turn.calls`).
+`{"ok": false, "error": ..., "message": ...}` with an error from the list in `tools.errors`; a stranger's words about a
+failure are kept apart, under `untrusted_data`.
+Left to others: how many calls a turn may make, and repeated calls (`bot.turn.calls`).
 """
 
 import asyncio
@@ -55,7 +55,7 @@ from tools import (
 _log = logging.getLogger(__name__)
 
 ALL_TOOLS = "all"
-"""Stands for every tool where tools are named that ask first."""
+"""Stands for every tool in the list of those that need approval."""
 
 _MAX_MESSAGE_CHARS = 500
 _IS_ANOTHER = (
@@ -66,7 +66,7 @@ _PERHAPS_DONE = "it may have happened, so do not repeat it unasked"
 
 
 class Toolbox:
-    """The tools that are switched on: those that are always there, and those that sources give as it runs."""
+    """The enabled tools: fixed ones, and those that sources provide while Aldis runs."""
 
     def __init__(
         self,
@@ -83,11 +83,12 @@ class Toolbox:
         on_run: Callable[[ToolRun], None] = lambda _: None,
         shapes: ToolShapes | None = None,
     ) -> None:
-        """`approve` names the tools of which the operator wants each call to be approved by a person; `all` is each.
-        `prefixes` tells how the names of each server's tools begin: where one is named in `approve` that the server has
-        not, all of its tools ask, for nobody knows which is meant.
+        """`approve` names the tools whose every call a person must approve; `all` means every tool. `prefixes` gives
+        the name prefix of each server's tools: if `approve` names a tool the server does not have, all of its tools
+        ask, because it is unclear which was meant.
 
-        `on_run` is told of each run. `shapes` knows what tools of servers were before; None: nobody does.
+        `on_run` is called with each run. `shapes` knows the earlier definitions of servers' tools; None: nothing is
+        known.
         """
         self._on_run = on_run
         self._shapes = shapes
@@ -95,7 +96,7 @@ class Toolbox:
         self._approve = frozenset(approve)
         self._prefixes = prefixes or {}
         self._misnamed = frozenset[str]()
-        """Servers of which `approve` names a tool that they do not have."""
+        """The servers of which `approve` names a tool they do not have."""
         self._has_more = any(tool.spec.seldom for tool in tools)
         more = (MoreToolsTool(self._specs),) if self._has_more else ()
         self._fixed: dict[str, Tool] = {tool.spec.name: tool for tool in (*tools, *more)}
@@ -103,7 +104,7 @@ class Toolbox:
         self._tools: Mapping[str, Tool] = self._fixed
         self._offered: list[ToolSpec] = []
         self._offers: tuple[ToolOffer, ...] = ()
-        """What models were offered last, of these tools: with every turn it is the same again."""
+        """What was last offered for these tools; it is the same for most turns."""
         self._clock = clock
         self._timezone = timezone
         self._timeout_seconds = timeout_seconds
@@ -111,9 +112,10 @@ class Toolbox:
         self._rate = CallRate(calls_per_minute)
 
     async def offers(self) -> tuple[ToolOffer, ...]:
-        """What the models are offered from now on: first what is always there, then what the sources have.
+        """What the models are offered from now on: the fixed tools, then those of the sources.
 
-        Always in the same order, so that vendors know the beginning of a prompt again. Waits as long as the sources do.
+        The order is always the same, so that vendors recognise the beginning of a prompt. Waits as long as the sources
+        do.
         """
         if self._sources:
             given = await asyncio.gather(*(source.tools() for source in self._sources))
@@ -149,47 +151,47 @@ class Toolbox:
         return [tool.spec for tool in self._tools.values()]
 
     def spec(self, name: str) -> ToolSpec | None:
-        """What the tool of that name says of itself; None where there is none."""
+        """The spec of the tool of that name; None if there is none."""
         tool = self._tools.get(name)
         return None if tool is None else tool.spec
 
     def understood(self, call: ToolCall) -> ToolCall:
-        """The call under the names that the tools have themselves, where it is clear what is meant."""
+        """The call with the tools' own names, where it is clear what is meant."""
         call = replace(call, name=call_names.tool_name(call.name, self._tools))
         spec = self.spec(call.name)
         return call if spec is None or spec.server else call_names.understood(call, spec)
 
     def runs_once(self, call: ToolCall) -> bool:
-        """Whether a call must not be repeated when nobody knows how it ended."""
+        """Whether a call must not be repeated if its outcome is unknown."""
         tool = self._tools.get(call.name)
         return tool is not None and tool.spec.effects == "once"
 
     def changes(self, run: ToolRun) -> bool:
-        """Whether a call that ran may have changed something, and not only looked; one of a tool that is gone may."""
+        """Whether a call that ran may have changed something rather than only looked, or its tool is gone."""
         spec = self.spec(run.answer.name)
         return spec is None or (spec.effects != "none" and not _only_looks(spec, run.arguments))
 
     def computes_only(self, call: ToolCall) -> bool:
-        """Whether a call is so quick and harmless that it may share the commit of the completion that asks for it."""
+        """Whether a call is so quick and harmless that it can share the commit of the completion that asks for it."""
         tool = self._tools.get(call.name)
         return tool is not None and tool.spec.computes_only
 
     @property
     def returning(self) -> frozenset[str]:
-        """The tools whose answers hold addresses that are not the model's own."""
+        """The tools whose answers contain addresses that are not the model's own."""
         return frozenset(
             name for name, tool in self._tools.items() if not (tool.spec.computes_only or tool.spec.own_words)
         )
 
     def is_named(self, call: ToolCall, words: str) -> bool:
-        """Whether a person's own words ask for the call and name what it is called with."""
+        """Whether the person's own words ask for the call and name its arguments."""
         spec = self.spec(call.name)
         return spec is not None and any(
             asks_for(one, spec.deeds) and _names(one, call, spec) for one in words.split(MESSAGE_END)
         )
 
     def read_records(self, runs: Iterable[ToolRun], labels: Labels, person: PersonId) -> ReadRecords:
-        """What these calls have read that counts besides the person's words: up to the first that did anything.
+        """What these calls have read that counts like the person's words, up to the first call that changed something.
 
         `labels` are those of what was in the request before them.
         """
@@ -202,13 +204,13 @@ class Toolbox:
         return known
 
     def _known_with(self, known: ReadRecords, run: ToolRun, *, is_led: bool) -> ReadRecords:
-        """With what one call has read; `is_led`: words of strangers were in the request that it was made of."""
+        """Adds what one call has read; `is_led`: strangers' words were in the request it was made from."""
         spec = self.spec(run.answer.name)
         if spec is None or not run.answer.ok or (spec.records is None and spec.answers != "catalogue"):
             return known
         is_list = spec.records is not None and not spec.records.key
         if is_list and (spec.answers == "anything" or untrusted_sources(run.answer.labels or UNKNOWN, "")):
-            return known  # somebody may have written in it
+            return known  # somebody else may have written in it
         return known.reading(
             run.answer.data,
             spec.records,
@@ -227,9 +229,8 @@ class Toolbox:
         *,
         in_group: bool = False,
     ) -> tuple[Source, ...] | None:
-        """Why a person has to agree before the call runs, with these labels in the request, these words
-        their own, and `read_records` read in the turn; empty: because its author or the operator wants it. None: nobody
-        has to.
+        """Why a person must agree before the call runs, given the labels of the request, the person's own words, and
+        the records read in the turn; empty if the tool's author or the operator requires it. None: nobody has to agree.
         """
         spec = self.spec(call.name)
         if spec is None or not has_valid_arguments(spec.arguments, call):
@@ -238,7 +239,7 @@ class Toolbox:
         shows_group = in_group and spec.reads_private and not spec.own_words
         is_asking = spec.is_disclosing or shows_group or self._is_wanted(spec) or spec.needs_naming
         if effects == "none" and not is_asking:
-            return None  # nothing of what follows could make anybody ask
+            return None  # nothing below could require an approval
         known = known or ReadRecords()
         words = naming_message(words, lambda one: _names(one, call, spec, known), spec.deeds)
         is_named, is_asked_for = _names(words, call, spec, known), asks_for(words, spec.deeds)
@@ -257,10 +258,10 @@ class Toolbox:
         return None
 
     def allowance(self, call: ToolCall, labels: Labels) -> Allowance | None:
-        """What a person may allow for good, who is asked about a call with these labels in the request; None: nothing.
+        """What a person asked about this call could allow permanently, given the labels of the request; None: nothing.
 
-        Not what costs, nor what the operator or its author wants to be asked about; nor a call that shows strangers
-        anything private.
+        Excludes calls that cost money, that the operator or the tool's author wants approved, or that disclose anything
+        private to strangers.
         """
         spec = self.spec(call.name)
         if spec is None or not spec.allows_always or spec.cost_usd or self._is_wanted(spec):
@@ -272,23 +273,23 @@ class Toolbox:
         return Allowance(tool=spec.name, shape=shape_of(spec))
 
     def _is_wanted(self, spec: ToolSpec) -> bool:
-        """Whether its author or the operator wants each call to be agreed to, or it is another thing than before."""
+        """Whether its author or the operator wants each call approved, or it has changed."""
         is_named = spec.server in self._misnamed or not self._approve.isdisjoint({spec.name, ALL_TOOLS})
         return spec.needs_approval or spec.name in self._changed or is_named
 
     def has_changed(self, call: ToolCall) -> bool:
-        """Whether the server of the call's tool describes it differently than when somebody last agreed to it."""
+        """Whether the tool's server describes it differently than when somebody last agreed to it."""
         return call.name in self._changed
 
     def shapes(self, calls: Iterable[ToolCall]) -> dict[CallId, str]:
-        """What the tool of each call is now."""
+        """The present definition of each call's tool."""
         return {call.id: shape_of(self._tools[call.name].spec) for call in calls if call.name in self._tools}
 
     async def agreed(self, call: ToolCall, shape: str) -> None:
-        """Somebody has said yes to the call when its tool was this: if it still is, it is that from now on.
+        """Accepts the tool's definition after somebody agreed to the call, if it is still the one they agreed to.
 
         Raises:
-            StoreError: it could not be kept.
+            StoreError: it could not be stored.
         """
         spec = self.spec(call.name)
         if self._shapes is not None and spec is not None and spec.name in self._changed and shape_of(spec) == shape:
@@ -296,11 +297,11 @@ class Toolbox:
             self._changed -= {spec.name}
 
     def deed(self, call: ToolCall) -> Deed:
-        """What a valid call would do, for the person who is asked about it."""
+        """What a valid call would do, for the person who must agree to it."""
         return deed(call, self.spec(call.name))
 
     def cost_usd(self, calls: Sequence[ToolCall]) -> Decimal:
-        """What the calls cost together, as far as that is known before."""
+        """The total cost of the calls, as far as it is known in advance."""
         return sum((self._tools[call.name].spec.cost_usd for call in calls if call.name in self._tools), Decimal(0))
 
     async def run(
@@ -316,11 +317,11 @@ class Toolbox:
         pages: CitedPages | None = None,
         shape: str | None = None,
     ) -> ToolRun:
-        """Run one call for a person, in a chat and a turn; `timezone` None: they live where all people do.
+        """Runs one call for a person, in a chat and a turn; `timezone` None: the one for everybody.
 
-        `labels` are those of what the call was made of, None: nobody knows; `words` are the person's own; `pages` are
-        those of the conversation, for the numbers of what is found. `shape` is what the tool was when somebody agreed
-        to the call: as another one it does not run; None: nobody had to. Never raises but for cancellation.
+        `labels` are those of what the call was made from, None if unknown; `words` are the person's own; `pages` are
+        those of the conversation, for numbering what is found. `shape` is the tool's definition when somebody agreed to
+        the call: with any other it does not run; None if nobody had to agree. Raises nothing but cancellation.
         """
         began = time.monotonic()
         try:
@@ -334,13 +335,13 @@ class Toolbox:
                 origin=dump_labels(labels or UNKNOWN).decode(),
                 addresses=urls_in(words),
             )
-            tool = self._known(call, shape)  # which may be another one, or none, when it has answered
+            tool = self._known(call, shape)  # by the time of the answer there may be another, or none
             result = await self._result(tool, call, context)
             return self._answered(call, tool.spec, result, time.monotonic() - began, pages)
         except ToolError as error:
             seconds = time.monotonic() - began
             return self._failed(call, error.code, str(error), seconds, quoted=error.quoted, cost=error.cost_usd)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  (a tool's bug must not cost the turn; the model is told)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (a bug in a tool must not end a turn)
             _log.error("tool %s: %s", call.name, describe_error(error))
             told = f"{call.name} failed unexpectedly"
             code = Unavailable.code
@@ -382,7 +383,7 @@ class Toolbox:
         most = spec.max_result_chars or self._max_result_chars
         data = number_pages(result.data, pages) if spec.finds_pages and pages is not None else result.data
         content = f'{{"ok":true,"untrusted_data":{fit_json(data, most)}{attached}}}'
-        # A tool of other people may say it as a float, which nothing could be added to.
+        # A third-party tool may give it as a float, which cannot be added to a Decimal.
         cost = spec.cost_usd if result.cost_usd is None else Decimal(str(result.cost_usd))
         return replace(self._run(call, content, "ok", seconds, cost, origins=result.origins), files=files)
 
@@ -396,7 +397,7 @@ class Toolbox:
         quoted: str | None = None,
         cost: Decimal = Decimal(0),
     ) -> ToolRun:
-        if error == UnknownOutcome.code:  # it may have happened, so it may have been paid
+        if error == UnknownOutcome.code:  # it may have happened, and so have cost money
             cost = self.cost_usd([call])
         answer: dict[str, object] = {"ok": False, "error": error, "message": message[:_MAX_MESSAGE_CHARS]}
         if quoted:

@@ -1,9 +1,9 @@
-"""The way of one message through Aldis, in lines for the operator: when, how long, what it cost.
+"""The path of one message through Aldis, in lines for the operator: when, how long, what it cost.
 
     arrived --> began --> journal, while it runs | ledger, when it is over --> ended --> said
 
-No words of anybody, no arguments and results of tools, no number and no uuid: a trace can be shown to whoever helps.
-Left to others: what is kept (`store.traces`), the verb (`bot.cli.store`).
+Nobody's words, no arguments and results of tools, no number and no uuid: a trace can be shown to anybody who helps.
+Left to others: what is stored (`store.traces`), the verb (`bot.cli.store`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,11 +32,11 @@ from store import LedgerEntry, Repositories, Store, Trace, TracedMessage, Traced
 NEWEST = 20
 """How many turns are listed."""
 _MAX_NUMBER = 2**63 - 1
-"""Of any turn: the largest that SQLite knows."""
+"""The largest number of a turn that SQLite can hold."""
 
 
 async def trace_text(store: Store, turn: int | None) -> str:
-    """The lines about this turn; None: one line for each of the newest turns.
+    """The trace of this turn; None: one line for each of the newest turns.
 
     Raises:
         CallRefused: there is no such turn; the message says whether there ever was.

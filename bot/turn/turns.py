@@ -1,9 +1,9 @@
-"""Turns: claimed, loaded from the store, and kept in one transaction with everything they caused.
+"""Turns: claimed, loaded from the store, and kept in one transaction with all their effects.
 
     claim -> load -> Turn --(agent)--> Outcome -> keep: history + ledger + outbox + journal closed + inbox done
 
-A turn that a crash interrupted is claimed again with the same messages; its journal then holds what was already paid
-for and done, and the agent goes on from there. A turn whose question was taken back meanwhile keeps nothing.
+A turn interrupted by a crash is claimed again with the same messages; its journal then has everything already done and
+paid, and the agent continues from there. A turn whose question was taken back meanwhile keeps nothing.
 Left to others: the turns before it (`past_turns`), what else surrounds a question (`surroundings`), what to ask and
 when to stop (`bot.turn.agent`), the steps (`bot.turn.journal`), what people take back or change (`bot.turn.edits`),
 how an answer is cut and styled (`bot.formatting.split`).
@@ -37,7 +37,7 @@ class Turns:
     """The turns of all conversations."""
 
     def __init__(self, store: Store, clock: Clock, *, max_turns: int, timezone: str, language: Language = "en") -> None:
-        """`language` is what Aldis itself speaks until it is known what the people of a conversation do."""
+        """`language` is what Aldis speaks until it knows the language of a conversation's people."""
         self._store = store
         self._clock = clock
         self._timezone = timezone
@@ -53,11 +53,11 @@ class Turns:
         most: int = 1,
         busy_people: Collection[bytes] = (),
     ) -> tuple[tuple[Claim, ...], bool]:
-        """Take what waits in at most so many conversations that are not busy, those served longest ago first, within a
+        """Claims what waits in up to `most` conversations that are not busy, least recently served first, within a
         transaction.
 
-        What waits for somebody in `busy_people` (handles) is passed over, too. Gives also whether anything is left
-        waiting, in busy conversations or beyond `most`.
+        Skips what waits for somebody in `busy_people` (handles). Also returns whether anything is left waiting, in busy
+        conversations or beyond `most`.
         """
         now = self._clock.now()
         until = now + timedelta(seconds=seconds)
@@ -84,7 +84,7 @@ class Turns:
         settings, heard = known.settings, chats.heard_in(incoming, known.settings)
         speak(settings.language or heard or chats.language_of(settings, self._language))
         read_after = max(settings.starts_after, known.recalled.summed_up or 0)
-        # A turn that has waited for a word goes on where it began: what was said meanwhile is after it.
+        # A turn that waited for an approval continues where it began: anything said meanwhile comes after it.
         past = tuple(turn for turn in past if read_after < turn.turn < claim.turn)
         incoming = tuple(with_kept_quote(message, known.answers.get(message.sent_at), past) for message in incoming)
         open_labels = [question.labels for question in known.open_questions]
@@ -112,26 +112,26 @@ class Turns:
         )
 
     async def settings(self, conversation: ConversationId) -> ChatSettings:
-        """What is set for the conversation."""
+        """The conversation's settings."""
         now = self._clock.now()
         return await self._store.read(lambda repos: chats.settings_of(repos, conversation, now))
 
     def language(self, repos: Repositories, conversation: ConversationId) -> Language:
-        """What Aldis itself speaks there, within a transaction."""
+        """The language Aldis uses there unprompted, within a transaction."""
         return chats.language_of(chats.settings_of(repos, conversation, self._clock.now()), self._language)
 
     def journal(self, turn: Turn) -> Journal:
-        """Where the steps of this turn are written."""
+        """The journal of this turn."""
         return Journal(self._store, turn)
 
     async def keep(self, turn: Turn, outcome: Outcome) -> bool:
-        """Keep everything that the turn caused, in one transaction: either all of it happened, or nothing.
+        """Stores everything the turn caused in one transaction: either all of it happened, or nothing.
 
-        Gives whether it was kept: a question that was taken back meanwhile has no answer.
+        Returns whether it was stored: a question that was taken back meanwhile gets no answer.
         """
         replies = await self._replies(turn, outcome)
         is_gone = turn.expires_at is not None and turn.expires_at <= self._clock.now()
-        # What has expired while it ran is answered, but not remembered.
+        # A turn that expired while it ran is answered, but not remembered.
         kept = () if is_gone else tuple(map(messages.without_opaque, outcome.messages))
         rows = rows_of(turn.id, kept)
         entries = ledger_entries(outcome)
@@ -146,7 +146,7 @@ class Turns:
         def transact(repos: Repositories) -> bool:
             now = self._clock.now()
             if not repos.journal.is_running(turn.id):
-                # What its journal held was charged by whoever took it back; the last answer is in no journal.
+                # Whoever took it back charged what its journal held; the last answer is in no journal.
                 self.charge(repos, turn.conversation, turn.id, unjournaled, person=turn.person, chat=turn.chat)
                 outgoing.clear(repos, turn.id, turn.chat, now)
                 return False
@@ -154,7 +154,7 @@ class Turns:
                 self._leave(repos, turn, entries)
                 return False
             repos.history.append(turn.conversation, rows)
-            repos.summaries.drop(turn.id)  # one that was made of later turns, while this one waited for a word
+            repos.summaries.drop(turn.id)  # made from later turns, while this one waited for an approval
             self._replace(repos, turn, outcome.done)
             repos.chats.leave(turn.conversation, turn.id, None if kept or is_gone else _question(turn))
             if turn.heard not in {None, turn.settings.heard}:
@@ -167,7 +167,7 @@ class Turns:
             repos.inbox.done(turn.id)
             return True
 
-        # Forgotten until it is known to be kept: a failure or a cancellation leaves open which of the two it was.
+        # Out of the cache until it is known to be stored: after a failure or a cancellation that is unclear.
         past = self._past_turns.take(turn.conversation)
         if not await self._store.transaction(transact):
             return False
@@ -177,10 +177,10 @@ class Turns:
         return True
 
     async def pause(self, turn: Turn, pause: Pause, *, until: datetime) -> None:
-        """The turn waits for a person's word; they are asked, unless they were before a restart."""
+        """Lets the turn wait for an approval; the person is asked, unless they were before a restart."""
         journal = self.journal(turn)
         calls = tuple(call.id for call in pause.calls)
-        # In whose name it would be done: who asked with them asks for themselves, and agrees for nobody else.
+        # In whose name it would be done: others who asked along ask for themselves, and cannot agree for this person.
         people = (turn.person,)
         always = pause.allowance.tool if pause.allowance is not None else None
         question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always, is_changed=pause.is_changed)
@@ -216,8 +216,8 @@ class Turns:
         await self._store.transaction(put_off)
 
     def _replace(self, repos: Repositories, turn: Turn, tools: Collection[str]) -> bool:
-        """End what this turn takes the place of, within a transaction: open questions about these tools; gives whether
-        there was one.
+        """Ends open questions about these tools, which this turn supersedes, within a transaction; returns whether
+        there were any.
         """
         if not turn.open_questions:
             return False
@@ -228,22 +228,22 @@ class Turns:
         return bool(over)
 
     def end(self, repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
-        """A turn ends without a word, within a transaction; what it has cost so far is written down."""
+        """Ends a turn without an answer, within a transaction, and records its cost so far."""
         self.charge_open(repos, conversation, turn)
         repos.inbox.done(turn)
         repos.journal.close(turn, "failed", now=self._clock.now())
 
     async def charge_broken_off(self, turn: Turn, journal: Journal, *, is_forgotten: bool = False) -> None:
-        """Write down what was paid and stands in no journal, of a turn whose end nobody keeps; `is_forgotten`: it does
-        not go on later.
+        """Records what a turn paid that is in no journal and whose end nobody keeps; `is_forgotten`: it will not
+        continue later.
 
         Raises:
-            StoreError: it could not be.
+            StoreError: it could not be recorded.
         """
 
         def charge(repos: Repositories) -> None:
-            lost = journal.broken_off  # only now: what was being written when it ended may have found no journal
-            # Of a turn that goes on later the tools run again, or have their outcome unknown: then they are paid.
+            lost = journal.broken_off  # only now: a write in progress when it ended may have found no journal
+            # If the turn continues later, its tools run again or have an unknown outcome, and are charged then.
             goes_on = repos.journal.is_running(turn.id) and not is_forgotten
             found = replace(lost, runs=()) if goes_on else lost
             spent = without_words(ledger_entries(found))
@@ -252,10 +252,10 @@ class Turns:
         await self._store.transaction(charge)
 
     async def ignore(self, claim: Claim) -> None:
-        """There is nothing to answer in these messages."""
+        """Settles a claim whose messages need no answer."""
 
         def transact(repos: Repositories) -> None:
-            if not claim.is_new:  # one that waited, or was begun before a restart, may have been paid
+            if not claim.is_new:  # if it waited or began before a restart, it may have cost something
                 self.charge_open(repos, claim.conversation, claim.turn)
             repos.journal.close(claim.turn, "ignored", now=self._clock.now())
             repos.inbox.done(claim.turn)
@@ -263,7 +263,7 @@ class Turns:
         await self._store.transaction(transact)
 
     async def bury(self, turn: Turn) -> None:
-        """The turn failed too often: the person is told, its messages are dead; what it cost stays in the ledger."""
+        """Gives up a turn that failed too often: tells the person, marks its messages dead, and records its cost."""
         spent = self.journal(turn).failure(say(phrases.GAVE_UP))
         replies = await self._replies(turn, spent)
 
@@ -280,11 +280,11 @@ class Turns:
         await self._store.transaction(transact)
 
     async def is_paused(self, claim: Claim, turn: Turn) -> bool:
-        """Whether nothing is answered there now: then the claim is settled, and the first who asks is told."""
+        """Whether nothing is answered there now; if so, settles the claim and tells the first who asks."""
 
         def pass_over(repos: Repositories) -> bool:
             now = self._clock.now()
-            # As it is now: a turn that goes on after a restart knows what was set when it began.
+            # The present settings: a turn that continues after a restart has those of its beginning.
             settings = chats.settings_of(repos, claim.conversation, now)
             if settings.is_taken(now):
                 self._leave(repos, turn, ledger_entries(steps.failed_outcome(turn.steps, "")))
@@ -297,11 +297,11 @@ class Turns:
             return True
 
         if turn.settings.paused_at is None and turn.settings.taken_until is None and claim.is_new:
-            return False  # a look into what was read anyway saves the way to the store
+            return False  # deciding by what was read anyway saves a round trip to the store
         return await self._store.transaction(pass_over)
 
     def _leave(self, repos: Repositories, turn: Turn, entries: tuple[LedgerEntry, ...]) -> None:
-        """An admin has taken the chat over, within a transaction: nothing is said, what it has cost is written down."""
+        """Ends a turn silently after an admin has taken the chat over, within a transaction, and records its cost."""
         now = self._clock.now()
         spent = without_words(entries)
         self.charge(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
@@ -311,7 +311,7 @@ class Turns:
         repos.inbox.done(turn.id)
 
     def _tell_once(self, repos: Repositories, turn: Turn, why: Sentence) -> None:
-        """Tell whoever asks first why there is no answer, in the language in which they ask."""
+        """Tells the first who asks why there is no answer, in the language in which they ask."""
         now = self._clock.now()
         settings = chats.settings_of(repos, turn.conversation, now)
         if not settings.told_paused:
@@ -320,7 +320,7 @@ class Turns:
             self.tell(repos, turn.conversation, turn.incoming[-1], why, turn=turn.id)
 
     async def greet(self, turn: Turn, words: str) -> None:
-        """Greet whoever asks first in their own chat, before they are answered; once, also after a crash."""
+        """Greets a person's first question in their own chat before it is answered; only once, even after a crash."""
         if turn.settings.is_greeted or turn.group is not None or turn.incoming[-1].scheduled is not None:
             return
 
@@ -335,7 +335,7 @@ class Turns:
         await self._store.transaction(transact)
 
     async def may_not_ask(self, claim: Claim, item: InboxId, message: Incoming, askers: Askers) -> None:
-        """Tell the first who may not ask in a group so; once, until that is set again."""
+        """Tells the first person who may not ask in a group; once, until that setting changes."""
         why = phrases.ASKERS_ADMINS if askers == "admins" else phrases.ASKERS_LIST
 
         def tell(repos: Repositories) -> None:
@@ -347,7 +347,7 @@ class Turns:
         await self._store.transaction(tell)
 
     async def discard(self, claim: Claim) -> None:
-        """The messages of a claim cannot be read at all: they are dead, and there is nobody to tell."""
+        """Discards a claim whose messages cannot be read at all: they are dead, and there is nobody to tell."""
 
         def transact(repos: Repositories) -> None:
             repos.journal.close(claim.turn, "failed", now=self._clock.now())
@@ -367,11 +367,10 @@ class Turns:
         turn: TurnId | None = None,
         origin: str | None = None,
     ) -> TurnId:
-        """Put what Aldis itself has to say into the outbox, within a transaction; in a group it quotes the message.
+        """Puts words of Aldis itself into the outbox, within a transaction; in a group they quote the message.
 
-        The files go with its last part. `expires_at` is when all of it disappears also if it is not sent by then; None:
-        it waits. `turn` is the one that says it, which is returned; None: one of its own, that goes with what `origin`
-        names.
+        The files go with the last part. `expires_at` is when all of it disappears even if unsent; None: it waits.
+        `turn` is the one that speaks, which is returned; None: a new one, which is removed with what `origin` names.
         """
         now = self._clock.now()
         if turn is None:
@@ -394,9 +393,9 @@ class Turns:
         chat: ChatId,
         warned: tuple[tuple[budgets.Scope, str], ...] = (),
     ) -> None:
-        """Write down what a turn did and cost, within a transaction; it counts for this person and for the group.
+        """Records what a turn did and cost, within a transaction, for this person and the group.
 
-        `warned` are the budgets, by scope and period, of which people were told that they are nearly used up.
+        `warned` are the budgets, by scope and period, that people were told are nearly used up.
         """
         now = self._clock.settled_now()
         group = chat if chat.is_group else None
@@ -406,13 +405,13 @@ class Turns:
     def charge_so_far(
         self, repos: Repositories, conversation: ConversationId, turn: TurnId, *, person: PersonId, chat: ChatId
     ) -> None:
-        """As `charge`, for a turn that is given up: what its journal holds, without any words."""
+        """Does the same as `charge` for an abandoned turn: records what its journal holds, without any words."""
         done = map(steps.load_step, repos.journal.steps(conversation, turn))
         spent = without_words(ledger_entries(steps.failed_outcome(done, "")))
         self.charge(repos, conversation, turn, spent, person=person, chat=chat)
 
     def charge_open(self, repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
-        """As `charge_so_far`, for whoever asked last what the turn was to answer."""
+        """Does the same as `charge_so_far`, charging the last asker of what the turn was to answer."""
         line = repos.inbox.last_open(conversation, turn)
         try:
             envelope = None if line is None else events.load_value(Envelope, line)
@@ -431,10 +430,11 @@ class Turns:
         person: PersonId,
         chat: ChatId,
     ) -> tuple[TurnId, ...]:
-        """Within a transaction, what this message and the turn that answered it (None: no such) had Aldis keep and say
-        beyond the answer goes: the message is taken back, or asked again.
+        """Removes, within a transaction, what this message and the turn that answered it (None: no such) had Aldis keep
+        and say beyond the answer, because the message is taken back or asked again.
 
-        Gives the planned questions that were being answered: each has to be stopped; what it cost is written down.
+        Returns the scheduled questions that were being answered, each of which must be stopped; their costs are
+        recorded.
         """
         origin, now = None if item is None else steps.origin_of(item), self._clock.now()
         running = repos.forgetting.running_for(origin, turn)
@@ -449,7 +449,7 @@ class Turns:
         return running
 
     def forget(self, conversation: ConversationId | None = None) -> None:
-        """The history of a conversation (None: of all) was changed in the store: read it again."""
+        """Drops a conversation (None: all) whose stored history has changed, so that it is read again."""
         self._past_turns.forget(conversation)
 
     async def _steps(self, claim: Claim) -> tuple[Step, ...]:
@@ -463,10 +463,10 @@ class Turns:
 
 
 def question_files(whole: str) -> tuple[File, ...]:
-    """What goes with a question in which something is shortened: all of it as a file; none where `whole` is empty."""
+    """The full text of a shortened question as a file; none if `whole` is empty."""
     return (outgoing.text_file("question.txt", whole),) if whole else ()
 
 
 def _question(turn: Turn) -> bytes:
-    """What was asked, so that it can be asked again."""
+    """The question, stored so that it can be asked again."""
     return messages.dump_messages((turn.question,))

@@ -1,12 +1,12 @@
-"""Work: which turns compute, and which only wait; the store knows it at every moment, also that of a kill.
+"""Work: tells turns that compute from those that only wait; the store knows it at any moment, even that of a kill.
 
-    async with work.on(turn):            computes: whoever dies now may have been killed by it
+    async with work.on(turn):            computes: it may be the cause if the process dies now
         ...
-        async with waiting():            waits for a model, a tool, the bridge: whoever dies now was killed by others
+        async with waiting():            waits for a model, a tool, the bridge: not the cause if the process dies now
             ...
 
-A turn that may have killed a process before is alone among its kind while it computes, so that the next death says
-which of them it was; they wait side by side like all others.
+A turn that may have killed a process before computes only while no other such turn does, so that the next death tells
+which of them it was; while waiting they run side by side like all others.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ from typing import ParamSpec, TypeVar
 from store import Store
 
 _MAX_CHARACTERS = 8_000
-"""Of a text that is worked on at once: one of nothing but signs of style takes 35 microseconds for each."""
+"""The longest text that is processed in the event loop; pure style marks take 35 microseconds per character."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class _Place:
-    """One turn at work, or waiting."""
+    """One turn, computing or waiting."""
 
     def __init__(self, store: Store, number: int, alone: asyncio.Lock | None) -> None:
         self._store = store
@@ -50,17 +50,17 @@ class _Place:
             self._alone.release()
 
     def finish(self) -> None:
-        """It is over, also for what it has begun and left to itself."""
+        """Ends it for good, including anything it started and left running."""
         self._is_over = True
         self.end()
 
     def wait(self) -> None:
-        """Whoever of it waits first, or beside another one."""
+        """Marks the beginning of a wait, possibly beside another one of the same turn."""
         self._waits += 1
         self.end()
 
     async def go_on(self) -> None:
-        """Nothing of it computes before the last one who waited does."""
+        """Marks the end of a wait; the turn computes again when its last wait has ended."""
         self._waits -= 1
         if self._waits == 0:
             await self.begin()
@@ -78,7 +78,7 @@ class Work:
 
     @asynccontextmanager
     async def on(self, number: int, *, is_suspect: bool = False) -> AsyncGenerator[None]:
-        """This turn (or urgent item, see `store.working`) is worked at until the end of the context."""
+        """Marks this turn (or urgent item, see `store.working`) as computing until the end of the context."""
         place = _Place(self._store, number, self._alone if is_suspect else None)
         token = _place.set(place)
         try:
@@ -90,19 +90,19 @@ class Work:
 
 
 async def work_out(text: str, work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-    """What the work on this text gives; on a long one it is done in a thread, for nobody else is to wait for it."""
+    """The result of work on this text; for a long one, a thread does it, so that nothing else has to wait."""
     if len(text) <= _MAX_CHARACTERS:
         return work(*arguments, **named)
     return await asyncio.to_thread(work, *arguments, **named)
 
 
 def waiting() -> "OpenWork":
-    """What is awaited inside this context happens elsewhere; beside a turn it changes nothing."""
+    """Marks what is awaited inside this context as happening elsewhere; has no effect outside of a turn."""
     return OpenWork()
 
 
 class OpenWork:
-    """As `waiting` says: a class, for a turn waits a dozen times, and a generator costs three times as much."""
+    """The context of `waiting`: a class, because a turn waits a dozen times, and a generator costs three times more."""
 
     def __init__(self) -> None:
         self._place = _place.get()
