@@ -1,10 +1,10 @@
-"""Check-ups: now and then a running Aldis looks itself at what the doctor can look at for nothing.
+"""Check-ups: a running Aldis regularly checks, by itself, whatever the doctor can check for free.
 
-    every minute    the disk, what models refused, whether anything is heard --.
+    every minute    the disk, models' refusals, whether anything is heard -------.
     every 6 hours   the servers of models, speech, pictures and searches -----> findings --> the health page
                                                                                         '--> the admins, once each
 
-Everything is bounded in time, sends nothing that anybody wrote, and asks no model. Left to others: looking
+Everything is bounded in time, sends nothing that anybody wrote, and asks no model. Left to others: the checks
 (`bot.doctor`), telling (`bot.turn.notices`).
 """
 
@@ -23,19 +23,19 @@ from bot.turn.notices import Notices
 _log = logging.getLogger(__name__)
 
 FIRST_SECONDS = 300.0
-"""After a start: whoever waits for an answer goes first, and an Aldis that starts again and again asks nobody."""
+"""After a start: people waiting for answers go first, and an Aldis that keeps restarting asks nobody."""
 LOOK_SECONDS = 60.0
 ASK_SECONDS = 6 * 3600.0
-"""Between two rounds of questions to servers; up to a tenth longer by chance, so that not everybody asks at once."""
+"""Between two rounds of asking servers, plus up to a tenth at random, so that not everybody asks at once."""
 AFTER_CHANGE_SECONDS = 0.5
-"""A model that failed in one request mostly fails in several at once."""
+"""A model that fails in one request usually fails in several at once."""
 AGAIN_SECONDS = 600.0
-"""Where nothing has changed: perhaps an admin has written meanwhile, so that there is a chat to tell them in."""
+"""If nothing has changed: an admin may have written meanwhile, so that there is now a chat to tell them in."""
 _ROUND_SECONDS = 90.0
 
 
 class Checkups:
-    """The loop that looks; `findings` is what it has found."""
+    """The loop that checks; `findings` is what it has found."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Checkups:
         first_seconds: float = FIRST_SECONDS,
         ask_seconds: float = ASK_SECONDS,
     ) -> None:
-        """`look` is quick and asks nobody, `ask` asks servers; `contacts` gives None where the bridge is silent."""
+        """`look` is quick and asks nobody, `ask` asks servers; `contacts` returns None if the bridge is silent."""
         self._notices = notices
         self._look = look
         self._ask = ask
@@ -61,32 +61,32 @@ class Checkups:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was found, as of now where that is quick."""
+        """What was found; the quick checks are made now."""
         return (*self._asked, *self._look())
 
     def wake(self) -> None:
-        """Something has changed: look soon."""
+        """Makes it look soon, because something has changed."""
         self._changed.set()
 
     async def run(self) -> None:
-        """Look for ever; ends only by cancellation."""
+        """Checks for ever; ends only by cancellation."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._asking(), name="asking servers")
             group.create_task(self._telling(), name="telling admins")
 
     async def ask(self) -> None:
-        """Ask the servers once."""
+        """Asks the servers once."""
         try:
             async with asyncio.timeout(_ROUND_SECONDS):
                 self._asked = tuple(await self._ask())
         except TimeoutError:
             _log.warning("the servers were not looked at to the end within %g seconds", _ROUND_SECONDS)
-        except Exception as error:  # noqa: BLE001  (a bug in the looking must not end what is looked at)
+        except Exception as error:  # noqa: BLE001  (a bug in a check must not end Aldis)
             _log.error("looking at the servers failed: %s", describe_error(error))
         self._changed.set()
 
     async def tell(self) -> None:
-        """Tell the admins what is new, and forget what is over."""
+        """Tells the admins what is new, and forgets what is over."""
         found = self.findings
         standing = [(finding.topic, finding.notice) for finding in found if finding.notice is not None]
         judged = frozenset(finding.topic for finding in found if finding.topic)
@@ -97,7 +97,7 @@ class Checkups:
             contacts = await self._contacts() if standing and self._notices.admins.are_numbers_listed else ()
             await self._notices.settle(standing, judged, contacts or ())
             self._told_state, self._told_at = state, now
-        except Exception as error:  # noqa: BLE001  (a bug in the telling must not end it; it is tried again)
+        except Exception as error:  # noqa: BLE001  (a bug in telling must not end the loop; it is tried again)
             _log.error("telling the admins failed: %s", describe_error(error))
 
     async def _asking(self) -> None:

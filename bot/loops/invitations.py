@@ -1,10 +1,10 @@
-"""Invitations: joins the groups that Aldis is invited to and in which people may write by the operator's list.
+"""Invitations: joins the groups Aldis is invited to, if the operator's list lets people write there.
 
-    start, or a group that is listed was changed, or ten minutes are over --> the bridge is asked for invitations
-                                                                               '-> those that are listed are accepted
+    start, a listed group changed, or ten minutes passed --> the bridge is asked for invitations
+                                                             '-> those to listed groups are accepted
 
-Whoever adds an account to a group without knowing its profile only invites it, and nothing of that group arrives before
-the invitation is accepted. Left to others: which groups are listed (`bot.policy.access`).
+Somebody who adds an account to a group without knowing its profile only invites it, and nothing of that group arrives
+until the invitation is accepted. Left to others: which groups are listed (`bot.policy.access`).
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from bot.transports.base import Transport
 _log = logging.getLogger(__name__)
 
 _AGAIN_SECONDS = 600.0
-"""Between two looks when no change of a group is seen: the message that tells of one may have been lost."""
+"""Between two checks if no group seems to have changed: the message that tells of a change may have been lost."""
 _PAUSE_SECONDS = 5.0
-"""Between two looks, however many changes there are."""
+"""Between two checks, however many changes there are."""
 _MAX_AT_ONCE = 20
 
 
 class Invitations:
-    """The loop that accepts invitations to the groups that are listed."""
+    """The loop that accepts invitations to listed groups."""
 
     def __init__(self, transport: Transport, allowed: AccessList, *, pause_seconds: float = _PAUSE_SECONDS) -> None:
         self._transport = transport
@@ -36,24 +36,24 @@ class Invitations:
         self._changed = asyncio.Event()
 
     def notice(self, chat: ChatId) -> None:
-        """A group was changed; perhaps Aldis was invited to it."""
+        """Notes that a group changed: Aldis may have been invited to it."""
         if not self._allowed.groups.isdisjoint({chat.id, EVERYBODY}):
             self._changed.set()
 
     async def run(self) -> None:
-        """Look again and again, as long as there are groups to be in; else it ends at once."""
+        """Checks repeatedly while there are groups to join; otherwise ends at once."""
         while self._allowed.groups and not self._allowed.note_to_self:
             self._changed.clear()
             try:
                 await self.look()
-            except Exception as error:  # noqa: BLE001  (without it Aldis is not in that group, and nothing else fails)
+            except Exception as error:  # noqa: BLE001  (it only keeps Aldis out of that group; nothing else fails)
                 words = str(error) if isinstance(error, TransportError | ConfigError) else describe_error(error)
                 _log.warning("invitations to groups are not known for now: %s", words)
             await asyncio.sleep(self._pause_seconds)
             await is_set_within(self._changed, _AGAIN_SECONDS)
 
     async def look(self) -> None:
-        """Accept what is to be accepted by now.
+        """Accepts all acceptable invitations.
 
         Raises:
             TransportError, ConfigError: the bridge does not tell.

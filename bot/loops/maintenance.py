@@ -1,8 +1,8 @@
-"""Maintenance: what has to be done now and then. What has expired goes, claims left behind wait again, settled rows
-and old turns go, the write-ahead log is folded into the database, so that what went has left the disk.
+"""Maintenance: regular clean-up. Removes what has expired, puts abandoned claims back, deletes settled rows and old
+turns, and folds the write-ahead log into the database, so that what was removed has left the disk.
 
-It also keeps how the times stand, for own time has to go on after a restart; a step of the machine's clock is logged
-when it counts (`bot.clock`).
+It also stores the state of the clocks, so that own time continues after a restart; a step of the machine's clock is
+logged when it counts (`bot.clock`).
 Left to others: the daily work of the queues (`bot.loops.worker`, `bot.loops.sender`), what belongs to a turn
 (`bot.turn.edits`), what is due to be said (`bot.features.reminders.scheduler`).
 """
@@ -21,19 +21,19 @@ _log = logging.getLogger(__name__)
 
 _EVERY_SECONDS = 60.0
 _EXPIRY_EVERY_SECONDS = 5.0
-"""Signal's shortest timers are a few seconds long; a look at what has expired is one walk of an index."""
+"""Signal's shortest timers are a few seconds long; looking for expired items is one index scan."""
 _REMEMBERED = timedelta(days=45)
-"""How long the names of settled messages are kept, to know a redelivery. A linked device that has not fetched for a
-month is unlinked, so nothing older comes. Source: signal-cli-rest-api, issue 552 (2026)."""
+"""How long the ids of settled messages are kept to recognise a redelivery. A linked device that has not fetched for a
+month is unlinked, so nothing older arrives. Source: signal-cli-rest-api, issue 552 (2026)."""
 _MAX_WAIT = timedelta(days=1)
 
 _HELD = timedelta(days=14)
-"""How long an answer waits for a new safety number to be trusted: as long as signal-cli keeps what such people write.
+"""How long an answer waits for a new safety number to be trusted: as long as signal-cli keeps such people's messages.
 Source: signal-cli 0.14.6, `ReceiveHelper.retryFailedReceivedMessage` (2026-11-22)."""
 
 
 class Maintenance:
-    """The loop of what is due."""
+    """The clean-up loop."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Maintenance:
         every_seconds: float = _EVERY_SECONDS,
         expiry_every_seconds: float = _EXPIRY_EVERY_SECONDS,
     ) -> None:
-        """`longest_wait` is how long a turn waits for a person's word."""
+        """`longest_wait` is how long a turn waits for an approval."""
         self._longest_wait = longest_wait
         self._store = store
         self._clock = clock
@@ -56,7 +56,7 @@ class Maintenance:
         self._expiry_every_seconds = expiry_every_seconds
 
     async def recover(self) -> None:
-        """At start: what expired meanwhile goes first, and all claims are left behind: one process has the store."""
+        """Runs at start: expires first, then treats all claims as abandoned, because one process owns the store."""
         await self.expire()
 
         def transact(repos: Repositories) -> int:
@@ -70,16 +70,16 @@ class Maintenance:
             _log.warning("%d messages were being answered when Aldis stopped; they are taken up again", count)
 
     async def run(self) -> None:
-        """Do what is due; ends only by cancellation."""
+        """Cleans up regularly; ends only by cancellation."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._again_and_again(self.tidy, self._every_seconds), name="tidying")
             group.create_task(self._again_and_again(self.expire, self._expiry_every_seconds), name="expiry")
 
     async def expire(self) -> None:
-        """Do away with what has expired by now, on the disk too.
+        """Removes what has expired, from the disk as well.
 
         Raises:
-            StoreError: it could not be done; it is tried again the next time.
+            StoreError: it failed and is tried again the next time.
         """
         await self._believe_clock()
         count = await self._store.erase(self._expired)
@@ -88,13 +88,13 @@ class Maintenance:
         if count:
             _log.info("%d turns and what came of them have disappeared as their timers ran out", count)
             await self._store.checkpoint()
-        # After what must go: on a full disk this one fails, and the other has the ballast.
+        # After what must be removed: on a full disk this fails, while the removal can use the ballast.
         await self._store.transaction(lambda repos: repos.inbox.take_up_overdue(self._clock.now()))
 
     async def _believe_clock(self) -> None:
-        """Let a step of the machine's clock count that has stood long enough.
+        """Makes a step of the machine's clock count once it has stood long enough.
 
-        Within one transaction: the own time that is ahead then, and what is put off by as much.
+        One transaction moves own time ahead and extends deadlines by as much.
         """
         step = self._clock.standing()
         if step is None:
@@ -119,13 +119,13 @@ class Maintenance:
         _log.warning("the machine's clock was set %+.0f s", step.total_seconds())
 
     def _expired(self, repos: Repositories) -> int:
-        """What came of messages that have disappeared goes; gives how much that was."""
+        """Removes what was made from messages that have expired; returns how much that was."""
         now = self._clock.now()
         kept = (repos.reminders, repos.facts, repos.predictions, repos.summaries)
         return sum(repository.expire(now) for repository in kept)
 
     async def tidy(self) -> None:
-        """Do once what is due now.
+        """Cleans up once.
 
         Raises:
             StoreError: something could not be written; it is done the next time.

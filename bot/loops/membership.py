@@ -1,10 +1,10 @@
-"""Membership: learns who is in a group where a receipt can prove a send to it only if that is known.
+"""Membership: learns who is in a group, if a receipt can prove a send to it only with that knowledge.
 
-    a receipt may mean a send to a group that is in doubt --> the bridge is asked for its groups --> the store knows
-                                                              (again each hour, to know who has left meanwhile)
+    a receipt may be for an unproven send to a group --> the bridge is asked for its groups --> the store knows
+                                                         (again each hour, to notice who has left)
 
-As long as the bridge does not tell, receipts of people who may be strangers prove no such send. Left to others: what
-follows for a receipt (`store.attempts`), who may write (`bot.loops.intake`).
+Until the bridge tells, receipts of people who may be strangers prove no such send. Left to others: what a receipt
+proves (`store.attempts`), who may write (`bot.loops.intake`).
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _MAX_GROUPS = 500
 
 
 class Membership:
-    """The loop that knows who is in which group."""
+    """The loop that learns who is in which group."""
 
     def __init__(self, transport: Transport, store: Store, clock: Clock) -> None:
         self._transport = transport
@@ -35,7 +35,7 @@ class Membership:
         self._clock = clock
 
     async def run(self) -> None:
-        """Look whenever something depends on it; ends only by cancellation."""
+        """Asks whenever something depends on it; ends only by cancellation."""
         wakeup = self._store.wakeups["members"]
         looks = 0
         while True:
@@ -47,7 +47,7 @@ class Membership:
                     looks = min(looks + 1, 10)
                     await self.look()
                     continue
-            except Exception as error:  # noqa: BLE001  (without it some sends stay in doubt, and nothing else fails)
+            except Exception as error:  # noqa: BLE001  (it only leaves some sends in doubt; nothing else fails)
                 self._tell(error)
                 seconds = _MIN_PAUSE_SECONDS
             else:
@@ -55,11 +55,11 @@ class Membership:
             await is_set_within(wakeup, seconds)
 
     async def look(self) -> None:
-        """Ask the bridge who is in its groups, and write down what it tells of those that were written in.
+        """Asks the bridge who is in its groups, and stores that for the groups with conversations.
 
         Raises:
             TransportError, ConfigError: it does not tell.
-            StoreError: it could not be written down.
+            StoreError: it could not be stored.
         """
         asked_at = self._clock.now()
         groups = await self._transport.groups()
@@ -73,7 +73,7 @@ class Membership:
             repos.attempts.reconcile(now=self._clock.now())
 
     async def _seconds_to_wait(self) -> float:
-        """Until the bridge should be asked; 0 or less: now."""
+        """Seconds until the bridge should be asked; 0 or less means now."""
         now = self._clock.now()
         wanted_at, listed_at = await self._store.read(
             lambda repos: (repos.members.wanted_at(), repos.members.listed_at())

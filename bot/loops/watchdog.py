@@ -1,14 +1,14 @@
-"""Watchdog: watches that Aldis still hears, and tells the operator when it does not.
+"""Watchdog: checks that Aldis still hears, and tells the operator if it does not.
 
-    every minute --> is the stream open, and does anything come over it, keep-alives at least?
-                     has the bridge still the account?
-                     can what comes be read?
-                     is the bridge so old that Signal may drop it, or known to be bad?
-                     is a note to self seen on another device of the account? (where that is asked for)
+    every minute --> is the stream open, and does anything arrive on it, at least keep-alives?
+                     does the bridge still have the account?
+                     can incoming messages be decrypted?
+                     is the bridge so old that Signal may drop it, or known to be faulty?
+                     does a note to self appear on another device of the account? (if configured)
 
-A bot that went deaf looks well: nothing fails, and nobody is answered. What is wrong stands on the health page as a
-sentence, from when it begins until it ends; the log has a line for both.
-Left to others: opening the stream again (`bot.loops.intake`), showing the problems (`bot.web.health`).
+A bot that went deaf looks healthy: nothing fails, and nobody is answered. Problems are sentences on the health page for
+as long as they last; the log has a line for the beginning and the end of each.
+Left to others: reopening the stream (`bot.loops.intake`), showing the problems (`bot.web.health`).
 """
 
 import asyncio
@@ -44,27 +44,27 @@ CAPTCHA = (
 )
 
 NOTE = "Aldis listens."
-"""The note to self: only the operator sees it."""
+"""The note to self; only the operator sees it."""
 
 SILENCE_SECONDS = 180.0
-"""Three times the longest pause between two signs of life: signal-cli gives one in 15 s, signal-cli-rest-api in 54."""
+"""Three times the longest pause between two signs of life: signal-cli sends one in 15 s, signal-cli-rest-api in 54."""
 
 ANSWER_SECONDS = 120.0
-"""How long the other devices of the account may take to show a note to self."""
+"""How long the account's other devices may take to show a note to self."""
 
 DEAF_SECONDS = 600.0
-"""From then on the admins hear of it: a bridge that starts again takes a minute or two."""
+"""When admins are told: a bridge that restarts takes a minute or two."""
 
 _LOOK_SECONDS = 60.0
 _HOUR_SECONDS = 3600.0
 _FEW_UNREADABLE = 5
-"""Fewer are nothing to worry about: whoever reinstalls Signal causes one or two."""
+"""Fewer are no cause for concern: somebody who reinstalls Signal causes one or two."""
 _UNREADABLE_NAME = f"envelopes_{Kind.UNDECRYPTABLE}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Sample:
-    """How many envelopes had come by a time, since the start."""
+    """How many envelopes had arrived by some time, since the start."""
 
     at_seconds: float
     unreadable: int
@@ -72,11 +72,11 @@ class _Sample:
 
 
 class Watchdog:
-    """The loop that listens to the listening; `problems` is what it finds.
+    """The loop that watches the stream; `problems` returns what it finds.
 
-    `round_trip_seconds` is how often a note to self is sent, None for never. Signal brings it to the other devices of
-    the account alone (a phone that is switched on, say), so it makes sense only where there is one; a sign of it is
-    handed in by `on_confirmation`. `seconds` tells the time on the clock of `Transport.heard_at`.
+    `round_trip_seconds` is how often a note to self is sent, None for never. Signal delivers it only to the account's
+    other devices (a phone that is switched on, for example), so it makes sense only if there is one; confirmations are
+    reported to `on_confirmation`. `seconds` is the clock of `Transport.heard_at`.
     """
 
     def __init__(
@@ -93,11 +93,11 @@ class Watchdog:
         self._counts = counts
         self._round_trip_seconds = round_trip_seconds
         self.on_answer: Callable[[], None] | None = None
-        """Is called when the bridge answers although no stream is open: it is back."""
+        """Called when the bridge answers although no stream is open: it is back."""
         self._look_seconds = look_seconds
         self._seconds = seconds
         self.is_linked: bool | None = None
-        """Whether the bridge had the account when it was last asked; None where it has not told yet."""
+        """Whether the bridge had the account when last asked; None if it has not told yet."""
         self._deaf_since: float | None = None
         """Since when nothing is heard although the bridge answers; None: all is well, or nothing goes out either."""
         self._linked_problem: str | None = None
@@ -105,28 +105,28 @@ class Watchdog:
         self._note_at = seconds() + (round_trip_seconds or 0)
         """When the next note is due."""
         self._awaited: tuple[int, float] | None = None
-        """The note that was not noticed yet, and until when there is time."""
+        """The note that was not seen yet, and its deadline."""
         self._note_problem: str | None = None
         self._noticed: deque[int] = deque(maxlen=64)
         self._told: tuple[str, ...] = ()
         self._clock = clock or MachineClock()
         self.release: Release | None = None
-        """The bridge as it said when it was last asked; None before."""
+        """The bridge's version when last asked; None before."""
         self._advised: set[str] = set()
         self._release_at = seconds()
-        """When the version is to be asked for again."""
+        """When to ask for the version again."""
 
     async def run(self) -> None:
-        """Look for ever; ends only by cancellation."""
+        """Checks for ever; ends only by cancellation."""
         while True:
             await asyncio.sleep(self._look_seconds)
             try:
                 await self.look()
-            except Exception as error:  # noqa: BLE001  (a bug in the watching must not end what is watched)
+            except Exception as error:  # noqa: BLE001  (a bug in the watchdog must not end Aldis)
                 _log.error("the watchdog failed: %s", describe_error(error))
 
     async def look(self) -> None:
-        """Look once, and log which problems began and ended since the last time."""
+        """Checks once, and logs which problems began and ended since the last time."""
         await self._look_at_account()
         await self._look_at_release()
         self._samples.append(self._sample())
@@ -145,12 +145,12 @@ class Watchdog:
         self._advise()
 
     def on_confirmation(self, sent_at: int) -> None:
-        """Another device of the account has confirmed or shown our own message of this time."""
-        # The sign may be quicker than the bridge's answer that tells which time it is.
+        """Records that another device of the account confirmed or showed our message with this timestamp."""
+        # The confirmation may arrive before the bridge's answer with the timestamp.
         self._noticed.append(sent_at)
 
     def problems(self) -> tuple[str, ...]:
-        """What keeps Aldis from hearing or being heard now, a sentence each for the operator; empty: all is well."""
+        """What keeps Aldis from hearing or being heard now, a sentence each for the operator; empty if all is well."""
         found = (
             self._stream_problem(),
             self._transport.problem,
@@ -163,33 +163,33 @@ class Watchdog:
 
     @property
     def is_deaf(self) -> bool:
-        """Whether nothing that people write has been heard for a while although the bridge answers."""
+        """Whether nothing people write has been heard for a while although the bridge answers."""
         return self._deaf_since is not None and self._seconds() - self._deaf_since >= DEAF_SECONDS
 
     @property
     def concerns(self) -> tuple[Concern, ...]:
-        """What is to be known of the bridge's version: nothing that keeps Aldis from hearing now."""
+        """What to know about the bridge's version; nothing that keeps Aldis from hearing now."""
         return warnings(self.release, self._clock.wall().date()) if self.release else ()
 
     @property
     def release_age_days(self) -> int | None:
-        """How old the bridge is at least; None where that is not known."""
+        """The minimum age of the bridge's version; None if unknown."""
         return age_days(self.release, self._clock.wall().date()) if self.release else None
 
     @property
     def is_open(self) -> bool:
-        """Whether a stream of messages is open, as far as one can tell."""
+        """Whether a stream of messages is open, as far as known."""
         return self._transport.is_open
 
     @property
     def heard_seconds_ago(self) -> float | None:
-        """How long ago the stream gave its last sign of life; None before the first."""
+        """The time since the stream's last sign of life; None before the first."""
         heard_at = self._transport.heard_at
         return None if heard_at is None else self._seconds() - heard_at
 
     @property
     def challenge(self) -> str | None:
-        """The token that belongs to the captcha which Signal wants solved; None while it wants none."""
+        """The token of the captcha that Signal wants solved; None if it wants none."""
         return self._transport.challenge
 
     def _stream_problem(self) -> str | None:
@@ -222,7 +222,7 @@ class Watchdog:
         return _Sample(at_seconds=self._seconds(), unreadable=unreadable, readable=came - unreadable)
 
     def _is_mostly_unreadable(self) -> bool:
-        """Whether within the last hour more came that could not be read than that could."""
+        """Whether more undecryptable than decryptable messages arrived within the last hour."""
         before, now = self._samples[0], self._samples[-1]
         unreadable, readable = now.unreadable - before.unreadable, now.readable - before.readable
         return unreadable >= _FEW_UNREADABLE and unreadable > readable
@@ -230,7 +230,7 @@ class Watchdog:
     async def _send_note(self, every_seconds: float) -> None:
         if self._seconds() < self._note_at:
             return
-        # What became of the note before is settled now, whatever comes of this one.
+        # The previous note's result is final now, whatever happens to this one.
         self._note_problem, self._awaited = self._round_trip_problem(), None
         self._note_at = self._seconds() + every_seconds
         try:
@@ -241,7 +241,7 @@ class Watchdog:
             self._awaited = sent_at, self._seconds() + ANSWER_SECONDS
 
     def _round_trip_problem(self) -> str | None:
-        """What the last note told; while it is under way, what the one before did."""
+        """The result of the last note; while it is under way, that of the one before."""
         if self._awaited is None:
             return self._note_problem
         sent_at, until_seconds = self._awaited
@@ -250,7 +250,7 @@ class Watchdog:
         return UNHEARD if self._seconds() > until_seconds else self._note_problem
 
     def _advise(self) -> None:
-        """Log what is to be done about the bridge's version, each advice once."""
+        """Logs what to do about the bridge's version, each advice once."""
         for concern in self.concerns:
             if concern.advice not in self._advised:
                 self._advised.add(concern.advice)

@@ -1,1 +1,1 @@
-"""What comes in: the stream is read, and what people who may write have written stands in the inbox before the next."""
+"""Intake: reads the stream, and stores what people who may write have written before it reads on."""

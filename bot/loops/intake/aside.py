@@ -1,22 +1,22 @@
-"""Work beside the stream that nobody waits for: read receipts, codes for strangers, files that nobody will read."""
+"""Work beside the stream that nobody waits for: read receipts, codes for strangers, deleting files nobody will read."""
 
 import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
 _MAX_ASIDE = 64
-"""Under way at once; beyond that they are left out, for nothing depends on them."""
+"""The limit of simultaneous tasks; beyond it work is dropped, because nothing depends on it."""
 
 
 class Aside:
-    """What is done beside the stream."""
+    """Tasks beside the stream."""
 
     def __init__(self) -> None:
         self.tasks: set[asyncio.Task[None]] = set()
-        """What is under way."""
+        """The running tasks."""
 
     def begin(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Do something that nobody waits for, if there is room for it."""
+        """Starts work that nobody waits for, if there is room."""
         if len(self.tasks) >= _MAX_ASIDE:
             work.close()
             return
@@ -25,7 +25,7 @@ class Aside:
         task.add_done_callback(self.tasks.discard)
 
     async def aclose(self) -> None:
-        """Give up what is under way."""
+        """Cancels the running tasks."""
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)

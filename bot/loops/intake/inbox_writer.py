@@ -1,6 +1,6 @@
-"""Writes what may come in into the inbox, in one commit with what receipts prove; then does what follows from that.
+"""Writes admitted messages into the inbox, in one commit with what receipts prove, and acts on the result.
 
-    keep --too much------> the first of a minute is written down to be refused with a sentence, the others are gone
+    keep --too much------> the first of a minute is stored, to be refused with a sentence; the others are dropped
       '--else--> batch --write--> committed; then the read receipt: "read" means "will be answered"
 
 Left to others: who may write (`recognition`), what is too much (`bot.policy.limits`).
@@ -31,33 +31,33 @@ _log = logging.getLogger(__name__)
 
 
 _MAX_TRIES = 5
-"""To write down what came while its conversation was being forgotten."""
+"""The limit of attempts to store something while its conversation is being forgotten."""
 
 
 class _Forgotten(Exception):
-    """A conversation is gone that was there a moment ago."""
+    """A conversation that existed a moment ago is gone."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Entry:
-    """Something that is to be written down."""
+    """Something to be stored."""
 
     envelope: Envelope
     arrival: Arrival
     max_waiting: int | None = None
-    """How many may wait in its conversation before it; None: it is written down in any case."""
+    """How many messages may wait in its conversation before it; None: no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What is written down in one commit."""
+    """What is stored in one commit."""
 
     entries: list[_Entry] = field(default_factory=list[_Entry])
     receipts: list[Confirmation] = field(default_factory=list[Confirmation])
 
 
 class InboxWriter:
-    """Writes down what may come in. `quota` None: nothing is too much. `name` is what Aldis is called in groups."""
+    """Stores admitted messages. `quota` None: nothing is too much. `name` is what people call Aldis in groups."""
 
     def __init__(
         self,
@@ -81,11 +81,11 @@ class InboxWriter:
         self._unanswered = unanswered
 
     async def keep(self, envelope: Envelope, batch: Batch) -> None:
-        """Let it be written down if there is room for it, to be answered or to be refused."""
+        """Adds a message to the batch if there is room for it, to be answered or refused."""
         now = self._clock.now()
         quota = self._quota
         if quota is not None and not quota.has_room(envelope, now, beside=len(batch.entries)):
-            # Only what is written down counts, so that is done first where it might be one too many.
+            # Only what is stored counts, so store the batch before deciding whether this is one too many.
             await self.write(batch)
             if not quota.has_room(envelope, now):
                 await self._refuse(envelope, now, quota, "too_many")
@@ -95,7 +95,7 @@ class InboxWriter:
         batch.entries.append(_Entry(envelope=envelope, arrival=arrival, max_waiting=max_waiting))
 
     async def write(self, batch: Batch) -> None:
-        """Commit a batch, entries to the inbox in their order, and do what follows; nothing is left in it."""
+        """Commits a batch, entries in their order, acts on the result, and empties the batch."""
         receipts = await self._provable(batch.receipts)
         outcomes, count = [], 0
         if batch.entries or receipts:
@@ -119,7 +119,7 @@ class InboxWriter:
                 quota.count(entry.envelope, now)
 
     async def _kept(self, batch: Batch, receipts: list[Confirmation]) -> tuple[list[tuple[str | None, bool]], int]:
-        """Commit a batch; gives what became of each entry, and how many sends were proved.
+        """Commits a batch; returns what became of each entry, and how many sends were proved.
 
         Raises:
             StoreError: nothing was written.
@@ -138,13 +138,13 @@ class InboxWriter:
         raise StoreError("a conversation is forgotten again and again")
 
     def _put(self, repos: Repositories, entry: _Entry) -> tuple[str | None, bool]:
-        """Write one down; gives why it was not, and whether its group wants everything to be answered.
+        """Stores one entry; returns why it was not stored, and whether its group wants everything answered.
 
         Raises:
-            _Forgotten: its conversation has to be made again first.
+            _Forgotten: its conversation must be created again first.
         """
         envelope = entry.envelope
-        # It may have been forgotten since it was looked up, and be another or none by now.
+        # It may have been forgotten since the look-up, and replaced by another one or none.
         conversation = repos.chats.at(str(envelope.chat))
         if conversation is None:
             raise _Forgotten
@@ -160,19 +160,19 @@ class InboxWriter:
         return None, chats.settings_of(repos, arrival.conversation, arrival.received_at).answers_always
 
     def _is_confirmed(self, entry: _Entry, *, answers_always: bool) -> bool:
-        """Whether its author waits to see that it was read, now that it is written down."""
+        """Whether its author expects a read receipt, now that it is stored."""
         if entry.arrival.refusal is not None or entry.envelope.from_self:
             return False
         try:
             return self._is_for_us(entry.envelope, answers_always=answers_always)
-        except Exception as error:  # noqa: BLE001  (the worker will say that it failed; the others are confirmed)
+        except Exception as error:  # noqa: BLE001  (the worker will report the failure; the others are confirmed)
             _log.error("a message that was written down cannot be read: %s", describe_error(error))
             return False
 
     def _is_echo(self, repos: Repositories, arrival: Arrival, envelope: Envelope) -> bool:
-        """Whether Aldis itself has written it, known by its time, or by its words while nobody knows the time yet.
+        """Whether Aldis itself wrote it: recognised by its timestamp or, while that is unknown, by its words.
 
-        The sender writes down what it sends before it does, so nothing of ours comes back unknown.
+        The sender records what it sends before it does so, so nothing of ours comes back unknown.
         """
         if repos.attempts.is_ours(arrival.conversation, envelope.sent_at):
             return True
@@ -184,7 +184,7 @@ class InboxWriter:
         return True
 
     async def _refuse(self, envelope: Envelope, now: datetime, quota: Quota, refusal: Refusal) -> None:
-        """Write the first of a minute down to be refused, where somebody waits for an answer; drop the others."""
+        """Stores the first refused message of a minute if somebody awaits an answer; drops the others."""
         self._unanswered.note(refusal)
         if quota.may_tell(envelope, now) and self._is_for_us(envelope):
             arrival = await self._arrival(envelope, now, refusal)
@@ -211,24 +211,24 @@ class InboxWriter:
         )
 
     def _with_wait(self, envelope: Envelope) -> Envelope:
-        """The envelope with how long it had waited, where the bridge has not told that: by two clocks, then."""
+        """The envelope with its waiting time, computed from two clocks if the bridge did not tell it."""
         if envelope.waited_ms is not None or envelope.server_at is None:
             return envelope
         wall_ms = int(self._clock.wall().timestamp() * 1000)
         return replace(envelope, waited_ms=max(0, wall_ms - envelope.server_at))
 
     def _is_for_us(self, envelope: Envelope, *, answers_always: bool = False) -> bool:
-        """Whether somebody waits for an answer to it."""
+        """Whether somebody awaits an answer to it."""
         event = self._transport.event(envelope)
         return awaits_answer(route(event, name=self._name, answers_always=answers_always))
 
     def pass_over(self, envelope: Envelope, reason: str) -> None:
-        """It does not come in."""
+        """Drops a message that is not admitted."""
         self._unanswered.note(reason)
         self._leave(envelope)
 
     def _leave(self, envelope: Envelope) -> None:
-        """Have the bridge delete the files that it has fetched for what does not come in."""
+        """Makes the bridge delete the files it fetched for something that is not admitted."""
         if files := files_in(envelope.raw):
             self._aside.begin(self._discard(files), "discard")
 
@@ -237,7 +237,7 @@ class InboxWriter:
             await self._transport.discard(file)
 
     async def _provable(self, receipts: list[Confirmation]) -> list[Confirmation]:
-        """Those that can mean something: the others cost no commit."""
+        """The receipts that can prove something; the others should not cost a commit."""
         if not receipts:
             return []
         now = self._clock.now()
@@ -245,13 +245,13 @@ class InboxWriter:
 
 
 def _is_underway(event: Event | None, doubtful: Iterable[bytes]) -> bool:
-    """Whether the event says what one of the messages says that may be on their way, as the outbox keeps them."""
+    """Whether the event has the same words as one of the outbox's messages in doubt."""
     message = event.message if isinstance(event, Edited) else event
     return isinstance(message, Incoming) and message.text.strip() in map(_words, doubtful)
 
 
 def _words(stored: bytes) -> str | None:
-    """What a message in the outbox says; None where it is none, or cannot be read."""
+    """The words of a message in the outbox; None if it has none or cannot be read."""
     try:
         outgoing = events.outgoing(stored)
     except UnreadableEvent:

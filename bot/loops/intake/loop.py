@@ -1,18 +1,17 @@
-"""Intake: reads the transport's stream and writes down what may come in, before anything else happens to it.
+"""Intake: reads the transport's stream and stores admitted messages before anything else happens to them.
 
-    envelope --stranger---> counted, gone; perhaps a code to be let in with (`bot.policy.pairing`), and what they ask is
-             |              held until they are (`bot.policy.waiting`)
-             |-echo-------> what Aldis itself wrote to the account's own chat: counted, gone
-             |-receipt----> proves an unknown send, if its author can have received one; else it costs nothing
-             |-other------> counted, gone
-             |-too much---> the first of a minute is written down to be refused with a sentence, the others are gone
+    envelope --stranger---> counted, dropped; perhaps a pairing code (`bot.policy.pairing`), and their question is held
+             |              until they are let in (`bot.policy.waiting`)
+             |-echo-------> what Aldis itself wrote to the account's own chat: counted, dropped
+             |-receipt----> proves an unknown send, if its author can have received one; otherwise it costs nothing
+             |-other------> counted, dropped
+             |-too much---> the first of a minute is stored, to be refused with a sentence; the others are dropped
              '-else-------> sealed in the inbox, committed; then the read receipt: "read" means "will be answered"
 
-The next envelope is read only after the commit. If the inbox cannot be written, the stream is closed, so that
-Signal's server keeps what comes meanwhile; the envelope in hand is written down before the stream is opened again.
-That is tried for ever, with pauses as long as the transport can bear; what shows elsewhere that the bridge is back ends
-one (`wake`).
-Where the account is a person's own, only what the account writes to itself comes in; nothing else is even looked at.
+The next envelope is read only after the commit. If the inbox cannot be written, the stream is closed, so that Signal's
+server keeps later messages; the envelope in hand is stored before the stream is reopened. That is tried for ever, with
+pauses as long as the transport allows; any other sign that the bridge is back ends a pause (`wake`).
+If the account is a person's own, only what the account writes to itself is admitted; nothing else is even looked at.
 Left to others: who an author is (`recognition`), what is done about strangers (`strangers`), what receipts confirm
 (`receipts`), the inbox (`inbox_writer`), what to answer (`bot.loops.worker`).
 """
@@ -47,15 +46,15 @@ _log = logging.getLogger(__name__)
 _KEPT = {Kind.MESSAGE, Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER}
 _FIRST_PAUSE_SECONDS = 0.5
 _LASTING_SECONDS = 60.0
-"""A stream that lasted so long was a good one, also when nothing came over it."""
+"""A stream that lasted this long was a good one, even if nothing arrived on it."""
 _MAX_TOGETHER = 100
-"""So many envelopes are written down in one commit at most."""
+"""The limit of envelopes per commit."""
 UNTRUSTED_IDENTITY = "UntrustedIdentityException"
-"""Why signal-cli does not decrypt what somebody with a new key writes."""
+"""The reason signal-cli gives for not decrypting messages of somebody with a new key."""
 
 
 class Intake:
-    """The loop of arrivals. Without `admission` the list alone decides, and nothing is too much: for the terminal."""
+    """The loop of arrivals. Without `admission`, for the terminal, only the list decides and nothing is too much."""
 
     def __init__(
         self,
@@ -73,10 +72,10 @@ class Intake:
         on_untrusted: Callable[[PersonId], None] | None = None,
         on_group_change: Callable[[ChatId], None] | None = None,
     ) -> None:
-        """`on_confirmation` is told each time of a message of ours that a device confirms.
+        """`on_confirmation` is called for each message of ours that a device confirms.
 
-        `on_untrusted` is told who has written with a new key: nobody can read it before that is trusted.
-        `on_group_change` is told which group somebody has changed: who is in it, for one.
+        `on_untrusted` is called with a person who wrote with a new key: nobody can read that until the key is trusted.
+        `on_group_change` is called with a group that somebody changed, for example its members.
         """
         self._on_group_change = on_group_change
         self._on_untrusted = on_untrusted
@@ -113,20 +112,20 @@ class Intake:
         self._outage = RepeatedWarning(_log)
         self._woken = asyncio.Event()
         self.pauses = False
-        """Whether it waits before it opens the stream again."""
+        """Whether it is waiting before it reopens the stream."""
         self._stopping = False
         self._came = False
-        """Whether anything has come over the stream that was opened last."""
+        """Whether anything has arrived on the current stream."""
         self._held: tuple[Envelope, ...] = ()
-        """Taken from the stream and not written down yet: nobody else has them any more."""
+        """Taken from the stream but not stored yet: nobody else has them any longer."""
 
     @property
     def access(self) -> AccessList:
-        """Who may write, with the members of the groups as far as the bridge has told them."""
+        """The access list, with the members of groups as far as the bridge has told them."""
         return self._recognition.allowed
 
     async def run(self) -> None:
-        """Read streams until it is stopped.
+        """Reads streams until it is stopped.
 
         Raises:
             ConfigError: the bridge says that it will never work.
@@ -153,17 +152,17 @@ class Intake:
 
     @property
     def stops_last(self) -> bool:
-        """Whether at a stop everything else ends before the stream: what comes after that is lost."""
+        """Whether a shutdown must end the stream last: what arrives after its end is lost."""
         return not self._transport.keeps_messages
 
     def stop(self) -> None:
-        """Let the stream end in order, for good: what the bridge has fetched still comes in, then `run` ends."""
+        """Ends the stream for good, in order: what the bridge has fetched is still taken, then `run` returns."""
         self._stopping = True
         self._transport.stop_receiving()
         self.wake()
 
     def wake(self) -> None:
-        """Try at once to open the stream: something else has just reached the bridge."""
+        """Tries to open the stream at once: something else has just reached the bridge."""
         self._woken.set()
 
     async def _pause(self, seconds: float) -> None:
@@ -173,26 +172,26 @@ class Intake:
         self.pauses = False
 
     async def read_once(self) -> None:
-        """Read one stream to its end: for a transport that ends for good, like the terminal."""
+        """Reads one stream to its end, for a transport that ends for good, like the terminal."""
         await self._read_stream()
 
     async def take(self, *envelopes: Envelope) -> None:
-        """Write down those that may come in, in one commit; where one of them fails, the others come in all the same.
+        """Stores the admissible ones in one commit; if one of them fails, the others are stored nevertheless.
 
         Raises:
-            StoreError: they could not be written; they must be delivered again.
+            StoreError: they could not be written, and must be delivered again.
         """
         self._held = envelopes
         for envelope in envelopes:
             self._counts.add(f"envelopes_{envelope.kind}")
         if not await self._take(*envelopes) and len(envelopes) > 1:
-            for number, envelope in enumerate(envelopes):  # one of them fails, whatever is done about it
+            for number, envelope in enumerate(envelopes):  # one of them always fails
                 self._held = envelopes[number:]
                 await self._take(envelope)
         self._held = ()
 
     async def _take(self, *envelopes: Envelope) -> bool:
-        """Write these down in one commit; gives whether that succeeded. One that fails alone is passed over."""
+        """Stores these in one commit; returns whether that succeeded. A single one that fails is skipped."""
         batch = Batch()
         try:
             for envelope in envelopes:
@@ -200,14 +199,14 @@ class Intake:
             await self._inbox.write(batch)
         except StoreError:
             raise
-        except Exception as error:  # noqa: BLE001  (a bug must not cost the others, nor the stream)
+        except Exception as error:  # noqa: BLE001  (a bug must cost neither the others nor the stream)
             if len(envelopes) == 1:
                 _log.error("an envelope was passed over, for it failed: %s", describe_error(error))
             return False
         return True
 
     async def _sort(self, envelope: Envelope, batch: Batch) -> None:
-        """Do what is to be done about an envelope; what is to be written down becomes part of the batch."""
+        """Handles an envelope; what must be stored is added to the batch."""
         if envelope.from_self and not (self._notes_to_self and envelope.kind in _KEPT):
             batch.receipts.extend(await self._receipts.from_self(envelope))
             self._inbox.pass_over(envelope, "own")
@@ -226,11 +225,11 @@ class Intake:
                 self._on_group_change(envelope.chat)
 
     async def aclose(self) -> None:
-        """Give up the read receipts and codes under way."""
+        """Cancels pending read receipts and codes."""
         await self._aside.aclose()
 
     async def _read(self) -> bool:
-        """Read one stream to its end, whatever ends it; gives whether anything came."""
+        """Reads one stream to its end, whatever ends it; returns whether anything arrived."""
         self._came = False
         try:
             await self._recognition.learn_members()
@@ -252,7 +251,7 @@ class Intake:
         return self._came
 
     async def _read_stream(self) -> None:
-        """Read one stream to its end; what has come together is taken together."""
+        """Reads one stream to its end; what arrives together is stored together."""
         async with aclosing(self._transport.envelopes()) as stream:
             async for envelope in stream:
                 self._came = True
@@ -268,7 +267,7 @@ class Intake:
     # Who is there
 
     async def _gate(self, envelope: Envelope, batch: Batch) -> None:
-        """Keep it or turn it away."""
+        """Admits it or turns it away."""
         known, may_write = await self._recognition.recognize(envelope)
         if may_write:
             await self._inbox.keep(known, batch)
@@ -278,7 +277,7 @@ class Intake:
         self._inbox.pass_over(known, "not_allowed")
 
     async def _suspect(self, envelope: Envelope) -> None:
-        """Tell of somebody who may write and has a new key."""
+        """Reports somebody who may write and has a new key."""
         event = self._transport.event(envelope)
         if self._on_untrusted is None or not isinstance(event, Undecryptable) or event.reason != UNTRUSTED_IDENTITY:
             return
@@ -290,12 +289,12 @@ class Intake:
     async def _tell_untrusted(
         self, envelope: Envelope, author: PersonId, on_untrusted: Callable[[PersonId], None]
     ) -> None:
-        """signal-cli may know of a new key only once it has tried to send something to it; so that does not arrive."""
+        """Reports a new key; signal-cli may learn it only by sending something to it, which does not arrive."""
         await self._transport.receipt(envelope)
         on_untrusted(author)
 
     async def admit(self, person: PersonId) -> None:
-        """Somebody was let in: what they wrote while they waited comes in."""
+        """Stores what a person wrote while they waited, now that they were let in."""
         for room in self._strangers.rooms:
             await self._admit_from(room, person)
 
@@ -314,7 +313,7 @@ class Intake:
                 room.hold(person, envelope, now)
 
     async def _admit_all(self) -> None:
-        """Admit those who were let in by other settings: what they wrote has waited for this run."""
+        """Lets in those whom the settings now admit: what they wrote has waited for this run."""
         for room in self._strangers.rooms:
             for person in room.people(self._clock.now()):
                 newest = room.newest(person)

@@ -1,6 +1,6 @@
-"""Receipts: what other devices confirm of our own messages, which may prove a send whose outcome nobody knew.
+"""Receipts: other devices' confirmations of our messages, which may prove a send with an unknown outcome.
 
-Left to others: which sends they prove (`store.attempts`), writing that down (`inbox_writer`).
+Left to others: which sends they prove (`store.attempts`), storing that (`inbox_writer`).
 """
 
 from collections.abc import Callable, Collection
@@ -13,13 +13,13 @@ from bot.transports.base import Transport
 from store import Confirmation, Repositories, Store
 
 _MAX_RECEIPTS_A_MINUTE = 240
-"""Of one person: a phone confirms each message and each revision of one twice, as delivered and as read."""
+"""Per person: a phone confirms each message and each revision twice, as delivered and as read."""
 
 
 class Receipts:
-    """What receipts confirm; `note_to_self`: the account's own chat is where Aldis is spoken to.
+    """What receipts confirm; `note_to_self`: people talk to Aldis in the account's own chat.
 
-    `on_confirmation` is told each time of a message of ours that a device of the account confirms.
+    `on_confirmation` is called for each message of ours that a device of the account confirms.
     """
 
     def __init__(
@@ -41,7 +41,9 @@ class Receipts:
         self._rate = CallRate(_MAX_RECEIPTS_A_MINUTE)
 
     async def from_self(self, envelope: Envelope) -> tuple[Confirmation, ...]:
-        """What another device of the account has shown of our own messages: it proves a send to the account itself."""
+        """Confirmations that another device of the account showed our messages, which proves sends to the account
+        itself.
+        """
         confirmed = self._transport.event(envelope)
         if not isinstance(confirmed, Receipt):
             return ()
@@ -51,7 +53,9 @@ class Receipts:
         return (await self._shown(confirmed),) if self._note_to_self else ()
 
     def from_person(self, envelope: Envelope) -> tuple[Confirmation, ...]:
-        """What a receipt can prove; one too many of a minute is left, for phones do not send so many."""
+        """What a receipt can prove; receipts beyond the limit of a minute are ignored, since phones do not send as
+        many.
+        """
         receipt = self._transport.event(envelope)
         if not isinstance(receipt, Receipt):
             return ()
@@ -61,17 +65,17 @@ class Receipts:
         return ()
 
     async def _shown(self, confirmed: Receipt) -> Confirmation:
-        """What the owner's phone has shown in the account's own chat went out, unless the owner wrote it."""
+        """What the owner's phone showed in the account's own chat went out, unless the owner wrote it."""
         chat = ChatId.direct(confirmed.author)
         conversation = await self._store.conversation(chat, now=self._clock.now())
 
         def unwritten(repos: Repositories) -> list[SentId]:
-            """Those that the owner has not written themselves."""
+            """Those the owner has not written themselves."""
             find = repos.inbox.find
             return [at for at in confirmed.targets if find(conversation, confirmed.author, at) is None]
 
         return self._confirmation(chat, await self._store.read(unwritten))
 
     def _confirmation(self, chat: ChatId, names: Collection[SentId]) -> Confirmation:
-        """Whoever has the direct chat says now that they have received what has these names."""
+        """The confirmation that the person of this direct chat has received the messages with these names."""
         return Confirmation(address=chat, names=names, came_at=self._clock.now(), stamped_at=self._clock.wall())

@@ -1,7 +1,7 @@
-"""Who an author is: whose listed number it surely is, who was let in, and who is in the groups that are listed.
+"""Who an author is: whether a listed number is really theirs, whether they were let in, who is in the listed groups.
 
-A phone number is pinned to the account that wrote under it first: Signal hands numbers on to other people. Left to
-others: what the list says of them (`bot.policy.access`), what becomes of strangers (`strangers`).
+A phone number is pinned to the account that first wrote under it, because Signal reassigns numbers to other people.
+Left to others: what the list says about them (`bot.policy.access`), what happens to strangers (`strangers`).
 """
 
 import asyncio
@@ -20,13 +20,13 @@ from store import Store
 _log = logging.getLogger(__name__)
 
 MEMBERS_SECONDS = 600.0
-"""Between one look for the members of the listed groups and the next."""
+"""Between two look-ups of the listed groups' members."""
 _MAX_LOOKS = 5
-"""How often the members of groups are asked for before the first stream is opened without them."""
+"""How often the groups' members are asked for before the first stream is opened without them."""
 
 
 class Recognition:
-    """Who may write. `asks_store` False: the list alone decides, for the terminal."""
+    """Who may write. `asks_store` False: only the list decides, for the terminal."""
 
     def __init__(
         self,
@@ -44,31 +44,31 @@ class Recognition:
         self._clock = clock
         self._counts = counts
         self.allowed = allowed
-        """The list, with the members of the groups as far as the bridge has told them."""
+        """The list, with the members of groups as far as the bridge has told them."""
         self._asks_store = asks_store
         self._members_seconds = members_seconds
         self._numbers = allowed.numbers if asks_store else frozenset[str]()
         self._holders: dict[str, PersonId] = {}
-        """Who has a listed number, as far as they wrote since the start."""
+        """The owners of listed numbers, as far as they wrote since the start."""
         self._changed_numbers: set[str] = set()
 
     async def recognize(self, envelope: Envelope) -> tuple[Envelope, bool]:
-        """The envelope with the listed number that is surely the author's, or none; and whether they may write."""
+        """The envelope with the author's listed number only if it is really theirs, and whether they may write."""
         known, is_approved = await self._recognized(envelope)
         return known, may_write(known, self.allowed, is_approved=is_approved)
 
     async def keep_members(self) -> None:
-        """Learn again and again who is in the listed groups; while the bridge does not tell, what was known holds."""
+        """Updates the members of the listed groups regularly; until the bridge tells, the last known ones apply."""
         while self.allowed.needs_members:
             await asyncio.sleep(self._members_seconds)
             with suppress(Disconnected, ConfigError):
                 await self._look_up_members()
 
     async def learn_members(self) -> None:
-        """Learn who is in the listed groups before anything is taken: a member who writes must not pass for a stranger.
+        """Learns who is in the listed groups before anything is admitted: a member must not be taken for a stranger.
 
         Raises:
-            Disconnected: the bridge did not tell; one that answers everything but this is taken as it is in the end.
+            Disconnected: the bridge did not tell; if it answers everything but this, it is accepted as it is in the end.
         """
         if not self.allowed.needs_members or self.allowed.members:
             return
@@ -84,7 +84,7 @@ class Recognition:
         self.allowed = replace(self.allowed, members=members_of(groups, self.allowed))
 
     async def _recognized(self, envelope: Envelope) -> tuple[Envelope, bool]:
-        """The envelope with the listed number that is surely the author's (or none), and whether they were let in."""
+        """The envelope with the author's listed number only if it is really theirs, and whether they were let in."""
         author, account, number = envelope.author, envelope.account, envelope.number
         if not self._asks_store or author is None or envelope.from_self:
             return envelope, False
@@ -103,7 +103,7 @@ class Recognition:
         return (replace(envelope, number=pinned) if pinned else envelope), is_approved
 
     async def _has(self, number: str, author: PersonId) -> bool:
-        """Whether a listed number is the author's: pinned to them, to nobody yet, or their uuid is listed, too."""
+        """Whether a listed number is the author's: pinned to them, or to nobody yet, or their uuid is listed, too."""
         if self._holders.get(number) == author:
             return True
         now, is_confirmed = self._clock.wall(), author in self.allowed.persons | self.allowed.admins

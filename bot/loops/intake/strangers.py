@@ -1,6 +1,6 @@
-"""What is done about strangers: they get a code, if it is their turn, and what they ask waits until they are let in.
+"""Strangers: they may get a code, and what they ask waits until they are let in.
 
-Left to others: who gets a code and when (`bot.policy.pairing`), how long what they write waits (`bot.policy.waiting`).
+Left to others: who gets a code and when (`bot.policy.pairing`), how long their messages wait (`bot.policy.waiting`).
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Admission:
-    """Who is let in beyond the list of names, and how much is too much."""
+    """Who is let in besides the listed people, and how much is too much."""
 
     quota: Quota
     pairing: Pairing | None = None
@@ -40,12 +40,12 @@ class Admission:
 
     @property
     def rooms(self) -> tuple[WaitingRoom, ...]:
-        """Where strangers wait to be let in."""
+        """The places where strangers wait to be let in."""
         return tuple(room for room in (self.pairing, self.callers) if room is not None)
 
 
 class Strangers:
-    """What is done about strangers; nothing without `admission`. `name` is what Aldis is called in groups."""
+    """Handles strangers; without `admission` it does nothing. `name` is what people call Aldis in groups."""
 
     def __init__(
         self,
@@ -64,29 +64,29 @@ class Strangers:
         self._pairing = admission.pairing if admission else None
         self._callers = admission.callers if admission else None
         self.rooms = admission.rooms if admission else ()
-        """Where they wait to be let in."""
+        """The places where they wait to be let in."""
         self._name = name
 
     def invite(self, envelope: Envelope) -> None:
-        """Give a stranger who wrote directly a code, if it is their turn."""
+        """Gives a code to a stranger who wrote directly, if it is their turn."""
         pairing, author, chat = self._pairing, envelope.author, envelope.chat
         if pairing is None or author is None or chat is None or not is_direct(envelope):
             return
         now = self._clock.now()
-        # A phone also sends frames without a word in them; nobody waits for an answer to those.
+        # A phone also sends frames without a word, to which nobody awaits an answer.
         if envelope.kind is not Kind.MESSAGE or not pairing.has_room(author, now) or not self._awaits_answer(envelope):
             return
         code = pairing.code(author, now)
         if code is not None:
             self._counts.add("codes_given")
-            # Perhaps nobody asks for it any more; what the stranger wrote goes with it all the same.
+            # Perhaps nobody uses it any more; what the stranger wrote is then forgotten with it.
             asyncio.get_running_loop().call_later(GOOD_FOR.total_seconds(), pairing.forget, now + GOOD_FOR)
             with speaking(self._language_of(envelope)):
                 invitation = Reply(chat=chat, content=Styled(text=say(phrases.INVITATION, code=code)))
             self._aside.begin(self._send(invitation), "pairing-code")
 
     def hold(self, envelope: Envelope) -> None:
-        """What a stranger asks who waits to be let in is answered then; until then nothing of it is written."""
+        """Holds a waiting stranger's question to be answered once they are let in; until then none of it is stored."""
         author, now = envelope.author, self._clock.now()
         if author is None or not is_direct(envelope):
             return
@@ -94,7 +94,7 @@ class Strangers:
             self._callers.note(envelope)
         rooms = [room for room in self.rooms if author in room.people(now)]
         event = self._transport.event(envelope) if rooms else None
-        # A command that was not carried out when it was given is not carried out later.
+        # A command that was not carried out at once is not carried out later.
         is_asked = isinstance(route(event, name=self._name), Question | Correction)
         for room in rooms:
             if isinstance(event, Deleted):
@@ -103,7 +103,7 @@ class Strangers:
                 room.hold(author, envelope, now)
 
     def _language_of(self, envelope: Envelope) -> Language:
-        """The language in which they write, as far as one message tells; else that of Aldis."""
+        """The language in which they write, if one message tells; else that of Aldis."""
         event = self._transport.event(envelope)
         heard = heard_in([event], ChatSettings()) if isinstance(event, Incoming) else None
         return heard or current_language()

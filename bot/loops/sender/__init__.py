@@ -1,1 +1,1 @@
-"""What stands in the outbox is sent, and *sent*, *not sent* and *unknown* are told apart."""
+"""Sends what is in the outbox, and tells *sent*, *not sent* and *unknown* apart."""

@@ -1,7 +1,7 @@
-"""Delivery of one item of the outbox: how it is sent, and what is tried where that is refused.
+"""Delivery of one outbox item: how it is sent, and what is tried if that is refused.
 
-A reply that takes the place of an earlier one edits it as long as Signal's apps allow that, and is a new message
-afterwards. What is refused for its form is tried once without it, what comes without its files says so.
+A reply that replaces an earlier one edits it as long as Signal's apps allow that; after that it is a new message. If
+its form is refused, it is tried once more as plain text; a message that arrives without its files says so.
 Left to others: what then becomes of the item (`bot.loops.sender.outcomes`).
 """
 
@@ -24,9 +24,9 @@ from store import OutboxId, OutboxItem, SentMessage
 _log = logging.getLogger(__name__)
 
 _MAX_UPLOADS = 3
-"""How often files are refused that may be taken the next time; the words do not wait for them any longer."""
+"""How often files may be refused temporarily before the words are sent without them."""
 _PLAIN_FROM = 2
-"""After how many tries of which nobody knows what became of them what stands around the words is left out."""
+"""After how many tries with an unknown outcome everything but the words is left out."""
 
 _OUTCOMES: Mapping[type[TransportError], str] = {
     SentUnnamed: "sent",
@@ -35,23 +35,23 @@ _OUTCOMES: Mapping[type[TransportError], str] = {
     Untrusted: "held",
     Undeliverable: "undeliverable",
 }
-"""What a send that failed is called in the figures; of any other nobody knows what became of it."""
+"""The metric's label for a failed send; all other errors have an unknown outcome."""
 
 
 @dataclass(slots=True)
 class Tries:
-    """What this life has seen of the tries of an item that is not settled."""
+    """What this run has seen of the tries of an unsettled item."""
 
     gone_out_before: int
-    """How much this life had sent when the last of them failed, or the first began."""
+    """How many messages this run had sent when its last try failed, or its first began."""
     refused_uploads: int = 0
-    """How often its files were refused that may be taken yet."""
+    """How often its files were refused temporarily."""
     outages: int = 0
-    """How many failed while nothing else went out either: they tell nothing about it."""
+    """How many tries failed while nothing else went out either: they say nothing about it."""
 
 
 class Delivery:
-    """Sends items, one by one, and remembers what this life has seen of the tries of each."""
+    """Sends items, one by one, and remembers what this run has seen of the tries of each."""
 
     def __init__(
         self,
@@ -68,12 +68,12 @@ class Delivery:
         self._outcomes = outcomes
         self._on_untrusted = on_untrusted
         self.tries: dict[OutboxId, Tries] = {}
-        """Of what did not go out; the rest is taken out by the loop when it is settled."""
+        """For items that did not go out; the loop removes the others once they are settled."""
         self._gone_out = 0
-        """How much went out in this life."""
+        """How many messages went out in this run."""
 
     async def attempt(self, item: OutboxItem) -> Outcome:
-        """Sends an item; returns what has to be written down."""
+        """Sends an item; returns what must be recorded."""
         try:
             outgoing = events.outgoing(item.reply)
         except UnreadableEvent as error:
@@ -84,7 +84,7 @@ class Delivery:
         return outcome
 
     def _count_missed(self) -> None:
-        """Count whom a send to a group has missed; it is not sent again, for the others would read it twice."""
+        """Counts the members a group send has missed; it is not repeated, because the others would read it twice."""
         while self._transport.missed:
             missed = self._transport.missed.popleft()
             self._counts.add(f"missed_{missed.reason}")
@@ -92,7 +92,7 @@ class Delivery:
                 self._on_untrusted(missed.person)
 
     async def _tried(self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool = False) -> Outcome:
-        """Try to send it; `lost_files`: there should have been more, which people are told when it goes out."""
+        """Tries to send it; `lost_files`: people are told, once it goes out, that there should have been files."""
         if isinstance(outgoing, Reply) and item.doubts - self.tries[item.id].outages >= _PLAIN_FROM:
             outgoing, lost_files = _plain(outgoing), lost_files or bool(outgoing.files and outgoing.content.text)
         edits = editable(item, self._clock.wall()) if isinstance(outgoing, Reply) and not outgoing.files else None
@@ -110,7 +110,7 @@ class Delivery:
         return self._outcomes.finish(item, outgoing, sent_at, edits, lost_files=lost_files)
 
     async def _timed(self, outgoing: Outgoing, edits: SentMessage | None) -> tuple[SentId, SentMessage | None]:
-        """As `_sent_at`; how long it took is noted by how it ended."""
+        """Does the same as `_sent_at`, and records the duration under its outcome."""
         began, outcome = time.monotonic(), "unknown"
         try:
             sent = await self._sent_at(outgoing, edits)
@@ -124,9 +124,9 @@ class Delivery:
             self._counts.observe("send_seconds", time.monotonic() - began, outcome=outcome)
 
     async def _sent_at(self, outgoing: Outgoing, edits: SentMessage | None) -> tuple[SentId, SentMessage | None]:
-        """Send, and give Signal's name for it: a removal has one too, which phones confirm like any other.
+        """Sends, and returns Signal's timestamp for it; a removal has one, too, which phones confirm like any other.
 
-        Gives also what was edited in the end: where that is refused for good, it is a new message.
+        Also returns what was edited in the end, which is None for a new message, even if one replaces a refused edit.
         """
         if not isinstance(outgoing, Reply):
             return await self._transport.remove(outgoing), None
@@ -157,7 +157,7 @@ class Delivery:
                 return self._outcomes.hold(item, error)
             case NotSent():
                 return self._outcomes.postpone(item, error)
-            case _ if isinstance(outgoing, Removal):  # one that is done twice is the same as one
+            case _ if isinstance(outgoing, Removal):  # doing it twice is the same as doing it once
                 return self._outcomes.postpone(item, error, is_in_doubt=True)
             case _:
                 is_outage = isinstance(error, NetworkFailed) and self._is_outage(item)
@@ -172,7 +172,7 @@ class Delivery:
         return before == self._gone_out
 
     async def _without_files(self, item: OutboxItem, outgoing: Outgoing, error: NotUploaded) -> Outcome:
-        """Send the words alone, at once or after some tries; a long text in parts. Nothing went out so far."""
+        """Sends the words alone, at once or after some tries; a long text in parts. Nothing went out so far."""
         if not isinstance(outgoing, Reply) or not (outgoing.files or is_long(outgoing.content)):
             if error.is_final:
                 return self._outcomes.give_up(item, outgoing, str(error), "too_large")
@@ -191,6 +191,6 @@ class Delivery:
 
 
 def _plain(reply: Reply) -> Reply:
-    """The words alone, or the files where there are none: what stands around them may be what a bridge refuses."""
+    """The words alone, or the files if there are no words, because a bridge may refuse everything around them."""
     files = () if reply.content.text else reply.files
     return replace(reply, content=Styled(text=reply.content.text), quote=None, mentions=(), files=files)

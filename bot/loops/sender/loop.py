@@ -1,21 +1,21 @@
-"""Sender: sends what stands in the outbox, and tells *sent*, *not sent* and *unknown* apart.
+"""Sender: sends what is in the outbox, and tells *sent*, *not sent* and *unknown* apart.
 
     begin --> send, edit, remove
-                   |-went out---------> sent
-                   |-surely not-------> again later, with growing pauses
-                   |-without a name---> sent, and never again; it cannot be edited
-                   |-nobody knows-----> unknown: a receipt proves it, or it is sent again after the grace period
-                   |-not to this key--> held with its conversation until a new safety number is trusted
-                   |-not its files----> the words alone, and a sentence that there should have been more
-                   |-not its long text> in several messages
-                   '-never will-------> dead; the operator is told, and people once something reaches them. What is
-                                        refused for its form is tried once without
+                   |-went out------------> sent
+                   |-certainly did not---> again later, with growing pauses
+                   |-without a timestamp-> sent, and never again; it cannot be edited
+                   |-unknown-------------> unknown: a receipt proves it, or it is sent again after the grace period
+                   |-not to this key-----> held with its conversation until a new safety number is trusted
+                   |-not its files-------> the words alone, and a sentence that there should have been files
+                   |-not its long text---> in several messages
+                   '-never will----------> dead; the operator is told, and people once something reaches them. If its
+                                           form was refused, it is tried once as plain text first
 
-An answer is begun in the commit that keeps it (`Sender._beginning`): the attempt stands on the disk before it is made,
-and nothing ever happened between the two. That it went out may wait a moment for the commit of something else
-(`_PATIENCE_SECONDS`), where nothing waits for it.
-Sends of different conversations run side by side, those of one conversation one after the other. So that the bridge is
-not overrun there are few places for them; a send that has not ended after a moment waits for something, and gives its
+An answer is begun in the commit that stores it (`Sender._beginning`): the attempt is on the disk before it is made, and
+no crash can come between the two. Recording that it went out can wait a moment for the commit of something else
+(`_PATIENCE_SECONDS`), if nothing depends on it.
+Sends of different conversations run side by side, those of one conversation one after the other. To avoid overrunning
+the bridge there are only few places; a send that has not ended after a moment is waiting for something, and gives its
 place to others.
 Left to others: the try itself (`bot.loops.sender.delivery`) and what its end means (`bot.loops.sender.outcomes`), what
 is said (`bot.turn`), the proof by receipts (`bot.loops.intake`, `store.attempts`).
@@ -51,33 +51,33 @@ _log = logging.getLogger(__name__)
 
 _PLACES = 16
 _MAX_SENDING = 1000
-"""Those included that have no place any more."""
+"""The limit including those that gave their place away."""
 _STORE_PAUSE_SECONDS = 1.0
 _PATIENCE_SECONDS = 0.05
-"""How much longer it may take until it is written down that something went out, where a receipt can prove it. A kill in
-this time leaves the send in doubt, as one during the send does: the bridge itself takes some tenths of a second."""
+"""How much longer it may take to record that something went out, if a receipt can prove it. A kill in that time leaves
+the send in doubt, as one during the send does: the bridge itself takes some tenths of a second."""
 _MIN_WAIT_SECONDS = 0.05
 _MAX_NAP_SECONDS = 5.0
-"""While something waits: so far the store may be behind in knowing how long receipts were listened for."""
+"""The longest sleep while something waits, and so how far the store's record of listening for receipts can lag."""
 
 _PLACE_SECONDS = 2.0
-"""After which a send gives its place away: a bridge that is well takes less for one."""
+"""When a send gives its place away: a healthy bridge takes less for one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Begun:
-    """What was looked up in the outbox."""
+    """What was found in the outbox."""
 
     items: tuple[OutboxItem, ...] = ()
-    """What is to be sent now."""
+    """The items to send now."""
     seconds: float | None = None
-    """In how many something will be due; None when nothing waits for a time."""
+    """The time until something is due; None if nothing waits for a time."""
     settled: frozenset[OutboxId] = frozenset()
-    """What was tried before, and nobody tries again."""
+    """Items that were tried earlier and will not be tried again."""
 
 
 class Sender:
-    """The loop of departures. `language` tells what Aldis speaks in a conversation, for the few words of its own."""
+    """The loop of departures. `language` tells what Aldis speaks in a conversation, for its own few sentences."""
 
     def __init__(
         self,
@@ -94,12 +94,11 @@ class Sender:
         on_untrusted: Callable[[PersonId], None] | None = None,
         patience_seconds: float = _PATIENCE_SECONDS,
     ) -> None:
-        """`grace_seconds` is how long an unknown send may wait for its proof; without one it is sent again, up to
-        `max_resends` times. `max_parts` is into how many messages a text is split that cannot be sent as one.
-        `patience_seconds` is how long it may take until it is written down that an answer went out, where nothing waits
-        for that.
+        """`grace_seconds` is how long an unknown send waits for its proof; without one it is sent again, up to
+        `max_resends` times. `max_parts` limits the messages into which a text is split that cannot be sent as one.
+        `patience_seconds` is how long recording a sent answer may wait if nothing depends on it.
 
-        `on_untrusted` is told whom a message to a group missed for their safety number.
+        `on_untrusted` is called with a person whom a group message missed because of their safety number.
         """
         self._transport = transport
         self._store = store
@@ -111,7 +110,7 @@ class Sender:
         self._patience_seconds = patience_seconds if transport.has_receipts else 0.0
         self._sending: dict[asyncio.Task[None], OutboxId] = {}
         self._placed: set[asyncio.Task[None]] = set()
-        """Those that have a place."""
+        """The sends that have a place."""
         outcomes = Outcomes(
             clock, counts, grace=self._grace, max_resends=max_resends, language=language, max_parts=max_parts
         )
@@ -119,7 +118,7 @@ class Sender:
         self._is_closing = False
 
     async def recover(self) -> None:
-        """At start: what a crash left under way is unknown."""
+        """Runs at start: marks sends interrupted by a crash as unknown."""
         now, grace = self._clock.now(), self._grace
         until = now + max(grace, timedelta(seconds=MAX_PAUSE_SECONDS))
         longest = max(until, now + timedelta(seconds=MAX_WAIT_SECONDS))
@@ -143,7 +142,7 @@ class Sender:
             )
 
     async def run(self) -> None:
-        """Send until `drain` is called and nothing is due, or the task is cancelled."""
+        """Sends until `drain` is called and nothing is due, or the task is cancelled."""
         wakeup = self._store.wakeups["outbox"]
         async with (
             asyncio.TaskGroup() as group,
@@ -161,23 +160,23 @@ class Sender:
                 await is_set_within(wakeup, seconds)
 
     def drain(self) -> None:
-        """Send what is due now; `run` returns after it. What is due later is sent after the next start."""
+        """Sends what is due now, after which `run` returns. What is due later is sent after the next start."""
         self._is_closing = True
         self._store.wakeups["outbox"].set()
 
     async def _begin_all(self, group: asyncio.TaskGroup) -> float | None:
-        """Begin what is due; gives the seconds until something will be, or None."""
+        """Begins what is due; returns the seconds until something will be, or None."""
         if self._room() == 0:
             return None
         return self._started(group, await self._store.transaction(self._begun))
 
     def _beginning(self) -> Callable[[Repositories], _Begun] | None:
-        """Begins what is due in the commit that makes it so; None: no place is free."""
+        """Returns what begins due items in the commit that makes them due; None if no place is free."""
         return self._begun if self._room() else None
 
     def _on_begun(self, group: asyncio.TaskGroup, begun: _Begun) -> None:
         if self._started(group, begun) is not None:
-            # The loop has to wait for less long.
+            # The loop must wake earlier.
             self._store.wakeups["outbox"].set()
 
     def _room(self) -> int:
@@ -185,13 +184,13 @@ class Sender:
         return max(0, min(_PLACES - len(self._placed), _MAX_SENDING - len(self._sending)))
 
     def _begun(self, repos: Repositories) -> _Begun:
-        """What is to be sent now, within a transaction; a repetition is noted in the ledger."""
+        """Begins what is to be sent now, within a transaction; the ledger notes a repetition."""
         now = self._clock.now()
         self._remove_copies(repos, now)
         settled = self._settled(repos)
         if not repos.outbox.has_open():
             return _Begun(settled=settled)
-        # While the stream is away no receipt can come: that is no time in which it could have.
+        # While the stream is closed no receipt can arrive, so that time does not count.
         unheard = self._grace if self._transport.has_receipts and not self._transport.is_open else None
         items = repos.outbox.begin(now=now, most=self._room(), stamped_at=self._clock.wall(), unheard=unheard)
         for item in items:
@@ -207,21 +206,21 @@ class Sender:
         return _Begun(items=items, seconds=seconds, settled=settled)
 
     def _settled(self, repos: Repositories) -> frozenset[OutboxId]:
-        """What was tried and is no longer open, within a transaction: a receipt has proved it, or it was taken back."""
+        """Items that were tried and are no longer open, within a transaction: proved by a receipt, or taken back."""
         if len(self._delivery.tries) <= len(self._sending):
             return frozenset()
         tried = frozenset(self._delivery.tries.copy())
         return tried - repos.outbox.open_among(tried)
 
     def _keep_removal(self, repos: Repositories, item: OutboxItem) -> None:
-        """How it is removed, should it show that it stands beside another; its words may be gone by then."""
+        """Stores the removal for the case that the item turns out to be a duplicate; its words may be gone by then."""
         with suppress(UnreadableEvent):
             if isinstance(outgoing := events.outgoing(item.reply), Reply):
                 removal = Removal(chat=outgoing.chat, target=SentId(0))
                 repos.attempts.keep_removal(item.id, events.dump_value(removal))
 
     def _remove_copies(self, repos: Repositories, now: datetime) -> None:
-        """Have removed what shows by now to stand in its chat twice."""
+        """Removes messages that have turned out to be in their chat twice."""
         for copy in repos.attempts.take_copies():
             removal = Removal(chat=events.outgoing(copy.removal).chat, target=SentId(copy.name))
             add_message(repos, copy.conversation, copy.turn, removal, now)
@@ -248,13 +247,13 @@ class Sender:
         self._store.wakeups["outbox"].set()
 
     async def _deliver(self, item: OutboxItem) -> None:
-        """One send; what came of it is written down, and what that lets go is begun."""
+        """Makes one send, records its outcome, and begins what that unblocks."""
         outcome = await self._delivery.attempt(item)
-        self._placed -= {asyncio.current_task()}  # its place is free for what is begun next
+        self._placed -= {asyncio.current_task()}  # its place is free for whatever begins next
 
         def record(repos: Repositories) -> None:
             outcome(repos)
-            repos.outbox.notify("outbox")  # what it lets go is begun in the same commit
+            repos.outbox.notify("outbox")  # what it unblocks begins in the same commit
 
         may_wait = isinstance(outcome, WentOut) and outcome.is_last and not self._is_closing
         await self._recorded(record, self._patience_seconds if may_wait else 0.0)
@@ -264,7 +263,7 @@ class Sender:
             self._store.wakeups["outbox"].set()
 
     async def _recorded(self, work: Outcome, patience_seconds: float) -> None:
-        """Write it down, however long that takes: a send that is not recorded would be taken for an unknown one."""
+        """Records it, however long that takes: an unrecorded send would count as unknown."""
         while True:
             try:
                 return await self._store.transaction(work, patience_seconds=patience_seconds)

@@ -1,8 +1,8 @@
-"""Outcomes: what the end of a send means for its item in the outbox, and when it is sent again.
+"""Outcomes: what the end of a send means for its outbox item, and when it is sent again.
 
-Each outcome is a function that writes it down within a transaction. Where an answer could not edit the status or the
-earlier answer in whose place it comes, that one is removed next. A status in doubt is given a moment for its receipt,
-and is never sent again.
+Each outcome is a function that records it within a transaction. If an answer could not edit the status or the earlier
+answer that it replaces, that message is removed next. A status in doubt gets a moment for its receipt, and is never
+sent again.
 """
 
 import logging
@@ -28,40 +28,40 @@ _log = logging.getLogger(__name__)
 _FIRST_PAUSE_SECONDS = 2.0
 MAX_PAUSE_SECONDS = 300.0
 MAX_WAIT_SECONDS = 86_400.0
-"""However long Signal wants us to wait: once a day it is asked again."""
+"""However long Signal wants us to wait, it is asked again once a day."""
 MAX_RESENDS = 3
-"""How often what may have gone out is sent again."""
+"""How often something that may have gone out is sent again."""
 _MAX_OUTAGE_RESENDS = 960
-"""The same while nothing goes out at all: with the usual grace period that is a day."""
+"""The same while nothing goes out at all: a day with the usual grace period."""
 _ABOUT_THE_MESSAGE = frozenset({"refused", "too_large"})
-"""For what reasons one message does not go out where another one may."""
+"""Reasons why one message does not go out although others may."""
 _MAX_EDITS = 10
 _EDITABLE = timedelta(days=1)
 """Source: MAX_EDIT_COUNT and the sending window of Signal-Android, MessageConstraintsUtil (2026)."""
 
 STATUS_GRACE = timedelta(seconds=10)
-"""How long the answer waits for the receipt of a status in doubt, so that it can edit it. Phones that are on confirm
-within a second or two; for the others the answer is a new message."""
+"""How long the answer waits for the receipt of a status in doubt in order to edit it. Phones that are on confirm within
+a second or two; for all others the answer is a new message."""
 
 
 Outcome = Callable[[Repositories], None]
-"""Writes down what became of a send, within a transaction."""
+"""Records what became of a send, within a transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class WentOut:
-    """Writes down that something went out; nothing of its answer follows where it `is_last`."""
+    """Records that something went out; `is_last`: nothing more of its answer follows."""
 
     record: Outcome
     is_last: bool
 
     def __call__(self, repos: Repositories) -> None:
-        """Writes it down."""
+        """Records it."""
         self.record(repos)
 
 
 class Outcomes:
-    """`grace` is how long a send in doubt waits for its proof; after `max_resends` it is given up."""
+    """`grace` is how long a send in doubt waits for its proof; after `max_resends` repetitions it is given up."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Outcomes:
     def finish(
         self, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None, *, lost_files: bool
     ) -> WentOut:
-        """It went out; `lost_files`: people are told that there should have been more."""
+        """It went out; `lost_files`: people are told that there should have been files."""
 
         def record(repos: Repositories) -> None:
             self._keep_sent(repos, item, outgoing, sent_at, edits)
@@ -96,7 +96,7 @@ class Outcomes:
     def _keep_sent(
         self, repos: Repositories, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None
     ) -> None:
-        """Write down what went out, within a transaction; a status that must not stay beside it is removed next."""
+        """Records what went out, within a transaction; a status that must not stay beside it is removed next."""
         now, wall = self._clock.now(), self._clock.wall()
         targets = [sent_at] if repos.outbox.mark_sent(item.id, sent_at, now=now, edited=edits) else []
         if item.status is not None and edits is None and isinstance(outgoing, Reply):
@@ -106,7 +106,7 @@ class Outcomes:
         self._remove(repos, item, outgoing.chat, targets)
 
     def split(self, item: OutboxItem, reply: Reply) -> Outcome:
-        """Puts a text that cannot be sent as one message back as several; people are named in plain words there."""
+        """Splits a text that cannot be sent as one message into several, in which people are named without mentions."""
         self._counts.add("texts_split")
         _log.warning("reply %d cannot be sent as one message; it is split", item.id)
         now = self._clock.now()
@@ -140,9 +140,9 @@ class Outcomes:
     def _say(
         self, repos: Repositories, item: OutboxItem, chat: ChatId, sentence: Sentence, *, notice_of: int | None = None
     ) -> None:
-        """Say a sentence behind what the item's turn says, within a transaction; `notice_of` as in `Reply`.
+        """Adds a sentence after the words of the item's turn, within a transaction; `notice_of` as in `Reply`.
 
-        In a message of its own: with the words of another one it might not fit.
+        It is a message of its own, because it might not fit into another.
         """
         conversation = repos.outbox.conversation_of(item.id)
         if conversation is None:
@@ -153,7 +153,7 @@ class Outcomes:
         add_message(repos, conversation, item.turn, reply, self._clock.now())
 
     def _remove(self, repos: Repositories, item: OutboxItem, chat: ChatId, targets: Iterable[SentId]) -> None:
-        """Have messages of ours removed from the chat, within a transaction."""
+        """Removes messages of ours from the chat, within a transaction."""
         conversation = repos.outbox.conversation_of(item.id)
         if conversation is None:
             return
@@ -161,7 +161,7 @@ class Outcomes:
             add_message(repos, conversation, item.turn, Removal(chat=chat, target=target), self._clock.now())
 
     def postpone(self, item: OutboxItem, error: TransportError, *, is_in_doubt: bool = False) -> Outcome:
-        """It surely did not go out, or may go out twice: it is tried again after a pause that grows."""
+        """It did not go out, or can safely go out twice: it is tried again after a growing pause."""
         seconds = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(item.attempts, 10), MAX_PAUSE_SECONDS)
         seconds *= random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
         seconds = min(max(seconds, error.retry_after_seconds or 0), MAX_WAIT_SECONDS)
@@ -188,7 +188,7 @@ class Outcomes:
         return record
 
     def give_up(self, item: OutboxItem, outgoing: Outgoing | None, words: str, reason: str) -> Outcome:
-        """It never will go out; `outgoing` is what it holds, None where that cannot be read."""
+        """It will never go out; `outgoing` is its content, None if unreadable."""
         self._counts.add(f"undeliverable_{reason}")
         _log.error("reply %d is undeliverable: %s", item.id, words)
         now = self._clock.now()
@@ -202,8 +202,8 @@ class Outcomes:
     def _tell_of_unsent(
         self, repos: Repositories, item: OutboxItem, outgoing: Outgoing | None, *, at_once: bool
     ) -> None:
-        """People are told that it may not have arrived, once for a turn: `at_once` where another message can reach
-        them, else when one did.
+        """Tells people, once per turn, that something may not have arrived: `at_once` if another message can reach
+        them, otherwise once one did.
         """
         if item.is_status or isinstance(outgoing, Removal):
             return
@@ -213,7 +213,7 @@ class Outcomes:
             self._say(repos, item, outgoing.chat, phrases.MESSAGE_NOT_SENT, notice_of=item.id)
 
     def _tell_what_is_owed(self, repos: Repositories, item: OutboxItem, outgoing: Outgoing) -> None:
-        """Something went out in the chat: now people can be told of what did not."""
+        """Tells people about what did not arrive, now that something went out in the chat."""
         if item.is_status or isinstance(outgoing, Removal):
             return
         if repos.outbox.take_owed(item.id) and outgoing.notice_of is None:
@@ -230,7 +230,7 @@ class Outcomes:
         return record
 
     def settle_unnamed(self, item: OutboxItem, error: SentUnnamed) -> Outcome:
-        """It is there: never again, whether a receipt tells its timestamp or not."""
+        """It went out: it is never sent again, whether or not a receipt tells its timestamp."""
         _log.error("reply %d: %s; unless a receipt tells, it cannot be edited or removed", item.id, error)
         now = self._clock.now()
         return lambda repos: repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
@@ -238,7 +238,7 @@ class Outcomes:
     def doubt(
         self, item: OutboxItem, outgoing: Outgoing, reason: str, *, outages: int, is_outage: bool = False
     ) -> Outcome:
-        """Nobody knows whether it went out; `outages`: how many of its tries failed while nothing went out at all."""
+        """It may have gone out; `outages` is how many of its tries failed while nothing went out at all."""
         self._counts.add("sends_unknown")
         is_over = item.doubts >= (_MAX_OUTAGE_RESENDS if is_outage else self._max_resends + outages)
         what_next = "giving up" if is_over else "waiting for a receipt"
@@ -247,7 +247,7 @@ class Outcomes:
         grace = min(self._grace, STATUS_GRACE) if item.is_status else self._grace
 
         def record(repos: Repositories) -> None:
-            # Own time is asked within the transaction: beside it, a step of the clock may just be made to count.
+            # Own time is read within the transaction, because a step of the clock may start to count beside it.
             now = self._clock.now()
             if is_over:
                 self._tell_of_unsent(repos, item, outgoing, at_once=False)
@@ -263,7 +263,7 @@ def _has_files(outgoing: Outgoing) -> bool:
 
 
 def editable(item: OutboxItem, wall: datetime) -> SentMessage | None:
-    """The message that is to be edited; None where there is none, or Signal's apps would not show the edit any more."""
+    """The message to edit; None if there is none, or Signal's apps would no longer show the edit."""
     old = item.edits
     if old is None or old.revision >= _MAX_EDITS:
         return None

@@ -1,1 +1,1 @@
-"""What waits in the inbox is taken, and each turn seen through."""
+"""Claims what waits in the inbox, and sees each turn through."""

@@ -1,21 +1,21 @@
-"""Worker: takes what waits in the inbox and sees each turn through, one at a time per conversation, many side by side.
+"""Worker: claims what waits in the inbox and sees each turn through: one at a time per conversation, many side by side.
 
-    urgent --> deletion, edit, command: carried out at once, whatever runs (it may be about just that), and before
-               anything else of its conversation is taken
+    urgent --> deletion, edit, command: carried out at once, whatever is running (it may be about just that), and before
+               anything else of its conversation is claimed
     claim --> read the envelopes --> route --nothing to answer-------> ignore
                                        |-----too old, over the limit--> the person is told
                                        '----> load --> agent --> keep
-    What arrives while there is room is claimed in the commit that writes it down (`Worker._claiming`): before anything
-    computes both stand on the disk, and nothing ever happened between the two.
-    it takes too long, or is stopped: the person is told.   It fails, or kills the process: tried again, after a few
-    times buried and told (which tries count: `store.inbox`).
-    Aldis is shut down: handed back, it does not count as a try.
+    While there is room, a message is claimed in the commit that stores it (`Worker._claiming`): both are on the disk
+    before anything is computed, and no crash can come between the two.
+    it takes too long, or is stopped: the person is told.   It fails, or kills the process: it is tried again, and after
+    a few tries given up and the person told (which tries count: `store.inbox`).
+    Aldis is shut down: it is handed back, which does not count as a try.
 
-A turn spends nearly all of its time waiting: for a model, a tool, a person. It keeps nobody else from being served
-meanwhile; `WORKER__CONVERSATIONS_AT_ONCE` only bounds the memory. What computes is bounded where it computes:
-files are opened a few at a time, each conversation and each person has one or a few turns, money has its budgets.
-Left to others: what of a claim is to be answered (`questions`), everything about the answer (`bot.turn`), what people
-see of it meanwhile (`typing_indicator`, `bot.turn.status`, `bot.turn.reactions`), sending it (`bot.loops.sender`).
+A turn spends nearly all of its time waiting: for a model, a tool, a person. Meanwhile others are served;
+`WORKER__CONVERSATIONS_AT_ONCE` only limits the memory. Computation is limited where it happens: files are opened a few
+at a time, each conversation and each person has one or a few turns, and money has its budgets.
+Left to others: which messages of a claim to answer (`questions`), everything about the answer (`bot.turn`), what people
+see meanwhile (`typing_indicator`, `bot.turn.status`, `bot.turn.reactions`), sending it (`bot.loops.sender`).
 """
 
 import asyncio
@@ -58,16 +58,16 @@ _CLAIM_MARGIN_SECONDS = 60.0
 _PAUSE_SECONDS = 1.0
 _SHOWN_QUESTION_CHARS = 200
 _MAX_CLAIMS = 16
-"""In one transaction: others want something from the store, too."""
+"""The limit per transaction, because others need the store, too."""
 _MAX_DEATHS = 10
-"""Of processes, while a turn only waited and came no further: it cannot have killed them as far as anybody sees, but so
-many are no chance."""
+"""How many processes may die while a turn only waits and makes no progress. It does not seem to be the cause, but so
+many deaths are no coincidence."""
 _MAX_BURIALS = 10
-"""How often it is tried to tell that a turn was given up. Every process that is killed meanwhile counts, too."""
+"""How often Aldis tries to tell that a turn was given up; every process killed meanwhile counts as a try."""
 
 
 _Taken = tuple[tuple[Claim, ...], bool]
-"""What was claimed, and whether more waits."""
+"""The claims, and whether more waits."""
 
 
 class Worker:
@@ -92,8 +92,8 @@ class Worker:
         on_kept: Callable[[Turn], None] = lambda _: None,
         greeting: Callable[[], str] | None = None,
     ) -> None:
-        """`on_kept` is called with each turn that was answered and is remembered. `greeting` gives what people hear
-        before the first answer in their own chat, in the language that is spoken; None: nothing.
+        """`on_kept` is called with each turn that was answered and is remembered. `greeting` returns what people are
+        told before their first answer in a direct chat, in the current language; None: nothing.
         """
         self._on_kept = on_kept
         self._greeting = greeting
@@ -124,26 +124,26 @@ class Worker:
         )
         self._work = Work(store)
         self._seen = InboxId(0)
-        """The newest message that was looked at while it waited."""
+        """The newest waiting message that was looked at."""
         self._settings = settings
         self._authority = authority
         self._running: dict[ConversationId, asyncio.Task[None]] = {}
         self._people: Counter[bytes] = Counter()
-        """How many turns of each person (a handle) are under way."""
+        """How many turns of each person (a handle) are running."""
         self._stopped: set[ConversationId] = set()
         self._forgotten: set[ConversationId] = set()
         self._told: set[ConversationId] = set()
-        """Where the turn has its answer kept, and only puts away what is left of it."""
+        """Conversations whose turn has stored its answer and is only cleaning up."""
         self._is_closing = False
         self._is_looking = False
-        """Whether it takes what waits by itself: then nothing is claimed as it arrives."""
+        """Whether it is claiming what waits; nothing is claimed on arrival meanwhile."""
         self._is_more_waiting = False
-        """Whether something waits that could not be taken when last looked; then the end of a turn is worth a look."""
+        """Whether something was left waiting at the last look, so that it looks again when a turn ends."""
         self._ends = 0
         """How many turns have ended."""
 
     async def run(self) -> None:
-        """Take turns until `drain` is called or the task is cancelled."""
+        """Takes turns until `drain` is called or the task is cancelled."""
         wakeup = self._store.wakeups["inbox"]
         try:
             async with (
@@ -158,26 +158,26 @@ class Worker:
             await self._reactions.aclose()
 
     def drain(self) -> None:
-        """Take nothing new; `run` returns when the turns under way have ended."""
+        """Claims nothing new; `run` returns when the running turns have ended."""
         self._is_closing = True
         self._store.wakeups["inbox"].set()
 
     def running_turns(self) -> set[str]:
-        """The names of the turns under way."""
+        """The names of the running turns."""
         return {task.get_name() for task in self._running.values()}
 
     def stoppable_turns(self) -> set[str]:
-        """Those of them that have not come to their answer yet."""
+        """The names of the running turns that have not reached their answer yet."""
         return {task.get_name() for place, task in self._running.items() if place not in self._told}
 
     def stop_turns(self) -> None:
-        """Stop what is under way, as a person asks for it: each conversation hears that."""
+        """Stops all running turns, as if people had asked for it: each conversation is told."""
         self._stopped |= self._running.keys()
         for task in self._running.values():
             task.cancel()
 
     def stop(self, conversation: ConversationId) -> bool:
-        """Stop the conversation's turn, which then says so; gives whether there was one."""
+        """Stops the conversation's turn, which then says so; returns whether there was one."""
         task = self._running.get(conversation)
         if task is None:
             return False
@@ -186,12 +186,12 @@ class Worker:
         return True
 
     def stop_turn(self, turn: TurnId) -> bool:
-        """Stop this turn, which then says so; gives whether it ran."""
+        """Stops this turn, which then says so; returns whether it was running."""
         tasks = self._running.items()
         return any(self.stop(place) for place, task in list(tasks) if task.get_name() == f"turn-{turn}")
 
     def halt(self, conversation: ConversationId, *, is_forgotten: bool = False) -> None:
-        """Stop the conversation's turn without a word, if there is one; `is_forgotten`: its journal is about to go."""
+        """Stops the conversation's turn silently, if there is one; `is_forgotten`: its journal is about to go."""
         task = self._running.get(conversation)
         if task is not None:
             if is_forgotten:
@@ -199,13 +199,13 @@ class Worker:
             task.cancel()
 
     def halt_turn(self, turn: TurnId) -> None:
-        """Stop this turn without a word, if it runs."""
+        """Stops this turn silently, if it is running."""
         for task in self._running.values():
             if task.get_name() == f"turn-{turn}":
                 task.cancel()
 
     async def _look(self, group: asyncio.TaskGroup) -> None:
-        """Begin once whatever waits and may begin."""
+        """Begins everything that waits and may begin."""
         try:
             await self._urgent_items.begin_all(self, group)
             await self._take_all(group)
@@ -217,7 +217,7 @@ class Worker:
             self._store.wakeups["inbox"].set()
 
     async def _mark_waiting(self) -> None:
-        """Messages that wait behind others are marked, too, each once."""
+        """Marks messages that wait behind others, each once."""
         for urgent_item in await self._store.read(lambda repos: repos.inbox.waiting_after(self._seen)):
             item = urgent_item.item
             self._seen = InboxId(max(self._seen, item.id))
@@ -238,33 +238,33 @@ class Worker:
             self._is_looking = False
 
     async def _take_some(self, group: asyncio.TaskGroup, most: int) -> int:
-        """Take what waits in at most so many conversations; gives in how many something was taken."""
+        """Claims what waits in up to `most` conversations; returns in how many something was claimed."""
         ends = self._ends
         claims, self._is_more_waiting = await self._store.transaction(lambda repos: self._claim(repos, most))
         if self._is_more_waiting and self._ends != ends:
-            # It may wait for a turn that has ended since: nobody else would look again.
+            # It may be waiting for a turn that has ended since, and nobody else would look again.
             self._store.wakeups["inbox"].set()
         self._begin(group, claims)
         return len(claims)
 
     def _room(self) -> int:
-        """In how many conversations more something may be taken at once."""
+        """In how many more conversations something may be claimed at once."""
         return min(self._settings.worker.conversations_at_once - len(self._running), _MAX_CLAIMS)
 
     def _claiming(self) -> Callable[[Repositories], _Taken | None] | None:
-        """Takes what arrives in the commit that writes it down; None: what waits is looked at by `_look`."""
+        """Returns what claims arrivals in the commit that stores them; None if `_look` takes care of what waits."""
         most = self._room()
         if self._is_closing or self._is_looking or most <= 0:
             return None
 
         def claim(repos: Repositories) -> _Taken | None:
-            # What is urgent comes before anything else of its conversation.
+            # Urgent items come before anything else of their conversation.
             return None if repos.inbox.has_urgent() else self._claim(repos, most)
 
         return claim
 
     def _claim(self, repos: Repositories, most: int) -> _Taken:
-        """Take what waits, on the store's thread: there each commit knows what the one before has taken."""
+        """Claims what waits, on the store's thread, where each commit knows what the previous one has claimed."""
         busy = {*self._running, *self._urgent_items.conversations}
         people = self._people.copy()
         busy_people = [person for person, turns in people.items() if turns >= self._settings.limits.turns_at_once]
@@ -272,7 +272,7 @@ class Worker:
         return self._turns.claim(repos, busy=busy, seconds=seconds, most=most, busy_people=busy_people)
 
     def _on_arrival(self, group: asyncio.TaskGroup, taken: _Taken) -> None:
-        """Something was taken as it arrived."""
+        """Begins what was claimed on arrival."""
         claims, self._is_more_waiting = taken
         if self._is_more_waiting:
             self._store.wakeups["inbox"].set()
@@ -287,7 +287,7 @@ class Worker:
 
     def _ended(self, claim: Claim) -> None:
         self._running.pop(claim.conversation, None)
-        self._people -= Counter([claim.items[0].author])  # drops whoever has none left
+        self._people -= Counter([claim.items[0].author])  # drops people without any left
         self._stopped.discard(claim.conversation)
         self._forgotten.discard(claim.conversation)
         self._told.discard(claim.conversation)
@@ -296,7 +296,7 @@ class Worker:
             self._store.wakeups["inbox"].set()
 
     async def _see_through(self, claim: Claim) -> None:
-        """One claim to its end; raises nothing but cancellation."""
+        """Sees one claim through; raises nothing but cancellation."""
         try:
             async with self._work.on(claim.turn, is_suspect=claim.attempt > 1):
                 opened = await self._questions.open_all(claim)
@@ -312,7 +312,7 @@ class Worker:
             await self._handed_back(claim, counts=True)
 
     async def _discard_files(self, opened: Iterable[OpenedItem]) -> None:
-        """What came with the messages is read, or nobody will: the bridge need not have it any more."""
+        """Makes the bridge delete the attachments, which have been read or never will be."""
         for one in opened:
             message = one.event.message if isinstance(one.event, Edited) else one.event
             for attachment in message.attachments if isinstance(message, Incoming) else ():
@@ -322,7 +322,7 @@ class Worker:
         try:
             await self._store.transaction(lambda repos: repos.inbox.hand_back(claim.turn, counts=counts))
         except StoreError as error:
-            # Maintenance finds the claim when its deadline has passed.
+            # Maintenance finds the claim once its deadline has passed.
             _log.error("turn %d could not be handed back: %s", claim.turn, error)
 
     async def _served(self, claim: Claim, opened: tuple[OpenedItem, ...]) -> None:
@@ -339,7 +339,7 @@ class Worker:
         incoming = tuple(found.message for found in asked if found.excuse is None)
         turn = await self._turns.load(claim, incoming or messages)
         if await self._turns.is_paused(claim, turn):
-            self._reactions.take_off(messages)  # they may have been marked while they waited
+            self._reactions.take_off(messages)  # possibly marked while they waited
             for _ in messages:
                 self._unanswered.note("paused")
             return
@@ -355,17 +355,17 @@ class Worker:
             finally:
                 self._reactions.take_off(marked)
         else:
-            # Of one that waited, or was begun before a restart, something may be paid.
+            # If it waited or began before a restart, it may have cost something.
             await self._turns.keep(turn, self._turns.journal(turn).failure("\n\n".join(map(say, notes))))
             self._counts.add("turns_refused")
             self._reactions.take_off(messages)
 
     def _is_over(self, claim: Claim, more: int = 0) -> bool:
-        """Whether it was tried as often as it may be, and so many times more."""
+        """Whether it was tried as often as allowed, plus `more` times."""
         return claim.attempt > self._settings.worker.max_attempts + more or claim.deaths > _MAX_DEATHS + more
 
     async def _undecided(self, claim: Claim, opened: Iterable[OpenedItem]) -> tuple[OpenedItem, ...]:
-        """What is left of a claim without each yes or no that a turn waits for; then that is done."""
+        """The rest of a claim without any yes or no that a turn waits for, which is applied here."""
         left: list[OpenedItem] = []
         for one in opened:
             follows = any(before.envelope.author == one.envelope.author for before in left)
@@ -380,9 +380,9 @@ class Worker:
         return tuple(left)
 
     async def _answered(self, claim: Claim, turn: Turn, notes: tuple[Sentence, ...], *, said_before: int) -> None:
-        """The messages that are to be answered; `notes` say why others with them are not.
+        """Answers these messages; `notes` say why others beside them are not answered.
 
-        `said_before`: so many messages of others they are about in any case.
+        `said_before` is how many preceding messages of others they are about in any case.
         """
         turn = replace(turn, talk=self._group_context.talk(turn.chat, at_least=said_before))
         if self._is_over(claim):
@@ -400,7 +400,7 @@ class Worker:
                 return
             texts = (outcome.text, *map(say, notes))
             told = replace(outcome, text="\n\n".join([*_asked_for(turn), *texts]))
-            # Before the indicator is taken away: a bridge that is slow to do that must not hold the answer back.
+            # Before the indicator is removed: a bridge that is slow to do so must not delay the answer.
             is_kept = await self._turns.keep(turn, told)
             self._told.add(claim.conversation)
         if is_kept:
@@ -412,12 +412,12 @@ class Worker:
             self._group_context.on_answer(turn.talk)
 
     def _note_seconds(self, claim: Claim, outcome: str) -> None:
-        """How long the oldest of the messages has waited for this."""
+        """Records how long the oldest of the messages has waited for this."""
         waited = self._clock.now() - min(item.received_at for item in claim.items)
         self._counts.observe("turn_seconds", waited.total_seconds(), outcome=outcome)
 
     async def _outcome(self, turn: Turn) -> Outcome | Pause:
-        """What the agent comes to, or what is said when it was stopped or took too long."""
+        """The agent's outcome, or what is said if it was stopped or took too long."""
         journal, seconds = self._turns.journal(turn), self._settings.worker.turn_timeout_seconds
         try:
             async with asyncio.timeout(seconds), self._status_messages.show(turn) as showing:
@@ -445,7 +445,7 @@ class Worker:
 
 
 def _asked_for(turn: Turn) -> Sequence[str]:
-    """What stands above the answer to what was planned to be asked now: nobody has just written it."""
+    """The lines above an answer to something scheduled, since nobody has just written it."""
     if not turn.is_unattended:
         return ()
     questions = (

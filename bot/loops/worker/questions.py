@@ -1,4 +1,4 @@
-"""What of a claim is to be answered: its rows are read, and who may not ask, or comes too late, hears so.
+"""Decides which messages of a claim to answer: reads its rows, and tells those who may not ask or come too late.
 
 Left to others: where a message goes (`bot.policy.routing`), the answer (`bot.turn`).
 """
@@ -44,18 +44,18 @@ class AskedMessage:
 
     message: Incoming
     excuse: Sentence | None
-    """What the person hears instead of an answer; None: it is to be answered."""
+    """What the person is told instead of an answer; None: it will be answered."""
     is_marked: bool
-    """Whether people see by an emoji on it that it is being answered; nobody wrote what a reminder asks."""
+    """Whether it gets an emoji while it is being answered; a reminder, which nobody wrote, does not."""
     is_bare: bool
-    """Whether it is about what was said last in its group."""
+    """Whether it is about the last thing said in its group."""
 
 
 _REFUSALS = {"too_many": phrases.TOO_MANY, "queue_full": phrases.QUEUE_FULL}
 
 
 class Questions:
-    """Reads what was claimed. `max_age_seconds` is how long a message may have waited and is answered as a new one."""
+    """Reads claims. `max_age_seconds` is how long a message may have waited and still be answered like a new one."""
 
     def __init__(
         self,
@@ -81,14 +81,15 @@ class Questions:
         self._max_age_seconds = max_age_seconds
 
     async def open_all(self, claim: Claim) -> tuple[OpenedItem, ...]:
-        """What a claim holds, in order, without the rows that cannot be read."""
+        """The contents of a claim, in order, without unreadable rows."""
         found = [await self.open(claim.conversation, item) for item in claim.items]
         return tuple(opened for opened in found if opened is not None)
 
     async def open(self, conversation: ConversationId, item: InboxItem) -> OpenedItem | None:
-        """What stands in a row of the inbox and where it goes; None where the row cannot be read.
+        """The contents of an inbox row and where they go; None if the row is unreadable.
 
-        Where what it says cannot, nothing is answered: a bug over one message must not cost those that came with it.
+        If its event cannot be read, nothing is answered: a bug with one message must not affect those that came with
+        it.
         """
         try:
             envelope = events.load_value(Envelope, item.envelope)
@@ -105,7 +106,7 @@ class Questions:
         return OpenedItem(item=item, envelope=envelope, event=event, route=found)
 
     async def to_answer(self, claim: Claim, opened: Iterable[OpenedItem]) -> list[AskedMessage]:
-        """What of a claim is to be answered, in order; talk among others is overheard."""
+        """The messages of a claim to answer, in order; talk among others is overheard."""
         now = self._clock.now()
         asked: list[AskedMessage] = []
         for one in opened:
@@ -120,7 +121,7 @@ class Questions:
         return asked
 
     async def _may_ask(self, claim: Claim, opened: OpenedItem, message: Incoming) -> bool:
-        """Whether the author may ask in this group, as it is set there; the first who may not is told so."""
+        """Whether the author may ask in this group, by its settings; the first who may not is told so."""
         if not message.chat.is_group:
             return True
         envelope = opened.envelope
@@ -133,7 +134,7 @@ class Questions:
         if may_ask(envelope, self._authority.allowed, askers, is_approved=is_approved):
             return True
         self._unanswered.note("not_asker")
-        self._reactions.take_off((message,))  # it may have been marked while it waited
+        self._reactions.take_off((message,))  # possibly marked while it waited
         await self._turns.may_not_ask(claim, opened.item.id, message, askers)
         return False
 
@@ -144,9 +145,9 @@ class Questions:
             case Question(message=message) | Command(message=message):
                 return message
             case Verdict(instead=Question() | Talk() as instead):
-                return self._message(instead, item)  # a yes or no to something that is no question
+                return self._message(instead, item)  # a yes or no to nothing that was asked
             case Correction(edit=edit):
-                # An edit that waits among the messages has become one; what it took the place of may be marked.
+                # An edit among the waiting messages has become one; the message it replaces may be marked.
                 self._reactions.take_off((replace(edit.message, sent_at=edit.target),))
                 return edit.message
             case Talk(message=message, reason=reason):
@@ -159,13 +160,13 @@ class Questions:
         return None
 
     def _excuse(self, item: InboxItem, envelope: Envelope, now: datetime) -> Sentence | None:
-        """Why a message is not answered as it would be: what the person hears instead; None: it is answered."""
+        """What the person is told instead of an answer, if a message is not answered normally; None: it is answered."""
         if item.refusal is not None:
             return _REFUSALS.get(item.refusal, phrases.FAILED)
         if item.expires_at is not None and item.expires_at <= now:
             self._unanswered.note("expired")
             return phrases.MESSAGE_EXPIRED
-        # At Signal by the server's clock, for the sender's may be wrong by days and ours, too; here in own time.
+        # At Signal by the server's clock, since the sender's and ours may be days off; here in own time.
         waited_seconds = (envelope.waited_ms or 0) / 1000 + (now - item.received_at).total_seconds()
         if waited_seconds <= self._max_age_seconds:
             return None

@@ -1,4 +1,4 @@
-"""The indicator that Aldis is writing, which Signal hides again and again."""
+"""The typing indicator, which Signal hides again and again."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -11,11 +11,11 @@ from bot.turn.work import waiting
 _TYPING_SECONDS = 8.0
 """Signal hides the indicator after 15 s. Source: Signal-Android, TypingStatusRepository (2026)."""
 _TYPING_ENDS_SECONDS = 1.0
-"""How long the bridge may take to hide the indicator, which goes by itself: neither the conversation nor the end of
-Aldis waits for that."""
+"""How long the bridge may take to hide the indicator, which disappears by itself: neither the conversation nor a
+shutdown waits longer."""
 _MAX_TYPING = 50
-"""Conversations that see at the same time that Aldis is writing: it is told again every few seconds, and the bridge has
-answers to send."""
+"""The limit of conversations that see it at the same time: it is renewed every few seconds, and the bridge has answers
+to send."""
 
 
 class TypingIndicator:
@@ -24,11 +24,11 @@ class TypingIndicator:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._conversations = 0
-        """In how many it is shown."""
+        """The number of conversations in which it is shown."""
 
     @asynccontextmanager
     async def show(self, chat: ChatId) -> AsyncGenerator[None]:
-        """Show it until the block ends, unless so many see it already."""
+        """Shows it until the block ends, unless it is shown in too many already."""
         if self._conversations >= _MAX_TYPING:
             yield
             return
