@@ -7,13 +7,13 @@
     group
     anybody else          no            no             no
 
-Where the account is a person's own (`note_to_self`), all this is void: what the account writes to itself may come in
-and nothing else, for the person's other chats are no affair of Aldis's.
+None of this applies if the account is a person's own (`note_to_self`): then only what the account writes to itself is
+admitted, because the person's other chats are none of Aldis's business.
 
-A person is known by uuid; a phone number on the list is an alias for the account that had it when it first wrote.
-Groups and direct chats are separate: a listed group lets its members ask in the group, and nothing else unless the
-operator wants it; a person who was let in may write directly, and in groups only where the group is listed.
-Left to others: who was let in, who is a member now, and whether a number is still the same account's
+People are identified by uuid; a listed phone number stands for the account that had it when it first wrote.
+Groups and direct chats are separate: a listed group lets its members ask there, and nowhere else unless the operator
+wants it; a person who was let in may write directly, and in groups only if the group is listed.
+Left to others: who was let in, who is a member now, and whether a number still belongs to the same account
 (`bot.loops.intake`, `store.people`).
 """
 
@@ -28,7 +28,7 @@ from bot.transports.base import Group
 EVERYBODY = "*"
 
 _MAX_MEMBERS = 20_000
-"""Twenty groups of the largest size, a thousand. Source: Signal Support, "Group chats" (2026-11)."""
+"""The members of twenty groups of the maximum size, a thousand. Source: Signal Support, "Group chats" (2026-11)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,11 +40,11 @@ class AccessList:
     admins: frozenset[str] = frozenset()
     """Who may give the operator's commands, by uuid or number; they may write as well."""
     group_members_may_write: bool = False
-    """Whether the members of the groups that are listed by id may write directly, too."""
+    """Whether members of the groups listed by id may also write directly."""
     members: frozenset[PersonId] = frozenset()
-    """Who is in those groups, as the bridge said last; counts only together with the line above."""
+    """The members of those groups as the bridge last told them; used only if the field above is set."""
     note_to_self: bool = False
-    """Whether the account is a person's own: then its owner alone may write, to themselves, and is an admin there."""
+    """Whether the account is a person's own: then only its owner may write, to themselves, and is an admin there."""
 
     @property
     def is_empty(self) -> bool:
@@ -58,21 +58,21 @@ class AccessList:
 
     @property
     def needs_members(self) -> bool:
-        """Whether it has to be known who is in the listed groups."""
+        """Whether the members of the listed groups must be known."""
         return self.group_members_may_write and bool(self.groups - {EVERYBODY}) and not self.note_to_self
 
 
 def may_write(envelope: Envelope, allowed: AccessList, *, is_approved: bool = False) -> bool:
-    """Whether the author may write where the envelope came from; `is_approved`: was let in by pairing.
+    """Whether the author may write where the envelope came from; `is_approved`: they were let in by pairing.
 
-    A number in the envelope counts as the author's: the intake takes one off that is pinned to another account.
+    A number in the envelope counts as the author's: the intake removes one that is pinned to another account.
     """
     if envelope.author is None or envelope.chat is None:
         return False
     if allowed.note_to_self or envelope.from_self:
         return allowed.note_to_self and envelope.from_self and is_direct(envelope)
     if envelope.chat.is_group:
-        # Anybody can make a group and add Aldis to it: "every group" opens none to people who are not listed.
+        # Anybody can create a group and add Aldis to it, so "every group" lets in no unlisted people.
         is_open = EVERYBODY in allowed.groups and _is_listed(envelope, allowed)
         return is_open or envelope.chat.id in allowed.groups
     is_welcome = is_approved or _is_listed(envelope, allowed) or _is_welcome_member(envelope, allowed)
@@ -80,14 +80,14 @@ def may_write(envelope: Envelope, allowed: AccessList, *, is_approved: bool = Fa
 
 
 def is_direct(envelope: Envelope) -> bool:
-    """Whether it came in the author's own chat with Aldis."""
+    """Whether it came from the author's own chat with Aldis."""
     return envelope.author is not None and envelope.chat == ChatId.direct(envelope.author)
 
 
 def is_admin(envelope: Envelope, allowed: AccessList) -> bool:
     """Whether the author may give the operator's commands.
 
-    The envelope is to come from the inbox: what stands there has no number that is pinned to another account.
+    The envelope must come from the inbox, where no number is pinned to another account.
     """
     if allowed.note_to_self or envelope.from_self:
         return allowed.note_to_self and envelope.from_self
@@ -95,7 +95,7 @@ def is_admin(envelope: Envelope, allowed: AccessList) -> bool:
 
 
 def may_ask(envelope: Envelope, allowed: AccessList, askers: Askers, *, is_approved: bool = False) -> bool:
-    """Whether the author may ask in a group that is open to these; directly everybody may who may write."""
+    """Whether the author may ask in a group with this setting; in a direct chat everybody may who may write."""
     if askers == "all" or envelope.chat is None or not envelope.chat.is_group:
         return True
     if is_admin(envelope, allowed):
@@ -106,8 +106,8 @@ def may_ask(envelope: Envelope, allowed: AccessList, askers: Askers, *, is_appro
 
 
 def accepts(invitation: Group, allowed: AccessList) -> bool:
-    """Whether Aldis joins a group that it is invited to: one that is listed; and where every group is, one in which
-    somebody is who is listed by their uuid, for anybody can make a group.
+    """Whether Aldis joins a group it is invited to: a listed one; or, if every group is listed, one with a member who
+    is listed by uuid, because anybody can create a group.
     """
     if allowed.note_to_self:
         return False
@@ -117,7 +117,7 @@ def accepts(invitation: Group, allowed: AccessList) -> bool:
 
 
 def members_of(groups: Iterable[Group], allowed: AccessList) -> frozenset[PersonId]:
-    """Everybody who is in a group that is listed by its id, up to a bound."""
+    """The members of all groups listed by id, up to a limit."""
     people = (person for group in groups if group.id in allowed.groups for person in group.members)
     return frozenset(islice(people, _MAX_MEMBERS))
 

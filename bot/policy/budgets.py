@@ -1,7 +1,7 @@
-"""Pure: how much money may be spent, for whom and in which time, and how near that is.
+"""Pure: how much money may be spent, by whom and in which period, and how much of that is left.
 
-A limit is for one person, for one group, or for everybody together; for a day or for a month of the people's own
-calendar. One that is not set limits nothing; one of 0 is used up before anything was spent.
+A limit applies to one person, one group, or everybody together, for a day or a month of people's own calendar. A limit
+that is not set does not apply; one of 0 is used up before anything is spent.
 """
 
 from calendar import monthrange
@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from bot.settings import BudgetSettings
 
 Scope = Literal["person", "group", "all"]
-"""Whose spending a limit is for; `all` is everybody's together."""
+"""Whose spending a limit applies to; `all` means everybody together."""
 
 Span = Literal["day", "month"]
 
@@ -26,7 +26,7 @@ _WIDTHS: tuple[Scope, ...] = ("all", "group", "person")
 
 
 class Periods(NamedTuple):
-    """The day and the month that an instant is in, under which spending is summed up."""
+    """The day and the month of an instant, by which spending is summed up."""
 
     day: str
     """`2026-11-22`."""
@@ -35,30 +35,30 @@ class Periods(NamedTuple):
 
 
 def periods(now: datetime, timezone: str) -> Periods:
-    """The day and the month that it is for people in the time zone."""
+    """The current day and month for people in the time zone."""
     day = now.astimezone(ZoneInfo(timezone)).date().isoformat()
     return Periods(day=day, month=day[:7])
 
 
 def days(month: str) -> tuple[str, ...]:
-    """All days of a month, both as in `Periods`."""
+    """All days of a month, both written as in `Periods`."""
     year, number = map(int, month.split("-"))
     return tuple(f"{month}-{day:02}" for day in range(1, monthrange(year, number)[1] + 1))
 
 
 def limit_usd(limits: BudgetSettings, scope: Scope, span: Span) -> Decimal | None:
-    """The limit for this; None where there is none."""
+    """The limit for this scope and span; None if there is none."""
     return getattr(limits, f"{scope}_{span}_usd")
 
 
 def limits_anything(limits: BudgetSettings, *, in_group: bool) -> bool:
-    """Whether there is a limit that counts in such a conversation."""
+    """Whether any limit applies in such a conversation."""
     return any(limit_usd(limits, scope, span) is not None for scope, span in _ALL if in_group or scope != "group")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScopeSpending:
-    """What was spent within one scope in the day or month that it is now."""
+    """The spending of one scope in the current day or month."""
 
     scope: Scope
     span: Span
@@ -66,35 +66,35 @@ class ScopeSpending:
     """The day or month, as in `Periods`."""
     usd: Decimal
     warned: bool = False
-    """Whether people were told already that this limit is nearly used up."""
+    """Whether people were already told that this limit is nearly used up."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UsedUp:
-    """Nothing more may be spent: the limit of this scope and span is reached."""
+    """The limit of this scope and span is reached: nothing more may be spent."""
 
     scope: Scope
     span: Span
     renews: bool
-    """Whether there is more when the span is over: at midnight, or on the first of the month. False: it is 0."""
+    """Whether it renews at the end of the span: at midnight, or on the first of the month. False: the limit is 0."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NearlyUsedUp:
-    """So much of the limit of this scope and span is used that people should know; they were not told before."""
+    """A limit that is nearly used up, which people should be told and were not told before."""
 
     scope: Scope
     span: Span
     period: str
     """The day or month, as in `Periods`."""
     percent: int
-    """Rounded down; 100 or more when it has just been reached."""
+    """Rounded down; 100 or more if the limit was just reached."""
 
 
 def used_up(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> UsedUp | None:
-    """The limit that is reached; None while there is money left under all of them.
+    """The limit that is reached; None if there is money left under all of them.
 
-    Of several the one that keeps people waiting longest, and of those the narrowest.
+    Of several, the one that makes people wait longest, and of those the narrowest.
     """
     reached = [(amount, limit) for amount, limit in _limited(limits, spent) if amount.usd >= limit]
     if not reached:
@@ -104,9 +104,9 @@ def used_up(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> UsedUp | 
 
 
 def nearly_used_up(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> NearlyUsedUp | None:
-    """The limit of which people should know that it is nearly used up; None while there is none, or they know.
+    """The limit that people should be told is nearly used up; None if there is none, or they were told.
 
-    Of several the one of which most is used. One of 0 is never nearly used up.
+    Of several, the one of which the largest share is used. A limit of 0 is never nearly used up.
     """
     near = [
         (amount.usd / limit, amount)
@@ -120,7 +120,7 @@ def nearly_used_up(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> Ne
 
 
 def _limited(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> Iterator[tuple[ScopeSpending, Decimal]]:
-    """The amounts for which there is a limit, each with its limit in US dollars."""
+    """The amounts that have a limit, each with its limit in US dollars."""
     for amount in spent:
         limit = limit_usd(limits, amount.scope, amount.span)
         if limit is not None:

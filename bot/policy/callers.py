@@ -1,10 +1,10 @@
-"""Callers: people who may not write, and do while the page for the first admin waits for somebody to say "this is me".
+"""Callers: people who write without permission while the page for the first admin waits for "this is me".
 
-    nobody listens: nothing is known of strangers
-    listening --somebody writes--> listed with their number, what they ask held --let in--> it is answered
+    nobody listens: nothing is known about strangers
+    listening --somebody writes--> listed with their number, their question held --let in--> it is answered
         '-- ten minutes later: nobody is listed, and nothing is held
 
-Left to others: the page (`bot.web.admin.people`), handing in who has written (`bot.loops.intake`).
+Left to others: the page (`bot.web.admin.people`), reporting who has written (`bot.loops.intake`).
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from bot.events import Envelope, PersonId
 from bot.policy.waiting import HeldMessages, WaitingRoom
 
 LISTENING_SECONDS = 600.0
-"""How long a page waits for somebody who writes."""
+"""How long a page waits for somebody to write."""
 _MAX_CALLERS = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caller:
-    """Somebody who may not write, and did while a page waited for them."""
+    """Somebody who wrote without permission while a page waited for them."""
 
     person: PersonId
     number: str | None
@@ -33,7 +33,7 @@ class Caller:
 
 
 class Callers(WaitingRoom):
-    """Who has written in vain, while a page waits for it: in memory, and a few."""
+    """A few people who wrote without permission while a page waits for them; in memory only."""
 
     def __init__(
         self, *, seconds: Callable[[], float] = time.monotonic, listening_seconds: float = LISTENING_SECONDS
@@ -45,15 +45,15 @@ class Callers(WaitingRoom):
         self._callers: OrderedDict[PersonId, Caller] = OrderedDict()
 
     def listen(self) -> None:
-        """Wait for somebody, from now on for some minutes."""
+        """Waits for somebody, from now on for some minutes."""
         self._until = self._seconds() + self._listening_seconds
-        # Nothing may ask again, so what is over has to go by itself.
+        # Perhaps nothing asks again, so the end must come by itself.
         if self._end is not None:
             self._end.cancel()
         self._end = asyncio.get_running_loop().call_later(self._listening_seconds, self._forget)
 
     def note(self, envelope: Envelope) -> None:
-        """Somebody has written; forgotten at once where no page waits for it."""
+        """Notes somebody who has written; ignored if no page waits."""
         self._forget()
         if envelope.author is None or not self._is_listening:
             return
@@ -68,12 +68,12 @@ class Callers(WaitingRoom):
             self._callers.popitem(last=False)
 
     def all(self) -> tuple[Caller, ...]:
-        """The newest first; nobody where no page waits any more."""
+        """The callers, newest first; none if no page waits any longer."""
         self._forget()
         return tuple(reversed(self._callers.values()))
 
     def people(self, now: datetime) -> tuple[PersonId, ...]:  # noqa: ARG002 - they wait by another clock
-        """Those who are listed."""
+        """The people who are listed."""
         self._forget()
         return tuple(self._callers)
 

@@ -11,65 +11,65 @@ from bot.events import PersonId
 from bot.i18n.language import Language
 
 MAX_PERSONA_CHARS = 2000
-"""A persona goes along with every question, and is paid each time."""
+"""A persona is part of every question, and paid each time."""
 
 
 Askers = Literal["all", "admins", "list"]
-"""Who may ask in a group: all who may write there, the admins, or those who may write directly as well."""
+"""Who may ask in a group: all who may write there, admins only, or those who may also write directly."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Persona:
-    """How the people of a conversation want Aldis to be, in their words."""
+    """How the people of a conversation want Aldis to behave, in their own words."""
 
     text: str
     author: PersonId
     sent_at: int
-    """Of the message in which they said so: when it is deleted, or disappears, this goes, too."""
+    """The message in which they said so: when it is deleted or disappears, the persona goes, too."""
     expires_at: datetime | None = None
     """When that message disappears; None: it stays."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChatSettings:
-    """The settings of one conversation; as it begins, nothing is set. They end with the conversation, but for `rules`
-    that whoever ends it may not change.
+    """The settings of one conversation; initially none are set. They end with the conversation, except for the `rules`
+    if whoever ends it may not change those.
     """
 
     persona: Persona | None = None
     model: str | None = None
-    """Which of the configured models answers, as `provider/model`; None means the first."""
+    """The configured model that answers, as `provider/model`; None means the first."""
     tools_off: tuple[str, ...] = ()
     """The tools that are switched off here, sorted by name."""
     language: Language | None = None
-    """What Aldis itself speaks here; None means the language of the messages."""
+    """The language of Aldis's own sentences here; None means the language of the messages."""
     heard: Language | None = None
-    """The language in which a message was last surely written, or the first ones likely were; None: in none so far."""
+    """The language last reliably detected in a message, or the likely one of the first messages; None: none so far."""
     answers_always: bool = False
     """In a group: whether every message is meant for Aldis."""
     paused_at: datetime | None = None
-    """Since when nothing but commands is answered; None: Aldis is not paused here."""
+    """Since when only commands are answered; None: Aldis is not paused here."""
     told_paused: bool = False
-    """Whether somebody who wrote during the pause was told of it."""
+    """Whether somebody who wrote during the pause was told about it."""
     taken_until: datetime | None = None
-    """Until when an admin answers here in Aldis's place; None, or a time that is over: nobody does."""
+    """Until when an admin answers here instead of Aldis; None, or a time in the past: nobody does."""
     askers: Askers = "all"
-    """In a group: who may ask, of those who may write there."""
+    """In a group: which of the people who may write there may ask."""
     told_askers: bool = False
     """Whether somebody who may not ask was told so."""
     is_greeted: bool = False
-    """Directly: whether the person was greeted."""
+    """In a direct chat: whether the person was greeted."""
     starts_after: int = 0
-    """A turn's id: that turn and those before it are not read again, nor is anything that was made of them."""
+    """A turn's id: that turn, those before it, and anything made from them are not read again."""
 
     def with_tool(self, tool: str, *, is_on: bool) -> Self:
-        """The same with this tool on or off."""
+        """A copy with this tool on or off."""
         others = set(self.tools_off) - {tool}
         return replace(self, tools_off=tuple(sorted(others if is_on else others | {tool})))
 
     @property
     def rules(self) -> "ChatSettings":
-        """What is set about who is answered and when, alone; there are no words in it."""
+        """Only the settings about who is answered and when, which contain no words."""
         return ChatSettings(
             answers_always=self.answers_always,
             paused_at=self.paused_at,
@@ -80,39 +80,39 @@ class ChatSettings:
         )
 
     def without(self, author: PersonId, names: Collection[int] | None = None) -> Self:
-        """The same without the words that this person wrote, in a message of one of these times; None: in any."""
+        """A copy without this person's words from a message with one of these timestamps; None: from any message."""
         persona = self.persona
         is_meant = persona is not None and persona.author == author and (names is None or persona.sent_at in names)
         return replace(self, persona=None) if is_meant else self
 
     def as_of(self, now: datetime) -> Self:
-        """The same without the words that have disappeared by then."""
+        """A copy without words that have expired by then."""
         until = self.expires_at
         return replace(self, persona=None) if until is not None and until <= now else self
 
     @property
     def is_paused(self) -> bool:
-        """Whether nothing but commands is answered."""
+        """Whether only commands are answered."""
         return self.paused_at is not None
 
     def is_taken(self, now: datetime) -> bool:
-        """Whether an admin answers here in Aldis's place."""
+        """Whether an admin answers here instead of Aldis."""
         return self.taken_until is not None and now < self.taken_until
 
     @property
     def expires_at(self) -> datetime | None:
-        """When words in it disappear; None: they stay."""
+        """When words in it expire; None: they stay."""
         return None if self.persona is None else self.persona.expires_at
 
 
 JSON_VERSION = 1
-"""The version in front of stored settings; raised with every change that an older reader would misread."""
+"""The version prefix of stored settings; raised by every change an older reader would misread."""
 
 _settings: TypeAdapter[ChatSettings] = TypeAdapter(ChatSettings)
 
 
 class UnreadableSettings(ValueError):
-    """Stored settings were written by a newer version or are damaged."""
+    """Stored settings are damaged, or from a newer version."""
 
 
 def dump_settings(settings: ChatSettings) -> bytes:
@@ -121,7 +121,7 @@ def dump_settings(settings: ChatSettings) -> bytes:
 
 
 def parse_settings(data: bytes) -> ChatSettings:
-    """The settings that `dump_settings` wrote.
+    """The settings written by `dump_settings`.
 
     Raises:
         UnreadableSettings: the version is unknown or the JSON does not fit it.

@@ -1,14 +1,14 @@
-"""Pure: whether a person's own words name what a tool is about to do, so that no second yes is needed.
+"""Pure: whether a person's own words name what a tool is about to do, so that no confirmation is needed.
 
     "Remind me to buy a lamp tomorrow" + remind {text: "Buy a lamp"}           -> named
                                        + remind {text: "Send money to Mallory"} -> not named
 
-A value is named when its words stand in the message in the same order, but for small words that a sentence changes when
-it is told about somebody ("I am" -> "is"). What turns a meaning around (a "not") and each number must be the same. The
-deed must be named as well: a message that only mentions a file deletes none. What is one thing to a machine (an
-address, an account, a name of a file, a password) must stand there as a whole: it is not put together from parts of
-others. Days and times may be spelled otherwise, and a flag is named by its name. What a server knows a record
-by is named by what people call it; a value of a catalogue may fill a gap in the words.
+A value is named if the message contains its words in the same order, apart from small words that change in reported
+speech ("I am" -> "is"). Words that reverse the meaning ("not") and all numbers must match. The deed must be named as
+well: a message that only mentions a file deletes none. Anything a machine treats as one unit (an address, an account,
+a file name, a password) must occur as a whole and is never assembled from parts of others. Days and times may be
+spelled differently, and a flag is named by its name. A server's key of a record is named by what people call the
+record; a value from a catalogue may fill a gap in the words.
 """
 
 import math
@@ -24,12 +24,12 @@ from bot.policy.records import ReadRecords, Record, fields_of
 from bot.policy.spoken_times import Times, is_moment, is_moment_named, times_in, without_days
 
 MESSAGE_END = "\f"
-"""Stands between the messages that somebody wrote one after the other."""
+"""Separates consecutive messages of the same person."""
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+", re.UNICODE)
 _BETWEEN_TOKENS = re.compile(r"[\s;|]+|,(?![0-9])")
 _AROUND_TOKENS = "\"'`“”„‘’‚«»‹›()[]{}<>*_~.,:;!?…¡¿"
-# Letters, digits and signs in one, but neither "15th", "5km", nor what holds digits and their signs alone.
+# Letters, digits and signs in one token, but not "15th", "5km", or a token of only digits and their signs.
 _WHOLE = re.compile(r"(?=.*[^\W\d_])(?:.*\w[@./\\#=&%+~$:]+\w|(?!\d+[^\W\d_]{1,3}\Z).*(?:\d[^\W\d_]|[^\W\d_]\d))")
 _STANDS_FOR_OTHERS = frozenset("*~")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -37,7 +37,7 @@ _AMOUNT = re.compile(r"[^\w@/:#-]?(\d+(?:[.,]\d+)*)(?:(?!st|nd|rd|th)[^\W\d_]{1,
 _MIN_STEM = 4
 _MAX_ENDING = 3
 _MAX_WORDS = 2000
-"""Of a message that names anything: behind so many words a "not" may stand that nobody has looked for."""
+"""The limit for a message that names anything: beyond it, a "not" might go unnoticed."""
 
 _SMALL_WORDS = (  # English, German, French, Spanish
     "a an the i me my mine myself you your yours he she him his her hers we us our ours they them their theirs it its "
@@ -63,7 +63,7 @@ _REMINDING = re.compile(
     r"\b(?:(?:do not|dont) forget|vergiss (?:es |bitte )*nicht|nicht (?:zu )?vergessen|n'?oubliez? pas|"
     r"no (?:te |se )?olvides?)\b"
 )
-"""What asks for a thing the more, though it holds a word that turns the meaning around elsewhere."""
+"""Phrases that emphasise a request although they contain a word that otherwise reverses the meaning."""
 
 
 _NOTHING_KNOWN = ReadRecords()
@@ -74,23 +74,22 @@ class Takes:
     """What a tool's arguments may be besides the person's words."""
 
     of_records: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Arguments with what they may be taken out of: `event`, the key of one, or `event.guests`, a field of it."""
+    """Arguments and what they may be taken from: `event`, the key of one, or `event.guests`, one of its fields."""
     fills: AbstractSet[str] = frozenset()
-    """Arguments in which values of catalogues may stand between the person's words."""
+    """Arguments in which catalogue values may occur between the person's words."""
     known: ReadRecords = _NOTHING_KNOWN
     """What was read in the turn."""
     may_pick: bool = False
-    """Whether a name out of a list that no stranger writes in counts, though the person has not said it."""
+    """Whether a name from a list no stranger can write in counts although the person did not say it."""
 
 
 _TAKES_NOTHING = Takes()
 
 
 def naming_message(words: str, names_it: Callable[[str], bool], deeds: Iterable[str]) -> str:
-    """Which of the messages names a call, by this function, and its deed; else one that names the call, else the first.
+    """The message that names a call (decided by `names_it`) and its deed; else one that names the call, else the first.
 
-    What stands in two messages is not put together: the recipient of the one may not be meant for the amount of the
-    other.
+    Messages are never combined: the recipient in one may not be meant for the amount in another.
     """
     wanted = tuple(deeds)
     return max(words.split(MESSAGE_END), key=lambda one: (named := names_it(one), named and asks_for(one, wanted)))
@@ -103,9 +102,9 @@ def names(
     besides: AbstractSet[str] = frozenset(),
     takes: Takes = _TAKES_NOTHING,
 ) -> bool:
-    """Whether the words name all values of a call's arguments but those `besides`; false where they have none.
+    """Whether the words name all values of a call's arguments except those in `besides`; false if there are none.
 
-    `besides` holds names of arguments, and of arguments with the value that needs no name: `action=set`.
+    `besides` contains names of arguments, or of an argument with the value that needs no naming: `action=set`.
     """
     said = _said(words)
     given = {
@@ -120,7 +119,7 @@ def names(
 
 
 def asks_for(words: str, deeds: Iterable[str]) -> bool:
-    """Whether the words name one of these deeds: each the beginning of a word, or several with spaces between them."""
+    """Whether the words name one of these deeds: each is the beginning of a word, or several separated by spaces."""
     said = _words(words)[:_MAX_WORDS]
     return any(
         all(any(word.startswith(begin) for word in said) for begin in _words(deed)) for deed in deeds if _words(deed)
@@ -129,12 +128,12 @@ def asks_for(words: str, deeds: Iterable[str]) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Said:
-    """Somebody's words, taken apart once."""
+    """Somebody's words, analysed once."""
 
     items: list[str]
-    """The words and numbers, and before those of a thing that is one to a machine the whole of it, in order."""
+    """The words and numbers in order; a machine-readable unit comes as a whole before its words."""
     numbers: frozenset[str]
-    """Those that stand alone, perhaps with a unit: none out of an account, an address or a day."""
+    """Numbers that stand alone, possibly with a unit: none that is part of an account, an address or a day."""
     times: Times
 
 
@@ -171,7 +170,7 @@ def _is_string_named(value: str, said: _Said) -> bool:
 
 
 def _is_number_named(number: Decimal, said: Iterable[str]) -> bool:
-    """0.7 is named by 70 as well: people say percent."""
+    """Whether a number is named; 0.7 is also named by 70, because people say percent."""
     numbers = {found for word in said if (found := _number(word)) is not None}
     return number in numbers or (0 < number < 1 and number * 100 in numbers)
 
@@ -184,12 +183,12 @@ def _number(word: str) -> Decimal | None:
 
 
 def _is_text_named(text: str, said: list[str]) -> bool:
-    """Whether its words stand there in this order, and nothing turns the meaning around."""
+    """Whether its words occur in this order, and nothing reverses the meaning."""
     wanted = _items(text)
     needed = [word for word in wanted if word not in _SMALL]
     if not needed:
         return False
-    is_same = _is_same if len(needed) > 1 else str.__eq__  # one word may be somebody's name
+    is_same = _is_same if len(needed) > 1 else str.__eq__  # a single word may be somebody's name
     at = 0
     for word in needed:
         found = next((place for place in range(at, len(said)) if is_same(word, said[place])), None)
@@ -200,12 +199,12 @@ def _is_text_named(text: str, said: list[str]) -> bool:
 
 
 def _is_flag_named(name: str, value: object, said: _Said) -> bool:
-    """Whether it is a flag that is set, and the words have its name."""
+    """Whether it is a flag that is set, and the words contain its name."""
     return value is True and _is_text_named(name.replace("_", " "), said.items)
 
 
 def _is_taken(name: str, value: object, said: _Said, takes: Takes) -> bool:
-    """Whether it is what a record that the words name has there, or fills a gap in the words."""
+    """Whether it belongs to a record that the words name, or fills a gap in the words."""
     if isinstance(value, str) and name in takes.fills and _is_filled(value, said, takes.known.values):
         return True
     return any(_is_taken_from(source, name, value, said, takes) for source in takes.of_records.get(name, ()))
@@ -227,13 +226,13 @@ def _is_taken_from(source: str, name: str, value: object, said: _Said, takes: Ta
 
 
 def _is_whole(value: object, named: list[Record], field_name: str) -> bool:
-    """Whether it is what these records have there, all of them, and one of them surely the one that is meant."""
+    """Whether all these records have this value there, and one of them is certainly the one that is meant."""
     found = fields_of(named, field_name)
     return len(found) == 1 and _same(found[0], value) and any(record.is_sure for record in named)
 
 
 def _is_each(item: object, named: list[Record], field_name: str, said: _Said) -> bool:
-    """Whether it is what the records of one of the names have, all of them."""
+    """Whether all records of one of the names have this value."""
     names_said = {name for record in named for name in _called(record, said)}
     return any(_is_whole(item, [record for record in named if name in record.names], field_name) for name in names_said)
 
@@ -245,7 +244,7 @@ def _same(one: object, other: object) -> bool:
 
 
 def _called(record: Record, said: _Said) -> tuple[str, ...]:
-    """The names of a record that stand in the words: as a whole, and with nothing that turns the meaning around."""
+    """The record's names that occur in the words, as a whole and without anything that reverses the meaning."""
     return tuple(name for name in record.names if _stands_in(_items(name), said.items))
 
 
@@ -258,12 +257,12 @@ def _stands_in(wanted: list[str], said: list[str]) -> bool:
 
 
 def _has_word(said: _Said, *wanted: str) -> bool:
-    """Whether one of these names of arguments or fields stands in the words."""
+    """Whether the words contain one of these names of arguments or fields."""
     return any(_is_text_named(name.replace("_", " "), said.items) for name in wanted)
 
 
 def _is_filled(text: str, said: _Said, values: Iterable[str]) -> bool:
-    """Whether it is made of the person's words in their order, at least one, and of whole values between them."""
+    """Whether it consists of the person's words in their order, at least one, and of whole values between them."""
     wanted = _items(text)
     fillings = sorted({tuple(_items(value)) for value in values}, key=len, reverse=True)
     fillings = [words for words in fillings if words and not any(map(_WHOLE.match, words))]
@@ -288,7 +287,7 @@ def _is_filled(text: str, said: _Said, values: Iterable[str]) -> bool:
 
 
 def _is_same(word: str, other: str) -> bool:
-    """Whether two words are one, perhaps with another ending; what are not words must be the same."""
+    """Whether two words are the same, possibly with different endings; anything but words must match exactly."""
     if word == other:
         return True
     if not (word.isalpha() and other.isalpha()):
@@ -299,7 +298,7 @@ def _is_same(word: str, other: str) -> bool:
 
 
 def _items(text: str, *, with_parts: bool = False) -> list[str]:
-    """The words and numbers in it, and what is one thing as a whole; `with_parts`: followed by the words in it."""
+    """The words and numbers in a text, and units as a whole; `with_parts`: each followed by the words in it."""
     items: list[str] = []
     for token in _BETWEEN_TOKENS.split(_plain(text)):
         bare = token.strip(_AROUND_TOKENS)
@@ -313,7 +312,7 @@ def _items(text: str, *, with_parts: bool = False) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """The words and numbers in it, without case and accents."""
+    """The words and numbers in a text, without case and accents."""
     return _WORD.findall(_plain(text))
 
 

@@ -1,12 +1,12 @@
-"""Pairing: a stranger is given a code, and an admin who hears it from them lets them in with it.
+"""Pairing: a stranger gets a code, and an admin who hears it from them lets them in with it.
 
     nothing known --code--> pending for an hour --/allow CODE--> the admin's command lets the person in (store.people)
                                '-- an hour later, or with the process: nothing known
 
-The codes live in memory, and so does what a stranger with a code writes while they wait: it is answered when they are
-let in, and gone when the code is. Both outlast a restart of Aldis within its process. Nothing about a stranger reaches
-the disk. One stranger gets one code an hour, and all strangers together twenty, so that neither a stubborn one nor a
-crowd costs more than twenty short messages an hour. A code opens nothing by itself; only an admin can use it, so that
+The codes are kept in memory, and so is what a stranger with a code writes while they wait: it is answered when they are
+let in, and gone when the code expires. Both survive a restart of Aldis within its process. Nothing about a stranger
+reaches the disk. A stranger gets one code an hour, and all strangers together twenty, so that neither a persistent one
+nor a crowd costs more than twenty short messages an hour. A code does nothing by itself; only an admin can use it, so
 it need not withstand guessing, only mistakes.
 """
 
@@ -35,18 +35,18 @@ class _Pending:
 
 
 class Pairing(WaitingRoom):
-    """The codes of one account's strangers."""
+    """The codes given to one account's strangers."""
 
     def __init__(self) -> None:
         self._pending: OrderedDict[PersonId, _Pending] = OrderedDict()
 
     def has_room(self, person: PersonId, now: datetime) -> bool:
-        """Whether this stranger would be given a code."""
+        """Whether this stranger would get a code."""
         self.forget(now)
         return person not in self._pending and len(self._pending) < _MAX_PENDING
 
     def code(self, person: PersonId, now: datetime) -> str | None:
-        """A code for this stranger, `XXXX-XXXX`; None: nothing is to be said."""
+        """A code for this stranger, `XXXX-XXXX`; None: they are told nothing."""
         if not self.has_room(person, now):
             return None
         code = "".join(secrets.choice(ALPHABET) for _ in range(2 * _HALF_CHARS))
@@ -54,16 +54,16 @@ class Pairing(WaitingRoom):
         return f"{code[:_HALF_CHARS]}-{code[_HALF_CHARS:]}"
 
     def approve(self, code: str, now: datetime) -> PersonId | None:
-        """Whom the code was given to; None when it is unknown or older than an hour. Case and dashes do not matter.
+        """The person who got this code; None if it is unknown or older than an hour. Ignores case and dashes.
 
-        It stays good for its hour: a command that is carried out again after a failure finds the same person.
+        It stays valid for its hour, so that a command repeated after a failure finds the same person.
         """
         self.forget(now)
         wanted = "".join(character for character in code.upper() if character.isalnum())
         return next((person for person, pending in self._pending.items() if pending.code == wanted), None)
 
     def people(self, now: datetime) -> tuple[PersonId, ...]:
-        """The strangers whose code is good."""
+        """The strangers whose code is valid."""
         self.forget(now)
         return tuple(self._pending)
 
@@ -72,6 +72,6 @@ class Pairing(WaitingRoom):
         return pending.messages if pending else None
 
     def forget(self, now: datetime) -> None:
-        """Drop what is older than an hour."""
+        """Drops codes older than an hour."""
         while self._pending and now - next(iter(self._pending.values())).since >= GOOD_FOR:
             self._pending.popitem(last=False)

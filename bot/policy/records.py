@@ -1,18 +1,17 @@
-"""Pure: what the answers of a turn's tools give to name the arguments of a call by, besides the person's own words.
+"""Pure: parts of tool answers that can name a call's arguments, in addition to the person's own words.
 
-    record   {"id": "24", "title": "Introductory meeting"}   who says "move the introductory meeting" has said which id
-    name     "general", in a list that strangers do not      may be said to its own server, for nothing is told by it
-             write in
-    value    "Luxury Palace", in a catalogue                  may stand inside of words that the person gave: "Dinner
-                                                              at {hotel}"
+    record   {"id": "24", "title": "Introductory meeting"}   "move the introductory meeting" names this id
+    name     "general", in a list that strangers             may be told to its own server, because it reveals nothing
+             cannot write in
+    value    "Luxury Palace", in a catalogue                  may occur within words of the person: "Dinner at {hotel}"
 
-A record is only ever found by words of the person. Where two could be meant nobody guesses: a stranger who invites to
-an event of the same title brings about a question. So that nobody is led past the one that is meant, what was looked up
-after words of strangers were read counts only where all were asked for, or those of that very name. What was read after
-something was done counts for nothing: it may be what was done.
+A record is only ever found by the person's words. If two could be meant, nobody guesses: a stranger who invites to an
+event with the same title causes a question. To keep strangers from hiding the intended one, results of a look-up made
+after their words were read count only if everything was requested, or exactly that name. Anything read after something
+was done does not count, because it may be the result of that.
 
 Source: Debenedetti and others, "Defeating Prompt Injections by Design" (CaMeL), arXiv 2503.18813, 2025, for values that
-keep where they are from; Costa and others (FIDES), arXiv 2505.23643, for what cannot hold an order.
+keep their origin; Costa and others (FIDES), arXiv 2505.23643, for content that cannot carry instructions.
 """
 
 import json
@@ -25,7 +24,7 @@ from typing import Any, cast
 from tools import Records
 
 _PLAIN = re.compile(r"[\w.@+:-]{0,32}")
-"""What a name may look like so that it can hold no order: one word of signs, or an id, or a day."""
+"""The form of a name that cannot carry instructions: one word, an id, or a day."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _MAX_WORDS_IN_A_NAME = 4
 _MAX_LEVELS = 12
@@ -41,25 +40,25 @@ class Record:
 
     kind: str
     key: str
-    """By what the server knows it."""
+    """The server's key of it."""
     names: tuple[str, ...]
     """What people may call it."""
     fields: Mapping[str, object]
     is_sure: bool = True
-    """Whether no stranger can have had it looked up in the place of another."""
+    """Whether no stranger can have caused it to be looked up instead of another."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadRecords:
-    """What has been read so far in a turn, of what counts."""
+    """What was read in a turn so far and counts."""
 
     records: tuple[Record, ...] = ()
     names: frozenset[tuple[str, str]] = frozenset()
     """Each with its kind."""
     values: tuple[str, ...] = ()
-    """Of catalogues."""
+    """Values from catalogues."""
     incomplete: frozenset[str] = frozenset()
-    """Kinds of records of which some were cut off, so that another of the same name may be among them."""
+    """Kinds of records that were cut off, so that another of the same name may exist."""
 
     def reading(
         self,
@@ -70,8 +69,8 @@ class ReadRecords:
         is_cut: bool,
         looked_up: Mapping[str, object] | None,
     ) -> "ReadRecords":
-        """With one more answer; `told` says what its records are, None: there are none. `looked_up` is what was asked
-        for by a request that held words of strangers, None: it held none.
+        """A copy with one more answer; `told` describes its records, None: it has none. `looked_up` are the arguments
+        of a request that contained strangers' words, None: it contained none.
         """
         whole = _structured(data)
         values = (*self.values, *values_in(whole)) if is_catalogue else self.values
@@ -89,17 +88,17 @@ class ReadRecords:
 
 
 def is_cut(content: str) -> bool:
-    """Whether an answer, as the model reads it, may be a part of what was found."""
+    """Whether an answer, as the model reads it, may be only part of what was found."""
     return any(mark in content for mark in _CUT_MARKS)
 
 
 def is_plain(data: Any) -> bool:
-    """Whether an answer holds nothing but numbers, days, ids and names of one word, in which no order has room."""
+    """Whether an answer contains only numbers, days, ids and one-word names, which cannot carry instructions."""
     return all(map(_is_name, _strings(_structured(data), _MAX_LEVELS, with_keys=True)))
 
 
 def values_in(data: Any) -> Iterator[str]:
-    """The values of a catalogue: its texts, line by line, and what stands behind a colon there."""
+    """The values of a catalogue: its texts, line by line, and the parts after a colon."""
     for text in _strings(data, _MAX_LEVELS, with_keys=True):
         for line in text.splitlines():
             value = line.partition(": ")[2] or line
@@ -108,7 +107,7 @@ def values_in(data: Any) -> Iterator[str]:
 
 
 def _is_sure(record: Record, looked_up: Mapping[str, object] | None) -> bool:
-    """Whether all were asked for, or those of that name: a narrower search may pass over the one that is meant."""
+    """Whether everything was requested, or exactly that name: a narrower search may miss the one that is meant."""
     given = [value for value in (looked_up or {}).values() if value not in (None, "", [], {})]
     return not given or (len(given) == 1 and str(given[0]).strip().casefold() in map(str.casefold, record.names))
 
@@ -118,7 +117,7 @@ def _is_name(text: str) -> bool:
 
 
 def _structured(data: Any) -> Any:
-    """What a server has given as data; one that gives only words may have written it as words."""
+    """The data of a server's answer, parsed if the server sent it as text only."""
     if not isinstance(data, dict):
         return data
     given = cast("dict[str, Any]", data)
@@ -134,7 +133,7 @@ def _strings(data: Any, levels: int, *, with_keys: bool = False) -> Iterator[str
     if isinstance(data, str):
         yield data
     elif levels == 0 and isinstance(data, dict | list):
-        yield "too deep to be looked through"  # no name
+        yield "too deep to be looked through"  # not a name
     elif isinstance(data, dict):
         for key, item in cast("dict[str, Any]", data).items():
             yield from (key,) if with_keys else ()
@@ -163,6 +162,6 @@ def _records(data: Any, told: Records, levels: int) -> Iterator[Record]:
 
 
 def fields_of(records: Iterable[Record], field: str) -> tuple[object, ...]:
-    """What stands in that field of these records, each value once; `""`: their keys."""
+    """The distinct values of that field in these records; `""` means their keys."""
     found = (record.fields.get(field) if field else record.key for record in records)
     return tuple({json.dumps(value, sort_keys=True): value for value in found}.values())

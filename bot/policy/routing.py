@@ -1,11 +1,11 @@
-"""Pure: what becomes of an event that a person who may write has caused.
+"""Pure: decides what happens to an event from a person who may write.
 
-Incoming --begins with /word--> Command (in a group also without being addressed); /word? and "/word": the help on it
+Incoming --begins with /word--> Command (in a group even unaddressed); "/word?" and "/word" in quotes: help on it
          |-yes, no, always----> Verdict
-         |-addressed----------> Question; by nothing but the name: about what was said last
+         |-addressed----------> Question; with nothing but the name: about the last thing said
          '-not----------------> Talk (in a group, among others)
 Edited --> Correction; Deleted --> Withdrawal
-Reacted --thumb, check mark on a message of Aldis's own-> Verdict
+Reacted --thumb, check mark on a message of Aldis-> Verdict
         '-a cross, a stop sign--> Halt
 Reacted, TimerChanged --> Ignore
 """
@@ -24,25 +24,25 @@ class Question:
 
     message: Incoming
     is_bare: bool = False
-    """Whether nothing but Aldis's name stands in it, in a group: what was just said, or is quoted, is meant."""
+    """Whether it is only Aldis's name, in a group: then the last or the quoted message is meant."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Command:
-    """Something that Aldis itself is to do: `/name rest`. Whether there is such a command is not known here."""
+    """Something that Aldis itself should do: `/name rest`. Whether such a command exists is decided elsewhere."""
 
     message: Incoming
     name: str
     """In lower case, without the slash."""
     rest: str
-    """What follows the name, without white space around it; may be empty."""
+    """What follows the name, without surrounding white space; may be empty."""
     is_addressed: bool
-    """Whether it is surely meant for Aldis: other bots in a group have commands, too."""
+    """Whether it is certainly meant for Aldis, since other bots in a group have commands, too."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Correction:
-    """An older message has other words now."""
+    """New words for an older message."""
 
     edit: Edited
     is_addressed: bool
@@ -51,36 +51,36 @@ class Correction:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Withdrawal:
-    """An older message was taken back."""
+    """The deletion of an older message."""
 
     deletion: Deleted
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
-    """Yes or no; whether we had asked is not known here."""
+    """Yes or no; whether anything was asked is decided elsewhere."""
 
     author: PersonId
     target: SentId | None
-    """Our message; None where they said it without quoting one."""
+    """Our message; None if they did not quote one."""
     is_yes: bool
     is_always: bool = False
-    """Whether the yes is to hold from now on; whether it can is not known here."""
+    """Whether the yes should hold permanently; whether it can is decided elsewhere."""
     instead: "Question | Talk | None" = None
-    """What the words are where nothing was asked; None for a reaction."""
+    """What the words mean if nothing was asked; None for a reaction."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Halt:
-    """Somebody wants an answer to be stopped; whether they may, and whether it is under way, is not known here."""
+    """A request to stop an answer; whether they may, and whether it is under way, is decided elsewhere."""
 
     chat: ChatId
     author: PersonId
-    """Who wants it."""
+    """The person who wants it."""
     target_author: PersonId | None
-    """Who wrote the message; None where Signal does not say."""
+    """The author of the target message; None if Signal does not tell."""
     target: SentId
-    """The message that is answered, or one of ours that answers it."""
+    """The message being answered, or one of ours that answers it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,18 +103,18 @@ Route = Question | Command | Correction | Withdrawal | Verdict | Halt | Talk | I
 _WORDS: Mapping[str, Word] = {"👍": "yes", "👎": "no", "✅": "always"}
 _CROSSES = {"❌", "✖", "🛑", "⛔"}
 _AS_PICTURE = "\ufe0f"
-"""Follows a sign that is to be shown as an emoji."""
+"""Follows a character that should be shown as an emoji."""
 
 _NAME = r"[^\W\d_](?:[^\W\d]|-){0,30}"
 _COMMAND = re.compile(rf"/({_NAME})[.,:;!…\u200b\u2060\ufeff]*(?:\s+(.*))?", re.DOTALL)
 _ABOUT_COMMAND = re.compile(
     rf"/\?|/(?P<asked>{_NAME})\s*\?+|[\"“„«'‘`]\s*/(?P<quoted>{_NAME})(?:\s[^\"“”«»'‘’`]*)?[\"”“»'’`][.,!?]*"
 )
-"""A command with a question mark, or in quotation marks: somebody wants to know, and have nothing done."""
+"""A command with a question mark or in quotation marks: a question about it, not an order."""
 
 
 def route(event: Event | None, *, name: str, answers_always: bool = False) -> Route:
-    """Where the event goes. `name` is what Aldis is called in groups.
+    """Where the event goes. `name` is what people call Aldis in groups.
 
     `answers_always`: in this group every message is meant for Aldis.
     """
@@ -135,7 +135,7 @@ def route(event: Event | None, *, name: str, answers_always: bool = False) -> Ro
 
 
 def awaits_answer(found: Route) -> bool:
-    """Whether somebody waits for an answer to what goes there."""
+    """Whether somebody awaits an answer to it."""
     match found:
         case Question() | Verdict(target=None, instead=Question()):
             return True
@@ -174,7 +174,7 @@ def _message(message: Incoming, name: str, answers_always: bool) -> Question | C
 
 
 def _command(text: str, name: str, *, is_addressed: bool) -> tuple[str, str] | None:
-    """The name of the command that this is, and what follows it; None: it is none."""
+    """The command's name and what follows it; None if this is not a command."""
     text = plain_command(_without_name(text, name))
     if is_addressed and (about := _ABOUT_COMMAND.fullmatch(text)) is not None:
         return "help", about["asked"] or about["quoted"] or ""
@@ -187,7 +187,7 @@ def _verdict(word: Word, author: PersonId, target: SentId | None, instead: Quest
 
 
 def _is_bare(message: Incoming, name: str) -> bool:
-    """Whether somebody in a group calls Aldis and says nothing besides."""
+    """Whether somebody in a group calls Aldis and says nothing else."""
     if message.attachments or message.sticker or message.extras or message.view_once:
         return False
     is_called = message.mentions_me or re.search(r"\w", _own_text(message)) is not None
@@ -200,7 +200,7 @@ def _addressed(message: Incoming, name: str) -> bool:
 
 
 def _own_text(message: Incoming) -> str:
-    """The text without the names of those whom it mentions: they chose them, and could call or command in them."""
+    """The text without the names of people it mentions, who could choose names that call Aldis or give commands."""
     text = message.text
     for named in sorted((one.name for one in message.mentioned), key=len, reverse=True):
         text = text.replace(f"@{named}", "@")
@@ -208,14 +208,14 @@ def _own_text(message: Incoming) -> str:
 
 
 def _without_name(text: str, name: str) -> str:
-    """The text without the name that a command may follow: `Aldis, /help`."""
+    """The text without the name that may precede a command: `Aldis, /help`."""
     return re.sub(
         rf"^\s*@?{re.escape(name)}\s*[,:]?\s+(?=[\"“„«'‘`]?[/\uff0f\u2044\u2215])", "", text, flags=re.IGNORECASE
     ).strip()
 
 
 def _called(text: str, name: str) -> bool:
-    """Whether the text calls somebody by this name: first (after a greeting or not), or last after a comma."""
+    """Whether the text addresses somebody by this name: first, possibly after a greeting, or last after a comma."""
     called = re.escape(name)
     first = rf"^\W*(?:(?:hey|hi|hello|ok|okay|hallo|salut|hola|dear)\W+)?@?{called}(?!\w)"
     last = rf",\s*@?{called}\W*$"

@@ -2,9 +2,9 @@
 
     local time + zone ---> instant     skipped by the clocks: as much later; twice on the clocks: the first of the two
     delay ---------------> instant     elapsed time, whatever the clocks do
-    repetition ----------> instants    reckoned on the wall clock of the zone, each turned into an instant by itself
+    repetition ----------> instants    computed on the zone's wall clock, each converted to an instant by itself
 
-Source: how a skipped or doubled local time is meant: RFC 5545, 3.3.5 (2009).
+Source: the meaning of a skipped or repeated local time: RFC 5545, 3.3.5 (2009).
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ from bot.settings.values import is_zone
 from tools import Repeat, Wish
 
 FARTHEST = timedelta(days=5 * 366)
-"""Nothing is planned for later than in five years."""
+"""Nothing can be planned further ahead than five years."""
 
 _MAX_TIMES = 1000
 _FREQUENCIES: Mapping[str, Literal[0, 1, 2, 3]] = {
@@ -30,15 +30,15 @@ _FREQUENCIES: Mapping[str, Literal[0, 1, 2, 3]] = {
 }
 _DAYS = {"mo": rrule.MO, "tu": rrule.TU, "we": rrule.WE, "th": rrule.TH, "fr": rrule.FR, "sa": rrule.SA, "su": rrule.SU}
 _CLOCKS_CHANGE = timedelta(hours=26)
-"""By no more than this two local times can be in another order than their instants."""
+"""The most by which the order of two local times can differ from that of their instants."""
 
 
 Reason = Literal["zone", "form", "over", "far", "many"]
-"""No such zone, no such time, it is over, it is too far away; or there are too many reminders."""
+"""No such zone, no such time, in the past, too far away; or there are too many reminders."""
 
 
 class UnfitWish(ValueError):
-    """There is no such time, or none that may be planned; the message says so to a model in one sentence."""
+    """No such time, or none that can be planned; the message tells a model so in one sentence."""
 
     def __init__(self, reason: Reason, message: str) -> None:
         super().__init__(message)
@@ -50,18 +50,18 @@ class Plan:
     """The times of one reminder."""
 
     start_at: datetime
-    """The first instant, aware, in UTC; of a repetition the one that it is counted from."""
+    """The first instant, aware, in UTC; a repetition is counted from it."""
     local: datetime
-    """The same on the wall clock, without a zone: what was asked for, also where the clocks skip it."""
+    """The same on the wall clock, without a zone: what was requested, even if the clocks skip it."""
     zone: str
     repeat: Repeat | None = None
 
 
 def first_plan(wish: Wish, *, now: datetime, zone: str) -> tuple[Plan, datetime]:
-    """The plan of a wish, and when it is due first; `zone` counts where the wish names none.
+    """The plan of a wish, and when it is first due; `zone` applies if the wish names none.
 
     Raises:
-        UnfitWish: as it says.
+        UnfitWish: the wish cannot be planned; the message says why.
     """
     zone = wish.timezone or zone
     if not is_zone(zone):
@@ -80,10 +80,9 @@ def first_plan(wish: Wish, *, now: datetime, zone: str) -> tuple[Plan, datetime]
 
 
 def move_plan(plan: Plan, due_at: datetime, zone: str, *, now: datetime, is_delay: bool) -> tuple[Plan, datetime]:
-    """Returns the plan of somebody who turns out to live in this zone, and when it is due next by their clock.
+    """The plan of somebody who turns out to live in this zone, and when it is next due by their clock.
 
-    What was a length of time (`is_delay`, or hours that come again), or would be over by their clock, keeps its
-    instant.
+    A length of time (`is_delay`, or hourly repetition), or a time that would be over by their clock, keeps its instant.
     """
     there = replace(plan, zone=zone, start_at=instant(plan.local, zone))
     is_clock = instant(plan.local, plan.zone) == plan.start_at and not is_delay
@@ -96,33 +95,33 @@ def move_plan(plan: Plan, due_at: datetime, zone: str, *, now: datetime, is_dela
 
 
 def next_after(plan: Plan, after: datetime) -> datetime | None:
-    """The first time of a repetition that is later than the instant; None when there is none any more."""
+    """The first time of a repetition after the instant; None if there are no more."""
     repeat = plan.repeat
     if repeat is None:
         return None
     if repeat.every == "hour":
         return _next_hour(plan, repeat, after)
     since = after.astimezone(ZoneInfo(plan.zone)).replace(tzinfo=None) - _CLOCKS_CHANGE
-    # The library knows no types; it gives local times in order.
+    # The library has no types; it yields local times in order.
     times = cast("Iterable[datetime]", _rule(plan.local, repeat).xafter(since, inc=True))
     return next((at for local in times if (at := instant(local, plan.zone)) > after), None)
 
 
 def instant(local: datetime, zone: str) -> datetime:
-    """The instant at which it is this time on the wall clock.
+    """The instant at which the wall clock shows this time.
 
-    A time that the clocks skip is as much later as they are put forward; of one that comes twice it is the first.
+    A time that the clocks skip is later by as much as they are put forward; of a repeated one it is the first.
     """
     return local.replace(tzinfo=ZoneInfo(zone), fold=0).astimezone(UTC)
 
 
 def is_skipped(local: datetime, zone: str) -> bool:
-    """Whether the clocks skip this time: the instant shows another time on the wall."""
+    """Whether the clocks skip this time, so that its instant shows another time on the wall."""
     return instant(local, zone).astimezone(ZoneInfo(zone)).replace(tzinfo=None) != local
 
 
 def describe_moment(at: datetime, zone: str) -> str:
-    """An instant as people read it: `Monday 2026-11-23 08:00 Europe/Berlin`."""
+    """An instant in readable form: `Monday 2026-11-23 08:00 Europe/Berlin`."""
     return f"{at.astimezone(ZoneInfo(zone)):%A %Y-%m-%d %H:%M} {zone}"
 
 

@@ -1,10 +1,10 @@
-"""Pure: the operator's own secrets, cut out of whatever a model reads, says or has done.
+"""Pure: the operator's own secrets, removed from whatever a model reads, says or has done.
 
-    "sk-ant" + "-api03-..."  --read over: signs between letters, escapes, capitals-->  skantapi03...  --found--> cut
+    "sk-ant" + "-api03-..."  --normalised: signs between letters, escapes, capitals-->  skantapi03...  --found--> cut
 
-A key may stand in a file, a row or the answer of a server; somebody who can make a model say it has it. So it goes
-nowhere: as it is, in parts of sixteen characters, and in the spellings in which a model could pass it on without a
-tool. Left to others: which those are (`bot.app.policies`), where they are cut out (`bot.turn.agent`, `bot.turn.calls`).
+A key may be part of a file, a row or a server's answer; whoever can make a model say it has it. So it never gets out:
+neither as it is, nor in parts of sixteen characters, nor in encodings a model could produce without a tool.
+Left to others: which those are (`bot.app.policies`), where they are cut out (`bot.turn.agent`, `bot.turn.calls`).
 """
 
 import base64
@@ -19,15 +19,15 @@ from urllib.parse import quote, unquote
 from bot.messages import AssistantMessage, Text, ToolCall
 
 CUT = "[…]"
-"""What stands in the place of a secret."""
+"""What replaces a secret."""
 
 _MIN_CHARACTERS = 8
 _MIN_LETTERS = 20
-"""Of a secret without a digit: a shorter one may be a word."""
+"""For a secret without a digit: a shorter one may be a word."""
 _MIN_PART = 16
-"""So many letters and digits of a secret are no coincidence, whatever stands between them."""
+"""This many letters and digits of a secret are no coincidence, whatever stands between them."""
 _GRAM = 8
-"""Pieces of so many are looked for first: there is one in every part of `_MIN_PART`."""
+"""The size of the pieces searched for first: every part of `_MIN_PART` contains one."""
 _MAX_DEPTH = 50
 _PASSWORD = re.compile(r"://[^\s/@:\"]*:([^\s/@\"]+)@")
 _ESCAPE = re.compile(
@@ -42,16 +42,16 @@ _DIGITS = (
     "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
 )
-"""Of numbers in base 58 and 62. Capitals and small letters are one to us, whichever come first."""
+"""The digits of base 58 and 62; capitals and small letters are equivalent here, whichever come first."""
 _LOOKALIKES = str.maketrans(
     "аАвВеЕзЗіІјЈкКмМнНоОрРсСтТуУхХѕЅһԁӏαΑβΒεΕΖΗιΙκΚΜνΝοΟρΡτΤυΥχΧᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
     "aAbBeE33iIjJkKmMhHoOpPcCtTyYxXsShdlaAbBeEZHiIkKMvNoOpPtTuYxXabcdefghijklmnoprstuvwyz",
 )
-"""Letters of Cyrillic and Greek, and small capitals, that are Latin ones to the eye."""
+"""Cyrillic and Greek letters and small capitals that look like Latin letters."""
 _DRAWN = {first + at: chr(97 + at) for first in (0x1F130, 0x1F150, 0x1F170, 0x1F1E6) for at in range(26)} | {
     0xE0000 + sign: chr(sign) for sign in range(33, 127)
 }
-"""Letters in squares, circles and flags, and those that nobody sees: Unicode knows of no plain letter for them."""
+"""Letters in squares, circles and flags, and invisible ones, which Unicode does not map to plain letters."""
 _PLAIN = _DRAWN | _LOOKALIKES
 
 T = TypeVar("T")
@@ -59,14 +59,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A text as it is looked through: its letters and digits, and where each of them stands."""
+    """A normalised text: its letters and digits, and the position of each in the original."""
 
     letters: str
     places: tuple[tuple[int, int], ...]
 
 
 class Secrets:
-    """The operator's secrets. Values that are too short or too plain to be told from words are none."""
+    """The operator's secrets. Ignores values too short or too plain to be told from words."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         parts = {part for value in values for part in _parts(value) if _is_telling(part)}
@@ -78,13 +78,13 @@ class Secrets:
                 self._grams.setdefault(form[place : place + _GRAM], []).append((form, place))
 
     def cut(self, text: str) -> str:
-        """The text without them."""
+        """The text without secrets."""
         if self._pattern is None or not text:
             return text
         return self._without_forms(self._pattern.sub(CUT, text))
 
     def cut_message(self, message: AssistantMessage) -> AssistantMessage:
-        """What a model says and wants to have done, without them; the blocks of its vendor stay as they are."""
+        """What a model says and wants done, without secrets; its vendor's blocks stay unchanged."""
         if self._pattern is None:
             return message
         parts = tuple(self._cut_parts(message))
@@ -100,7 +100,7 @@ class Secrets:
         return text
 
     def _found_in(self, read: _Read) -> Iterator[tuple[int, int]]:
-        """Where enough of a form stands in a text."""
+        """The positions in a text with enough of a form."""
         for at in range(len(read.letters) - _GRAM + 1):
             for form, place in self._grams.get(read.letters[at : at + _GRAM], ()):
                 first, last = _extended(read.letters, at, form, place)
@@ -139,29 +139,29 @@ def _with_parts(message: AssistantMessage, parts: Iterable[object]) -> Assistant
 
 
 def _parts(value: str) -> Iterator[str]:
-    """What of a setting is secret: all of it and the words of a header, or the passwords in addresses."""
+    """The secret parts of a setting: the whole value and the words of a header, or passwords in addresses."""
     passwords = _PASSWORD.findall(value)
     yield from passwords
     yield from map(unquote, passwords)
-    if not value.lstrip().startswith(("{", "[")):  # JSON is more than its secrets
+    if not value.lstrip().startswith(("{", "[")):  # JSON contains more than secrets
         yield value.strip()
         yield from value.split()
 
 
 def _spellings(part: str) -> Iterator[str]:
-    """How it is written where nothing stands between its signs."""
+    """Its spellings without anything between the characters."""
     data = part.encode()
     yield part
     yield quote(part, safe="")
     yield data.hex()
-    # What follows it may change the last signs.
+    # What follows it may change the last characters.
     yield base64.b64encode(data).decode().rstrip("=")[:-1]
     yield part[::-1]
     yield part.translate(_ROT47)
 
 
 def _forms(part: str) -> Iterator[str]:
-    """The letters and digits of its spellings, of one that is long enough to be known by them."""
+    """The letters and digits of its encodings, if it is long enough to be recognised by them."""
     if len(_letters(part)) < _MIN_PART:
         return
     for spelled in (part, part[::-1]):
@@ -185,8 +185,8 @@ def _forms(part: str) -> Iterator[str]:
 
 
 def _encoded(data: bytes, encode: Callable[[bytes], bytes], size: int, signs: int) -> Iterator[str]:
-    """What is sure of an encoding of so many bytes as so many signs, whatever stands around them: that moves their
-    borders.
+    """The stable part of an encoding of `size` bytes as `signs` characters, whatever surrounds them and so shifts their
+    boundaries.
     """
     for before in range(size):
         yield encode(bytes(before) + data).decode().rstrip("=")[-(-before * signs // size) : -1]
@@ -202,7 +202,7 @@ def _number(data: bytes, digits: str) -> str:
 
 
 def _letters(text: str) -> str:
-    """The letters and digits of a text, in small letters and without escapes."""
+    """The letters and digits of a text, lower-case and with escapes decoded."""
     if "%" in text or "&#" in text or "\\" in text:
         text = _ESCAPE.sub(_unescaped, text)
     if not text.isascii():
@@ -232,7 +232,7 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 
 def _extended(letters: str, at: int, form: str, place: int) -> tuple[int, int]:
-    """How far a text goes on as a form does, around a place where both are the same."""
+    """How far the text matches the form around a place where both are equal."""
     first, last = at, at + _GRAM
     before, behind = place, place + _GRAM
     while first > 0 and before > 0 and letters[first - 1] == form[before - 1]:
@@ -243,7 +243,7 @@ def _extended(letters: str, at: int, form: str, place: int) -> tuple[int, int]:
 
 
 def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The stretches of a text, in order, without overlaps."""
+    """The spans in order, merged where they overlap."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1]:

@@ -1,10 +1,10 @@
-"""Pure: the days, times and lengths that stand in somebody's words, and whether they name a moment of a tool's call.
+"""Pure: the days, times and durations in somebody's words, and whether they name a moment in a tool call.
 
     "on January 11th 2025 at 10:00, for an hour"    names 2025-01-11, 2025-01-11T10:00, and 2025-01-11T11:00, its end
                                                     does not name 2026-01-11, nor 2025-01-11T12:00
 
-A day counts with its year alone: which one is meant would be a guess. Between two days that belong together the year
-may stand once ("from January 11th to January 15th 2025").
+A day counts only with its year, because any other would be a guess. Two days of a range can share the year ("from
+January 11th to January 15th 2025").
 """
 
 import re
@@ -45,7 +45,7 @@ _MAX_OF_EACH = 50
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Times:
-    """What words say of times."""
+    """The times that words contain."""
 
     days: frozenset[date]
     times: frozenset[time]
@@ -53,7 +53,7 @@ class Times:
 
 
 def times_in(text: str) -> Times:
-    """What stands in a text in small letters without accents."""
+    """The times in a lower-case text without accents."""
     text = _compact(text)
     lengths = (
         timedelta(**{"minutes" if found["unit"] == "minut" else "hours": _count(found["number"])})
@@ -67,7 +67,7 @@ def times_in(text: str) -> Times:
 
 
 def without_days(text: str) -> str:
-    """The text without the days in it: their numbers are none of anything else."""
+    """The text without its days, whose numbers mean nothing else."""
     text = _compact(text)
     for pattern in _DATES:
         text = pattern.sub(" ", text)
@@ -75,12 +75,12 @@ def without_days(text: str) -> str:
 
 
 def is_moment(value: str) -> bool:
-    """Whether a value of a call is a day, perhaps with a time."""
+    """Whether a call's value is a day, possibly with a time."""
     return _MOMENT.fullmatch(value.strip()) is not None
 
 
 def is_moment_named(value: str, said: Times) -> bool:
-    """Whether it was said: the day and the time, or so long after such a moment as was said as well."""
+    """Whether it was said: the day and the time, or a moment that was said plus a duration that was said."""
     found = _MOMENT.fullmatch(value.strip())
     if found is None:
         return False
@@ -99,7 +99,7 @@ def is_moment_named(value: str, said: Times) -> bool:
 
 
 def _compact(text: str) -> str:
-    """Its beginning, with single spaces: the patterns would take time with the square of a longer one."""
+    """The beginning of the text with single spaces; longer texts would take the patterns quadratic time."""
     return " ".join(text[:_MAX_CHARACTERS].split())
 
 

@@ -1,5 +1,5 @@
-"""Pure: what people say when they mean yes, no or always, and nothing else, in the languages that Aldis speaks; and
-whether something asks for it.
+"""Pure: recognises words that mean yes, no or always and nothing else, in Aldis's languages, and sentences that ask for
+them.
 """
 
 import re
@@ -9,14 +9,14 @@ from typing import Literal
 Word = Literal["yes", "no", "always"]
 
 SKIN_TONES = dict.fromkeys(range(0x1F3FB, 0x1F400))
-"""For `str.translate`: a thumb of any colour is a thumb."""
+"""For `str.translate`: a thumb is a thumb in any colour."""
 
 _MAX_WORDS = 6
-"""Each counted once: "yes yes yes" is one."""
+"""Counts each word once: "yes yes yes" is one."""
 _MAX_SAID = 30
 _BETWEEN = re.compile(r"[\s,.!¡;…\ufe0f]+")
 _THUMBS = re.compile("[👍👎✅]")
-"""Nobody puts a space before one."""
+"""People write these without a space before them."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -64,7 +64,7 @@ _ASKED_FOR = _words("yes ja oui sí 👍 ✅")
 
 
 def parse_word(text: str) -> Word | None:
-    """What words mean that mean nothing else; None where they may mean more, or anything else."""
+    """The meaning of words that mean nothing else; None if they may mean more, or anything else."""
     words = _said(text)
     if len(words) > _MAX_WORDS:
         return None
@@ -76,13 +76,13 @@ def parse_word(text: str) -> Word | None:
 
 
 def is_nod(text: str) -> bool:
-    """Whether a word that means yes may be no more than a nod to what was just said: "ok, thanks"."""
+    """Whether a word for yes may only acknowledge what was just said: "ok, thanks"."""
     return _said(text) <= _NODS
 
 
 def may_ask(text: str) -> bool:
-    """Whether words that Aldis has said may ask for a yes: by a question mark of any script, by a yes that stands in
-    them, or in a script in which questions need no mark.
+    """Whether Aldis's own words may ask for a yes: by a question mark of any script, by containing a yes, or in a
+    script whose questions need no mark.
     """
     return any(map(_is_sign_of_question, text)) or not _ASKED_FOR.isdisjoint(re.findall(r"\w+|[👍✅]", text.lower()))
 
@@ -93,7 +93,7 @@ def _is_sign_of_question(sign: str) -> bool:
 
 
 def _said(text: str) -> frozenset[str]:
-    """The words in a text; all that follows the first `_MAX_SAID` stays one piece, which is no word of ours."""
+    """The words in a text; everything after the first `_MAX_SAID` is one piece, which matches none of our words."""
     plain = unicodedata.normalize("NFC", text).lower().translate(SKIN_TONES).replace("’", "'")
     words = _BETWEEN.split(_THUMBS.sub(r" \g<0> ", plain).strip(), maxsplit=_MAX_SAID)
     return frozenset(word for word in words if word)

@@ -1,10 +1,10 @@
-"""Pure: which time zone people mean by a city, an abbreviation or an offset.
+"""Pure: the time zone people mean by a city, an abbreviation or an offset.
 
-    Europe/Berlin, berlin, new york    the zone of that city, in any case, nearly written right
-    Wien, Rom, Londres                 cities that are called otherwise there than in the database of zones
-    MEZ, CET, PST, UTC+2               what clocks and calendars show; IST is three of them, so nobody guesses
+    Europe/Berlin, berlin, new york    the zone of that city, in any case, with small misspellings
+    Wien, Rom, Londres                 cities whose local names differ from the zone database
+    MEZ, CET, PST, UTC+2               what clocks and calendars show; IST is ambiguous, so nobody guesses
 
-Left to others: what the zone is kept for (`bot.features.reminders`).
+Left to others: what the zone is used for (`bot.features.reminders`).
 """
 
 import re
@@ -48,7 +48,7 @@ _MAX_CHARACTERS = 60
 
 
 def zones(words: str, now: datetime) -> tuple[str, ...]:
-    """The zones that somebody may mean; empty: none. Of several that show the same time all year it is one."""
+    """The zones somebody may mean; empty if none. Zones that show the same time all year count as one."""
     name = fold_name(words[:_MAX_CHARACTERS])
     known = _known()
     if name in known.whole:
@@ -66,7 +66,7 @@ def zones(words: str, now: datetime) -> tuple[str, ...]:
 
 
 class _Known:
-    """The zones of the database by their names, and by the last part of these."""
+    """The zones of the database by name, and by the last part of the name."""
 
     def __init__(self) -> None:
         names = sorted(name for name in available_timezones() if "/" in name)
@@ -82,7 +82,7 @@ def _known() -> _Known:
 
 
 def _fixed(sign: str, hours: int) -> tuple[str, ...]:
-    """The zone of whole hours before or after UTC; in the database its sign is the other way round (POSIX)."""
+    """The zone at whole hours before or after UTC; its sign in the database is inverted (POSIX)."""
     if hours == 0:
         return ("UTC",)
     if hours > (_EAST_END if sign == "+" else _WEST_END):
@@ -91,7 +91,7 @@ def _fixed(sign: str, hours: int) -> tuple[str, ...]:
 
 
 def _apart(found: list[str], now: datetime) -> tuple[str, ...]:
-    """Of zones that show the same time in this half of the year and the other only the first."""
+    """The first of any zones that show the same time in both halves of the year."""
     seen: dict[tuple[timedelta | None, ...], str] = {}
     for name in found:
         shown = tuple(at.astimezone(ZoneInfo(name)).utcoffset() for at in (now, now + timedelta(days=182)))

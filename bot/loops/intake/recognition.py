@@ -68,7 +68,7 @@ class Recognition:
         """Learns who is in the listed groups before anything is admitted: a member must not be taken for a stranger.
 
         Raises:
-            Disconnected: the bridge did not tell; if it answers everything but this, it is accepted as it is in the end.
+            Disconnected: the bridge did not tell; if it answers everything but this, that is accepted in the end.
         """
         if not self.allowed.needs_members or self.allowed.members:
             return
