@@ -1,1 +1,1 @@
-"""The models: one module for each vendor, all behind `bot.providers.base`."""
+"""Models: one module or folder per vendor, all behind `bot.providers.base`."""

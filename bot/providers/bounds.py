@@ -1,10 +1,11 @@
-"""How large an answer of a model's service may be: the SDKs read whatever comes, a line or an event without end, too.
+"""Limits on the size of a model service's answer, because the SDKs read whatever arrives, even an endless line or
+event.
 
-An answer comes as it is: what is packed could unpack to anything. Left to others: how many words an answer may have
-(`bot.providers.streams`), and how long it may take (the adapters).
+Answers come uncompressed, because a packed one could expand to anything. Left to others: how many words an answer may
+have (`bot.providers.streams`), and how long it may take (the adapters).
 
-Source: `_SSELineDecoder` of the package openai 3.54.0 holds a line until it ends; `SSEDecoder` of anthropic 2.12.0
-copies all lines of an event with each that is added (read 2026-11-23).
+Source: `_SSELineDecoder` of the package openai 3.54.0 buffers a line until it ends; `SSEDecoder` of anthropic 2.12.0
+copies all lines of an event with each one that is added (read 2026-11-23).
 """
 
 from collections.abc import AsyncIterator
@@ -13,16 +14,16 @@ from typing import Final
 import httpx2
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
-"""Of a stream: the longest answer that can be asked for, in the smallest pieces, each in JSON."""
+"""For a stream: the longest answer that can be requested, in the smallest pieces, each wrapped in JSON."""
 MAX_EVENT_BYTES = 4 * 1024 * 1024
-"""Of one event of a stream, the last of which may hold the whole answer, and of an answer that comes whole."""
+"""For one event of a stream, the last of which may contain the whole answer, and for an answer that is not streamed."""
 MAX_EVENT_LINES = 100
 """Events have two or three."""
 
 HEADERS: Final = {"Accept-Encoding": "identity"}
 _BLANK_LINES = (b"\n\n", b"\r\r", b"\r\n\r\n")
 _MAX_CUT_BYTES = 3
-"""So much of a blank line may stand at the end of a chunk."""
+"""How much of a blank line may be at the end of a chunk."""
 
 
 class AnswerTooLarge(httpx2.ReadError):
@@ -30,10 +31,10 @@ class AnswerTooLarge(httpx2.ReadError):
 
 
 async def limit_answer(answer: httpx2.Response) -> None:
-    """Lets an answer be read so far and no further: a hook for those of a client.
+    """Limits how much of an answer can be read: a response hook for a client.
 
     Raises:
-        httpx2.DecodingError: the answer is packed, although nobody asked for that.
+        httpx2.DecodingError: the answer is compressed although that was not requested.
     """
     if answer.headers.get("content-encoding", "identity") != "identity":
         raise httpx2.DecodingError("packed, although nobody asked for that")
@@ -59,19 +60,19 @@ class _Bounded(httpx2.AsyncByteStream):
             yield chunk
 
     async def aclose(self) -> None:
-        """Close it."""
+        """Closes the stream."""
         await self._inner.aclose()
 
 
 class _Event:
-    """How large the event has become in which a stream is; the chunk that it began in counts as a whole."""
+    """The size of the current event of a stream; the chunk in which it began counts as a whole."""
 
     def __init__(self) -> None:
         self.size = self.lines = 0
         self._end = b""
 
     def take(self, chunk: bytes) -> None:
-        """There is more."""
+        """Adds a chunk."""
         seen = self._end + chunk
         begins = max(map(seen.rfind, _BLANK_LINES))
         if begins >= 0:

@@ -1,15 +1,15 @@
-"""Pure: which part of a request a vendor's prompt cache keeps, and for how long.
+"""Pure: which part of a request a vendor's prompt cache should keep, and for how long.
 
     tools, system prompt | persona, earlier turns ... | question before | question | rounds of tools
           shared ........'                  marks ....'.................'..........'
 
-A read costs a tenth of the price, a write a quarter more than it (five minutes) or twice as much (an hour), so a write
-pays as soon as it is read once in time. How long that is follows from the pauses of this chat, which stand in the
-request itself: nothing has to be remembered, and a restart loses nothing. Thinking within a turn is taken out of it
-afterwards, so the next turn finds the question again, and what follows it only where nothing was thought.
-Left to others: how a vendor wants to be told (`bot.providers.anthropic.provider`, `bot.providers.openai.responses`).
+Reading costs a tenth of the price; writing costs a quarter more than it (for five minutes) or twice as much (for an
+hour), so a write pays off with the first read in time. How long that is follows from the pauses of this chat, which are
+part of the request: nothing has to be remembered, and a restart loses nothing. Thinking within a turn is removed
+afterwards, so the next turn finds the question in the cache, and what follows it only if nothing was thought.
+Left to others: how a vendor is told (`bot.providers.anthropic.provider`, `bot.providers.openai.responses`).
 
-Source: platform.claude.com (prompt caching: prices, lives, look-back, what changes make invalid) and
+Source: platform.claude.com (prompt caching: prices, lifetimes, look-back, what changes invalidate) and
 developers.openai.com (prompt caching), 2026-11-22.
 """
 
@@ -22,35 +22,35 @@ from bot.messages import AssistantMessage, Message, Opaque, UserMessage
 from bot.providers.base import Request
 
 Life = Literal["5m", "1h"]
-"""How long a cache of Anthropic's lives; each read gives it its whole life again."""
+"""How long an entry of Anthropic's cache lives; each read renews it."""
 
 _FEW_MINUTES: Final = 270.0
-"""Seconds between two questions up to which a cache of five minutes is still there, half a minute for the answer."""
+"""The longest pause in seconds that a cache of five minutes survives, with half a minute for the answer."""
 _HALF_HOUR: Final = 1740.0
 _HOUR: Final = 3600.0
 _MAX_PAUSES = 10
-"""So many of the last pauses tell the rhythm of a chat."""
+"""How many of the last pauses show the rhythm of a chat."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CachePlan:
-    """What of a request is to be kept."""
+    """What to keep of a request."""
 
     shared: bool
-    """Whether the tools and the system prompt are, which all conversations have in common, for an hour."""
+    """Whether to keep the tools and the system prompt, which all conversations share, for an hour."""
     marks: Mapping[int, Life] = field(default_factory=dict[int, Life])
-    """The messages, by their place, with which a part ends that is asked again; in order, at most three."""
+    """The messages, by index, that end a part which is asked again; in order, at most three."""
 
 
 NOTHING: Final = CachePlan(shared=False)
 
 
 def plan(request: Request) -> CachePlan:
-    """What to keep of a request."""
+    """Decides what to keep of a request."""
     if request.is_one_off:
         return NOTHING
     if request.tools and not request.may_call_tools:
-        return CachePlan(shared=True)  # without calls the messages are read as others: no cache knows them, nor will
+        return CachePlan(shared=True)  # without calls the messages are read differently, and are in no cache
     places = [place for place, message in enumerate(request.messages) if isinstance(message, UserMessage)]
     life: Life = "1h" if _comes_back_late([request.messages[place] for place in places]) else "5m"
     marks: dict[int, Life] = dict.fromkeys(places[-2:], life)
@@ -61,15 +61,15 @@ def plan(request: Request) -> CachePlan:
 
 
 def outlives_half_an_hour(messages: Sequence[Message]) -> bool:
-    """Whether people come back after so long that a cache of half an hour has gone."""
+    """Whether people return after so long that a cache of half an hour has expired."""
     return any(pause > _HALF_HOUR for pause in _pauses(messages))
 
 
 def _comes_back_late(messages: Sequence[Message]) -> bool:
-    """Whether the next question may well come after more than five minutes and within an hour.
+    """Whether the next question may well come after more than five minutes but within an hour.
 
-    One such pause is enough, for what is lost with the cache is ten times what an hour costs more. In the beginning
-    nobody knows; most people pause.
+    One such pause is enough, because losing the cache costs ten times what an hour costs extra. At the beginning nobody
+    knows; most people pause.
     """
     pauses = _pauses(messages)
     return not pauses or any(_FEW_MINUTES < pause <= _HOUR for pause in pauses)

@@ -1,4 +1,4 @@
-"""What a model can do and costs, as its server says for nothing: read out of whatever shape that has. Pure.
+"""What a model can do and costs, as its server tells for free, read from any server's format. Pure.
 
     GET /v1/models (Anthropic)               max_input_tokens, max_tokens, capabilities
     GET /v1/models (OpenAI's and all others) vLLM, SGLang: max_model_len; llama.cpp: meta.n_ctx; Groq: context_window;
@@ -7,9 +7,9 @@
     GET /api/v0/models (LM Studio)           loaded_context_length, max_context_length, type
     POST /api/show, GET /api/ps (Ollama)     context_length of the model and of what is loaded, num_ctx, capabilities
 
-What makes no sense is as if it had not been said: a server may be wrong, and somebody else's. What is said of a window
-can only make requests smaller. Left to others: asking (`bot.doctor.capabilities`), keeping (`bot.providers.lessons`),
-what follows from it (the adapters, `bot.turn.room`).
+Nonsense counts as missing: a server may be wrong, or somebody else's. What it says about a window can only make
+requests smaller. Left to others: asking (`bot.doctor.capabilities`), storing (`bot.providers.lessons`), what follows
+from it (the adapters, `bot.turn.room`).
 
 Source: the package anthropic 2.12.0 (`ModelInfo`), github.com/vllm-project/vllm (`ModelCard`), github.com/ggml-org/
 llama.cpp (tools/server), lmstudio.ai/docs (REST API v0), docs.ollama.com (Show model details, List running models),
@@ -28,14 +28,14 @@ from bot.providers.lessons import ModelLessons
 from bot.providers.prices import Price
 
 LESSON = "told"
-"""Under this name they stand among the lessons of a model."""
+"""Their name among the lessons of a model."""
 
 _WINDOWS = range(512, 100_000_001)
 _OUTPUTS = range(256, 10_000_001)
-"""What tokens of a window and of an answer may be: nobody has more, and with less nothing could be said."""
+"""The plausible tokens of a window and of an answer: nobody has more, and less would not be usable."""
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
 _NO_CHAT = re.compile(r"embed|rerank|whisper|tts|transcri|moderation|dall-e|image", re.IGNORECASE)
-"""Names of models that do something else than answer."""
+"""Names of models that do not chat."""
 _MILLION = Decimal(1_000_000)
 _MAX_PRICE_CHARS = 40
 
@@ -44,17 +44,17 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Capabilities:
-    """What a server says of a model; None: it says nothing of that."""
+    """What a server says about a model; None where it says nothing."""
 
     window_tokens: int | None = None
-    """What a request and its answer may have together; where the server tells both, what it gives the model now and
-    not what the model was made for."""
+    """What a request and its answer may have together. If the server tells both, it is what the server gives the model
+    now, not what the model was made for."""
     max_output_tokens: int | None = None
     tools: bool | None = None
     pictures: bool | None = None
     documents: bool | None = None
     system: bool | None = None
-    """Whether its template knows a system message."""
+    """Whether its template supports a system message."""
     parallel_calls: bool | None = None
     """Whether its template shows more than the first of several calls in one answer."""
     thinking: bool | None = None
@@ -64,16 +64,16 @@ class Capabilities:
 
     @property
     def rates(self) -> tuple[Decimal, Decimal] | None:
-        """The US dollars for a million tokens in, and those out; None where nobody knows."""
+        """The US dollars per million tokens in, and out; None if unknown."""
         return None if self.price is None else (self.price.input, self.price.output)
 
     def or_else(self, other: "Capabilities") -> "Capabilities":
-        """These, and those of another answer about the same model where these say nothing."""
+        """These capabilities, completed by those of another answer about the same model."""
         gaps = {field.name: getattr(other, field.name) for field in fields(self) if getattr(self, field.name) is None}
         return replace(self, **gaps)
 
     def as_lesson(self) -> dict[str, Any]:
-        """What is known, as JSON holds it."""
+        """The known capabilities as JSON values."""
         known = {name: value for name, value in asdict(replace(self, price=None)).items() if value is not None}
         price = {"price": self.price.model_dump(mode="json", exclude_none=True)} if self.price else {}
         return known | price
@@ -84,12 +84,12 @@ _FLAGS = ("tools", "pictures", "documents", "system", "parallel_calls", "thinkin
 
 
 def told_of(lessons: ModelLessons, server: str, model: str) -> Capabilities:
-    """What the server was heard to say of the model, this time or before the last restart."""
+    """What the server has said about the model, in this run or an earlier one."""
     return lessons.read(server, model, LESSON, of_lesson)
 
 
 def of_lesson(lesson: object) -> Capabilities:
-    """What `as_lesson` kept; a value that it cannot have written counts as missing."""
+    """The capabilities that `as_lesson` stored; impossible values count as missing."""
     kept = _object(lesson)
     flags = {name: _flag(kept.get(name)) for name in _FLAGS}
     try:
@@ -105,7 +105,7 @@ def of_lesson(lesson: object) -> Capabilities:
 
 
 def of_anthropic(entry: object) -> Capabilities:
-    """By an entry of Anthropic's list of models."""
+    """Reads an entry of Anthropic's list of models."""
     model = _object(entry)
     can = _object(model.get("capabilities"))
     supported = {name: _flag(_object(can.get(name)).get("supported")) for name in can}
@@ -120,14 +120,14 @@ def of_anthropic(entry: object) -> Capabilities:
 
 
 def of_listed(entry: object) -> Capabilities:
-    """By an entry of the list of any other server."""
+    """Reads an entry of any other server's list of models."""
     model = _object(entry)
     top, meta = _object(model.get("top_provider")), _object(model.get("meta"))
     parameters = _texts(model.get("supported_parameters"))
     modalities = _texts(_object(model.get("architecture")).get("input_modalities"))
     names = ("max_model_len", "context_window", "max_context_length")
     windows = (_window(size) for size in (meta.get("n_ctx"), *(model.get(name) for name in names)))
-    # OpenRouter's own figure is the largest of its providers', of which the first one is asked.
+    # OpenRouter's own figure is the largest among its providers, of which the first one is asked.
     shares = [_window(size) for size in (model.get("context_length"), top.get("context_length"))]
     return Capabilities(
         window_tokens=next((size for size in windows if size), None) or min(filter(None, shares), default=None),
@@ -140,13 +140,13 @@ def of_listed(entry: object) -> Capabilities:
 
 
 def of_training(entry: object) -> Capabilities:
-    """What llama.cpp's model was made for, where its server does not say how much of that it gives."""
+    """What llama.cpp's model was made for, in case its server does not say how much of that it gives."""
     return Capabilities(window_tokens=_window(_object(_object(entry).get("meta")).get("n_ctx_train")))
 
 
 def of_llama_cpp(props: object) -> Capabilities:
-    """By llama.cpp's `/props`. Tools that its template does not know are left out of the prompt without a word, and so
-    are calls behind the first where it knows one alone.
+    """Reads llama.cpp's `/props`. It silently drops tools that the template does not support, and calls after the first
+    if the template supports only one.
     """
     told = _object(props)
     knows = _object(told.get("chat_template_caps"))
@@ -161,7 +161,7 @@ def of_llama_cpp(props: object) -> Capabilities:
 
 
 def of_lm_studio(listed: object, model: str) -> Capabilities:
-    """By LM Studio's own list. It offers tools to every model, in a form of its own where the model has none."""
+    """Reads LM Studio's own list. It offers tools to every model, in a format of its own if the model has none."""
     entry = next((one for one in entries(listed) if one.get("id") == model), _object(None))
     kind = entry.get("type")
     return Capabilities(
@@ -171,8 +171,8 @@ def of_lm_studio(listed: object, model: str) -> Capabilities:
 
 
 def of_ollama(shown: object, running: object, model: str) -> Capabilities:
-    """By Ollama's `/api/show`, and by `/api/ps` where the model is loaded: only then its real window is known, which is
-    much smaller than the model's own, and Ollama cuts off what is longer without a word.
+    """Reads Ollama's `/api/show`, and `/api/ps` if the model is loaded: only then is its real window known, which is
+    much smaller than the model's own, and Ollama silently truncates anything longer.
     """
     told = _object(shown)
     info = _object(told.get("model_info"))
@@ -193,17 +193,17 @@ def of_ollama(shown: object, running: object, model: str) -> Capabilities:
 
 
 def entries(listed: object) -> Iterable[Json]:
-    """The models in a list, whoever's."""
+    """The models in any server's list."""
     return _objects(_object(listed).get("data"))
 
 
 def chat_models(names: Iterable[str]) -> list[str]:
-    """Those of the models that can hold a conversation, as far as their names tell."""
+    """The models that can hold a conversation, judging by their names."""
     return [name for name in names if not _NO_CHAT.search(name)]
 
 
 def _price(pricing: Json) -> Price | None:
-    """OpenRouter's prices, which are for one token each; -1 stands for one that is known only afterwards."""
+    """OpenRouter's prices, which are per token; -1 stands for one that is known only afterwards."""
     rates = {
         "input": pricing.get("prompt"),
         "output": pricing.get("completion"),
@@ -244,7 +244,7 @@ def _objects(value: object) -> Iterable[Json]:
 
 
 def _texts(value: object) -> frozenset[str] | None:
-    """The texts in a list; None where it is none."""
+    """The texts in a list; None if it is not a list."""
     if not isinstance(value, list):
         return None
     return frozenset(item for item in cast("list[object]", value) if isinstance(item, str))

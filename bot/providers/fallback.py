@@ -1,17 +1,17 @@
 """Several models that stand in for each other: a provider made of providers, with the retries.
 
-One request goes through at most three rounds. A round asks the providers in their order, those that are cooling down
-left out as long as another is ready; the first completion ends it. A failed provider cools down, so that the next
-requests pass it over. Between rounds there is a short pause. Everything happens within `Request.timeout_seconds`, of
-which each provider may take half of what is left, the last of a round all of it. A request that names a model
-that people may choose asks that one first, and the others stand in for it with their own.
+One request goes through at most three rounds with a short pause in between. A round asks the providers in order; those
+that are cooling down are skipped as long as another is ready; the first completion ends it. A failed provider cools
+down, so that the next requests skip it. Everything happens within `Request.timeout_seconds`, of which each provider may
+take half of what is left, and the last of a round all of it. A request for one of the selectable models asks that
+one first; the others stand in for it with their own models.
 
     Overloaded, Unavailable    the next provider; asked again in the next round unless it wants too long a pause
     BadKey                     the next provider; not asked again for this request, a long cool-down
     Rejected                   the next provider; not asked again for this request, no cool-down
-    ContextTooLong             raised at once: the caller cuts the history
+    ContextTooLong             raised at once: the caller shortens the history
 
-Left to others: what the failures of a vendor mean (its adapter), what the person hears of them (`bot.i18n.phrases`).
+Left to others: what a vendor's failures mean (its adapter), what people are told about them (`bot.i18n.phrases`).
 """
 
 import asyncio
@@ -29,19 +29,19 @@ from bot.providers import wire
 from bot.providers.base import Attempt, Completion, OnText, Provider, Request
 
 BACK_OFF_SECONDS = (0.5, 2.0)
-"""The pauses before the second and the third round where no provider names one; jitter takes or adds up to a half."""
+"""The pauses before the second and third round if no provider names one; jitter adds or subtracts up to half."""
 
 MAX_PAUSE_SECONDS = 10.0
-"""A provider that wants a longer pause than this is not asked again for the same request: a person is waiting."""
+"""A provider that wants a longer pause is not asked again for the same request: a person is waiting."""
 
 COOL_DOWN_SECONDS = 30.0
-"""How long a provider is passed over that failed without saying for how long."""
+"""How long a provider that failed without naming a time is skipped."""
 
 MAX_COOL_DOWN_SECONDS = 300.0
-"""The most that a `retry-after` can ask for, and the cool-down of a refused key: the operator may mend either."""
+"""The most a `retry-after` can ask for, and the cool-down of a refused key, since the operator may fix either."""
 
 _GRACE_SECONDS = 0.1
-"""By so much a provider may miss its deadline, for its own error says more: the model, and what it has cost."""
+"""How far a provider may miss its deadline, because its own error says more: the model, and what it has cost."""
 
 _TRANSIENT = (Overloaded, Unavailable)
 
@@ -50,17 +50,17 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class _Seat:
-    """A provider and until when, on the monotonic clock, it is passed over."""
+    """A provider and until when, on the monotonic clock, it is skipped."""
 
     provider: Provider
     model: str = ""
-    """Its model, where it has a name among the choices; empty: nobody has told."""
+    """Its model, if it has a name among the choices; empty if unknown."""
     cool_until: float = -math.inf
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Run:
-    """One request on its way: until when it may take, who is still worth asking, and what failed so far."""
+    """One request in progress: its deadline, who is still worth asking, and what has failed so far."""
 
     request: Request
     on_text: OnText | None
@@ -70,7 +70,7 @@ class _Run:
     attempts: list[Attempt] = field(default_factory=list[Attempt])
 
     def speaking_error(self) -> ProviderError:
-        """The error that speaks for all, with all tries attached: the first where all were rejected, else the last."""
+        """The error that represents all, with all tries attached: the first if all were rejected, else the last."""
         all_rejected = all(isinstance(error, Rejected) for error in self.errors)
         error = self.errors[0 if all_rejected else -1]
         error.attempts = tuple(self.attempts)
@@ -78,14 +78,14 @@ class _Run:
 
 
 class Fallback:
-    """Asks the first provider that is fit to answer, and the others when it fails.
+    """Asks the first provider that is fit to answer, and the others if it fails.
 
-    `choices` are the providers of the models that a request may name (`Request.model`); those of `providers` may be
-    among them. A name that is not there, because the operator took it away, means the first as always.
+    `choices` are the providers of the models a request may name (`Request.model`), which may include some of
+    `providers`. A name that is missing, because the operator removed it, means the first as usual.
 
-    `on_error` is called with each try that fails, `on_answer` with each completion.
+    `on_error` is called with each failed try, `on_answer` with each completion.
 
-    `monotonic`, `pause` and `fraction` (0 up to 1, for the jitter) are the machine's; a test hands in its own.
+    `monotonic`, `pause` and `fraction` (0 to 1, for the jitter) are replaced by tests.
     """
 
     name = "fallback"
@@ -118,11 +118,11 @@ class Fallback:
         self._fraction = fraction
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """The first completion that one of the providers gives; its `attempts` lists the tries that failed before.
+        """The first completion that a provider gives; its `attempts` lists the tries that failed before.
 
         Raises:
             ContextTooLong: at once, from whichever provider says so; `attempts` is set.
-            ProviderError: every try failed: the last error, or the first where all were `Rejected`; `attempts` is set.
+            ProviderError: every try failed: the last error, or the first if all were `Rejected`; `attempts` is set.
         """
         ends_at = self._monotonic() + request.timeout_seconds
         run = _Run(request=request, on_text=on_text, ends_at=ends_at, hopeful=self._in_order(request.model))
@@ -143,25 +143,25 @@ class Fallback:
         return replace(completion, attempts=(*run.attempts, *completion.attempts)) if run.attempts else completion
 
     async def aclose(self) -> None:
-        """Close all providers, also when one of them fails to."""
+        """Closes all providers, even if one of them fails to close."""
         async with AsyncExitStack() as stack:
             for seat in dict.fromkeys([*self._seats, *self._chosen.values()]):
                 stack.push_async_callback(seat.provider.aclose)
 
     def _in_order(self, model: str | None) -> list[_Seat]:
-        """Who may answer: the chosen one first, where there is one, then the others."""
+        """The providers that may answer: the chosen one first, if any, then the others."""
         chosen = self._chosen.get(model or "")
         return [*self._seats] if chosen is None else [chosen, *(seat for seat in self._seats if seat is not chosen)]
 
     async def _round(self, run: _Run) -> Completion | None:
-        """Ask each that is ready, or all where none is; None when every one failed or the time is over."""
+        """Asks each that is ready, or all if none is; None if every one failed or the time is up."""
         now = self._monotonic()
         ready = [seat for seat in run.hopeful if seat.cool_until <= now] or [*run.hopeful]
         for followers, seat in zip(reversed(range(len(ready))), ready, strict=True):
             left_seconds = run.ends_at - self._monotonic()
             if run.errors and left_seconds <= 0:
                 return None
-            # One that hangs must leave time for those after it, else a time-out could never be made good by them.
+            # One that hangs must leave time for those after it, otherwise they could never make up for a time-out.
             completion = await self._try(seat, run, left_seconds / 2 if followers else left_seconds)
             if completion is not None:
                 seat.cool_until = -math.inf
@@ -170,7 +170,7 @@ class Fallback:
         return None
 
     async def _try(self, seat: _Seat, run: _Run, timeout_seconds: float) -> Completion | None:
-        """Ask one; None when it failed, which is then noted in the run and at its seat."""
+        """Asks one; None if it failed, which is then recorded in the run and at its seat."""
         began_at = self._monotonic()
         try:
             return await _complete_in_time(
@@ -202,18 +202,18 @@ class Fallback:
         _log.log(level, "%s (model %s) did not answer: %s (%s)", error.provider, error.model or "unknown", kind, error)
 
     def _wait_seconds(self, run: _Run, errors: Sequence[ProviderError], back_off_seconds: float | None) -> float | None:
-        """The pause before the next round, whose providers are `run.hopeful`; None where there must be none."""
+        """The pause before the next round, which asks `run.hopeful`; None if there must be no further round."""
         if back_off_seconds is None or not run.hopeful:
             return None
         jittered_seconds = back_off_seconds * (0.5 + self._fraction())
         pauses = [_asked_pause_seconds(error, jittered_seconds) for error in errors if _worth_repeating(error)]
-        # Nothing to wait for where the next round asks only those that were passed over in this one.
+        # There is nothing to wait for if the next round asks only those that were skipped in this one.
         wait_seconds = min(pauses, default=0.0)
         return wait_seconds if self._monotonic() + wait_seconds < run.ends_at else None
 
 
 async def _complete_in_time(provider: Provider, request: Request, on_text: OnText | None) -> Completion:
-    """What the provider answers; a provider that oversteps its time is `Unavailable`."""
+    """The provider's answer; a provider that exceeds its time is `Unavailable`."""
     try:
         async with asyncio.timeout(request.timeout_seconds + _GRACE_SECONDS):
             return await provider.complete(request, on_text)
@@ -230,7 +230,7 @@ def _attempt(
 
 
 def _worth_repeating(error: ProviderError) -> bool:
-    """Whether the same request may fare better at the same provider within the patience of a person."""
+    """Whether the same request may succeed at the same provider before a person loses patience."""
     return isinstance(error, _TRANSIENT) and (error.retry_after_seconds or 0.0) <= MAX_PAUSE_SECONDS
 
 

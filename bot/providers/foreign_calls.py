@@ -1,4 +1,4 @@
-"""Calls of tools that a model wrote into its words in a form of its own, in place of calling: read out of them. Pure.
+"""Tool calls that a model wrote into its text in a format of its own instead of calling, extracted from it. Pure.
 
     <tool_call>{"name": "get_weather", "arguments": {...}}</tool_call>     Hermes, Qwen
     <function=get_weather><parameter=place>Oslo</parameter></function>     Qwen3-Coder, Llama
@@ -9,9 +9,9 @@
     print(get_weather(place="Oslo"))
     ```
 
-Servers turn these into calls where they know the form, and hand them on as words where they do not. What stands in
-code, or only repeats what somebody else has said, is text. Left to others: the forms of single models
-(`bot.providers.notations`), the notation that a model is told of (`bot.providers.prompted.markers`), who may call at
+Servers turn these into calls if they know the format, and pass them on as text if they do not. Anything in code, or
+that only repeats what somebody else has said, is text. Left to others: the formats of single models
+(`bot.providers.notations`), the notation that a model is taught (`bot.providers.prompted.markers`), who may call at
 all (`written`).
 
 Source: the chat templates and model cards of these models, and issue threads of Ollama, vLLM and llama.cpp, 2026-11-24.
@@ -39,10 +39,10 @@ TOOL_NAMES: Mapping[str, str] = {
     "get_time": "current_time",
     "get_current_time": "current_time",
 }
-"""Names of tools as the founding documents and other assistants have them."""
+"""Names of tools in the founding documents and in other assistants."""
 
 MAX_BLOCKS = 32
-"""Of one completion; what looks like a further one is text."""
+"""The limit per completion; anything beyond it is text."""
 
 _TAGS = "tool_call|tool_calls|function_call|function_calls|tool_use"
 _OPENING = re.compile(
@@ -56,7 +56,7 @@ _OPENINGS = (
     *notations.SIGNS,
 )  # fmt: skip
 _LEFT_BEHIND = re.compile(rf"\s*</(?:{_TAGS}|function|invoke|parameter)>")
-"""A closing tag that closes nothing any more."""
+"""A closing tag that no longer closes anything."""
 _FENCED = re.compile(r"\s*```\w*")
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _LINE = re.compile(r"^[ \t]*(?=\[\s*\{|\{)", re.MULTILINE)
@@ -70,7 +70,7 @@ _PYTHON = re.compile(
 )
 _MAY_BECOME_PYTHON = re.compile(r"\A\s*(?:\[\s*(?:\Z|[A-Za-z_][\w.]{0,100}(?:\Z|\())|<\|python_start|```tool_code\b)")
 _MAX_PYTHON_CHARS = 8000
-"""Of a text that is read as Python: what is longer is none of a model's calls."""
+"""The limit for text parsed as Python; anything longer is not a model's call."""
 _ONLY_FENCE = re.compile(r"\s*`{1,3}\w*\s*\Z")
 _BEGUN_FUNCTION = re.compile(r"<function=[\w.-]{0,100}\Z")
 _XML_FUNCTION = re.compile(
@@ -91,14 +91,14 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 def may_hold(text: str) -> bool:
-    """Whether a text may hold a call at all: quickly told of most."""
+    """Whether a text may contain a call at all: a quick check that rules out most."""
     return any(sign in text for sign in _SIGNS)
 
 
 def pieces(text: str, *, names: Collection[str], given: str) -> list[Piece]:
-    """The words and the calls, in order; the text itself where there are none.
+    """The words and the calls, in order; just the text if there are no calls.
 
-    `names` are the tools that there are, `given` is what the model was told, `squeeze`.
+    `names` are the existing tools; `given` is what the model was told, as `squeeze` returns it.
     """
     if not may_hold(text):
         return [text]
@@ -106,7 +106,7 @@ def pieces(text: str, *, names: Collection[str], given: str) -> list[Piece]:
 
 
 def visible_words(text: str) -> str:
-    """The words of a completion that is still being written, without what is a call or may become one."""
+    """The words of an unfinished completion, without anything that is a call or may become one."""
     if not may_hold(text) and not text.lstrip().startswith("`"):
         return text
     ends = [opening.start() for opening in islice(_openings(text), 1)]
@@ -120,7 +120,7 @@ def visible_words(text: str) -> str:
 
 
 def begun_with(text: str, signs: Sequence[str]) -> int | None:
-    """Where the end of the text may be the beginning of one of these signs; None: it is none."""
+    """The position from which the end of the text may be the beginning of one of these signs; None if it is not."""
     for start in range(max(0, len(text) - max(map(len, signs))), len(text)):
         if any(sign.startswith(text[start:]) for sign in signs):
             return start
@@ -128,10 +128,10 @@ def begun_with(text: str, signs: Sequence[str]) -> int | None:
 
 
 def code_of(text: str) -> Callable[[int], bool]:
-    """What tells whether a place in the text lies within code; what begins the text is none, whatever fence stands
+    """A function that tells whether a position in the text is in code; the text's beginning never is, whatever fence is
     around it.
 
-    The fences are looked for once, for a text may hold thousands of what looks like a call.
+    Fences are searched for once, because a text may contain thousands of things that look like a call.
     """
     beginning = len(text) - len(text.lstrip())
     fences = [fence.span() for fence in _FENCE.finditer(text)]
@@ -174,7 +174,7 @@ def _tagged(text: str, names: Collection[str], given: str) -> list[Piece]:
 
 
 def _block(text: str, opening: re.Match[str]) -> tuple[str, int]:
-    """What stands in a block, and where it ends: with its closing tag, else with the text."""
+    """The contents of a block, and its end: at its closing tag, or else at the end of the text."""
     tag = opening["tag"]
     if tag is not None:
         close = text.find(f"</{tag}>", opening.end())
@@ -187,7 +187,7 @@ def _block(text: str, opening: re.Match[str]) -> tuple[str, int]:
 
 
 def _calls(inner: str, names: Collection[str]) -> list[WrittenCall]:
-    """The calls in a block; one that cannot be read is malformed, for its model to hear so."""
+    """The calls in a block; an unreadable one is malformed, so that the model is told."""
     functions = list(_XML_FUNCTION.finditer(inner))
     if functions:
         return [_of_xml(function) for function in functions[:MAX_BLOCKS]]
@@ -204,14 +204,14 @@ def _calls(inner: str, names: Collection[str]) -> list[WrittenCall]:
 
 def _of_xml(function: re.Match[str]) -> WrittenCall:
     name, inner = function["name"] or function["named"], function["inner"].strip()
-    # Behind the last end nothing is looked for: what has none would be looked for to the end of the text, each time.
+    # Nothing is searched for after the last end; each unclosed parameter would be searched to the end of the text.
     ended = inner[: inner.rfind(_PARAMETER_END) + len(_PARAMETER_END)] if _PARAMETER_END in inner else ""
     parameters = {key: _value(value) for key, value in _XML_PARAMETER.findall(ended)}
     return WrittenCall(name=name, arguments=json.dumps(parameters) if parameters or not inner else inner)
 
 
 def _value(written: str) -> object:
-    """A parameter as it is written; lists and objects are JSON, all else is read by the tool."""
+    """A parameter's value; lists and objects are JSON, anything else is left to the tool."""
     if written[:1] in {"{", "["}:
         try:
             return _DECODER.decode(written)
@@ -221,7 +221,7 @@ def _value(written: str) -> object:
 
 
 def _bare(text: str, names: Collection[str], given: str) -> list[Piece] | None:
-    """The pieces of a text that begins or ends with nothing but calls of known tools in JSON; None: it does not."""
+    """The pieces of a text that begins or ends with nothing but JSON calls of known tools; None if it does not."""
     fenced = _unfenced(text)
     inner = text if fenced is None else fenced
     is_code = code_of(inner)
@@ -242,8 +242,8 @@ def _bare(text: str, names: Collection[str], given: str) -> list[Piece] | None:
 
 
 def _python(text: str, names: Collection[str], given: str) -> list[Piece] | None:
-    """The calls of a text that is nothing but calls of known tools in Python, with names and plain values; None: it is
-    something else.
+    """The calls of a text that is nothing but Python calls of known tools with keywords and plain values; None for any
+    other text.
     """
     found = _PYTHON.match(text) if len(text) <= _MAX_PYTHON_CHARS and any(name in text for name in names) else None
     written = (found["list"] or found["code"]) if found else ""
@@ -259,7 +259,7 @@ def _python(text: str, names: Collection[str], given: str) -> list[Piece] | None
 
 
 def _expressions(line: ast.stmt) -> list[ast.expr]:
-    """What a line of Python calls: each item of a list, and what is only printed.
+    """The calls in a line of Python: each item of a list, and anything that is only printed.
 
     Raises:
         TypeError: it is more than an expression.
@@ -278,7 +278,7 @@ def _of_python(value: ast.expr, names: Collection[str]) -> WrittenCall:
     """A call in Python.
 
     Raises:
-        ValueError, TypeError: it is none of a known tool with names and plain values.
+        ValueError, TypeError: it is not a call of a known tool with keywords and plain values.
     """
     if not isinstance(value, ast.Call) or value.args:
         raise ValueError(value)
@@ -290,7 +290,7 @@ def _of_python(value: ast.expr, names: Collection[str]) -> WrittenCall:
 
 
 def _unfenced(text: str) -> str | None:
-    """What stands between the fences around a whole text; None: there are none."""
+    """The contents between the fences around a whole text; None if there are none."""
     begun, end = _FENCED.match(text), len(text.rstrip()) - len("```")
     if begun is None or begun.end() > end or not text.startswith("```", end):
         return None
@@ -298,7 +298,7 @@ def _unfenced(text: str) -> str | None:
 
 
 def _values(text: str, at: int) -> tuple[list[object], int]:
-    """The JSON values that stand there one behind the other, lists opened, and where they end."""
+    """The consecutive JSON values at this position, with lists flattened, and where they end."""
     found: list[object] = []
     while len(found) < MAX_BLOCKS:
         between = _BETWEEN.match(text, at)
@@ -314,7 +314,7 @@ def _values(text: str, at: int) -> tuple[list[object], int]:
 
 
 def _written(value: object) -> WrittenCall | None:
-    """The call that a value describes; None where it describes none."""
+    """The call that a value describes; None if it describes none."""
     if not isinstance(value, Mapping):
         return None
     call = cast("Mapping[str, object]", value)

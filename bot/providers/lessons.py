@@ -1,8 +1,8 @@
-"""What was learnt of models by their refusals, for longer than a process lives.
+"""What was learnt about models from their refusals, kept across restarts.
 
-    a refusal teaches something --> learn --> kept by server and model --> the next process begins with it
+    a refusal teaches something --> learn --> stored by server and model --> the next process starts with it
 
-Left to others: what a refusal teaches (the adapters, `bot.turn.room`), where it is kept (`bot.app.learning`).
+Left to others: what a refusal teaches (the adapters, `bot.turn.room`), where it is stored (`bot.app.learning`).
 """
 
 import functools
@@ -14,9 +14,9 @@ _Read = TypeVar("_Read")
 
 
 class ModelLessons:
-    """What is known of models, by the address of the server and the name of the model.
+    """What is known about models, by the server's address and the model's name.
 
-    `known` is what was learnt before, by subject; `keep` is told of each subject that has more or other lessons now.
+    `known` are earlier lessons, by subject; `keep` is called with each subject whose lessons have changed.
     """
 
     def __init__(
@@ -29,18 +29,18 @@ class ModelLessons:
         self._read: dict[tuple[str, str], Any] = {}
 
     def of(self, server: str, model: str) -> Mapping[str, Any]:
-        """What was learnt of a model there: anything that JSON holds, by a name; empty where it is nothing."""
+        """The lessons about a model: JSON values by name; may be empty."""
         return self._known.get(_subject(server, model), {})
 
     def read(self, server: str, model: str, name: str, reader: Callable[[object], _Read]) -> _Read:
-        """What a reader makes of one lesson, or of None: made once for as long as the lesson stays as it is."""
+        """The result of a reader on one lesson, or on None; cached until the lesson changes."""
         subject = _subject(server, model)
         if (subject, name) not in self._read:
             self._read[subject, name] = reader(self._known.get(subject, {}).get(name))
         return self._read[subject, name]
 
     def learn(self, server: str, model: str, **lessons: Any) -> None:
-        """These lessons count from now on, beside the others of the same model."""
+        """Adds these lessons to the others about the same model."""
         subject = _subject(server, model)
         before = self._known.get(subject, {})
         after = {**before, **lessons}
@@ -52,5 +52,5 @@ class ModelLessons:
 
 @functools.cache
 def _subject(server: str, model: str) -> str:
-    """A digest: an address may hold a password."""
+    """A digest, because an address may contain a password."""
     return hashlib.sha256(f"{server}\n{model}".encode()).hexdigest()[:32]

@@ -1,11 +1,11 @@
-"""Tools that are seldom asked for: a model is told of them in a line each, and calls them by one tool, `more_tools`.
+"""Rarely used tools: a model sees one line about each, and calls them through a single tool, `more_tools`.
 
     calls of the turn, past and new --wrapped--> more_tools(tool, arguments) --unwrapped--> the tool's own call
 
-What stands in front of every request stays small and always the same, so a cache keeps it whichever tools are used;
-vendors' own search for tools leaves blocks in the conversation that no history keeps. Everybody else (the loop, the
+So the beginning of every request stays small and always the same, and a cache keeps it whichever tools are used;
+vendors' own tool search leaves blocks in the conversation that no history keeps. Everything else (the loop, the
 journal, approvals, the history) deals with calls of the tools themselves.
-Left to others: which tools these are (`tools`), what is told of one (`bot.turn.offers`).
+Left to others: which tools these are (`tools`), the description of one (`bot.turn.offers`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,14 +20,14 @@ NAME: Final = "more_tools"
 
 
 class MoreTools:
-    """A provider that offers another one's model the seldom tools by `more_tools`, where the request offers that."""
+    """A provider that offers the rarely used tools to another's model as `more_tools`, if the request offers that."""
 
     def __init__(self, provider: Provider) -> None:
         self._provider = provider
 
     @property
     def name(self) -> str:
-        """That of the provider."""
+        """The inner provider's name."""
         return self._provider.name
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
@@ -46,12 +46,12 @@ class MoreTools:
         return replace(completion, message=replace(message, parts=parts))
 
     async def aclose(self) -> None:
-        """Close the provider."""
+        """Closes the inner provider."""
         await self._provider.aclose()
 
 
 def defer_tools(request: Request, seldom: Collection[str]) -> Request:
-    """The request with the list of these tools, and with their calls as such of `more_tools`."""
+    """The request with the list of these tools, and with their calls as calls of `more_tools`."""
     if not seldom:
         return request
     tools = tuple(_listing(offer, request.tools) for offer in request.tools)
@@ -66,7 +66,9 @@ def _listing(offer: ToolOffer, offers: Sequence[ToolOffer]) -> ToolOffer:
 
 
 def _wrapped(message: Message, seldom: Collection[str]) -> Message:
-    """The message itself where nothing in it is of these tools: what is known of it, as its JSON, is known by that."""
+    """The message with its calls wrapped; the same object if it has none, because caches such as its JSON depend on
+    that.
+    """
     if isinstance(message, AssistantMessage) and any(call.name in seldom for call in message.calls):
         parts = tuple(
             replace(part, name=NAME, arguments={"tool": part.name, "arguments": dict(part.arguments)})
@@ -82,7 +84,7 @@ def _wrapped(message: Message, seldom: Collection[str]) -> Message:
 
 
 def _unwrapped(call: ToolCall, names: Collection[str]) -> ToolCall:
-    """The tool's own call, also where the model wrote its arguments beside its name; a question about it stays one."""
+    """The tool's own call, even if the model wrote the arguments next to its name; a question about it stays one."""
     tool = call.arguments.get("tool")
     if call.name != NAME or not isinstance(tool, str) or tool not in names:
         return call

@@ -1,4 +1,4 @@
-"""The special words of models' own chat templates, where a server hands them on as text: brought to one form. Pure.
+"""Special tokens of models' own chat templates that a server passes on as text, converted to one format. Pure.
 
     <|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Hello.      gpt-oss
     <|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{...}<|call|>         gpt-oss
@@ -9,8 +9,8 @@
     [TOOL_CALLS]get_weather[ARGS]{...}                                                               Mistral
     <|tool_call>call:get_weather{place:<|"|>Oslo<|"|>}<tool_call|>                                   Gemma
 
-Calls become `<tool_call>{"name": ..., "arguments": ...}</tool_call>`, which `foreign_calls` reads, thoughts go, and the
-words for people stay. What stands in code is left as it is.
+Calls become `<tool_call>{"name": ..., "arguments": ...}</tool_call>`, which `foreign_calls` reads; thoughts are
+removed, and words for people stay. Anything in code is left alone.
 
 Source: developers.openai.com (harmony response format), the chat templates of these models, and issue threads of vLLM,
 Ollama and llama.cpp about each that came through, 2026-11-24.
@@ -23,17 +23,17 @@ from collections.abc import Callable
 _NAME = r"(?:functions\.)?(?P<name>[\w.-]{1,100}?)"
 _TO = re.compile(r"\bto=(?:functions\.)?([\w.-]{1,100})")
 _HEADLESS = re.compile(r"\Aanalysis(?=[A-Z]).*?assistantfinal", re.DOTALL)
-"""What is left of gpt-oss's words where a server leaves out the special ones."""
+"""What remains of gpt-oss's text if a server drops its special tokens."""
 _BARE_KEY = re.compile(r"([{,]\s*)([\w.-]{1,100})\s*:")
 SIGNS = (
     "<|channel|>", "<|start|>", "<|end|>", "<|return|>", "<|call|>", "<|tool_calls_section_begin|>",
     "<|tool_calls_section_end|>", "<|tool_call_begin|>", "<｜", "<|tool_call>", "<tool_call|>",
 )  # fmt: skip
-"""What the end of a text may become, while it is written."""
+"""What the end of an unfinished text may become."""
 _LEFT = re.compile(r"<\|(?:start|channel|tool_calls_section_begin|tool_call_begin)\|>|<｜|</?｜DSML|<\|tool_call>")
 
 _MAX_REWRITTEN = 200
-"""Of one form in one text; what looks like a further one is text."""
+"""The limit per format and text; anything beyond it is text."""
 
 
 def _call(name: str, arguments: str) -> str:
@@ -119,9 +119,9 @@ _FORMS: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]], ...] 
 
 
 def in_one_form(text: str, code_of: Callable[[str], Callable[[int], bool]]) -> str:
-    """The text with such calls in the one form, and without such thoughts; itself where there are none.
+    """The text with such calls in the one format, and without such thoughts; unchanged if there are none.
 
-    `code_of` gives for a text what tells whether a place in it lies within code.
+    `code_of` returns, for a text, a function that tells whether a position is in code.
     """
     if text.startswith("analysis"):
         text = _HEADLESS.sub("", text)
@@ -141,7 +141,7 @@ def _rewritten(
 
 
 def readable_end(text: str) -> int | None:
-    """Where a text that is still being written begins what cannot be read yet; None: nowhere."""
+    """Where an unfinished text becomes unreadable for now; None: nowhere."""
     if "analysis".startswith(text) or (text.startswith("analysis") and text[8].isupper()):
         return 0
     left = _LEFT.search(text)

@@ -1,8 +1,8 @@
-"""What a completion costs: the prices that vendors publish, those that the operator knows better, the arithmetic.
+"""The cost of a completion: vendors' published prices, the operator's own, and the arithmetic.
 
-A model that stands in no table has no price (None), which is not the same as costing nothing: a local model, a
-reseller's name, a model newer than the table. The operator can give it one (`BUDGET__PRICES`, `BUDGET__PRICES_FILE`);
-without, the ledger believes what the server says itself, and no budget does.
+A model that is in no table (a local one, a reseller's name, one newer than the table) has no price (None), which is not
+the same as being free. The operator can give it one (`BUDGET__PRICES`, `BUDGET__PRICES_FILE`); without one, the ledger
+believes the server's own figures, and no budget does.
 
 Source: `prices.json` beside this file, which names its own source and date; `make prices` updates it.
 """
@@ -29,7 +29,7 @@ _Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
 class TokenPrices(BaseModel):
-    """US dollars for a million tokens of each kind. What a cache saves and costs is not known where it is None."""
+    """US dollars per million tokens of each kind; None means that a cache's saving or cost is unknown."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -37,11 +37,11 @@ class TokenPrices(BaseModel):
     output: _Dollars
     cache_read: _Dollars | None = None
     cache_write: _Dollars | None = None
-    """Of a cache that lives a few minutes."""
+    """For a cache that lives a few minutes."""
     cache_write_hour: _Dollars | None = None
 
     def dollars(self, usage: Usage) -> Decimal:
-        """US dollars, exact. Where a kind has no rate of its own, its tokens count as any others of the prompt."""
+        """US dollars, exact. Tokens of a kind without its own rate count like the rest of the prompt."""
         written_hour = min(usage.cache_write_hour_tokens, usage.cache_write_tokens)
         fresh = max(0, usage.input_tokens - usage.cached_input_tokens - usage.cache_write_tokens)
         write = self.input if self.cache_write is None else self.cache_write
@@ -56,7 +56,7 @@ class TokenPrices(BaseModel):
 
 
 class LongRates(TokenPrices):
-    """The rates of a prompt that is longer than so many tokens: they hold for all of it, and for its answer."""
+    """The rates for prompts longer than this many tokens: they apply to the whole prompt, and to its answer."""
 
     beyond_tokens: Annotated[int, Field(gt=0)]
 
@@ -69,14 +69,14 @@ class Price(TokenPrices):
 
     @property
     def is_free(self) -> bool:
-        """Whether the model costs nothing, however much it is asked."""
+        """Whether the model costs nothing, however much it is used."""
         return not (self.input or self.output)
 
     def cost(self, usage: Usage) -> Decimal | None:
-        """US dollars, exact; None where nobody told what was used.
+        """US dollars, exact; None if the usage is unknown.
 
-        Every prompt has tokens: a server that counts none at all has not counted. To take that for free would be a
-        way around every budget.
+        Every prompt has tokens: a server that reports none has not counted. Treating that as free would bypass every
+        budget.
         """
         if self.is_free:
             return Decimal(0)
@@ -89,7 +89,7 @@ class Price(TokenPrices):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PricedModel:
-    """A model of which it is known what it costs."""
+    """A model with a known price."""
 
     provider: str
     name: str
@@ -111,31 +111,31 @@ class Prices:
     """The prices of models."""
 
     by_model: Mapping[str, Price]
-    """By the model's name, without the date at its end."""
+    """By model name, without a date at its end."""
     date: str = ""
-    """As of when, where that is known: a day in ISO's form."""
+    """The day of these prices, if known, in ISO format."""
     asks: Callable[[str], Price | None] = lambda _: None
-    """What the server itself says, of a model whose price is not among these."""
+    """The server's own price for a model whose price is not among these."""
 
     def cost(self, model: str, usage: Usage) -> Decimal | None:
-        """US dollars, exact; None where it is unknown: the price of the model, or the usage."""
+        """US dollars, exact; None if the model's price or the usage is unknown."""
         price = self.of(model)
         return None if price is None else price.cost(usage)
 
     def of(self, model: str) -> Price | None:
-        """The price of the model; None where it is unknown.
+        """The price of the model; None if unknown.
 
-        A dated name (`claude-haiku-5-5-20260901`, `gpt-5.5-2026-04-23`) costs what its model costs; any other ending
-        is another model.
+        A dated name (`claude-haiku-5-5-20260901`, `gpt-5.5-2026-04-23`) costs the same as its model; any other ending
+        is a different model.
         """
         known = self.by_model.get(model) or self.by_model.get(_DATED.sub("", model))
         return known or self.asks(model)
 
     def with_file(self, path: Path | None) -> "Prices":
-        """These prices and those of a file of the operator's, in the form of `prices.json`, which count more.
+        """These prices, overridden by those in a file of the operator's, in the format of `prices.json`.
 
         Raises:
-            ConfigError: it cannot be read, or is none.
+            ConfigError: it cannot be read, or is not a table of prices.
         """
         if path is None:
             return self
@@ -143,10 +143,10 @@ class Prices:
         return Prices(by_model={**self.by_model, **table.models}, date=table.date)
 
     def with_own(self, own: Iterable[tuple[str, Decimal, Decimal]]) -> "Prices":
-        """These prices and the operator's: a model, the US dollars for a million tokens in, and those out.
+        """These prices, overridden by the operator's: a model, and the US dollars per million tokens in and out.
 
-        They hold for prompts of any length. What a cache saves stays in proportion to the input; where nothing is
-        known of that, all tokens count in full, for a budget should rather end early than late.
+        They apply to prompts of any length. A cache's savings stay in proportion to the input price; if they are
+        unknown, all tokens count in full, because a budget should end early rather than late.
         """
         added = {model: self._own(model, *dollars) for model, *dollars in own}
         return Prices(by_model={**self.by_model, **added}, date=self.date)
@@ -162,7 +162,7 @@ class Prices:
 
 @cache
 def published_prices() -> Prices:
-    """The prices that vendors publish, and that of no model at all."""
+    """The prices that vendors publish, and the price of having no model at all."""
     table = _table(_PUBLISHED, "bot/providers/prices.json")
     free = Price(input=Decimal(0), output=Decimal(0))
     return Prices(by_model={**table.models, "offline": free}, date=table.date)
@@ -181,7 +181,7 @@ def _table(path: Path, name: str) -> _Table:
 
 
 def unknown_price(model: str) -> str:
-    """What the operator is told of a model without a price: one line that says what to do."""
+    """What the operator is told about a model without a price: one line that says what to do."""
     if not model:
         return "which model the server chooses is not known, and so is its price; name it in LLM__OPENAI__MODEL"
     return (
@@ -191,12 +191,12 @@ def unknown_price(model: str) -> str:
 
 
 def unknown_cost(model: str, usage: Usage) -> str:
-    """What the operator is told of a completion whose cost is unknown."""
+    """What the operator is told about a completion with unknown cost."""
     if not (usage.input_tokens or usage.output_tokens):
         return f"the server does not tell how many tokens model {model} used: its cost is not counted"
     return unknown_price(model)
 
 
 def estimated_cost(model: str) -> str:
-    """What the operator is told of a completion whose cost is estimated."""
+    """What the operator is told about a completion with estimated cost."""
     return f"the server does not tell how many tokens model {model} used: its cost is counted by an estimate"

@@ -1,7 +1,7 @@
-"""Answers that come in pieces: gathered until they are whole, and told as far as there are words.
+"""Streamed answers: gathers the pieces, and passes on the words as they arrive.
 
-What was gathered is put into the body that the same service gives without streaming, so that one reader reads both and
-a completion is the same either way. Left to others: each vendor's pieces (`bot.providers.anthropic.stream`,
+The pieces are assembled into the body that the same service returns without streaming, so that one reader reads both
+and the completion is the same either way. Left to others: each vendor's pieces (`bot.providers.anthropic.stream`,
 `bot.providers.openai.chat_stream`, `bot.providers.openai.responses_stream`), the connection (its SDK) and the deadline
 (the adapter).
 """
@@ -14,21 +14,21 @@ from bot.providers import bounds
 from bot.providers.base import OnText
 
 MAX_CHARACTERS = 2_000_000
-"""Of one answer: twice what the largest output limit gives. A server that repeats itself may never end."""
+"""The limit per answer: twice the largest output limit. A server that repeats itself may never end."""
 MAX_PARTS = 1_000
-"""Of one answer, be they calls or texts: with each piece all are looked through."""
+"""The limit per answer, for calls and texts alike: all are examined with each piece."""
 
 
 class Gathering(Protocol):
-    """An answer of which some pieces are there."""
+    """An incomplete answer."""
 
     @property
     def text(self) -> str:
-        """The words so far, as `AssistantMessage.text` will have them."""
+        """The words so far, as in `AssistantMessage.text`."""
         ...
 
     def take(self, piece: object) -> None:
-        """Add a piece: one event's JSON.
+        """Adds a piece: one event's JSON.
 
         Raises:
             ValueError: it is not what the service sends.
@@ -36,7 +36,7 @@ class Gathering(Protocol):
         ...
 
     def body(self) -> bytes:
-        """The whole answer as the service gives it without streaming, in JSON.
+        """The complete answer in JSON, as the service returns it without streaming.
 
         Raises:
             ValueError: its end is missing.
@@ -45,43 +45,43 @@ class Gathering(Protocol):
 
 
 class Listener:
-    """Passes the words of one completion on as they come, and in the end what it says."""
+    """Passes on the words of one completion as they arrive, and the final text at the end."""
 
     def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text
         self._said = ""
         self.has_heard = False
-        """Whether any piece has come: then the service has begun to count."""
+        """Whether any piece has arrived: then the service has started to count."""
 
     async def hear(self, pieces: AsyncIterable[object]) -> AsyncIterator[object]:
-        """The pieces, noticed as they come."""
+        """Passes the pieces through, noting that some arrived."""
         async for piece in pieces:
             self.has_heard = True
             yield piece
 
     def __call__(self, text: str) -> None:
-        """There are more words."""
+        """Passes on the words so far."""
         self._said = text
         self._on_text(text)
 
     def end(self, text: str) -> None:
-        """That was the answer: an end that might have become a call, and did not, is told now."""
+        """Passes on the final text: an ending that might have become a call, but did not, is shown only now."""
         if text != self._said and text.strip():
             self(text)
 
 
 async def read_stream(pieces: AsyncIterable[object], gathering: Gathering, on_text: OnText) -> bytes:
-    """The body of an answer that comes in these pieces; `on_text` is called with its words whenever there are more.
+    """The body of a streamed answer; `on_text` is called with its words whenever there are more.
 
     Raises:
-        ValueError: a piece cannot be read, the end is missing, or there is none.
+        ValueError: a piece is unreadable, the end is missing, or the answer is too long.
     """
     said = ""
     async for piece in pieces:
-        # What has arrived comes without a pause: without this one a fast server would stop everybody else.
+        # Buffered pieces arrive without a pause: without this one a fast server would block everything else.
         await asyncio.sleep(0)
         gathering.take(piece)
-        # Half a surrogate pair, whose other half may be in the next piece, is nothing that anybody can show.
+        # Half a surrogate pair, whose other half may be in the next piece, cannot be shown.
         text = gathering.text.encode("utf-8", "replace").decode()
         if len(text) > MAX_CHARACTERS:
             raise ValueError("the answer does not end")
@@ -95,10 +95,10 @@ async def read_stream(pieces: AsyncIterable[object], gathering: Gathering, on_te
 
 
 def is_whole(headers: Mapping[str, str]) -> bool:
-    """Whether an answer comes in one piece after all; a few compatible servers know no streaming."""
+    """Whether an answer arrives in one piece after all; a few compatible servers do not stream."""
     return headers.get("content-type", "").startswith("application/json")
 
 
 def join_texts(texts: Iterable[str]) -> str:
-    """The words of several parts, as `AssistantMessage.text` joins them."""
+    """The words of several parts, joined as in `AssistantMessage.text`."""
     return "\n\n".join(text for text in texts if text.strip())

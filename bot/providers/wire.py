@@ -1,6 +1,6 @@
-"""What the wires of all vendors have in common: JSON out, arguments in, refusals told apart, one `Completion`.
+"""Shared by all vendors' adapters: encoding JSON, reading arguments, classifying refusals, building a `Completion`.
 
-Left to the adapters: each vendor's shapes, its SDK and that SDK's exceptions.
+Left to the adapters: each vendor's formats, its SDK and that SDK's exceptions.
 """
 
 import hashlib
@@ -22,25 +22,25 @@ from bot.providers.base import Completion, Request, Stop, Usage
 from bot.providers.prices import Prices
 
 CONNECT_TIMEOUT_SECONDS = 10.0
-"""For the connection alone, so that a host that is gone is known long before the deadline of the completion."""
+"""For the connection alone, so that an unreachable host is noticed long before the completion's deadline."""
 
 
 class Wire(BaseModel):
-    """The base of what a vendor answers: unknown fields are passed over.
+    """The base of vendors' answers; ignores unknown fields.
 
-    A validation error does not show its input: that is what the model wrote.
+    A validation error does not show its input, which is what the model wrote.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
 
 def _believable(count: int) -> int:
-    """No vendor's limit is near this, and a number that no ledger can hold must not cost the answer."""
+    """Clamps a count: no vendor's limit is near this, and a number no ledger can hold must not cost the answer."""
     return min(max(count, 0), 10**12)
 
 
 Count = Annotated[int, BeforeValidator(lambda value: 0 if value is None else value), AfterValidator(_believable)]
-"""A number of tokens; null means 0, as a missing one does, and so does a negative one."""
+"""A number of tokens; null, a missing and a negative one count as 0."""
 
 _object = TypeAdapter(dict[str, object])
 
@@ -49,7 +49,7 @@ _Shape = TypeVar("_Shape", bound=Wire)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WireAnswer:
-    """What a vendor's answer says, before it is timed and priced."""
+    """The contents of a vendor's answer, before it is timed and priced."""
 
     message: AssistantMessage | None
     stop: Stop
@@ -58,7 +58,7 @@ class WireAnswer:
 
     @property
     def text(self) -> str:
-        """Its words; empty where it has none."""
+        """Its words; may be empty."""
         return self.message.text if self.message is not None else ""
 
     def completion(self, *, provider: str, model: str, latency_seconds: float, prices: Prices) -> Completion:
@@ -78,12 +78,12 @@ class WireAnswer:
 def wire_answer(
     parts: Iterable[AssistantPart], stop: Stop, usage: Usage, *, was_cut_in_call: bool = False
 ) -> WireAnswer:
-    """The parts as a message that can be sent back, and the stop that fits them.
+    """The parts as a message that can be sent back, and the stop reason that fits them.
 
-    Blank text is left out, for no vendor takes it back; so are opaque parts at the end, which are bound to what would
-    have followed. Calls of a refused answer are left out, and of a cut-off one those that are incomplete (malformed);
-    complete calls of a cut-off answer stay, it is the agent that does not run them. Without text and calls the message
-    is None. END and TOOLS follow from the calls, because some servers say the one and mean the other.
+    Drops blank text, which no vendor accepts back, and opaque parts at the end, which depend on what would have
+    followed. Drops the calls of a refused answer, and incomplete (malformed) calls of one that was cut off; complete
+    calls of the latter stay, and the agent does not run them. Without text and calls the message is None. END and TOOLS
+    follow from the calls, because some servers confuse them.
     """
     parts = tuple(parts)
     is_cut = stop is Stop.LENGTH and (was_cut_in_call or any(isinstance(part, ToolCall) for part in parts))
@@ -105,14 +105,14 @@ def _is_kept(part: AssistantPart, stop: Stop) -> bool:
 
 
 def encode_json(value: object) -> bytes:
-    """The value as JSON in UTF-8; half a surrogate pair in a text, which UTF-8 cannot hold, becomes a question mark,
-    and two halves that came apart are put together.
+    """The value as JSON in UTF-8; half a surrogate pair in a text, which UTF-8 cannot encode, becomes a question mark,
+    and two separated halves are joined.
 
-    The SDKs would copy and re-type every message in Python: measured on a window of 20 turns with 5 tools, a call
-    costs 3.4 (anthropic), 31 (chat completions) and 68 ms (responses) of CPU that way, and 1.7 to 2 with ready bytes.
+    The SDKs would copy and re-type every message in Python: measured on a window of 20 turns with 5 tools, a call then
+    costs 3.4 (anthropic), 31 (chat completions) and 68 ms (responses) of CPU, compared with 1.7 to 2 with ready bytes.
     """
     try:
-        return to_json(value)  # six times as fast as `json`, but knows no half surrogate pairs
+        return to_json(value)  # six times as fast as `json`, but cannot encode half surrogate pairs
     except ValueError:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
@@ -120,22 +120,22 @@ def encode_json(value: object) -> bytes:
 
 
 def items(values: Iterable[object]) -> bytes:
-    """The values as JSON with commas between them, as they stand in a list."""
+    """The values as JSON, separated by commas as in a list."""
     return b",".join(map(encode_json, values))
 
 
 def with_list(body: Mapping[str, object], name: str, ready: Iterable[bytes]) -> bytes:
-    """The object as JSON with one list more, whose items are JSON already."""
+    """The object as JSON with one more list, whose items are already JSON."""
     return b'%b%b"%b":[%b]}' % (encode_json(body)[:-1], b"," if body else b"", name.encode(), b",".join(ready))
 
 
 class Encoded:
-    """The JSON of messages, made once: a history comes again with each request. It is gone when the message is."""
+    """Caches the JSON of messages, since every request repeats the history; an entry lives as long as its message."""
 
     def __init__(self, encode: Callable[[Message], bytes]) -> None:
         self._encode = encode
         self._known: dict[int, tuple[weakref.ref[Message], bytes]] = {}
-        """By the identity of the message, which no other has as long as it lives."""
+        """By the identity of the message, which is unique while it lives."""
 
     def of(self, message: Message) -> bytes:
         """The message as JSON."""
@@ -148,10 +148,10 @@ class Encoded:
 
 
 def parse(model: type[_Shape], data: bytes) -> _Shape:
-    """The answer of a service; half a surrogate pair in it, which a strict reader refuses, costs a character alone.
+    """Parses a service's answer; half a surrogate pair, which a strict parser refuses, only costs a character.
 
     Raises:
-        ValueError: it is no JSON, or has another shape.
+        ValueError: it is not JSON, or has another shape.
     """
     try:
         return model.model_validate_json(data)
@@ -170,38 +170,38 @@ def _encoded_again(data: bytes | str) -> bytes:
 
 
 def opaque_name(conversation: str) -> str:
-    """A name of the conversation that tells a vendor nothing, whatever stood in it: 32 hexadecimal digits."""
+    """A name of the conversation that tells a vendor nothing, whatever it is made from: 32 hexadecimal digits."""
     return hashlib.sha256(conversation.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def tool_name(name: str) -> str:
-    """A name that every vendor takes back in a history, also where a model made it up."""
+    """A name that every vendor accepts back in a history, even if a model made it up."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "unnamed"
 
 
 def object_schema(parameters: Mapping[str, object]) -> dict[str, object]:
-    """The parameters of a tool with what vendors demand of every object schema: its type and its properties."""
+    """A tool's parameters with what vendors require of every object schema: its type and its properties."""
     return {"type": "object", "properties": {}, **parameters}
 
 
 def tool_call(call_id: CallId, name: str, written: object) -> ToolCall:
-    """The call of a tool; `written` is its arguments, as a JSON text or as the object itself.
+    """A tool call; `written` is its arguments, as JSON text or as the object itself.
 
-    Nothing at all means no arguments; what is no JSON object becomes `malformed`.
+    Nothing at all means no arguments; anything but a JSON object becomes `malformed`.
     """
     text = written if isinstance(written, str) else encode_json(written).decode() if written is not None else ""
     try:
         arguments = _object.validate_json(_encoded_again(text) if "\\u" in text else text if text.strip() else "{}")
-        json.dumps(arguments, allow_nan=False)  # 1e999 is read as infinity, which no JSON can say again
+        json.dumps(arguments, allow_nan=False)  # 1e999 is parsed as infinity, which JSON cannot express
     except ValueError:
         return ToolCall(id=call_id, name=name, arguments={}, malformed=text)
     return ToolCall(id=call_id, name=name, arguments=arguments)
 
 
 def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
-    """How long the service asks to be left alone, however long that is; None where it does not say or cannot be read.
+    """How long the service wants to be left alone, however long that is; None if missing or unreadable.
 
-    A date is read against the service's own clock (its Date header), so that ours does not matter.
+    A date is compared with the service's own clock (its Date header), so that ours does not matter.
     Source: RFC 9110, 10.2.3; the OpenAI and Anthropic SDKs (retry-after-ms), 2026-11-21.
     """
     milliseconds = _seconds(headers.get("retry-after-ms"))
@@ -222,7 +222,7 @@ def _seconds(value: str | None) -> float | None:
 def _seconds_until(then: str | None, now: str | None) -> float | None:
     try:
         pause = parsedate_to_datetime(then or "") - parsedate_to_datetime(now or "")
-    except (ValueError, TypeError):  # unreadable; one with a zone, the other without
+    except (ValueError, TypeError):  # unreadable, or only one of them has a zone
         return None
     return max(0.0, pause.total_seconds())
 
@@ -241,12 +241,12 @@ _STATUSES: Mapping[int, type[ProviderError]] = {
 }
 
 Phrases = Mapping[str, type[ProviderError]]
-"""Codes and pieces of a service's own wording, in lower case, and what they mean; the first that is found counts."""
+"""Codes and fragments of a service's own wording, in lower case, with their meaning; the first match counts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RefusedRequest:
-    """How a service refused a request. Its words may quote the prompt, so they are searched and never repeated."""
+    """A service's refusal of a request. Its words may quote the prompt, so they are searched but never repeated."""
 
     status: int
     code: str
@@ -254,7 +254,7 @@ class RefusedRequest:
     headers: Mapping[str, str]
 
     def error(self, phrases: Phrases, *, provider: str, model: str) -> ProviderError:
-        """The error to raise: by what the service said where that is known, else by the status."""
+        """The error to raise: by what the service said if that is known, else by the status."""
         said = f"{self.code}\n{self.words}".lower()
         phrase = next((phrase for phrase in phrases if phrase in said), None)
         kind = phrases[phrase] if phrase is not None else self._kind()
@@ -283,7 +283,7 @@ _WINDOW = re.compile(
     r"\s*\(?([0-9][0-9,_]{2,9})",
     re.IGNORECASE,
 )
-"""How services tell how much their window holds.
+"""How services tell the size of a window.
 
 Source: issue threads, 2026-11-22: OpenAI and vLLM ("maximum context length is 8192 tokens"), Anthropic ("tokens >
 200000 maximum", "exceed context limit: 188240 + 21333 > 200000"), llama.cpp ("the available context size (8192
@@ -293,7 +293,7 @@ _MIN_WINDOW_TOKENS = 512
 
 
 def window_tokens(words: str) -> int | None:
-    """How much a model's window holds, by the words of a refusal; None where they do not say."""
+    """The size of a model's window according to a refusal; None if it does not say."""
     found = _WINDOW.search(words)
     tokens = int(re.sub(r"[,_]", "", found[1])) if found else 0
     return tokens if tokens >= _MIN_WINDOW_TOKENS else None
@@ -303,7 +303,7 @@ _MAX_OUTPUT = re.compile(
     r"at most (\d{2,7}) completion tokens|max_tokens: \d+ > (\d{2,7}), which is the maximum allowed number of output",
     re.IGNORECASE,
 )
-"""How services tell the longest answer that a model gives.
+"""How services tell a model's maximum answer length.
 
 Source: issue threads, 2026-11-22: OpenAI ("max_tokens is too large: 100000. This model supports at most 16384
 completion tokens"), Anthropic ("max_tokens: 200000 > 128000, which is the maximum allowed number of output tokens").
@@ -311,20 +311,20 @@ completion tokens"), Anthropic ("max_tokens: 200000 > 128000, which is the maxim
 
 
 def max_output_tokens(words: str, request: Request) -> int | None:
-    """The longest answer that a model gives, by the words of a refusal; None where the request was not about that."""
+    """A model's maximum answer length according to a refusal; None if the refusal is not about that."""
     found = _MAX_OUTPUT.search(words)
     most = int(found[1] or found[2]) if found else 0
     return most if 0 < most < request.max_output_tokens else None
 
 
 def no_answer(request: Request, *, provider: str, model: str) -> Unavailable:
-    """The error of a request whose deadline has passed: it was taken, so the service counts it, and tells nobody."""
+    """The error for a missed deadline: the request was accepted, so the service counts it, and tells nobody."""
     said = f"{provider} gave no answer in {request.timeout_seconds:g} s"
     return _uncounted(Unavailable(said, provider=provider, model=model))
 
 
 def no_connection(error: BaseException, *, provider: str, model: str) -> Unavailable:
-    """The error of a connection that failed; it names the class of the first cause, which tells DNS from TLS."""
+    """The error for a failed connection; it names the class of the first cause, which tells DNS from TLS."""
     cause = error
     while cause.__cause__ is not None:
         cause = cause.__cause__
@@ -332,7 +332,7 @@ def no_connection(error: BaseException, *, provider: str, model: str) -> Unavail
 
 
 def unreadable(*, provider: str, model: str) -> Unavailable:
-    """The error of an answer that does not have the vendor's shape, and so does not tell what it has cost."""
+    """The error for an answer without the vendor's shape, whose cost is therefore unknown."""
     return _uncounted(Unavailable(f"{provider} answered what cannot be read", provider=provider, model=model))
 
 

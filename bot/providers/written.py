@@ -1,9 +1,9 @@
-"""What a model wrote, read: its words for people, its calls as calls, its thoughts for nobody.
+"""Reads what a model wrote: words for people, tool calls as calls, thoughts for nobody.
 
-Reasoning models whose server does not take their thoughts out write them first; models that call tools badly, or in
-another form than their server knows, write their calls into their words. Every adapter reads its answers so, whole and
-as they come. Left to others: the notations (`bot.providers.prompted.markers`, `foreign_calls`), how tools are described
-in words (`prompted`).
+Reasoning models whose server does not remove their thoughts write them first; models that call tools badly, or in
+another format than their server knows, write calls into their text. Every adapter reads its answers this way, complete
+or while they arrive. Left to others: the notations (`bot.providers.prompted.markers`, `foreign_calls`), how tools are
+described in words (`prompted`).
 """
 
 import itertools
@@ -18,12 +18,12 @@ from bot.providers.base import Request, Stop
 from bot.providers.prompted import markers
 
 MIN_CHARACTERS = 64 * 1024
-"""So long an answer may be however little was asked for: about what a message in Signal holds."""
+"""How long an answer may be however little was requested: about what a message in Signal can contain."""
 CHARACTERS_PER_TOKEN = 8
-"""More than any language or program takes on average: a longer answer comes from a server that does not count."""
+"""More than any language or code needs on average: a longer answer comes from a server that does not count."""
 _STEPS = 32
-"""While an answer is written, it is read whenever it has grown by that part of itself: a long one is read some hundred
-times, not with each of its thousands of pieces, which would take time with the square of its length."""
+"""An unfinished answer is read again whenever it has grown by this fraction of itself: a long one a few hundred times,
+not with each of its thousands of pieces, which would take quadratic time."""
 
 _THOUGHTS = (
     ("<think>", "</think>"),
@@ -45,7 +45,7 @@ _ENDED = re.compile("(?:" + "|".join(re.escape(end) for _, end in _THOUGHTS) + r
 
 
 class Reader:
-    """Reads what a model wrote in answer to one request."""
+    """Reads a model's answers to one request."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -53,7 +53,7 @@ class Reader:
         self._names = frozenset(names | {name for name, meant in foreign_calls.TOOL_NAMES.items() if meant in names})
 
     def visible(self, text: str) -> str:
-        """What people may see of a completion that is still being written: no thoughts, no calls."""
+        """What people may see of an unfinished completion: no thoughts, no calls."""
         text = notations.in_one_form(text, foreign_calls.code_of)
         text = text[: notations.readable_end(text)]
         begun = foreign_calls.begun_with(text, _BEGINS)
@@ -65,11 +65,10 @@ class Reader:
         return streams.join_texts(markers.visible_parts(spoken, names=self._names, given=self._given(spoken)))
 
     def read(self, answered: wire.WireAnswer) -> wire.WireAnswer:
-        """The answer with the calls in its words as calls, behind all else, in their order, and without thoughts.
+        """The answer without thoughts and with the calls in its text as calls, after everything else, in order.
 
-        Where the request offers no tools, or none may be called, calls are left out. Of an answer that is much longer
-        than was asked for the beginning is read, as if it had been cut off there. The answer itself where it has
-        nothing of the kind.
+        Drops calls if the request offers no tools or allows no calls. An answer much longer than requested is read only
+        at its beginning, as if it had been cut off there. Returns the answer itself if there is nothing to change.
         """
         answered = self._cut(answered)
         if answered.message is None:
@@ -116,7 +115,7 @@ class Reader:
         return found
 
     def _given(self, text: str) -> str:
-        """All that others than the model said to it; looked up only for a text that may repeat a call in it."""
+        """Everything others than the model said to it; computed only for a text that may repeat a call in it."""
         return self._told if foreign_calls.may_hold(text) else ""
 
     @cached_property
@@ -124,14 +123,14 @@ class Reader:
         return markers.squeeze("\n".join(itertools.chain.from_iterable(map(_told, self._request.messages))))
 
     def _free_ids(self) -> Iterator[CallId]:
-        """Ids that no call of the conversation has; the same ones whenever the same is asked."""
+        """Ids that no call of the conversation has; the same ones for the same request."""
         messages = self._request.messages
         taken = {call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls}
         yield from (one for number in itertools.count() if (one := CallId(f"written_{number}")) not in taken)
 
 
 class PartialText:
-    """An answer of which some pieces came; its words are told as far as they are for people."""
+    """An incomplete answer, whose words are shown as far as they are meant for people."""
 
     def __init__(self, inner: streams.Gathering, reader: Reader) -> None:
         self._inner = inner
@@ -141,16 +140,16 @@ class PartialText:
 
     @property
     def text(self) -> str:
-        """The words so far that people may see; those of the last pieces may be missing."""
+        """The words so far that people may see; may lack those of the last pieces."""
         written = self._inner.text
         chars = len(written)
-        has_paused, self._seen_chars = chars == self._seen_chars, chars  # as at the end, which comes without words
+        has_paused, self._seen_chars = chars == self._seen_chars, chars  # also at the end, which adds no words
         if chars - self._read_chars >= (1 if has_paused else chars // _STEPS):
             self._read_chars, self._shown = chars, self._reader.visible(written)
         return self._shown
 
     def take(self, piece: object) -> None:
-        """Add a piece.
+        """Adds a piece.
 
         Raises:
             ValueError: it is not what the service sends.
@@ -158,7 +157,7 @@ class PartialText:
         self._inner.take(piece)
 
     def body(self) -> bytes:
-        """The whole answer in JSON, calls in its words.
+        """The complete answer in JSON, with the calls in its text.
 
         Raises:
             ValueError: its end is missing.
@@ -167,10 +166,10 @@ class PartialText:
 
 
 def without_thoughts(text: str) -> str:
-    """The text without what its model only thought, also where that was never begun or never ended."""
+    """The text without its model's thoughts, even if they have no beginning or no end."""
     if not any(sign in text for signs in _THOUGHTS for sign in signs):
         return text
-    # Many templates begin the thoughts themselves, so that the answer has their end alone.
+    # Many templates start the thoughts themselves, so that the answer contains only their end.
     is_code = foreign_calls.code_of(text)
     ends = [ended for ended in _ENDED.finditer(text) if not text.endswith("`", 0, ended.start())]
     begins = [begun for begun in _BEGUN.finditer(text) if not is_code(begun.end())]
@@ -184,13 +183,13 @@ def without_thoughts(text: str) -> str:
         kept.append(text[at : begun.start()])
         number = bisect_left(ends, begun.end(), key=lambda ended: ended.start())
         at = ends[number].end() if number < len(ends) else len(text)
-    # An end that is left over ends thoughts that held thoughts.
+    # An end that is left over belongs to nested thoughts.
     is_over = not ends or ends[-1].end() <= at
     return "".join([*kept, text[at:]]) if is_over else text[ends[-1].end() :]
 
 
 def _told(message: Message) -> Iterator[str]:
-    """What somebody else than the model says in a message."""
+    """What others than the model say in a message."""
     if isinstance(message, UserMessage):
         yield message.text
         yield from (medium.text for medium in message.media if isinstance(medium, Document))

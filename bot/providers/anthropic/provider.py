@@ -1,7 +1,7 @@
-"""Claude, by the Messages API and Anthropic's own SDK.
+"""Claude, through the Messages API and Anthropic's own SDK.
 
-The SDK brings the key, the version header, the connections and the errors; the body goes out as ready bytes and comes
-back as bytes (see `wire.encode_json`), so that blocks which only Anthropic understands come back exactly as they came.
+The SDK handles the key, the version header, connections and errors; the body is sent as ready bytes and received as
+bytes (see `wire.encode_json`), so that blocks only Anthropic understands return exactly as they came.
 Left to others: retries and other models (`bot.providers.fallback`), what is asked (`bot.turn.prompt`).
 
 Source: docs.claude.com (Messages API, version 2026-10-21) and the package anthropic 2.12.0, 2026-11-21.
@@ -42,7 +42,7 @@ NAME: Final = "anthropic"
 BASE_URL = "https://api.anthropic.com"
 
 MAX_PAUSES = 3
-"""How often a paused answer is sent back to be continued, before it counts as cut off."""
+"""How often a paused answer is sent back to be continued before it counts as cut off."""
 
 Block = dict[str, object]
 
@@ -64,7 +64,7 @@ _PHRASES: wire.Phrases = {
     "organization_on_hold": BadKey,
     "billing_unavailable": BadKey,
     "overloaded_error": Overloaded,
-    # Refusals of the request itself that an operator or a developer can act on.
+    # Refusals of the request itself that an operator or developer can act on.
     "bound to a different conversation": Rejected,
     "invalid `signature` in `thinking` block": Rejected,
     "cannot be modified": Rejected,
@@ -90,7 +90,7 @@ _STATUSES: Mapping[str, int] = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-"""The status that belongs to each type of error: one within a stream comes under the status of the stream, 200."""
+"""The status of each error type, since an error within a stream has the stream's status, 200."""
 
 
 class _Written(wire.Wire):
@@ -106,7 +106,7 @@ class _Usage(wire.Wire):
 
     @property
     def hour_tokens(self) -> int:
-        """What was written to a cache that lives an hour."""
+        """The tokens written to a cache that lives an hour."""
         return self.cache_creation.ephemeral_1h_input_tokens if self.cache_creation else 0
 
     def __add__(self, other: "_Usage") -> "_Usage":
@@ -125,7 +125,7 @@ class _Answer(wire.Wire):
     usage: _Usage | None = None
 
     def extend(self, more: "_Answer") -> "_Answer":
-        """A paused answer and what came after it, as one."""
+        """A paused answer joined with its continuation."""
         content = [*self.content, *more.content]
         return _Answer(
             content=content, stop_reason=more.stop_reason, usage=(self.usage or _Usage()) + (more.usage or _Usage())
@@ -134,7 +134,7 @@ class _Answer(wire.Wire):
 
 @dataclass(frozen=True, kw_only=True)
 class _Ear:
-    """Who listens to one completion, and the streams that it has had so far: one, and one for each pause."""
+    """The listener to one completion, and its streams so far: one, plus one for each pause."""
 
     on_text: streams.Listener
     reader: written.Reader
@@ -147,11 +147,11 @@ class _Ear:
 
     @property
     def usage(self) -> _Usage:
-        """What was used so far, whole or not."""
+        """What was used so far, complete or not."""
         return sum((_Usage.model_validate(gathered.usage) for gathered in self.begun), _Usage())
 
     async def listen(self, pieces: AsyncIterable[object], after: _Answer | None) -> bytes:
-        """The body of the answer in these pieces, told with the words of the paused answer before it."""
+        """The body of the streamed answer, whose words are passed on after those of the paused answer before it."""
         content = after.content if after is not None else ()
         before = streams.join_texts(part.text for part in map(_part, content) if isinstance(part, Text))
         self.begun.append(anthropic_events.PartialMessage())
@@ -177,12 +177,12 @@ class Anthropic:
         prices: Prices | None = None,
         lessons: ModelLessons | None = None,
     ) -> None:
-        """Open nothing yet; connections come with the first request.
+        """Opens nothing yet; connections are made with the first request.
 
-        `base_url` is without `/v1`; None means Anthropic's own. `effort` (`low` to `max`) is how much the model thinks;
-        None leaves it to the model. `lessons` is what was learnt of models before.
+        `base_url` has no `/v1`; None means Anthropic's own. `effort` (`low` to `max`) is how much the model thinks;
+        None leaves it to the model. `lessons` is what was learnt about models earlier.
         """
-        # The SDK logs whole requests at the level DEBUG: what people wrote must not reach a log.
+        # At the level DEBUG the SDK logs whole requests, but people's words must not reach a log.
         logging.getLogger("anthropic").setLevel(logging.WARNING)
         self._model = model
         self._effort = effort
@@ -204,10 +204,10 @@ class Anthropic:
         self._encoded = wire.Encoded(lambda message: wire.items(_blocks(message, media.ALL)))
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """The model's answer, pauses of the service's own tool loop included.
+        """The model's answer, including pauses of the service's own tool loop.
 
         Raises:
-            ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is what a stream had used when it failed.
+            ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is what a failed stream had used.
         """
         ear = None if on_text is None else _Ear(on_text=streams.Listener(on_text), reader=written.Reader(request))
         try:
@@ -225,7 +225,7 @@ class Anthropic:
         except TimeoutError as error:
             raise wire.no_answer(request, provider=NAME, model=self._model) from error
         except anthropic.APIStatusError as error:
-            # Not chained: the SDK's error carries the service's words, which may quote the prompt, into tracebacks.
+            # Not chained: the SDK's error would carry the service's words, which may quote the prompt, into tracebacks.
             raise self._refused(error) from None
         except (anthropic.APIConnectionError, TransportError) as error:  # a stream's are not wrapped
             raise wire.no_connection(error, provider=NAME, model=self._model) from error
@@ -237,11 +237,11 @@ class Anthropic:
         return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
 
     async def aclose(self) -> None:
-        """Close the connections."""
+        """Closes the connections."""
         await self._client.close()
 
     async def _ask(self, request: Request, ear: _Ear | None) -> wire.WireAnswer:
-        """The answer; where the model does not take what came with a message, the one to words in its place."""
+        """The answer; if the model refuses a medium, the answer to text in its place."""
         takes = self._takes - self._unseen_kinds()
         while True:
             try:
@@ -259,7 +259,7 @@ class Anthropic:
                     self._takes -= refused
 
     def _unseen_kinds(self) -> media.Kinds:
-        """What the model cannot look at, as its server says."""
+        """The media the model cannot look at, according to its server."""
         told = capabilities.told_of(self._lessons, self._base_url, self._model)
         kinds = {media.PICTURE: told.pictures, media.DOCUMENT: told.documents}
         return frozenset(kind for kind, can in kinds.items() if can is False)
@@ -279,8 +279,8 @@ class Anthropic:
     async def _post(
         self, body: Block, messages: list[bytes], ear: _Ear | None, *, after: _Answer | None = None
     ) -> _Answer:
-        """One request with these messages, each as JSON; `after` is the paused answer that is to be continued."""
-        # The whole address, because the SDK takes 0.1 ms to put a path behind its base address, with every request.
+        """Makes one request with these JSON messages; `after` is the paused answer to continue."""
+        # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
         url = f"{self._base_url}/v1/messages"
         if ear is None:
             data = wire.with_list(body, "messages", messages)
@@ -295,10 +295,10 @@ class Anthropic:
     def _conversation(
         self, messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]
     ) -> list[bytes]:
-        """The messages as the API takes them, each as JSON: neighbours of one role are one message, answers of tools
-        come first in it.
+        """The messages as the API accepts them, each as JSON: neighbours with the same role become one message, with
+        tool results first.
 
-        `marks` says after which of them the cache keeps what stands there by then, and for how long.
+        `marks` says after which of them the cache should keep everything so far, and for how long.
         """
         turns: list[tuple[bytes, list[bytes]]] = []
         for place, message in enumerate(messages):
@@ -338,9 +338,9 @@ class Anthropic:
 
 
 def _body(request: Request, *, model: str, effort: str | None, shares: bool) -> dict[str, object]:
-    """The request without its messages: the same within a turn, so that caches and thinking blocks stay valid.
+    """The request without its messages: constant within a turn, so that caches and thinking blocks stay valid.
 
-    `shares` is whether the tools and the system prompt are to be kept for all conversations.
+    `shares` is whether to cache the tools and the system prompt for all conversations.
     """
     body: dict[str, object] = {"model": model, "max_tokens": request.max_output_tokens}
     if system := _system(request, shares=shares):
@@ -353,7 +353,7 @@ def _body(request: Request, *, model: str, effort: str | None, shares: bool) -> 
 
 
 def _system(request: Request, *, shares: bool) -> list[Block]:
-    """What all conversations share and then what this one adds; the cache's mark between them is for the tools, too."""
+    """What all conversations share, then what this one adds; the cache mark in between covers the tools, too."""
     blocks: list[Block] = [{"type": "text", "text": text} for text in (request.system, request.persona) if text.strip()]
     if shares and request.system.strip():
         blocks[0] |= _kept("1h")
@@ -377,7 +377,7 @@ def _offer(offer: ToolOffer) -> Block:
 
 
 def _stand_ins(messages: Sequence[Message]) -> list[Block]:
-    """A description of every tool in the history: with calls in it, a request that describes no tool is refused."""
+    """A description of every tool in the history: a request with calls in its history must describe some tool."""
     calls = [call for message in messages if isinstance(message, AssistantMessage) for call in message.calls]
     names = dict.fromkeys(wire.tool_name(call.name) for call in calls)
     return [_offer(ToolOffer(name=name, description="Switched off.", parameters={})) for name in names]
@@ -390,7 +390,7 @@ def _has_media(message: Message) -> bool:
 def _blocks(message: Message, takes: media.Kinds) -> list[Block]:
     match message:
         case UserMessage():
-            # What is shown comes first, as the vendor recommends.
+            # Media come first, as the vendor recommends.
             shown = [_shown(medium) for medium in media.accepted_media(message, takes)]
             return [*shown, {"type": "text", "text": media.text_of(message, takes)}]
         case ToolMessage():
@@ -439,7 +439,7 @@ def _part(block: Block) -> AssistantPart:
 def _usage(usage: _Usage) -> Usage:
     read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
     return Usage(
-        input_tokens=usage.input_tokens + read + written,  # the vendor's figure leaves out what the cache had
+        input_tokens=usage.input_tokens + read + written,  # the vendor's figure excludes cached tokens
         cached_input_tokens=read,
         cache_write_tokens=written,
         cache_write_hour_tokens=usage.hour_tokens,

@@ -1,4 +1,4 @@
-"""The pieces of a streamed answer of Anthropic's Messages API, put together again.
+"""The events of a streamed answer of Anthropic's Messages API, reassembled.
 
     message_start, (content_block_start, content_block_delta ..., content_block_stop) ..., message_delta, message_stop
 
@@ -27,7 +27,7 @@ class _Event(wire.Wire):
 
 
 class PartialMessage:
-    """An answer of which some events came."""
+    """An incomplete answer."""
 
     def __init__(self) -> None:
         self._message: Block = {}
@@ -35,7 +35,7 @@ class PartialMessage:
         """What the service has counted so far: the prompt from the first event on, the answer as it grows."""
         self._blocks: dict[int, Block] = {}
         self._inputs: dict[int, str] = {}
-        """What was written so far of the arguments of calls, as JSON text."""
+        """The arguments of calls so far, as JSON text."""
         self._has_ended = False
 
     @property
@@ -45,7 +45,7 @@ class PartialMessage:
         return streams.join_texts(texts)
 
     def take(self, piece: object) -> None:
-        """Add an event; kinds that are not known are passed over.
+        """Adds an event; ignores unknown kinds.
 
         Raises:
             ValueError: it is not what the service sends.
@@ -70,7 +70,7 @@ class PartialMessage:
                 pass
 
     def body(self) -> bytes:
-        """The whole answer in JSON.
+        """The complete answer in JSON.
 
         Raises:
             ValueError: its end is missing.
@@ -81,7 +81,7 @@ class PartialMessage:
         return wire.encode_json({**self._message, "content": content, "usage": self.usage or None})
 
     def _count(self, usage: Block) -> None:
-        """Counts are totals, so the newer ones replace the older; those that are left out stay."""
+        """Updates the counts, which are totals: newer ones replace older ones, missing ones stay."""
         counts = {name: count for name, count in usage.items() if isinstance(count, int)}
         written = usage.get("cache_creation")
         self.usage |= counts | ({"cache_creation": written} if isinstance(written, dict) else {})
@@ -103,7 +103,7 @@ class PartialMessage:
                 pass
 
     def _whole(self, index: int) -> Block:
-        """The block with its arguments as an object, or as the text that they are where that is none."""
+        """The block with its arguments as an object, or as text if they are not an object."""
         written = self._inputs.get(index, "")
         if not written.strip():
             return self._blocks[index]

@@ -1,6 +1,6 @@
-"""Pure: what a tool answered, in the words of an assistant that has no model: Markdown, short, nothing invented.
+"""Pure: describes tools' answers in words, for an assistant without a model: Markdown, short, nothing invented.
 
-The shapes are those of the tools' results; what does not fit them is shown as it is, so that no answer is swallowed.
+The shapes are those of the tools' results; anything else is shown as it is, so that no answer is lost.
 Left to others: which tools are asked (`intents`), what a whole answer consists of (`offline`).
 """
 
@@ -22,13 +22,13 @@ _SHOWN_HITS = 3
 _SHOWN_PLACES = 5
 _SHOWN_CHARS = 1_000
 _MOMENT = re.compile(r"[A-Za-z]+ (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<zone>\S+)")
-"""A weekday, the date, the time and the zone, as tools tell models."""
+"""A weekday, the date, the time and the zone, as tools report them to models."""
 _PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _DECIMALS = re.compile(r"(?<=\d)\.(?=\d)")
 
 
 def describe_answer(answer: ToolAnswer, arguments: Mapping[str, object]) -> str:
-    """One tool's answer in words, an error included; `arguments` are those of its call, empty where unknown."""
+    """One tool's answer in words, errors included; `arguments` are those of its call, empty if unknown."""
     try:
         content = _Content.model_validate_json(answer.content)
         if not content.ok:
@@ -39,7 +39,7 @@ def describe_answer(answer: ToolAnswer, arguments: Mapping[str, object]) -> str:
 
 
 class _Shape(BaseModel):
-    """What we read of a result; whatever else stands there is left alone."""
+    """The parts of a result that are read; others are ignored."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
@@ -56,7 +56,7 @@ class _Sum(_Shape):
 
 
 class _Conversion(_Shape):
-    """An amount before and after; for money also by which rate."""
+    """An amount before and after conversion; for money also the rate."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True, populate_by_name=True)
 
@@ -88,9 +88,9 @@ class _Place(_Shape):
 
 
 class _Weather(_Shape):
-    """A forecast, or where several places bear the name the question which is meant.
+    """A forecast, or, if several places have that name, the question which one is meant.
 
-    Where a result was cut to size, a text that says so stands at the end of a list.
+    If a result was cut to size, its lists end with a text that says so.
     """
 
     place: _Place = _Place()
@@ -134,8 +134,8 @@ def _conversion(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
 
 
 def _amount(said: str) -> str:
-    """An amount with its unit as people say it; the unit as it is, such as the code of a currency, where the language
-    has no word for it, and all of it where the number has a power of ten.
+    """An amount with its unit in everyday form; the unit stays as it is, such as a currency code, if the language has
+    no word for it, and all of it stays if the number has a power of ten.
     """
     written, _, unit = said.partition(" ")
     if not _PLAIN_NUMBER.fullmatch(written):
@@ -147,7 +147,7 @@ def _amount(said: str) -> str:
 
 
 def _figures(said: str) -> str:
-    """What a tool measured, `12.5 °C`, with the decimal point of the language."""
+    """A measured value, `12.5 °C`, with the decimal point of the language."""
     return _DECIMALS.sub(decimal_point(), said)
 
 
@@ -165,7 +165,7 @@ def _time(data: Mapping[str, Any], arguments: Mapping[str, object]) -> str:
 
 
 def _date(written: str, *, with_weekday: bool = False) -> str:
-    """The day in the language that is spoken; as it is where it is none."""
+    """The day in the current language; unchanged if it is not a date."""
     try:
         return long_day(date.fromisoformat(written), with_weekday=with_weekday)
     except ValueError:
@@ -238,7 +238,7 @@ class _Reminder(_Shape):
 
     @property
     def due(self) -> str:
-        """When, in the language that is spoken; as it is where it is something else than a moment."""
+        """The time in the current language; unchanged if it is not a moment."""
         match = _MOMENT.fullmatch(self.when)
         return f"{moment(datetime.fromisoformat(match['at']))} {match['zone']}" if match else self.when
 
@@ -283,11 +283,11 @@ _FAILURES: Mapping[str, tuple[Sentence, str]] = {
 
 
 _REASONS: Mapping[tuple[str, str], Sentence] = {("remind", "invalid_arguments"): phrases.OFFLINE_UNFIT_TIME}
-"""Where there is more to say to people than why tools fail."""
+"""Reasons with more to tell people than the general one."""
 
 
 def _failure(name: str, content: _Content, arguments: Mapping[str, object]) -> str:
-    """What failed, and why, in sentences for people: the tool's own words are for models."""
+    """What failed and why, in sentences for people, because the tool's own words are for models."""
     sentence, argument = _FAILURES.get(name, (phrases.OFFLINE_FAILED, ""))
     value = arguments.get(argument)
     lead = say(sentence, value=value) if value else say(phrases.OFFLINE_FAILED, value=name)

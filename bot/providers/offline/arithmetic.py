@@ -1,6 +1,6 @@
 """Pure: arithmetic as people write it, in digits, signs and English words, turned into an expression.
 
-Left to others: what the expression comes to (`tools.calculator`), which part of a message it is (`intents`).
+Left to others: the value of the expression (`tools.calculator`), which part of a message it is (`intents`).
 """
 
 import re
@@ -17,7 +17,7 @@ _VALUES: Mapping[str, int] = {
 }
 _LARGE: Mapping[str, int] = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9}
 
-# A search must not begin again within a number: with many digits that takes the square of their count.
+# A search must not restart within a number, which would take quadratic time with many digits.
 _NUMBER = r"(?<![\d.])-?\d++(?:\.\d++)?"
 _ATOM = rf"({_NUMBER}|\([^()]*\)|pi\b)"
 _AND = r"(?:,? and |, ?)"
@@ -46,7 +46,7 @@ def _items(words: str) -> Sequence[str]:
     return re.split(_AND, words)
 
 
-# In this order: what stands closer to its numbers comes first.
+# In this order: what binds more tightly comes first.
 _SPOKEN: Sequence[tuple[str, _Replacement]] = (
     (rf"\b({'|'.join(_TENS)})[ -]({'|'.join(_UNITS)})\b", lambda m: str(_VALUES[m[1]] + _VALUES[m[2]])),
     (rf"\b({'|'.join(_VALUES)})\b", lambda m: str(_VALUES[m[1]])),
@@ -79,7 +79,7 @@ _SPOKEN: Sequence[tuple[str, _Replacement]] = (
 _TRANSLATIONS = [(re.compile(pattern), replacement) for pattern, replacement in _SPOKEN]
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
-# Possessive: a long row of digits must not be tried in every way of cutting it up.
+# Possessive, so that a long row of digits is not split in every possible way.
 _ARITHMETIC = re.compile(rf"(?>(?:\d++(?:\.\d++)?|\.\d++|[-+*/%^×÷−(),√π ]|\b(?:{_NAMES})\b)+)")
 _OPERATION = re.compile(r"[\d)πie] ?(?:[-+*/%^×÷−]|//|\*\*) ?[-\d(.√πa-z]|[a-z]\(|√")
 _NO_ARITHMETIC = re.compile(r"[\d)] +\d|[-+*/%^×÷−(,√]$|^\d{4}-\d\d-\d\d$|^\d\d?/\d\d?/\d+$")
@@ -89,9 +89,9 @@ _SURE_SIGN = re.compile(r"[*+^×÷]")
 
 
 def expression(clause: str) -> str | None:
-    """The expression that the clause is but for words around it ("What is ... please"), or None."""
+    """The expression that the clause consists of, apart from words around it ("What is ... please"), or None."""
     text = _TAIL.sub("", _LEAD.sub("", " ".join(clause.lower().split())))
-    if "(" not in text:  # between the arguments of a function a comma is no thousands separator
+    if "(" not in text:  # between a function's arguments a comma is not a thousands separator
         text = _THOUSANDS.sub("", text)
     for pattern, replacement in _TRANSLATIONS:
         text = pattern.sub(replacement, text)
@@ -100,14 +100,14 @@ def expression(clause: str) -> str | None:
 
 
 def find_expression(clause: str) -> str | None:
-    """The longest expression in signs within the clause, or None; a date, a fraction or a phone number is none."""
+    """The longest expression in signs within the clause, or None; ignores dates, fractions and phone numbers."""
     candidates = [match[0].rstrip(_DANGLING) for match in _EMBEDDED.finditer(clause)]
     sure = [text for text in candidates if _SURE_SIGN.search(text) and _is_arithmetic(text)]
     return max(sure, key=len, default=None)
 
 
 def _is_arithmetic(text: str) -> bool:
-    """Whether it reads like an expression with something to calculate in it."""
+    """Whether it looks like an expression with something to calculate."""
     return (
         _ARITHMETIC.fullmatch(text) is not None
         and _OPERATION.search(text) is not None

@@ -1,7 +1,7 @@
-"""Pure: what a message wants converted, as far as a pattern can tell: an amount, its unit, and the unit wanted.
+"""Pure: what a message wants converted, as far as patterns can tell: an amount, its unit, and the target unit.
 
-Only units and currencies that people name in a chat, so that "2 tickets to Paris" stays a question. Left to others:
-what the units are worth (`tools.conversion`).
+Knows only units and currencies that people name in a chat, so that "2 tickets to Paris" stays a question. Left to
+others: the value of the units (`tools.conversion`).
 """
 
 import re
@@ -35,7 +35,7 @@ _BACKWARD = re.compile(
 
 
 def conversion(clause: str) -> Mapping[str, object] | None:
-    """The arguments of the call that converts it: amount, unit, to; None where nothing is to be converted."""
+    """The arguments of the call that converts it: amount, unit, to; None if there is nothing to convert."""
     bare = _PLEASE.sub("", clause)
     found = next(filter(None, (form.fullmatch(bare) for form in (_FORWARD, _SIGN_FIRST, _BACKWARD))), None)
     if found is None:
@@ -45,7 +45,7 @@ def conversion(clause: str) -> Mapping[str, object] | None:
 
 
 def _named(word: str) -> str:
-    """The unit as the tool knows it; money by its code."""
+    """The unit's name in the tool; money by its code."""
     for words, code in _MONEY:
         if re.fullmatch(words, word, re.IGNORECASE):
             return code

@@ -1,8 +1,8 @@
 """Pure: what a message asks for, as far as patterns can tell: arithmetic, conversions, weather, the time, a search,
 a reminder, something to remember.
 
-English, and the forms of requests in German, French and Spanish (`phrasebook`). A message may ask for several things;
-each becomes the tool call that answers it.
+Understands English, and typical requests in German, French and Spanish (`phrasebook`). A message may ask for several
+things; each becomes the tool call that answers it.
 Left to others: arithmetic (`arithmetic`), conversions (`conversions`), whether the tools are there (`provider`), what
 their answers say (`answers`).
 """
@@ -21,7 +21,7 @@ from bot.settings.values import is_zone
 from tools import Wish
 
 MAX_INTENTS = 8
-"""More are not read out of one message: a pasted page is not a list of orders."""
+"""The limit per message: a pasted page is not a list of requests."""
 
 _MAX_CHARS = 2_000
 _MAX_DAYS = 7
@@ -29,10 +29,9 @@ _MAX_DAYS = 7
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OfflineIntent:
-    """One thing that is asked for: the tool that gives it and its arguments.
+    """One request: the tool that answers it and its arguments.
 
-    `arguments` is empty for the time here, for weather whose place the message does not name, and for a reminder of
-    which it does not say when or of what.
+    `arguments` is empty for the local time, for weather without a place, and for a reminder without a time or a text.
     """
 
     tool: str
@@ -40,7 +39,7 @@ class OfflineIntent:
 
 
 def people_words(text: str) -> str:
-    """The words of the people in a user message: without the headers and the notes that Aldis adds to the lines."""
+    """The people's own words in a user message, without the headers and notes that Aldis adds."""
     if text.startswith(_RECALLED) and (header := _HEADER.search(text)):
         text = text[header.start() :]
     lines = (_HEADER.sub("", line) for line in text.splitlines())
@@ -48,7 +47,7 @@ def people_words(text: str) -> str:
 
 
 def asked_at(text: str) -> datetime | None:
-    """When and in which zone a user message was written, as its header says; None where it has none."""
+    """When and in which zone a user message was written, according to its header; None without one."""
     found = _STAMP.search(text)
     if found is None or not is_zone(found["zone"]):
         return None
@@ -59,9 +58,9 @@ def asked_at(text: str) -> datetime | None:
 
 
 def intents(words: str, now: datetime | None = None) -> tuple[OfflineIntent, ...]:
-    """What is asked for, in order, nothing twice; empty where no pattern fits.
+    """What is asked for, in order, without repetitions; empty if no pattern fits.
 
-    Without `now`, in the zone of whoever asks, no reminder has a day.
+    Without `now`, in the asker's zone, reminders cannot have a date.
     """
     found: list[OfflineIntent] = []
     for clause in _clauses(words[:_MAX_CHARS]):
@@ -70,14 +69,14 @@ def intents(words: str, now: datetime | None = None) -> tuple[OfflineIntent, ...
 
 
 def not_understood(words: str) -> tuple[str, ...]:
-    """The requests of a message that fit no pattern; greetings and thanks are none."""
+    """The requests of a message that fit no pattern, without greetings and thanks."""
     clauses = (clause for clause in _clauses(words[:_MAX_CHARS]) if len(clause.split()) > 1)
     asked = [clause for clause in clauses if not _asked(clause) and not _NOTHING_ASKED.match(clause)]
     return tuple(dict.fromkeys(asked))[:MAX_INTENTS]
 
 
 _RECALLED = "(A note from Aldis:"
-"""How begins what Aldis remembers, which stands in front of the first message of a request."""
+"""The beginning of Aldis's notes from memory, which come before the first message of a request."""
 _HEADER = re.compile(r"^\[[^\]\n]*\d{4}-\d\d-\d\d[^\]\n]*\] ?", re.MULTILINE)
 _STAMP = re.compile(r"^\[\w+ (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<zone>[\w+/-]+)", re.MULTILINE)
 _NOTE = re.compile(r"^(?:\(in answer to\b.*\)|(?:📎|>) .*)$")
@@ -103,12 +102,12 @@ _REQUEST = (
 _AND_REQUEST = (
     r"(?=(?:was|wie|wer|wann|wo|welche[rsn]?|quel(?:le)?s?|combien|comment|qu'est-ce|qué|cuánt[oa]s?|cuál|cómo)\b)"
 )
-"""Behind an "und" another request, behind a comma the rest of one: "sag mir, wie spät es ist"."""
+"""After "und" another request follows, after a comma the rest of one: "sag mir, wie spät es ist"."""
 _REQUEST_AFTER_ENGLISH = r"(?=(?:wie|wer|wann|welche[rsn]?|quel(?:le)?s?|combien|qué|cuánt[oa]s?|cuál|cómo)\b)"
-"""Of several languages in one message; without "was", "wo" and "comment", which are English words as well."""
+"""For several languages in one message; without "was", "wo" and "comment", which are English words, too."""
 _ENGLISH_REQUEST = r"(?=(?:what|how|who|when|where|which|calculate)\b|[\d.]+ ?[-+*/^×÷] ?\d)"
 _NO_DATE = r"(?!(?<=\d)\.\s+(?:um\b|jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez))"
-"""The point after a day of the month ends no sentence: "am 3. Dezember", "am 3.12. um 9"."""
+"""The full stop after a day of the month does not end a sentence: "am 3. Dezember", "am 3.12. um 9"."""
 _BORDER = _pattern(
     rf"[?;\n]+|(?<!\d)!+|(?<!\bSt)(?<!\bMt)(?<!\b[ap]\.m){_NO_DATE}\.+(?=\s|$)"
     rf"|,?(?:\s+(?:and|then|also))+\s+(?:{_REQUEST}|{_REQUEST_AFTER_ENGLISH})|,\s+{_REQUEST}"
@@ -117,7 +116,7 @@ _BORDER = _pattern(
 
 
 def _clauses(words: str) -> Iterator[str]:
-    """The single requests of a message, without courtesies and what stands at their ends."""
+    """The separate requests of a message, without courtesies and surrounding punctuation."""
     for part in _BORDER.split(words.replace("’", "'")):
         clause = _COURTESY.sub("", part.strip()).strip(' ,:.\t"“”¿¡')
         if clause:
@@ -125,13 +124,13 @@ def _clauses(words: str) -> Iterator[str]:
 
 
 def _with_there(clause: str, found: Sequence[OfflineIntent]) -> str:
-    """The clause with the place that was spoken of before instead of a closing "there"."""
+    """The clause with the previously named place instead of a final "there"."""
     place = next(filter(None, map(_place_of, reversed(found))), None)
     return _THERE.sub(lambda _: f"in {place}", clause) if place else clause
 
 
 def _with_place(intent: OfflineIntent, found: Sequence[OfflineIntent]) -> OfflineIntent:
-    """Weather that names no place is meant for the place of the message's other requests."""
+    """A request for weather without a place, completed with the place of the message's other requests."""
     if intent.tool != "get_weather" or intent.arguments:
         return intent
     place = next(filter(None, map(_place_of, found)), None)
@@ -253,7 +252,7 @@ _REMIND = _pattern(
     r"|(?P<timer>(?:set |start )(?:me )?a timer (?:for|of))),? (?P<rest>.+)"
 )
 _NO_DAY = datetime(2000, 1, 1, tzinfo=UTC)
-"""Where nobody said what day it is, a delay can be counted all the same."""
+"""For when the day is unknown: delays can still be computed."""
 _REMINDERS = _pattern(
     r"(?:(?:what are|which are|show(?: me)?|list|what|which|do i have) )?(?:all |any )?(?:(?:of )?my |the )?reminders"
     r"(?: (?:do i have|are there|have i got))?"
@@ -320,7 +319,7 @@ _LISTED = _pattern(" (?:and|or|&) ")
 
 
 def _places(clause: str) -> Sequence[str]:
-    """The places that are named behind an "in" or "for", at least one: empty where none is.
+    """The places named after an "in" or "for", at least one, which is empty if there are none.
 
     "Paris, Texas" is one place, "Paris, Rome and Oslo" are three.
     """
