@@ -1,10 +1,10 @@
-"""Pure: requests in German, French and Spanish, as they would be in English.
+"""Pure: rewrites requests in German, French and Spanish as the same requests in English.
 
     Wie spät ist es in Tokio?  -> what time is it in Tokio      Suche nach Lampen -> search for Lampen
     Quel temps fait-il à Lyon ? -> weather in Lyon              Erinnere mich um 9 ...   -> remind me um 9 ...
     5 km in Meilen             -> 5 km in miles                 ¿Cuánto es el 15% de 80? -> 15% of 80
 
-Only the forms of requests, with the names in them as they are: what fits none is left as it was.
+Only the form of a request changes, not the names in it; anything without a known form stays as it is.
 Left to others: what a request in English asks for (`intents`), times in all four languages (`bot.i18n.whens`).
 """
 
@@ -147,7 +147,7 @@ def _unit(written: str) -> str:
 
 
 def _amount(written: str) -> str:
-    """The number as it is written in English: "1.500,5" is 1500.5, "2,5" is 2.5."""
+    """The number in English notation: "1.500,5" is 1500.5, "2,5" is 2.5."""
     if "," in written:
         return written.replace(".", "").replace(",", ".")
     return re.sub(r"\.(?=\d{3}\b)", "", written)
@@ -200,7 +200,7 @@ _SUM_LEAD = re.compile(rf"(?:{_ASKED}|calcule|calcula|berechne)\s+", re.IGNORECA
 
 
 def in_english(clause: str) -> str:
-    """The request in English, where its form is known; else as it is."""
+    """The request in English if its form is known; else unchanged."""
     bare = clause.strip(" ¿?¡!.")
     if english := _sum(bare):
         return english
@@ -213,7 +213,7 @@ def in_english(clause: str) -> str:
 
 
 def _sum(bare: str) -> str:
-    """The sum that is asked for, as it is in English; empty where none is."""
+    """The sum that is asked for, in English; empty if there is none."""
     sum_of = _SUM_LEAD.sub("", bare, count=1).lower()
     if not any(letter.isdigit() for letter in sum_of):
         return ""

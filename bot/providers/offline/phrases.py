@@ -1,4 +1,4 @@
-"""What is said where no language model is set up."""
+"""Sentences for when no language model is set up."""
 
 from collections.abc import Collection, Mapping
 
@@ -72,7 +72,7 @@ _SKIES = (
     Sentence("SKY_THUNDERSTORM_WITH_HEAVY_HAIL", "thunderstorm with heavy hail"),
     Sentence("SKY_UNKNOWN", "unknown"),
 )
-"""What the tool for the weather calls it (`tools.weather.forecast`)."""
+"""The weather tool's own names for them (`tools.weather.forecast`)."""
 _SKY_BY_WORDS: Mapping[str, Sentence] = {sentence.text: sentence for sentence in _SKIES}
 OFFLINE_TIME = Sentence("OFFLINE_TIME", "It's **{time}** in {place} ({day}, {zone}).")
 OFFLINE_TIME_HERE = Sentence("OFFLINE_TIME_HERE", "It's **{time}** ({day}, {zone}).")
@@ -115,7 +115,7 @@ OFFLINE_TOPICS: Mapping[str, Sentence] = {
 
 
 def offline_introduction(tools: Collection[str], *, says_hello: bool) -> str:
-    """What can be done without a language model, as far as these tools go, with an example of each."""
+    """What these tools can do without a language model, with an example of each."""
     topics = [
         f"- {say(_OFFLINE_TOPIC, topic=say(topic), example=quotation(say(EXAMPLES[tool])))}"
         for tool, topic in OFFLINE_TOPICS.items()
@@ -126,11 +126,11 @@ def offline_introduction(tools: Collection[str], *, says_hello: bool) -> str:
 
 
 def the_search() -> str:
-    """What found something, where nobody says its name."""
+    """A name for the search that found something, if it has none of its own."""
     return say(_OFFLINE_THE_SEARCH)
 
 
 def sky(english: str) -> str:
-    """What the tool for the weather calls it, in the language that is spoken; as it is where that is not known."""
+    """The weather tool's description of the sky in the current language; unchanged if unknown."""
     known = _SKY_BY_WORDS.get(english)
     return english if known is None else say(known)

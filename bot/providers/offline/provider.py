@@ -1,8 +1,8 @@
-"""The provider that answers without any model, so that Aldis runs with no key; it is also the double of the models.
+"""The provider that answers without any model, so that Aldis runs without a key; it is also the models' test double.
 
-It goes through the same tool loop as a model: the first completion asks for the tools that the newest question needs,
-the next one words what they answered. It is deterministic: the same request gives the same completion.
-Left to others: what a sentence asks for (`intents`, `arithmetic`), what a tool's answer reads like (`answers`).
+It uses the same tool loop as a model: the first completion calls the tools that the newest question needs, the next one
+describes their answers. It is deterministic: the same request gives the same completion.
+Left to others: what a sentence asks for (`intents`, `arithmetic`), how a tool's answer reads (`answers`).
 """
 
 import re
@@ -47,7 +47,7 @@ _NOD = re.compile(
     r"|perfecto|genial)\W*|[^\w\s?!.,;:/()'\"-]+\s*",
     re.IGNORECASE,
 )
-"""What needs no answer but a sign that it was seen: "ok", a thumb."""
+"""What only needs a sign that it was seen: "ok", a thumb."""
 _ABILITIES = re.compile(
     r"\W*(?:(?:so )?what (?:all )?can you do|what do you do|what are you(?: able to do| capable of)?|who are you"
     r"|what(?:'s| is) your name|are you (?:an? )?(?:human|person|bot|robot|ai|machine|real)"
@@ -83,16 +83,16 @@ _OWN_ID = re.compile(rf"{NAME}_(\d+)_\d+")
 
 
 class Offline:
-    """Answers what is to be calculated, converted, looked up, the weather and the time by the tools, and says plainly
-    what it is to all else.
+    """Answers calculations, conversions, look-ups, weather and time through the tools, and says plainly to everything
+    else that no model is set up.
     """
 
     name = NAME
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """Tool calls where the newest question needs tools that are offered, else the answer in words. Never fails.
+        """Tool calls if the newest question needs offered tools, else the answer in words. Never fails.
 
-        `on_text` is called with all words at once, for they are not made one by one.
+        `on_text` is called once with all words.
         """
         question, since = _newest(request.messages)
         words = people_words(question.text)
@@ -116,13 +116,13 @@ class Offline:
         return _completion([Text(text=text)], Stop.END)
 
     def _alone(self, words: str, usable: AbstractSet[str], unread: Sequence[str]) -> str:
-        """What is answered to a message of which nothing was understood: one line, with the way out."""
+        """The answer to a message of which nothing was understood: one line, with a way out."""
         if unread and not _GREETING.match(words):
             return f"{unread[0]} {say(phrases.OFFLINE_WAY_OUT)}"
         return phrases.offline_introduction(usable, says_hello=_GREETING.match(words) is not None)
 
     async def aclose(self) -> None:
-        """Nothing: there is no connection."""
+        """Does nothing: there is no connection."""
 
 
 def _newest(messages: Sequence[Message]) -> tuple[UserMessage, Sequence[Message]]:
@@ -135,12 +135,12 @@ def _newest(messages: Sequence[Message]) -> tuple[UserMessage, Sequence[Message]
 
 
 def _is_complete(intent: OfflineIntent) -> bool:
-    """Whether the tool can be called: all but the clock need to be told something."""
+    """Whether the tool can be called: all except the clock need arguments."""
     return intent.tool == "current_time" or bool(intent.arguments)
 
 
 def _calls(wanted: Sequence[OfflineIntent], messages: Sequence[Message]) -> Sequence[ToolCall]:
-    """The calls under ids that no message bears: one higher than the highest round before."""
+    """The calls under unused ids: one higher than the highest round so far."""
     asked = (call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls)
     rounds = [int(own[1]) for own in map(_OWN_ID.fullmatch, asked) if own]
     count = max(rounds, default=0) + 1
@@ -151,14 +151,14 @@ def _calls(wanted: Sequence[OfflineIntent], messages: Sequence[Message]) -> Sequ
 
 
 def _results(answers: Sequence[ToolAnswer], since: Sequence[Message]) -> Iterator[str]:
-    """What the tools answered since the question, each in words, in the order asked."""
+    """The tools' answers since the question, each in words, in the order asked."""
     calls = [call for message in since if isinstance(message, AssistantMessage) for call in message.calls]
     arguments = {call.id: call.arguments for call in calls}
     return (describe_answer(answer, arguments.get(answer.call_id, {})) for answer in answers)
 
 
 def _regrets(asked: Sequence[OfflineIntent], offered: AbstractSet[str], *, has_answers: bool) -> Iterator[str]:
-    """Why some of what is asked for has no answer."""
+    """Explains why parts of the request have no answer."""
     for intent in asked:
         if intent.tool not in offered:
             topic = say(phrases.OFFLINE_TOPICS[intent.tool])
@@ -170,7 +170,7 @@ def _regrets(asked: Sequence[OfflineIntent], offered: AbstractSet[str], *, has_a
 
 
 def _about(words: str, usable: AbstractSet[str]) -> Sequence[str]:
-    """What is said to thanks, and to whoever asks about Aldis or about what it keeps; empty: it is about neither."""
+    """The reply to thanks, and to questions about Aldis or what it stores; empty for anything else."""
     if _THANKS.fullmatch(words):
         return [say(phrases.OFFLINE_WELCOME)]
     if _NOD.fullmatch(words):

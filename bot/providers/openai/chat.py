@@ -1,9 +1,9 @@
-"""The shapes of chat completions: what goes out and what comes back, as OpenAI and the many compatible servers want it.
+"""The format of chat completions, as OpenAI and the many compatible servers accept and return it.
 
-Compatible servers (Ollama, vLLM, llama-server, LM Studio, OpenRouter, NEAR AI) put the history through chat templates,
-so it is kept to what all of them take: strings as content, never null; arguments that are JSON objects; the system
-message first; user and assistant in turn; ids of calls that are nine letters and digits, for Mistral takes no others.
-What a server gives beside words and calls and wants back within the turn (`_CARRIED`) goes back as it came.
+Compatible servers (Ollama, vLLM, llama-server, LM Studio, OpenRouter, NEAR AI) feed the history into chat templates, so
+it is limited to what all of them accept: strings as content, never null; arguments that are JSON objects; the system
+message first; user and assistant alternating; call ids of nine letters and digits, because Mistral accepts no others.
+Whatever else a server returns and wants back within the turn (`_CARRIED`) is sent back unchanged.
 Left to others: sending it (`bot.providers.openai.provider`).
 
 Source: platform.openai.com (chat completions), and issue threads of vLLM, SGLang, llama.cpp and Mistral (error 3280,
@@ -38,7 +38,7 @@ from bot.providers.openai.quirks import Habits
 PATH = "/chat/completions"
 
 CACHE_KEY = "aldis"
-"""One for all conversations: it brings requests that begin alike to where their beginning is cached.
+"""One key for all conversations: it routes requests with the same beginning to where that is cached.
 
 Source: developers.openai.com (prompt caching), 2026-11-22.
 """
@@ -49,14 +49,14 @@ Json = dict[str, object]
 Content = str | list[Json]
 
 _CARRIED = ("reasoning_content", "reasoning_details", "extra_content")
-"""What some servers refuse a call without that they gave it with: the thoughts before it (DeepSeek, Kimi), the same in
-OpenRouter's form, the signature of a thought (Gemini).
+"""What some servers returned with a call and refuse the call without: the thoughts before it (DeepSeek, Kimi), the same
+in OpenRouter's format, the signature of a thought (Gemini).
 
 Source: api-docs.deepseek.com (thinking mode), openrouter.ai/docs (preserving reasoning), ai.google.dev (thought
 signatures) and issue threads about each, 2026-11-24.
 """
 UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
-"""What Gemini takes for the signature of a call that it did not make itself. Source: as above."""
+"""What Gemini accepts as the signature of a call that it did not make itself. Source: as above."""
 
 _STOPS: Mapping[str | None, Stop] = {
     "length": Stop.LENGTH,
@@ -65,7 +65,7 @@ _STOPS: Mapping[str | None, Stop] = {
     "sensitive": Stop.REFUSAL,
 }
 _BROKEN = frozenset({"error", "network_error", "insufficient_system_resource"})
-"""Reasons for an end that is none.
+"""Stop reasons that mean a failure.
 
 Source, for these and the stops that are not OpenAI's: openrouter.ai/docs (errors), docs.mistral.ai, docs.z.ai and
 api-docs.deepseek.com (chat completions), 2026-11-24.
@@ -97,14 +97,14 @@ class _Choice(wire.Wire):
 
 
 class _Details(wire.Wire):
-    """What of a prompt was in the cache, or was put there."""
+    """The cached part of a prompt, and the part that was written to the cache."""
 
     cached_tokens: wire.Count = 0
     cache_write_tokens: wire.Count = 0
 
 
 class Counted(wire.Wire):
-    """What was used, as both APIs count it, each under its own names."""
+    """The usage as both APIs report it, each under its own names."""
 
     asked: wire.Count = Field(default=0, validation_alias=AliasChoices("prompt_tokens", "input_tokens"))
     answered: wire.Count = Field(default=0, validation_alias=AliasChoices("completion_tokens", "output_tokens"))
@@ -114,7 +114,7 @@ class Counted(wire.Wire):
 
     @property
     def usage(self) -> Usage:
-        """The same as the usage of a completion."""
+        """The same as a completion's usage."""
         details = self.details or _Details()
         return Usage(
             input_tokens=self.asked,
@@ -130,18 +130,18 @@ class _Answer(wire.Wire):
 
 
 def body(request: Request, *, model: str, effort: str | None, official: bool, habits: Habits) -> Json:
-    """The request, as a server with these habits takes it; `official` says whether it is OpenAI's own."""
+    """The request as a server with these habits accepts it; `official` is whether it is OpenAI's own."""
     messages = _messages(request, habits)
     ready: Json = {"model": model, habits.limit_name: request.max_output_tokens, "messages": messages}
     if effort is not None:
         ready["reasoning_effort"] = effort
-    if official and not request.is_one_off:  # others refuse what they do not know
+    if official and not request.is_one_off:  # others refuse unknown fields
         ready["prompt_cache_key"] = CACHE_KEY
     return ready | tools_of(request, _offer)
 
 
 def tools_of(request: Request, offered: Callable[[ToolOffer], Json]) -> Json:
-    """What a request says of its tools, each `offered` in the words of an API."""
+    """The tools part of a request, with each offer in the API's format."""
     if not request.tools:
         return {}
     told: Json = {"tools": [offered(offer) for offer in request.told_tools]}
@@ -162,7 +162,7 @@ def _messages(request: Request, habits: Habits) -> list[Json]:
     asked: list[Content] = [system] if system and not habits.takes_system else []
     messages = request.messages if habits.takes_parallel_calls else _one_by_one(request.messages)
     for message in messages:
-        if isinstance(message, UserMessage):  # many templates want user and assistant in turn
+        if isinstance(message, UserMessage):  # many templates require user and assistant to alternate
             asked.append(_content(message, habits.takes))
         elif items := _items(message, habits):
             ready += [*_asked(asked), *items]
@@ -171,7 +171,7 @@ def _messages(request: Request, habits: Habits) -> list[Json]:
 
 
 def _one_by_one(messages: Iterable[Message]) -> Iterator[Message]:
-    """The messages with no more than one call in each, every one followed by its answer."""
+    """The messages with at most one call in each, every one followed by its answer."""
     calls: list[ToolCall] = []
     for message in messages:
         if isinstance(message, AssistantMessage) and len(message.calls) > 1:
@@ -189,7 +189,7 @@ def _one_by_one(messages: Iterable[Message]) -> Iterator[Message]:
 
 
 def _asked(contents: list[Content]) -> list[Json]:
-    """Neighbouring questions as one message: a string, or a list of parts where one of them shows something."""
+    """Consecutive questions as one message: a string, or a list of parts if one of them has media."""
     if not contents:
         return []
     texts = [content for content in contents if isinstance(content, str)]
@@ -237,7 +237,7 @@ def _spoken(message: AssistantMessage, habits: Habits) -> list[Json]:
     if not calls and not message.text:
         return []
     if habits.fills == "reasoning_content":
-        spoken = {"reasoning_content": " ", **spoken}  # Kimi takes an empty one for none
+        spoken = {"reasoning_content": " ", **spoken}  # Kimi treats an empty one as missing
     if calls and habits.fills == "thought_signature":
         calls[0] = {"extra_content": UNSIGNED, **calls[0]}
     return [spoken | {"tool_calls": calls} if calls else spoken]
@@ -253,12 +253,12 @@ def _wire_id(call_id: CallId) -> str:
 
 
 def arguments_json(call: ToolCall) -> str:
-    """The arguments as valid JSON, also where the model wrote none: some servers parse the history ever after."""
+    """The arguments as valid JSON, even if the model wrote none: some servers parse the history every time."""
     return wire.encode_json(call.arguments).decode()
 
 
 def read(data: bytes, request: Request) -> wire.WireAnswer:
-    """What the answer says.
+    """Reads the answer.
 
     Raises:
         ValueError: it does not have the shape of a chat completion, or broke off.
@@ -282,7 +282,7 @@ def _parts(message: _Message, request: Request) -> list[AssistantPart]:
 
 
 def _carried(given: _Message | _Call) -> list[AssistantPart]:
-    """What stands beside the words, or in a call, and has to come back; before what it belongs to."""
+    """What came with the words or a call and must be sent back; placed before what it belongs to."""
     found = {name: value for name in _CARRIED if (value := getattr(given, name, None))}
     return [Opaque(vendor=VENDOR, data=found)] if found else []
 
@@ -294,17 +294,17 @@ def _words(content: str | list[Json] | None) -> list[str]:
 
 
 class CallIds:
-    """The ids of a conversation's calls, each once."""
+    """The ids of a conversation's calls, each used once."""
 
     def __init__(self, request: Request) -> None:
         told = (message for message in request.messages if isinstance(message, AssistantMessage))
         self._taken = {call.id for message in told for call in message.calls}
 
     def free(self, given: str | None) -> CallId:
-        """The id the server gave, or one of our own where it gave none, one used before, or one that others refuse.
+        """The server's id, or one of our own if it gave none, repeated one, or gave one that others refuse.
 
-        Some models number their calls from 0 in every answer (`functions.get_weather:0`); the servers do not keep ids,
-        so ours are as good.
+        Some models number their calls from 0 in every answer (`functions.get_weather:0`); servers do not keep ids, so
+        ours are as good.
         """
         fits = given and CallId(given) not in self._taken and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", given)
         call_id = CallId(given if given and fits else f"call_{secrets.token_hex(12)}")

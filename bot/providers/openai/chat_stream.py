@@ -1,9 +1,9 @@
-"""The pieces of a streamed chat completion, put together again.
+"""The chunks of a streamed chat completion, reassembled.
 
     {"choices": [{"delta": ..., "finish_reason": null}]} ..., the same with a reason, {"choices": [], "usage": ...}
 
-Compatible servers differ in how they cut calls into pieces: some send each whole, some number all of them 0, some
-repeat the id or the name with every piece, some have no ids (Gemini's first), and some never tell the usage.
+Compatible servers differ in how they split calls: some send each in one piece, some number all of them 0, some repeat
+the id or the name in every piece, some have no ids (Gemini's first), and some never report usage.
 Left to others: the stream (`bot.providers.streams`), what the answer says (`chat`).
 
 Source: platform.openai.com (chat completions, streaming), and issue threads of vLLM and llama.cpp, 2026-11-22.
@@ -17,7 +17,7 @@ from bot.providers import streams, wire
 Json = dict[str, object]
 
 _MAX_TRIED = 8 * streams.MAX_CHARACTERS
-"""Of one call, however often it is looked whether it is whole."""
+"""The limit per call for all checks together of whether it is complete."""
 
 
 class _Function(wire.Wire):
@@ -52,21 +52,21 @@ class _Chunk(wire.Wire):
 
 @dataclass
 class _Asked:
-    """A call of which some pieces came."""
+    """An incomplete call."""
 
     index: int | None
     id: str | None
     name: str = ""
     written: list[str] = field(default_factory=list[str])
     tried: int = 0
-    """How many characters were read to see whether it is whole."""
+    """How many characters were parsed to check whether it is complete."""
     extra: Json | None = None
 
     def is_over(self, next_id: str | None) -> bool:
-        """Whether a piece with a name and this id begins the next call: where none bear ids, once this one is whole.
+        """Whether a piece with a name and this id begins the next call; without ids, it does once this one is complete.
 
         Raises:
-            ValueError: that was to be seen too often, in too much.
+            ValueError: completeness was checked too often, on too much text.
         """
         if next_id:
             return next_id != self.id
@@ -84,7 +84,7 @@ class _Asked:
 
 
 class PartialChat:
-    """An answer of which some chunks came."""
+    """An incomplete answer."""
 
     def __init__(self) -> None:
         self._content = ""
@@ -97,11 +97,11 @@ class PartialChat:
 
     @property
     def text(self) -> str:
-        """The words so far; those of a refusal where there is one."""
+        """The words so far; those of a refusal if there is one."""
         return streams.join_texts([self._refusal or self._content])
 
     def take(self, piece: object) -> None:
-        """Add a chunk.
+        """Adds a chunk.
 
         Raises:
             ValueError: it is not what the service sends.
@@ -113,7 +113,7 @@ class PartialChat:
             self._grow(choice.delta or _Delta())
 
     def body(self) -> bytes:
-        """The whole answer in JSON.
+        """The complete answer in JSON.
 
         Raises:
             ValueError: its end is missing.
@@ -141,7 +141,7 @@ class PartialChat:
                 asked.written.append(arguments if isinstance(arguments, str) else wire.encode_json(arguments).decode())
 
     def _detail(self, piece: Json) -> None:
-        """Add a piece of a thought to the one that it goes on with, else as the next."""
+        """Appends a piece of a thought to the one it continues, else adds it as the next."""
         last = self._details[-1] if self._details else None
         if last is None or any(piece.get(name) != last.get(name) for name in ("type", "index")):
             self._details.append(dict(piece))
@@ -152,7 +152,7 @@ class PartialChat:
         last |= {name: value for name, value in piece.items() if value is not None} | grown
 
     def _asked(self, piece: _Call) -> _Asked:
-        """The call that a piece belongs to: the one of its number, unless it is another, which bears a name."""
+        """The call that a piece belongs to: the one with its number, unless it is a new one, which has a name."""
         same = [call for call in self._calls if call.index == piece.index][-1:]
         if not same or (piece.function.name and same[0].is_over(piece.id)):
             if len(self._calls) == streams.MAX_PARTS:

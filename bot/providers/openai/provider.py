@@ -1,9 +1,9 @@
-"""OpenAI, and every server that speaks its language, by OpenAI's own SDK.
+"""OpenAI, and every server that speaks its language, through OpenAI's own SDK.
 
-OpenAI itself is asked by its Responses API: its newest models refuse tools on chat completions. Every other server is
-asked by chat completions, which all of them have. The body goes out as ready bytes and comes back as bytes: see
-`wire.encode_json` for what that saves. Left to others: the shapes (`chat`, `responses`), retries and
-other models (`bot.providers.fallback`), what is asked (`bot.turn.prompt`).
+OpenAI itself is asked through its Responses API, because its newest models refuse tools in chat completions; every
+other server through chat completions, which all of them support. The body is sent as ready bytes and received as bytes:
+see `wire.encode_json` for what that saves. Left to others: the formats (`chat`, `responses`), retries and other models
+(`bot.providers.fallback`), what is asked (`bot.turn.prompt`).
 
 Source: platform.openai.com and the package openai 3.54.0, 2026-11-21.
 """
@@ -41,7 +41,7 @@ _REASONING = re.compile(r"(o[0-9]|gpt-[5-9])")
 """Names of models that reason; they call the output limit `max_completion_tokens`."""
 
 _CACHE_MARKS = re.compile(r"gpt-(5\.[6-9]|[6-9])")
-"""Names of models whose cache is told where it is to keep what, and costs where it does.
+"""Names of models whose cache is told what to keep, and charges for it.
 
 Source: developers.openai.com (prompt caching), 2026-11-22.
 """
@@ -56,8 +56,8 @@ _PHRASES: wire.Phrases = {
     "exceeds the available context size": ContextTooLong,
     "prompt is too long": ContextTooLong,
     "request too large for": ContextTooLong,  # more than a minute's tokens: it will not fit later, either
-    "tool_use_failed": Unavailable,  # Groq could not read the call that its model wrote; the next may be one
-    # Refusals of the request itself that an operator or a developer can act on.
+    "tool_use_failed": Unavailable,  # Groq could not read its model's call; the next one may be readable
+    # Refusals of the request itself that an operator or developer can act on.
     "use /v1/responses": Rejected,
     "did not have response messages": Rejected,
     "must be a response to a preceeding message": Rejected,
@@ -74,10 +74,10 @@ _PHRASES: wire.Phrases = {
 
 
 _STATUSES = {"rate_limit_exceeded": 429, "invalid_request_error": 400, "overloaded_error": 529}
-"""The status that belongs to an error within a stream, which comes under the stream's own; 500 to all others."""
+"""The status of an error within a stream, since the stream has its own; 500 for all others."""
 
 _NOT_THE_WAY = (BadKey, ContextTooLong, Overloaded)
-"""Failures that asking in another way does not mend, whatever words come with them."""
+"""Failures that another way of asking cannot fix, whatever their words."""
 
 
 class _Model(wire.Wire):
@@ -89,7 +89,7 @@ class _Listed(wire.Wire):
 
 
 class OpenAI:
-    """A provider: one model of OpenAI, or of a server that is compatible with it."""
+    """A provider: one model of OpenAI, or of a compatible server."""
 
     name = NAME
 
@@ -107,15 +107,14 @@ class OpenAI:
         prices: Prices | None = None,
         lessons: ModelLessons | None = None,
     ) -> None:
-        """Open nothing yet; connections come with the first request.
+        """Opens nothing yet; connections are made with the first request.
 
-        `model` None means the first that the server lists; it is asked for its list with the first request. `api_key`
-        may be None for a local server that wants none. `base_url` is with `/v1`; None means OpenAI's own. `api` chooses
-        between the two APIs; `auto` goes by the address. `effort` is how much a reasoning model thinks; None leaves it
-        to the model, and it is not sent then, for many compatible servers refuse it. `sees` is whether the model can
-        look at pictures; None means that it is tried, and after a refusal not again. PDFs go to OpenAI's own alone.
-        `tool_mode` is how tools are offered in chat completions; in responses it is always natively. `lessons` is what
-        was learnt of models before.
+        `model` None means the first that the server lists, which is looked up with the first request. `api_key` may be
+        None for a local server that wants none. `base_url` includes `/v1`; None means OpenAI's own. `api` selects one
+        of the two APIs; `auto` decides by the address. `effort` is how much a reasoning model thinks; None leaves it to
+        the model and sends nothing, because many compatible servers refuse it. `sees` is whether the model can look at
+        pictures; None tries it once. PDFs go only to OpenAI's own server. `tool_mode` is how tools are offered in chat
+        completions; responses always offer them natively. `lessons` is what was learnt about models earlier.
         """
         self._model = model or ""
         self._effort = effort
@@ -136,8 +135,8 @@ class OpenAI:
         self._surely_takes = frozenset({media.PICTURE}) if sees else frozenset[str]()
         self._recall()
         self._client = openai.AsyncOpenAI(
-            api_key=api_key or "none",  # the SDK insists on one
-            # None and absent values would be looked up in the environment.
+            api_key=api_key or "none",  # the SDK requires one
+            # None and missing values would be looked up in the environment.
             base_url=self._base_url,
             admin_api_key="",
             webhook_secret="",
@@ -154,8 +153,8 @@ class OpenAI:
         """The model's answer.
 
         Raises:
-            ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is None where a stream had begun, which tells
-                what it used at its end alone.
+            ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is None if a stream had begun, because usage
+                comes only at its end.
         """
         listener = None if on_text is None else streams.Listener(on_text)
         try:
@@ -173,12 +172,12 @@ class OpenAI:
         except TimeoutError as error:
             raise wire.no_answer(request, provider=NAME, model=self._model) from error
         except openai.APIStatusError as error:
-            # Not chained: the SDK's error carries the service's words, which may quote the prompt, into tracebacks.
+            # Not chained: the SDK's error would carry the service's words, which may quote the prompt, into tracebacks.
             raise self._refused(error) from None
         except (openai.APIConnectionError, TransportError, ClientError) as error:  # a stream's are not all wrapped
             raise wire.no_connection(error, provider=NAME, model=self._model) from error
         except UnicodeEncodeError:
-            # The body is bytes by then, so it is the key's header that cannot be written. Not chained: it has the key.
+            # The body is already bytes, so it is the key that no header can hold. Not chained: it has the key.
             raise BadKey("the key has letters that no header takes", provider=NAME, model=self._model) from None
         except openai.APIError as error:
             raise self._broken_off(error) from None
@@ -190,11 +189,11 @@ class OpenAI:
         return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
 
     async def aclose(self) -> None:
-        """Close the connections."""
+        """Closes the connections."""
         await self._client.close()
 
     async def _ask(self, request: Request, listener: streams.Listener | None) -> wire.WireAnswer:
-        """The answer; where the server wants to be asked in another way, the one to that."""
+        """The answer; if the server wants to be asked differently, the answer to that."""
         if not self._model:
             self._model = await self._first_listed()
             self._recall()
@@ -208,12 +207,12 @@ class OpenAI:
                 learned = habits.after(_refusal(error), request)
                 if learned is None or learned in tried or isinstance(self._refused(error), _NOT_THE_WAY):
                     raise
-                # What the server says of itself is heard again at every start, and is no lesson of a refusal.
+                # The server's statements about itself are heard again at every start, and are not lessons.
                 self._keep(learned.since(habits, self._habits), _refusal(error))
                 habits = learned
 
     def _keep(self, learned: Habits, refusal: Refusal) -> None:
-        """Ask so from now on, except for what is about one picture only, or against what is set."""
+        """Asks this way from now on, except if it concerns a single picture or contradicts a setting."""
         if learned.speaks_responses and not self._habits.speaks_responses:
             _log.info("the model %s is asked by the Responses API from now on: its server wants that", self._model)
         elif learned.tool_mode != self._habits.tool_mode:
@@ -224,7 +223,7 @@ class OpenAI:
         self._lessons.learn(self._base_url, self._model, habits=lessons_of(self._first_habits, self._habits))
 
     def _recall(self) -> None:
-        """Begin with what was learnt of the model at this address."""
+        """Starts with what was learnt about the model at this address."""
         habits = self._lessons.of(self._base_url, self._model).get("habits") if self._model else None
         if isinstance(habits, dict):
             known = with_lessons(self._first_habits, cast("dict[str, Any]", habits))
@@ -243,7 +242,7 @@ class OpenAI:
             return reader.read(openai_responses.read(data, request, model=model))
         asked = prompted.in_words(request) if habits.tool_mode == "prompt" else request
         body = chat.body(asked, model=model, effort=effort, official=self._official, habits=habits)
-        if listener is not None and habits.counts_streams:  # so that the usage comes at the end
+        if listener is not None and habits.counts_streams:  # so that usage is reported at the end
             body["stream_options"] = {"include_usage": True}
         gathering = written.PartialText(chat_stream.PartialChat(), reader)
         return reader.read(chat.read(await self._data(chat.PATH, body, gathering, listener), asked))
@@ -251,8 +250,8 @@ class OpenAI:
     async def _data(
         self, path: str, body: dict[str, object], gathering: streams.Gathering, listener: streams.Listener | None
     ) -> bytes:
-        """The answer's body; with `listener` it comes in pieces."""
-        # The whole address, because the SDK takes 0.1 ms to put a path behind its base address, with every request.
+        """The answer's body; with `listener` it is streamed."""
+        # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
         url = f"{self._base_url}{path}"
         if listener is None:
             return await self._client.post(url, content=wire.encode_json(body), cast_to=bytes)
@@ -263,7 +262,7 @@ class OpenAI:
             return await streams.read_stream(listener.hear(stream), gathering, listener)
 
     async def _first_listed(self) -> str:
-        """The first model of the server's list that can hold a conversation, as far as its name tells."""
+        """The first model in the server's list that can hold a conversation, judging by its name."""
         listed = _Listed.model_validate_json(await self._client.get("/models", cast_to=bytes))
         names = capabilities.chat_models(model.id for model in listed.data)
         if not names:
@@ -280,7 +279,7 @@ class OpenAI:
         return refused.error(_PHRASES, provider=NAME, model=self._model)
 
     def _broken_off(self, error: openai.APIError) -> ProviderError:
-        """The error that was told within a stream; some servers give a status there as its code."""
+        """An error reported within a stream; some servers use a status as its code."""
         code = str(error.code or error.type or "")
         status = int(code) if re.fullmatch(r"[45][0-9]{2}", code) else _STATUSES.get(code, 500)
         refused = wire.RefusedRequest(status=status, code=code, words=error.message, headers={})

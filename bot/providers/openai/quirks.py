@@ -1,7 +1,7 @@
-"""What a compatible server was found to take, and what its refusals teach: pure.
+"""What a compatible server accepts, and what its refusals teach: pure.
 
-A request that is refused for one of these is asked again in the other way, and the lesson is kept (see
-`bot.providers.lessons`). Left to others: asking (`bot.providers.openai.provider`), the shapes (`chat`, `responses`).
+A request refused for one of these reasons is asked again the other way, and the lesson is kept (see
+`bot.providers.lessons`). Left to others: asking (`bot.providers.openai.provider`), the formats (`chat`, `responses`).
 
 Source: platform.openai.com, issue threads of vLLM, Ollama, llama.cpp and OpenRouter, 2026-11-22.
 """
@@ -16,7 +16,7 @@ from bot.providers.base import Request
 from bot.providers.capabilities import Capabilities
 
 ToolMode = Literal["auto", "native", "prompt"]
-"""How tools are offered: `native`; `prompt`: described there and asked for in words; `auto`: natively until refused."""
+"""How tools are offered: `native`; `prompt`: described and called in words; `auto`: natively until refused."""
 
 _UNKNOWN = {"unsupported_parameter", "unknown_parameter"}
 _LIMIT_NAMES = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
@@ -29,7 +29,7 @@ _NO_TOOLS = re.compile(
     r"|unsupported (?:param: tools|tool_call_parser)",
     re.IGNORECASE,
 )
-"""What servers say whose model takes no tools, or which were not started for them.
+"""How servers refuse tools if their model supports none, or if they were not started for them.
 
 Source: issue threads, 2026-11-22: Ollama (400 "llama3:8b does not support tools"), vLLM (400 ""auto" tool choice
 requires --enable-auto-tool-choice and --tool-call-parser to be set"), llama.cpp (500 "tools param requires --jinja
@@ -38,7 +38,7 @@ endpoints found that support tool use."), Groq ("`tool calling` is not supported
 """
 
 _USE_RESPONSES = re.compile(r"\buse (?:the )?`?/?v1/responses\b|\bonly supported in v1/responses\b", re.IGNORECASE)
-"""What servers say whose model wants the Responses API, or wants it for tools.
+"""How servers say that their model needs the Responses API, always or for tools.
 
 Source: OpenAI's own words for gpt-5.6 with tools and for o1-pro, as issue threads quote them, 2026-11-22.
 """
@@ -50,7 +50,7 @@ _MISSING = {
     ),
     "thought_signature": re.compile(r"missing a [`'\"]?thought_signature", re.IGNORECASE),
 }
-"""What servers say that want calls with the thoughts that led to them, where those are another's or have gone.
+"""How servers demand the thoughts that led to a call, if those are another model's or are gone.
 
 Source: issue threads, 2026-11-24: DeepSeek ("Missing `reasoning_content` field in the assistant message", "The
 `reasoning_content` in the thinking mode must be passed back to the API."), Kimi ("thinking is enabled but
@@ -58,22 +58,22 @@ reasoning_content is missing in assistant tool call message"), Gemini, also behi
 a thought_signature").
 """
 _NO_SYSTEM = re.compile(r"system role (?:is )?not supported|unexpected role[^\w]+system", re.IGNORECASE)
-"""What templates say that know no system message: Gemma 2's, Mistral's first. Source: issue threads, 2026-11-24."""
+"""How templates without a system message refuse one: Gemma 2's, Mistral's first. Source: issue threads, 2026-11-24."""
 _NO_THINKING = re.compile(r"does not support thinking", re.IGNORECASE)
-"""What Ollama 0.17.4 says of a model that is told how much to think and cannot; seen, 2026-11-24."""
+"""How Ollama 0.17.4 refuses to set how much a model thinks, if it cannot; observed, 2026-11-24."""
 _ALTERNATE = re.compile(r"conversation roles must alternate", re.IGNORECASE)
-"""What templates say that know no answers of tools, once there is one: those of Gemma 2 and of Mistral's first."""
+"""How templates without tool answers refuse one: those of Gemma 2 and Mistral's first."""
 _ONE_CALL = re.compile(r"only supports single tool[- ]calls? at once", re.IGNORECASE)
-"""What the templates of Llama 3 say of several calls in one answer.
+"""How the templates of Llama 3 refuse several calls in one answer.
 
-Source for both: llama-server of llama.cpp, build 0c1e570, with these templates; seen, 2026-11-24.
+Source for both: llama-server of llama.cpp, build 0c1e570, with these templates; observed, 2026-11-24.
 """
 _CARRIED = re.compile(r"reasoning_content|reasoning_details|extra_content")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:
-    """How a server refused a request; `param` is empty where it does not name one."""
+    """A server's refusal of a request; `param` is empty if it names none."""
 
     code: str
     param: str
@@ -85,31 +85,31 @@ class Habits:
     """How one server wants to be asked."""
 
     limit_name: str
-    """How it calls the output limit."""
+    """Its name for the output limit."""
     takes: media.Kinds
-    """Which kinds of media its model can look at."""
+    """The kinds of media its model can look at."""
     counts_streams: bool = True
-    """Whether it knows the option that has it tell the usage at the end of a stream."""
+    """Whether it accepts the option to report usage at the end of a stream."""
     tool_mode: ToolMode = "native"
     takes_effort: bool = True
-    """Whether it is told how much its model is to think."""
+    """Whether it can be told how much its model should think."""
     max_output_tokens: int | None = None
-    """The longest answer that its model gives; None: nobody knows."""
+    """The longest answer that its model gives; None if unknown."""
     speaks_responses: bool = False
-    """Whether it is asked by the Responses API, in place of chat completions."""
+    """Whether it is asked through the Responses API instead of chat completions."""
     marks_cache: bool = False
-    """Whether its cache is told where it is to keep what: without, it finds beginnings by itself, for nothing."""
+    """Whether its cache is told what to keep; otherwise it recognises beginnings by itself, free of charge."""
     takes_system: bool = True
-    """Whether its model's template knows a system message; where not, its words stand before the first question."""
+    """Whether its model's template supports a system message; if not, that text precedes the first question."""
     takes_parallel_calls: bool = True
-    """Whether its model's template knows several calls in one answer; where not, they stand one behind the other."""
+    """Whether its model's template supports several calls in one answer; if not, they are sent one after another."""
     carries: bool = True
-    """Whether it takes back what it gave beside words and calls."""
+    """Whether it accepts back what it returned besides words and calls."""
     fills: str = ""
-    """What calls are given that come without what it wants with them: one of `_MISSING`; empty: nothing."""
+    """What to add to calls that lack what it demands: one of `_MISSING`; empty: nothing."""
 
     def after(self, refusal: Refusal, request: Request) -> "Habits | None":
-        """How to ask again after a refusal of this request; None where there is no other way."""
+        """How to ask again after a refusal of this request; None if there is no other way."""
         if not self.speaks_responses and _USE_RESPONSES.search(refusal.words):
             return replace(self, speaks_responses=True, tool_mode="native")
         if (learned := self._after_parameter(refusal, request)) is not None:
@@ -120,7 +120,7 @@ class Habits:
         return replace(self, takes=self.takes - refused) if refused else None
 
     def as_told(self, told: Capabilities, *, surely_takes: media.Kinds) -> "Habits":
-        """These habits where the server says what its model takes; what is set counts more."""
+        """These habits, adjusted to what the server says about its model; settings take precedence."""
         habits = self
         if told.pictures is False:
             habits = replace(habits, takes=habits.takes - {media.PICTURE} | surely_takes)
@@ -135,13 +135,13 @@ class Habits:
         return habits
 
     def since(self, before: "Habits", own: "Habits") -> "Habits":
-        """These habits over one's own: with what has become otherwise since `before`, and nothing else."""
+        """Applies only what has changed since `before` to `own`."""
         pairs = ((field.name, getattr(self, field.name), getattr(before, field.name)) for field in fields(Habits))
         changes = {name: now for name, now, was in pairs if now != was and name != "takes"}
         return replace(own, takes=own.takes - (before.takes - self.takes), **changes)
 
     def _after_parameter(self, refusal: Refusal, request: Request) -> "Habits | None":
-        """How to ask again where one parameter of the request was refused; None where it was not that."""
+        """How to ask again if one parameter of the request was refused; None if that was not the reason."""
         most = wire.max_output_tokens(refusal.words, request)
         is_unknown = refusal.code in _UNKNOWN
         missing = next((name for name, words in _MISSING.items() if words.search(refusal.words)), "")
@@ -172,13 +172,13 @@ class Habits:
 
 
 def lessons_of(first: Habits, learned: Habits) -> dict[str, tuple[Any, Any]]:
-    """What the difference is, as JSON holds it: what a habit was at first, and what it became."""
+    """The difference as JSON values: for each changed habit, its first value and its new one."""
     pairs = {field.name: (_plain(first, field.name), _plain(learned, field.name)) for field in fields(Habits)}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def with_lessons(first: Habits, lessons: Mapping[str, Any]) -> Habits:
-    """The habits with what was learnt, as far as they begin as they did then: what was set otherwise since counts."""
+    """The habits with earlier lessons, as far as their first values still match: newer settings take precedence."""
     known = {field.name for field in fields(Habits)}
     habits = first
     for name, pair in lessons.items():

@@ -1,7 +1,7 @@
-"""The shapes of OpenAI's Responses API: what goes out and what comes back, as items.
+"""The format of OpenAI's Responses API, as items.
 
-Nothing is stored at OpenAI (`store` is false), so reasoning items travel with the conversation: sealed, within the
-running turn, each before the call that it led to. Left to others: sending it (`bot.providers.openai.provider`).
+Nothing is stored at OpenAI (`store` is false), so reasoning items travel with the conversation: encrypted, within the
+running turn, each before the call it led to. Left to others: sending it (`bot.providers.openai.provider`).
 
 Source: platform.openai.com (responses) and the package openai 3.54.0, 2026-11-21.
 """
@@ -33,7 +33,7 @@ PATH = "/responses"
 VENDOR = "openai"
 
 MIN_OUTPUT_TOKENS = 16
-"""The API refuses less."""
+"""The API refuses anything lower."""
 
 Json = dict[str, object]
 
@@ -45,7 +45,7 @@ OF_THE_ACCOUNT: Mapping[str, type[ProviderError]] = {
     "data_residency_mismatch": BadKey,
     "invalid_api_key": BadKey,
 }
-"""Codes that only the operator can do something about, whichever API says them."""
+"""Codes that only the operator can resolve, in either API."""
 
 _FAILURES: Mapping[str | None, type[ProviderError]] = {
     None: Unavailable,
@@ -58,7 +58,7 @@ _FAILURES: Mapping[str | None, type[ProviderError]] = {
     **OF_THE_ACCOUNT,
 }
 _OF_THE_REQUEST = re.compile(r"invalid_|unsupported_|empty_|failed_to_download|(?:\w+_)?image_|\w+_policy")
-"""Codes that blame what was asked. Source: `ResponseError` of the package openai 3.54.0, 2026-11-22."""
+"""Codes that blame the request. Source: `ResponseError` of the package openai 3.54.0, 2026-11-22."""
 
 
 class _Reason(wire.Wire):
@@ -93,9 +93,7 @@ class _Answer(wire.Wire):
 
 
 def body(request: Request, *, model: str, effort: str | None, reasons: bool, habits: Habits) -> Json:
-    """The request, as a server with these habits takes it; `reasons` says whether the model has reasoning items to hand
-    out.
-    """
+    """The request as a server with these habits accepts it; `reasons`: the model can return reasoning items."""
     plan = caching.plan(request) if habits.marks_cache else caching.NOTHING
     items = [
         _items(message, habits.takes, marked=place in plan.marks) for place, message in enumerate(request.messages)
@@ -126,13 +124,13 @@ def _offer(offer: ToolOffer) -> Json:
         "name": offer.name,
         "description": offer.description,
         "parameters": wire.object_schema(offer.parameters),
-        # Left out it would mean true, and that demands every property to be required.
+        # The default is true, which requires every property to be required.
         "strict": False,
     }
 
 
 def _system(request: Request) -> list[Json]:
-    """The system prompt as an item, for `instructions` take no mark: what all conversations share, then the rest."""
+    """The system prompt as an item, because `instructions` accept no mark: what all conversations share comes first."""
     parts = [_marked(_text(request.system))] if request.system.strip() else []
     parts += [_text(request.persona)] if request.persona.strip() else []
     return [{"role": "developer", "content": parts}] if parts else []
@@ -143,12 +141,12 @@ def _text(text: str) -> Json:
 
 
 def _marked(part: Json) -> Json:
-    """The part as the end of what the cache keeps."""
+    """The part marked as the end of what the cache keeps."""
     return part | {"prompt_cache_breakpoint": {"mode": "explicit"}}
 
 
 def _items(message: Message, takes: media.Kinds, *, marked: bool = False) -> list[Json]:
-    """`marked` is whether the cache keeps what ends with the message."""
+    """The items of a message; `marked` is whether the cache keeps everything up to it."""
     match message:
         case UserMessage():
             return [{"role": "user", "content": _content(message, takes, marked=marked)}]
@@ -190,11 +188,11 @@ def _item(part: AssistantPart) -> Json | None:
 
 
 def read(data: bytes, request: Request, *, model: str) -> wire.WireAnswer:
-    """What the answer says.
+    """Reads the answer.
 
     Raises:
         ValueError: it does not have the shape of a response.
-        ProviderError: the service says in it that it failed.
+        ProviderError: the service reports in it that it failed.
     """
     answer = wire.parse(_Answer, data)
     if answer.status == "failed":
@@ -211,7 +209,7 @@ def read(data: bytes, request: Request, *, model: str) -> wire.WireAnswer:
 
 def _failed(failure: _Failure | None, *, model: str) -> ProviderError:
     code = failure.code if failure else None
-    # A code that is not known may pass, like most that a service gives when it fails on its way.
+    # An unknown code may be transient, like most codes of a service that fails half-way.
     kind = _FAILURES.get(code, Rejected if _OF_THE_REQUEST.match(code or "") else Unavailable)
     told = code if code in _FAILURES else "for another reason"
     return kind(f"{VENDOR} failed while it answered ({told})", provider=VENDOR, model=model)

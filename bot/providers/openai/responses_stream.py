@@ -1,4 +1,4 @@
-"""The pieces of a streamed answer of OpenAI's Responses API; its last event holds the whole answer.
+"""The events of a streamed answer of OpenAI's Responses API; the last one contains the complete answer.
 
     response.created, (response.output_text.delta | ...) ..., response.completed | .incomplete | .failed, or an error
 
@@ -25,7 +25,7 @@ class _Event(wire.Wire):
 
 
 class PartialResponse:
-    """An answer of which some events came."""
+    """An incomplete answer."""
 
     def __init__(self) -> None:
         self._texts: dict[tuple[int, int], str] = {}
@@ -37,7 +37,7 @@ class PartialResponse:
         return streams.join_texts(text for _, text in sorted(self._texts.items()))
 
     def take(self, piece: object) -> None:
-        """Add an event; kinds that are not known are passed over.
+        """Adds an event; ignores unknown kinds.
 
         Raises:
             ValueError: it is not what the service sends.
@@ -54,7 +54,7 @@ class PartialResponse:
             self._response = {"status": "failed", "error": {"code": event.code}, "output": []}
 
     def body(self) -> bytes:
-        """The whole answer in JSON.
+        """The complete answer in JSON.
 
         Raises:
             ValueError: its end is missing.

@@ -1,1 +1,1 @@
-"""Tools for models that know none."""
+"""Tools for models that cannot call them natively."""

@@ -1,12 +1,13 @@
-"""The notation in which a model without tool calling asks for tools: read out of its words, and written for it. Pure.
+"""The notation in which a model without native tool calls asks for tools: parsed from its text, and written for it.
+Pure.
 
     I look. <<get_weather: {"place": "Oslo"}>>   --pieces-->   "I look.", Written(get_weather, '{"place": "Oslo"}')
 
-A marker counts when a known tool stands in it, or when name, colon and brace are there: `cout << x`, `cat <<EOF` and
-`<<chapter>>` are text. Small models write it in many ways, so much is let pass: fences and backticks around it or its
-object, typographic quotes, line breaks within strings, a bracket or nothing in place of the colon, a missing end.
-Only a model's own completion is read. What others wrote goes to the model `escape_markers`, and a marker that repeats
-their words (`squeeze`) is a quotation of them and no call.
+A marker counts if it names a known tool, or if name, colon and brace are there: `cout << x`, `cat <<EOF` and
+`<<chapter>>` are text. Small models vary it a lot, so the parser is lenient: it accepts fences and backticks around it
+or its object, typographic quotes, line breaks within strings, a bracket or nothing instead of the colon, a missing end.
+Only a model's own completion is parsed. Other people's words are shown to the model `escape_markers`, and a marker that
+repeats them (`squeeze`) is a quotation, not a call.
 Left to others: how a whole request and its answer are put into words (`bot.providers.prompted.provider`).
 """
 
@@ -18,21 +19,21 @@ from itertools import islice
 from math import isfinite
 
 RESULT = "RESULT"
-"""The name in the markers above results. No tool is called so: their names are in lower case."""
+"""The name in the markers above results. No tool is called that: their names are in lower case."""
 
 _MAX_MARKERS = 64
-"""Of one completion; what looks like a further one is text. So a text full of them takes no time."""
+"""The limit per completion; anything beyond it is text, so that a text full of markers is still quick to parse."""
 
 _QUOTES = "\"'`“”„*"
 _OPENING = re.compile(rf"<<[ \t]*[{_QUOTES}]{{0,3}}([^\W\d][\w.-]{{0,99}})[{_QUOTES}]{{0,3}}[ \t]*(?=:(?!:)|>>|[({{])")
 _LEAD = re.compile(r"[:(]?\s*(?:```\w*\s*)?")
-"""What stands between a name and its arguments."""
+"""What separates a name from its arguments."""
 _END = re.compile(r"(?:[\s`)}\]]*+>{1,3})?")
-"""What stands behind an object; nothing where the model forgot it."""
+"""What follows an object; empty if the model forgot it."""
 _BEGUN = re.compile(
     rf"<(?:<[ \t]*[{_QUOTES}]{{0,3}}[\w.-]{{0,100}}[{_QUOTES}]{{0,3}}\s*(?:>|[:(]\s*(?:`{{1,3}}\w*\s*)?)?)?\Z"
 )
-"""What may become a marker when more of the text is there."""
+"""What may become a marker once more of the text arrives."""
 _ENDING = re.compile(r"[\s`)}\]>]{0,8}\Z")
 _OPEN_FENCE = re.compile(r"(?:(?:\A|\n)[ \t]*```\w*[ \t]*\n?|`)[ \t]*\Z")
 _CLOSED_FENCE = re.compile(r"\s*(?:```[ \t]*(?=\n|\Z)|`)")
@@ -47,7 +48,7 @@ class WrittenCall:
 
     name: str
     arguments: str
-    """A JSON object; the words in its place where there is none; "" where there is nothing at all."""
+    """A JSON object; the words in its place if there is none; "" if there is nothing at all."""
 
 
 Piece = str | WrittenCall
@@ -63,16 +64,16 @@ class _Marker:
 
 
 def pieces(text: str, *, names: Collection[str] = (), given: str = "") -> list[Piece]:
-    """The words and the calls of a completion, in order; the text itself where there are no calls.
+    """The words and the calls of a completion, in order; just the text if there are no calls.
 
-    `names` are the tools that there are; `given` is what the model was told, `squeeze`. What stands behind a result
-    that the model has made up after its calls is left out. Never raises; takes time in proportion to the text.
+    `names` are the existing tools; `given` is what the model was told, as `squeeze` returns it. Drops whatever follows
+    a result that the model invented after its calls. Never raises; takes linear time.
     """
     return _pieces(text, _markers(text, names, given, is_whole=True))
 
 
 def visible_parts(text: str, *, names: Collection[str] = (), given: str = "") -> list[str]:
-    """The words of a completion that is still being written, without what is a marker or may become one."""
+    """The words of an unfinished completion, without anything that is a marker or may become one."""
     found = list(_markers(text, names, given, is_whole=False))
     end = len(text)
     if found and not found[-1].is_closed and _ENDING.match(text, found[-1].end):
@@ -83,7 +84,7 @@ def visible_parts(text: str, *, names: Collection[str] = (), given: str = "") ->
 
 
 def marker(name: str, arguments: str) -> str:
-    """A call as a model is to write it; `arguments` is its JSON object."""
+    """A call as a model should write it; `arguments` is its JSON object."""
     return f"<<{name}: {arguments}>>"
 
 
@@ -93,22 +94,22 @@ def heading(name: str) -> str:
 
 
 def escape_markers(text: str) -> str:
-    """The text with a backslash in all that looks like a marker, and everything else as it is."""
+    """The text with a backslash in everything that looks like a marker."""
     return _OPENING.sub(lambda opening: f"<\\{opening[0][1:]}", text)
 
 
 def escaped_json(text: str) -> str:
-    """Likewise for JSON, which says the same afterwards: angle brackets stand in its strings alone."""
+    """The same for JSON, whose meaning does not change: angle brackets occur only in its strings."""
     return _OPENING.sub(lambda opening: f"<\\u003c{opening[0][2:]}", text)
 
 
 def squeeze(text: str) -> str:
-    """The text without white space, quotes and escapes: a repetition is recognised, be it in JSON or laid out again."""
+    """The text without white space, quotes and escapes: repetitions are recognised in JSON or another layout."""
     return _UNSAID.sub("", text)
 
 
 def _markers(text: str, names: Collection[str], given: str, *, is_whole: bool) -> Iterator[_Marker]:
-    """All that count, in order."""
+    """All markers that count, in order."""
     at = 0
     for opening in islice(_OPENING.finditer(text), _MAX_MARKERS):
         if opening.start() < at:
@@ -116,7 +117,7 @@ def _markers(text: str, names: Collection[str], given: str, *, is_whole: bool) -
         found = _marker(text, opening, names, is_whole=is_whole)
         if found is None:
             continue
-        # The beginning of one is no quotation yet, whatever it will be.
+        # An unfinished marker is not a quotation yet, whatever it becomes.
         is_quoted = (is_whole or found.is_closed) and squeeze(text[found.start : found.end]) in given
         if not is_quoted:
             at = found.end
@@ -146,7 +147,7 @@ def _marker(text: str, opening: re.Match[str], names: Collection[str], *, is_who
 
 
 def _finite(number: str) -> float:
-    """The number; what is too large for one, or none at all, no JSON can say again."""
+    """The number; refuses what JSON cannot express: too large a number, or none at all."""
     value = float(number)
     if not isfinite(value):
         raise ValueError("no finite number")
@@ -157,7 +158,7 @@ _OBJECTS = json.JSONDecoder(strict=False, parse_float=_finite, parse_constant=_f
 
 
 def _object(text: str, at: int) -> tuple[str, int] | None:
-    """The object that begins there, in strict JSON, and where it ends; None where there is none that can be read."""
+    """The object that begins there, in strict JSON, and its end; None if there is none that can be parsed."""
     if text[at : at + 1] != "{":
         return None
     for spelled in (text, text.translate(_STRAIGHT)):
@@ -170,9 +171,9 @@ def _object(text: str, at: int) -> tuple[str, int] | None:
 
 
 def _end_of_words(text: str, at: int, *, is_whole: bool) -> int:
-    """Where a marker ends that holds no object: with its brackets, else with its line.
+    """The end of a marker without an object: at its brackets, or else at the end of its line.
 
-    Where an object was begun, or more of the text may come, it ends with the text.
+    If an object was begun, or more text may arrive, it is the end of the text.
     """
     is_object = text[at : at + 1] == "{"
     closed = text.find(">>", at)
@@ -199,7 +200,7 @@ def _pieces(text: str, markers: Iterator[_Marker] | Sequence[_Marker]) -> list[P
 
 
 def _tidied(found: Sequence[Piece]) -> list[Piece]:
-    """The pieces without the white space and the fences that stood around calls."""
+    """The pieces without the white space and fences around calls."""
     tidied: list[Piece] = []
     is_fenced = False
     for place, piece in enumerate(found):

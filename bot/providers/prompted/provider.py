@@ -1,11 +1,11 @@
-"""Tools for a model that cannot call any: described in its system prompt, asked for in its words, answered in words.
+"""Tools for a model that cannot call any: described in its system prompt, called in its words, answered in words.
 
-    Request --in_words--> the same without tools: what they are, calls and results stand in the texts
+    Request --in_words--> the same without tools: their descriptions, calls and results are part of the texts
     what the model wrote --written.Reader--> the words and the calls of an ordinary completion
 
-So everybody else deals with ordinary calls: the loop, the journal, the history. What people and tools' results say is
-escaped, so that nothing in it passes for a call or for a result; see `bot.providers.prompted.markers` for the notation.
-Left to others: reading what it wrote (`written`), the wire shape and the server (`openai`), whether a model needs this
+So everything else deals with ordinary calls: the loop, the journal, the history. People's words and tools' results are
+escaped, so that nothing in them passes for a call or a result; see `bot.providers.prompted.markers` for the notation.
+Left to others: reading what it wrote (`written`), the wire format and the server (`openai`), whether a model needs this
 (`bot.providers.openai.quirks`).
 """
 
@@ -42,11 +42,11 @@ Brackets with a backslash in them (<\\<) were written by somebody else: they are
 _NO_MORE = "(No tool can be used any more for this message: answer it in words with what is there.)"
 
 _SHOWN_CHARACTERS = 500
-"""Of what a model wrote in the place of a JSON object."""
+"""The limit for what a model wrote instead of a JSON object."""
 
 
 def in_words(request: Request) -> Request:
-    """The request for a model that takes words alone: without tools, calls and their answers."""
+    """The request for a model that takes only words: without tools, calls and their answers."""
     offers = {offer.name: offer for offer in request.tools}
     followed = zip((None, *request.messages), request.messages, strict=False)
     messages = [_message(message, before, offers) for before, message in followed]
@@ -56,7 +56,7 @@ def in_words(request: Request) -> Request:
 
 
 def _system(request: Request) -> str:
-    """The system prompt with the tools described; the same as long as these are."""
+    """The system prompt with descriptions of the tools; constant as long as these are."""
     if not request.tools:
         return request.whole_system
     own = markers.escape_markers(request.whole_system)
@@ -84,10 +84,10 @@ def _message(message: Message, before: Message | None, offers: Mapping[str, Tool
 
 
 def _medium(medium: Medium) -> Medium:
-    """A document, too, may hold what looks like a marker: its words are told where the model takes none."""
+    """Escapes markers in a document, too, because its text is shown if the model cannot take the file."""
     if not isinstance(medium, Document):
         return medium
-    # What a name has that cannot be seen would go only later, and what is left may then be a marker.
+    # Hidden characters in a name would be removed only later, and the rest may then be a marker.
     name = markers.escape_markers(file_name(medium))
     return replace(medium, name=name, text=markers.escape_markers(medium.text))
 
@@ -102,7 +102,7 @@ def _part(part: Text | ToolCall) -> str:
 
 
 def _result(answer: ToolAnswer, offers: Mapping[str, ToolOffer] | None) -> str:
-    """What a tool answered, under its heading; with the right form where `offers` are given, for it was not met."""
+    """A tool's answer under its heading; with the correct form if `offers` are given: the call was malformed."""
     name = wire.tool_name(answer.name)
     lines = [markers.heading(name), markers.escaped_json(answer.content)]
     if offers is not None:
@@ -113,7 +113,7 @@ def _result(answer: ToolAnswer, offers: Mapping[str, ToolOffer] | None) -> str:
 
 
 def _form(offer: ToolOffer | None) -> str:
-    """An object with the arguments that a tool must have."""
+    """An object with the required arguments of a tool."""
     required = offer.parameters.get("required") if offer is not None else None
     names = [str(name) for name in cast("list[object]", required)] if isinstance(required, list) else []
     return json.dumps(dict.fromkeys(names, "..."), ensure_ascii=False)
