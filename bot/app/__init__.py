@@ -1,10 +1,10 @@
-"""Aldis put together from its settings; the only room that names concrete parts.
+"""Puts Aldis together from its settings; the only room that names concrete parts.
 
     settings --> store, providers, tools, transport --> the loops --> Aldis
 
-transports  by the bridge that is there                models      providers, their prices
-tools       those that are switched on                 policies    settings as the parts take them
-wiring      the loops over an open store               machine     what the process may have
+transports  for the bridge that answers                models      providers, their prices
+tools       those that are enabled                     policies    settings in the form the parts take
+wiring      the loops over an open store               machine     limits of the process
 this        all of it, opened and closed
 
 Left to others: the verbs of the command line (`bot.cli.main`).
@@ -71,21 +71,21 @@ _log = logging.getLogger(__name__)
 
 _CLOSE_SECONDS = 3.0
 _BALLAST_BYTES = 2_000_000
-"""Thrown out when the disk is full, so that what must go can go; more than one transaction that deletes needs."""
+"""Released when the disk is full, so that deletions are still possible; more than one deleting transaction needs."""
 
 
 def check_settings(settings: Settings) -> None:
-    """Refuse at once what would be refused only when the bridge and the store are there.
+    """Refuses at once what would otherwise be refused only once the bridge and the store are there.
 
     Raises:
-        ConfigError: a budget that cannot count, or a tool to approve that there is not.
+        ConfigError: a budget that cannot count, or an unknown tool to approve.
     """
     models.budgets(settings)
     _check_approve(settings)
 
 
 def names_not_read() -> tuple[str, ...]:
-    """Returns what the environment holds that may be meant for a setting and is not read, sorted."""
+    """Returns the names in the environment that look like settings but are not read, sorted."""
     return unread_names(is_alone=machine.is_contained())
 
 
@@ -96,7 +96,7 @@ def _check_approve(settings: Settings) -> None:
 
 
 def import_sdks(settings: Settings) -> asyncio.Task[None]:
-    """Import the SDKs of the models beside the loop, where something else is waited for; `build_aldis` needs them."""
+    """Imports the models' SDKs in a thread while something else is awaited; `build_aldis` needs them."""
     return asyncio.create_task(asyncio.to_thread(models.import_sdks, settings), name="sdks")
 
 
@@ -112,8 +112,8 @@ async def build_aldis(
 ) -> AsyncGenerator[Aldis]:
     """Aldis over this transport, with the store of `realm` open; everything is closed at the end.
 
-    `restarts` is how it is restarted from within; None: it cannot be. `pairing` and `callers` know the strangers who
-    wait to be let in, and outlast a run.
+    `restarts` restarts it from within; None: that is impossible. `pairing` and `callers` know the strangers waiting to
+    be let in, and outlive a run.
 
     Raises:
         StoreError: the store cannot be opened, see its kinds; or it was restored and is undecided.
@@ -159,7 +159,7 @@ async def build_aldis(
         sandbox = stack.enter_context(closing(Sandbox()))
         looking = asyncio.create_task(_look_at(sandbox), name="cells")
         stack.callback(looking.cancel)
-        # A fetcher of its own: a feed that is slow keeps no page waiting that somebody wants to have read.
+        # A fetcher of its own: a slow feed must not delay a page that somebody wants read.
         reader = FeedReader(await stack.enter_async_context(Fetcher(user_agent())), sandbox)
         clock = await own_clock(store)
         deps = replace(doctor_deps(settings), tool_deps=alone(http, fetcher))
@@ -198,29 +198,29 @@ async def build_aldis(
         for source in more:
             stack.push_async_callback(_close, source)
         aldis = parts.aldis(provider, tools, more)
-        # What is there by now stays: the collector need not go through it again and again.
+        # What exists by now will stay, so the collector need not scan it again and again.
         gc.freeze()
         gc.enable()
         yield aldis
 
 
 async def _close(part: Transport | Provider | ToolSource | KeptLessons | CapabilityProbe) -> None:
-    """Close a part; one that takes too long is left, for the store must be closed in any case."""
+    """Closes a part; abandons one that takes too long, because the store must be closed in any case."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_CLOSE_SECONDS):
             await part.aclose()
 
 
 async def _look_at(sandbox: Sandbox) -> None:
-    """Have the cells ready before the first file comes, and say so where they do not hold."""
-    with suppress(FileRefused):  # which is in the log
+    """Prepares the sandbox before the first file arrives, and logs if it does not hold."""
+    with suppress(FileRefused):  # already logged
         level = await sandbox.level()
         if not level.holds:
             _log.warning("files of strangers are opened in processes that are hardly held: %s; see doctor", level.words)
 
 
 async def own_clock(store: Store, clock: MachineClock | None = None) -> MachineClock:
-    """The machine's clock, with own time going on from where the last process over this store stood.
+    """The machine's clock, with own time continuing from where the last process with this store stopped.
 
     Raises:
         StoreError: the store cannot be read.
@@ -235,13 +235,13 @@ async def own_clock(store: Store, clock: MachineClock | None = None) -> MachineC
 
 
 def identities(settings: Settings, transport: Transport, store: Store, clock: Clock) -> Identities:
-    """The safety numbers of the people, for a verb that works while no Aldis runs."""
+    """People's safety numbers, for a verb that runs while no Aldis does."""
     allowed = policies.access_list(settings, "signal")
     return identities_of(settings, transport, store, clock, lambda: allowed, counts=Counts())
 
 
 def doctor_deps(settings: Settings) -> Deps:
-    """How the doctor makes the parts that it looks at."""
+    """How the doctor creates the parts it examines."""
     return Deps(
         linking=lambda bridge: transports.linking_over(settings, bridge),
         transport=lambda bridge, account: transports.transport(settings, bridge, account),

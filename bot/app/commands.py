@@ -1,4 +1,4 @@
-"""All that begins with a slash, put together."""
+"""All slash commands, put together."""
 
 from collections.abc import Awaitable, Callable
 
@@ -43,9 +43,9 @@ def command_groups(
     on_allowed: Callable[[PersonId], Awaitable[None]],
     identities: Identities,
 ) -> tuple[CommandGroup, ...]:
-    """The commands in the order in which `/help` has them.
+    """The commands in the order of `/help`.
 
-    `on_allowed` is told whom an admin has let in.
+    `on_allowed` is called with the person an admin has let in.
     """
     timezone, budgets = settings.locale.timezone, models.budgets(settings)
     return (

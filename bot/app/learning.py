@@ -1,9 +1,9 @@
-"""What is learnt of models: asked of their servers, and kept in the store for the next process.
+"""What is learnt about models: asked from their servers, and stored for the next process.
 
     start           --> every model that may be asked -----> lessons --> the adapters, the room of a turn, /status
-    first answer    --> that model again: a server at home loads it then, and knows its real window only from there on
+    first answer    --> that model again: a server at home loads it then, and knows its real window only afterwards
 
-No turn waits for it, and what is known from before counts until there is an answer.
+No turn waits for it; earlier knowledge applies until there is an answer.
 """
 
 import asyncio
@@ -27,11 +27,11 @@ from tools import Http
 _log = logging.getLogger(__name__)
 
 _KEPT = timedelta(days=30)
-"""Then it is learnt again: a server was updated, most likely, or has another model under the same name."""
+"""When it is learnt again, because the server was probably updated, or has another model under the same name."""
 
 
 class CapabilityProbe:
-    """Learns what the models can do that may be asked."""
+    """Learns what the models in use can do."""
 
     def __init__(self, settings: Settings, http: Http, lessons: ModelLessons) -> None:
         self._settings = settings
@@ -42,25 +42,25 @@ class CapabilityProbe:
         self._asking: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
-        """Ask about every model, side by side, in the background."""
+        """Asks about every model, side by side, in the background."""
         llm = self._settings.llm
         models = dict.fromkeys((*(llm.model_of(name) for name in llm.providers_in_order), *llm.choices))
         for model in models:
             self._ask(model)
 
     def on_answer(self, completion: Completion) -> None:
-        """A model has answered; it is asked about again where it was the first time."""
+        """Asks about a model again after its first answer."""
         model = f"{completion.provider}/{completion.model}"
         if model not in self._answered and completion.provider == "openai":
             self._answered.add(model)
             self._ask(model if model in self._settings.llm.choices else self._settings.llm.model_of("openai"))
 
     async def settle(self) -> None:
-        """Wait until everything that was asked is answered, or will not be."""
+        """Waits until every question is answered, or will not be."""
         await asyncio.gather(*self._asking)
 
     async def aclose(self) -> None:
-        """Ask no more."""
+        """Stops asking."""
         for task in self._asking:
             task.cancel()
         await asyncio.gather(*self._asking, return_exceptions=True)
@@ -83,7 +83,7 @@ class CapabilityProbe:
 
 
 class KeptLessons:
-    """The lessons of one store."""
+    """The lessons in one store."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -91,7 +91,7 @@ class KeptLessons:
         self._saving: set[asyncio.Task[None]] = set()
 
     async def read(self) -> ModelLessons:
-        """What is known; more is kept as it is learnt.
+        """What is known; further lessons are stored as they are learnt.
 
         Raises:
             StoreError: the store cannot be read.
@@ -101,7 +101,7 @@ class KeptLessons:
         return ModelLessons({subject: found for subject, row in rows.items() if (found := _loaded(row))}, self._keep)
 
     async def aclose(self) -> None:
-        """Wait until everything is written."""
+        """Waits until everything is written."""
         await asyncio.gather(*self._saving)
 
     def _keep(self, subject: str, lessons: Mapping[str, Any]) -> None:

@@ -1,8 +1,8 @@
-"""What the machine lets a process have, widened for a thousand conversations that wait at the same time.
+"""The machine's limits for a process, raised for a thousand conversations waiting at the same time.
 
-Each of them may hold a connection to its model, and a process may open 1,024 files unless it asks for more. Looking a
-name up occupies a thread until the name server answers, and by default there are a few threads for all that is done
-beside the loop: names that do not answer would keep those that do from being looked up.
+Each of them may hold a connection to its model, and a process may open 1,024 files unless it asks for more. Resolving a
+name occupies a thread until the name server answers, and by default there are only a few threads for everything outside
+the event loop: names that never resolve would block those that do.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ _MAX_FILES = 65_536
 _MAX_THREADS = 64
 
 _widened: weakref.WeakSet[asyncio.AbstractEventLoop] = weakref.WeakSet()
-"""The loops that have their threads: another pool for the same loop would leave the first one behind."""
+"""The loops that have their threads: a second pool for the same loop would leave the first one behind."""
 
 
 def widen() -> None:
-    """Let the process open more files, and its running loop have more threads beside it."""
+    """Lets the process open more files, and its running loop use more threads."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
     if soft != resource.RLIM_INFINITY and soft < most:
@@ -31,5 +31,5 @@ def widen() -> None:
 
 
 def is_contained() -> bool:
-    """Whether the process runs in a container of Docker or Podman, whose files these are."""
+    """Whether the process runs in a container of Docker or Podman, going by their marker files."""
     return any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv"))

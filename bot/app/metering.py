@@ -1,4 +1,4 @@
-"""Turns answers, failures and tool runs into figures, each under its labels."""
+"""Turns answers, failures and tool runs into labelled figures."""
 
 from decimal import Decimal
 
@@ -9,13 +9,13 @@ from bot.turn.journal import ToolRun
 
 
 class Meter:
-    """Notes what models and tools did, in the figures of one run."""
+    """Records what models and tools did, in the figures of one run."""
 
     def __init__(self, counts: Counts) -> None:
         self._counts = counts
 
     def on_answer(self, completion: Completion) -> None:
-        """A model has answered."""
+        """Records a model's answer."""
         usage, provider = completion.usage, completion.provider
         self._counts.observe("model_call_seconds", completion.latency_seconds, provider=provider)
         self._counts.increase("model_tokens", usage.input_tokens, provider=provider, kind="input")
@@ -27,12 +27,12 @@ class Meter:
             self._charge("model", completion.cost_usd)
 
     def on_error(self, error: ProviderError) -> None:
-        """A try has failed."""
+        """Records a failed try."""
         self._counts.increase("model_failures", provider=error.provider, error=type(error).__name__)
         self._charge("model", error.cost_usd or Decimal(0))
 
     def on_run(self, run: ToolRun) -> None:
-        """A tool has run."""
+        """Records a tool run."""
         self._counts.observe("tool_call_seconds", run.latency_seconds, tool=run.tool)
         self._charge("tool", run.cost_usd)
         if run.outcome != "ok":

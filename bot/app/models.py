@@ -1,4 +1,4 @@
-"""The models: the providers that are set up, in their order, and what they cost.
+"""The models: the configured providers in their order, and what they cost.
 
 A vendor's SDK is imported with the provider that needs it: each costs up to a second and 75 MB.
 """
@@ -27,9 +27,9 @@ def provider(
     on_error: Sequence[Callable[[ProviderError], None]] = (),
     on_answer: Sequence[Callable[[Completion], None]] = (),
 ) -> Provider:
-    """The providers in their order, and those of the models that people may choose besides.
+    """The providers in their order, and those of the other models that people can choose.
 
-    `lessons` is what was learnt of models before; the others are called with each try that fails and each answer.
+    `lessons` is what was learnt about models earlier; the callbacks receive each failed try and each answer.
     """
     llm = settings.llm
     providers = {
@@ -46,18 +46,18 @@ def provider(
 
 
 def _offering(provider: Provider) -> Provider:
-    """The provider with a list of the seldom tools; without a model it knows all of them."""
+    """The provider with a list of rarely used tools; the one without a model knows all of them."""
     return provider if provider.name == "offline" else MoreTools(provider)
 
 
 def import_sdks(settings: Settings) -> None:
-    """Import what the providers in use stand on. It takes a second or more: for a thread, while others do something."""
+    """Imports the SDKs of the providers in use. It takes a second or more, so run it in a thread beside other work."""
     for name in {choice.partition("/")[0] for choice in (*settings.llm.providers_in_order, *settings.llm.choices)}:
         import_module(f"bot.providers.{name}.provider")
 
 
 def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: ModelLessons | None = None) -> Provider:
-    """A provider for its configured model, or for another one of its models."""
+    """A provider for its configured model, or for another of its models."""
     llm = settings.llm
     lessons = lessons or ModelLessons()
     server = _servers(settings).get(name, "")
@@ -97,9 +97,9 @@ def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: 
 
 
 def server_of(settings: Settings) -> Callable[[str | None], tuple[str, str] | None]:
-    """Which server and model a choice means, `provider/model`, and None for the first one; None: there is no server.
+    """Maps a choice (`provider/model`, None for the first one) to a server and a model; None if there is no server.
 
-    The name is empty where the server chooses its model itself.
+    The model's name is empty if the server chooses it itself.
     """
     first, servers = settings.llm.models_to_choose[0], _servers(settings)
 
@@ -121,7 +121,7 @@ def _told_prices(lessons: ModelLessons, server: str) -> Callable[[str], Price | 
 
 
 def known_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | None], Capabilities]:
-    """What is known of a choice, as `server_of` has them: what its server says, at the price that is counted."""
+    """What is known about a choice, as in `server_of`: what its server says, at the price that counts."""
     server, own = server_of(settings), prices(settings)
 
     def known(model: str | None) -> Capabilities:
@@ -135,7 +135,7 @@ def known_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | N
 
 
 def priced_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | None], PricedModel | None]:
-    """Which model a choice means, as `server_of` has them, and what it costs; None where nobody knows."""
+    """Maps a choice, as in `server_of`, to a model with its price; None if unknown."""
     known, first = known_models(settings, lessons), settings.llm.models_to_choose[0]
 
     def priced(model: str | None) -> PricedModel | None:
@@ -147,7 +147,7 @@ def priced_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | 
 
 
 def unpriced_models(settings: Settings) -> tuple[str, ...]:
-    """The models that are or may be asked and whose price is unknown; empty for one that a server chooses itself."""
+    """The models in use with an unknown price; an empty name stands for one that a server chooses itself."""
     llm, known = settings.llm, prices(settings)
     asked = (llm.model_of(name) for name in llm.providers_in_order if name != "offline")
     models = dict.fromkeys(name.partition("/")[2] for name in (*asked, *llm.choices))
@@ -155,22 +155,22 @@ def unpriced_models(settings: Settings) -> tuple[str, ...]:
 
 
 def prices(settings: Settings) -> Prices:
-    """What is known of prices: what vendors publish, and what the operator says.
+    """The known prices: those vendors publish, and the operator's own.
 
     Raises:
-        ConfigError: the operator's file of prices is none.
+        ConfigError: the operator's file is not a table of prices.
     """
     return published_prices().with_file(settings.budget.prices_file).with_own(settings.budget.own_prices)
 
 
 def budgets(settings: Settings) -> BudgetSettings:
-    """What may be spent.
+    """The spending limits.
 
     Raises:
-        ConfigError: something is limited, and a model has no price, or speech or pictures have none: what it costs
-            would use up no budget; or the operator's file of prices is none.
+        ConfigError: something is limited although a model, speech or pictures have no price, so that their costs would
+            use up no budget; or the operator's file is not a table of prices.
     """
-    prices(settings)  # also where nothing is limited: the ledger counts by them
+    prices(settings)  # even without limits: the ledger uses them
     limits = settings.budget
     if limits_anything(limits, in_group=True) and (unpriced := unpriced_models(settings)):
         named = next(name for name, limit in settings.budget if name.endswith("_usd") and limit is not None)
@@ -181,7 +181,7 @@ def budgets(settings: Settings) -> BudgetSettings:
 
 
 def _uncounted_services(settings: Settings) -> Iterator[str]:
-    """The variables that would say what speech and pictures cost, of those that are used and of which none does."""
+    """The missing settings that would give the prices of speech and pictures in use."""
     audio, images = settings.audio, settings.tools.options_by_name.get("images")
     if audio.base_url is not None and audio.price is None:
         yield "AUDIO__PRICE"

@@ -23,7 +23,7 @@ def identities_of(
     *,
     counts: Counts,
 ) -> Identities:
-    """The safety numbers of the people who may write."""
+    """The safety numbers of people who may write."""
     audience = Audience(transport, allowed)
     return Identities(
         transport,
@@ -37,7 +37,7 @@ def identities_of(
 
 
 def admins_of(settings: Settings, clock: Clock, allowed: Callable[[], AccessList]) -> Admins:
-    """The admins, each in the language of their own chat."""
+    """The admins, each with the language of their own chat."""
     return Admins(
         clock,
         listed=lambda: allowed().admins,

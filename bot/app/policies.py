@@ -1,4 +1,4 @@
-"""What the settings mean for the parts: bounds, paces, who may write. Pure, but for a word to the operator."""
+"""Translates settings for the parts: limits, intervals, who may write. Pure, apart from warnings to the operator."""
 
 import base64
 import logging
@@ -24,11 +24,11 @@ from tools import Http
 _log = logging.getLogger(__name__)
 
 _FEW_CONVERSATIONS = 100
-"""So few places are soon taken by models that hang."""
+"""Fewer places than this are soon occupied by hanging models."""
 
 
 def access_list(settings: Settings, realm: str) -> AccessList:
-    """Who may write: those allowed and the admins; in the terminal whoever sits there."""
+    """Who may write: the allowed and the admins; in the terminal, the person sitting there."""
     access = settings.access
     persons = frozenset({*access.allowed, *access.admins})
     if realm == "terminal":
@@ -46,14 +46,14 @@ def access_list(settings: Settings, realm: str) -> AccessList:
 
 
 def admission(settings: Settings, pairing: Pairing, callers: Callers | None) -> Admission:
-    """How much is too much, and whether strangers are given codes."""
+    """How much is too much, and whether strangers get codes."""
     return Admission(
         quota=Quota(settings.limits), pairing=pairing if settings.access.strangers == "pair" else None, callers=callers
     )
 
 
 def note_few_conversations(settings: Settings) -> None:
-    """Tell the operator where answers that hang would soon keep everybody else waiting."""
+    """Warns the operator if hanging answers would soon make everybody else wait."""
     at_once = settings.worker.conversations_at_once
     if at_once < _FEW_CONVERSATIONS:
         _log.warning(
@@ -64,13 +64,13 @@ def note_few_conversations(settings: Settings) -> None:
 
 
 def retention(settings: Settings) -> timedelta | None:
-    """After how long what was said is destroyed; None: never."""
+    """How long what was said is kept; None: for ever."""
     days = settings.history.retention_days
     return None if days is None else timedelta(days=days)
 
 
 def speech(settings: Settings, http: Http) -> Speech | None:
-    """Who understands and speaks; None without an address."""
+    """The service that transcribes and speaks; None without an address."""
     audio = settings.audio
     if audio.base_url is None:
         return None
@@ -78,12 +78,12 @@ def speech(settings: Settings, http: Http) -> Speech | None:
 
 
 def secrets(settings: Settings) -> Secrets:
-    """What the operator keeps to themselves: every key, token and password of the settings, and the master key."""
+    """The operator's secrets: every key, token and password in the settings, and the master key."""
     return Secrets([*_secrets(settings), *_master_key(settings)])
 
 
 def _master_key(settings: Settings) -> Iterator[str]:
-    """In both spellings, whether it is given or stands in the file beside the store."""
+    """The key in both spellings, whether it is configured or in the file beside the store."""
     with suppress(OSError, ValueError):
         key = settings.store.master_key or bytes.fromhex(settings.store.key_path.read_text("ascii"))
         yield key.hex()

@@ -1,4 +1,4 @@
-"""The tools: Aldis's own, those of other distributions, those of sources that are known only while it runs."""
+"""The tools: Aldis's own, those of other distributions, and those of sources known only while it runs."""
 
 import difflib
 import logging
@@ -25,22 +25,22 @@ from tools.news.tool import IntelRecent, IntelSearch
 _log = logging.getLogger(__name__)
 
 PROJECT_URL: str | None = None
-"""The page of the project, which every request names. None: the project has no public page; who opens one writes it
-here, and nowhere else."""
+"""The project's page, named in every request. None: the project has no public page; whoever creates one sets it here,
+and nowhere else."""
 
 _WHAT = "self-hosted assistant for Signal"
 
 
 def user_agent(contact: str | None = None) -> str:
-    """What Aldis calls itself where it asks. `contact` is how whoever runs it can be reached, for services that want
-    to know; pages of strangers are asked without.
+    """The name Aldis sends with its requests. `contact` tells services that want it how to reach the operator;
+    strangers' pages are not told.
     """
     return f"Aldis/{current_version()} ({'; '.join(filter(None, (_WHAT, PROJECT_URL, contact)))})"
 
 
 @asynccontextmanager
 async def standalone_deps(contact: str | None) -> AsyncGenerator[ToolDeps]:
-    """What surrounds tools that are called without a conversation: the way to the outside, and no store."""
+    """The surroundings of tools that are called without a conversation: network access, and no store."""
     with closing(Sandbox()) as sandbox:
         async with Http(user_agent(contact)) as http, Fetcher(user_agent()) as fetcher:
             yield replace(alone(http, fetcher), papers=Library(sandbox))
@@ -55,10 +55,10 @@ def toolbox(
     on_run: Callable[[ToolRun], None] = lambda _: None,
     shapes: ToolShapes | None = None,
 ) -> Toolbox:
-    """How these tools are run, within the bounds of the settings; `more` are those known only while Aldis runs, and
-    `shapes` knows what they were before.
+    """The toolbox for these tools, within the limits of the settings; `more` are sources known only while Aldis runs,
+    and `shapes` knows their earlier definitions.
 
-    `clock` None: the machine's. `on_run` is told of each run.
+    `clock` None: the machine's. `on_run` is called with each run.
     """
     return Toolbox(
         tools,
@@ -76,10 +76,10 @@ def toolbox(
 
 
 def check_approve(settings: Settings, tools: Sequence[Tool]) -> None:
-    """See that `TOOLS__APPROVE` names nothing but tools: a misspelt one would run without anybody's yes.
+    """Checks that `TOOLS__APPROVE` names only tools: a misspelt one would run without anybody's approval.
 
     Raises:
-        ConfigError: a name is none of a tool that is switched on, nor begins like those of an MCP server.
+        ConfigError: a name is neither an enabled tool's nor begins like those of an MCP server.
     """
     names = {tool.spec.name for tool in tools}
     prefixes = tuple(_prefixes(settings).values())
@@ -92,13 +92,13 @@ def check_approve(settings: Settings, tools: Sequence[Tool]) -> None:
 
 
 def _prefixes(settings: Settings) -> dict[str, str]:
-    """How the names of the tools of each MCP server begin."""
+    """The name prefix of each MCP server's tools."""
     mcp = settings.tools.options_by_name.get("mcp")
     return {server.name: prefix_of(server.name) for server in mcp.servers} if isinstance(mcp, McpOptions) else {}
 
 
 def own_tools(settings: Settings, around: ToolDeps) -> tuple[Tool, ...]:
-    """The tools that are on: Aldis's own, then those of other distributions; one that is none is told of in the log."""
+    """The enabled tools: Aldis's own, then those of other distributions; faulty ones are logged."""
     if not settings.tools.enabled:
         return ()
     own = build(settings.tools.options_by_name, around)
@@ -115,20 +115,20 @@ def own_tools(settings: Settings, around: ToolDeps) -> tuple[Tool, ...]:
 
 
 def tool_sources(settings: Settings, tools: Sequence[Tool]) -> tuple[ToolSource, ...]:
-    """Where more tools come from while Aldis runs."""
+    """The sources of further tools while Aldis runs."""
     if not settings.tools.enabled:
         return ()
     return sources(settings.tools.options_by_name, taken={tool.spec.name for tool in tools})
 
 
 def apart(tools: Sequence[Tool]) -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
-    """The tools that are always there, and those of the news, which are there as long as there is a feed."""
+    """The permanent tools, and those for news, which exist as long as there is a feed."""
     news = tuple(tool for tool in tools if isinstance(tool, IntelSearch | IntelRecent))
     return tuple(tool for tool in tools if tool not in news), news
 
 
 def news_options(settings: Settings) -> NewsOptions:
-    """The settings of the news; switched off where all tools are."""
+    """The settings for news; disabled if all tools are."""
     options = settings.tools.options_by_name.get("news")
     news = options if isinstance(options, NewsOptions) else NewsOptions()
     return news if settings.tools.enabled else news.model_copy(update={"enabled": False})

@@ -1,4 +1,4 @@
-"""The way to Signal: which bridge stands at `SIGNAL__URL`, its account, the transport over it.
+"""Access to Signal: which bridge answers at `SIGNAL__URL`, its account, the transport over it.
 
 A bridge's own library is imported with the transport that needs it. Left to others: talking (`bot.transports`).
 """
@@ -29,22 +29,22 @@ T = TypeVar("T")
 UNLINKED = f"{NO_ACCOUNT}; link one with: {command_line('link')}"
 
 _PAUSE_SECONDS = 1.0
-"""At most, between one look for the bridge and the next: some drop what comes until Aldis has found them."""
+"""The longest pause between two attempts to reach the bridge: some drop messages until Aldis has found them."""
 _MANY_LOOKS = 60
 _LONG_PAUSE_SECONDS = 5.0
-"""Between one look for an account and the next, once so many were in vain: nobody is just about to link one, and each
-is a connection of its own.
+"""The pause between two look-ups of an account after that many in vain: nobody is about to link one, and each needs a
+connection of its own.
 """
 _MAX_UNNAMED = 3
-"""How often a bridge that answers may fail to tell the account's id before it is taken without."""
+"""How often a bridge that answers may fail to tell the account's id before Aldis continues without it."""
 
 
 OnWait = Callable[[str], None]
-"""Is told what is waited for, each time that one looks in vain: a sentence for the operator."""
+"""Called with a sentence for the operator about what is awaited, after each attempt in vain."""
 
 
 def log_waits() -> OnWait:
-    """Tells in the log what is waited for, and reminds of it each minute."""
+    """Logs what is awaited, repeated each minute."""
     return RepeatedWarning(_log).tell
 
 
@@ -53,10 +53,10 @@ async def signal_transport(
 ) -> Transport:
     """The transport to Signal; waits until the bridge answers and has an account.
 
-    While Aldis `is_being_set_up`, it also waits for somebody to say which account is meant, where that is not clear.
+    While Aldis `is_being_set_up`, it also waits until somebody has selected an account, if that is not clear.
 
     Raises:
-        ConfigError: what answers at `SIGNAL__URL` is no bridge, or none that works.
+        ConfigError: what answers at `SIGNAL__URL` is not a bridge, or not one that works.
     """
     on_wait = on_wait or log_waits()
     bridge = await _bridge(settings, on_wait)
@@ -65,30 +65,30 @@ async def signal_transport(
 
 
 async def profile_client(settings: Settings, on_wait: OnWait) -> ProfileClient:
-    """The way to the profile of the account; waits until the bridge answers and has one.
+    """Access to the account's profile; waits until the bridge answers and has an account.
 
     Raises:
-        ConfigError: what answers at `SIGNAL__URL` is no bridge, or has not the account that is meant.
+        ConfigError: what answers at `SIGNAL__URL` is not a bridge, or does not have the configured account.
     """
     bridge = await _bridge(settings, on_wait)
     return profile_over(settings, bridge, await _account(settings, bridge, on_wait))
 
 
 async def linking(settings: Settings, on_wait: OnWait | None = None) -> Linking:
-    """The way to link an account by the bridge at `SIGNAL__URL`; waits until one answers there.
+    """Links an account through the bridge at `SIGNAL__URL`; waits until one answers there.
 
     Raises:
-        ConfigError: what answers there is no bridge.
+        ConfigError: what answers there is not a bridge.
     """
     return linking_over(settings, await _bridge(settings, on_wait or log_waits()))
 
 
 @asynccontextmanager
 async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[tuple[Linking, tuple[Account, ...]]]:
-    """The way to link an account, once the bridge answers, with those that it has already.
+    """Links an account once the bridge answers, together with the accounts it already has.
 
     Raises:
-        ConfigError: what answers there is no bridge.
+        ConfigError: what answers there is not a bridge.
     """
     link = await linking(settings, on_wait)
     try:
@@ -124,7 +124,7 @@ def transport(settings: Settings, bridge: Bridge, account: Account) -> Transport
 
 
 def linking_over(settings: Settings, bridge: Bridge) -> Linking:
-    """The way to link an account by this bridge."""
+    """Links an account through this bridge."""
     if bridge == "signal_cli":
         from bot.transports.signal_cli.linking import SignalCliLinking
 
@@ -135,7 +135,7 @@ def linking_over(settings: Settings, bridge: Bridge) -> Linking:
 
 
 def profile_over(settings: Settings, bridge: Bridge, account: Account) -> ProfileClient:
-    """The way to the profile of an account by this bridge."""
+    """Access to an account's profile through this bridge."""
     if bridge == "signal_cli":
         from bot.transports.signal_cli.profile import SignalCliProfile
 
@@ -146,19 +146,19 @@ def profile_over(settings: Settings, bridge: Bridge, account: Account) -> Profil
 
 
 def _webhook(settings: Settings) -> tuple[str, int, str] | None:
-    """Where the bridge posts what comes: host, port and secret; None where it does not."""
+    """Where the bridge posts incoming messages: host, port and secret; None if it does not."""
     signal = settings.signal
     secret = signal.webhook_secret
     return None if secret is None else (signal.webhook_host, signal.webhook_port, secret.get_secret_value())
 
 
 def _notes_of(settings: Settings) -> str | None:
-    """The name of Aldis's device where the account is a person's own; else None."""
+    """The name of Aldis's device if the account is a person's own; else None."""
     return settings.signal.device_name if settings.signal.note_to_self else None
 
 
 async def _bridge(settings: Settings, on_wait: OnWait) -> Bridge:
-    """What stands at `SIGNAL__URL`: as set, else as it answers, however long it takes to come up."""
+    """The kind of bridge at `SIGNAL__URL`: as configured, or else as it answers, however long it takes to start."""
     if settings.signal.transport != "auto":
         _check_address(settings)
         return settings.signal.transport
@@ -166,7 +166,7 @@ async def _bridge(settings: Settings, on_wait: OnWait) -> Bridge:
 
 
 async def _patiently(ask: Callable[[], Awaitable[T]], on_wait: OnWait) -> T:
-    """What the bridge answers, asked until it does."""
+    """The bridge's answer, asked for until it comes."""
     while True:
         with _told(on_wait):
             return await ask()
@@ -174,7 +174,7 @@ async def _patiently(ask: Callable[[], Awaitable[T]], on_wait: OnWait) -> T:
 
 
 def _check_address(settings: Settings) -> None:
-    """See that the bridge can be at such an address.
+    """Checks that the bridge can have such an address.
 
     Raises:
         ConfigError: only signal-cli's own daemon has a socket.
@@ -184,10 +184,10 @@ def _check_address(settings: Settings) -> None:
 
 
 async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_being_set_up: bool = False) -> Account:
-    """The account to answer for: the one that is set, else the only one; waits until there is one.
+    """The account to answer for: the configured one, else the only one; waits until there is one.
 
     Raises:
-        ConfigError: the bridge has others than the one that is set, or several, and nobody is asked which is meant.
+        ConfigError: the bridge does not have the configured account, or has several, and nobody can be asked.
     """
     link = linking_over(settings, bridge)
     try:
@@ -219,7 +219,7 @@ async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_be
 
 
 def _only(choice: Choice) -> Account | None:
-    """The account that is meant; None where the bridge has none yet.
+    """The account that is meant; None if the bridge has none yet.
 
     Raises:
         ConfigError: it has several, or others, or one that it cannot name.
@@ -238,7 +238,7 @@ def _only(choice: Choice) -> Account | None:
 
 @contextmanager
 def _told(on_wait: OnWait) -> Generator[None]:
-    """Tell of a bridge that cannot be asked, for it is asked again."""
+    """Reports a bridge that cannot be reached, which is then asked again."""
     try:
         yield
     except Disconnected as error:
@@ -246,7 +246,7 @@ def _told(on_wait: OnWait) -> Generator[None]:
 
 
 def pause_seconds(looks: int) -> float:
-    """How long to wait before the next look, after so many in vain for an account."""
+    """How long to wait before the next look-up, after that many in vain."""
     spread = random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
     return _LONG_PAUSE_SECONDS if looks > _MANY_LOOKS else _PAUSE_SECONDS * spread
 

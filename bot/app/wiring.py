@@ -1,4 +1,4 @@
-"""The loops and everything they stand on, over an open store: which part is handed which.
+"""The loops and everything they need, over an open store: which part gets which.
 
 settings, transport, store --> turns, approvals, commands, budgets --> intake, worker, sender, ... --> Aldis
 """
@@ -81,8 +81,7 @@ from tools import Tool, ToolSource
 class Parts:
     """The parts over an open store, and what they share.
 
-    `reader` None: no feeds are read. `ask` looks at servers; None: nobody does. `restarts` None: it
-    cannot be restarted.
+    `reader` None: no feeds are read. `ask` checks servers; None: nothing does. `restarts` None: it cannot be restarted.
     """
 
     def __init__(
@@ -147,7 +146,7 @@ class Parts:
         self.quotas = Quotas(store, self._clock)
 
     def aldis(self, provider: Provider, tools: Sequence[Tool], more: Sequence[ToolSource] = ()) -> Aldis:
-        """All of them together; `more` are the tools that are known only while it runs."""
+        """All of them together; `more` are sources of tools known only while it runs."""
         settings = self._settings
         self._menu = Menu(
             models=settings.llm.models_to_choose,
@@ -231,7 +230,7 @@ class Parts:
         )
 
     def judge(self, provider: Provider) -> ReportJudge:
-        """Who reads what pages say of a claim; nobody where there is no model."""
+        """Judges what pages say about a claim; without a model it judges nothing."""
         has_model = set(self._settings.llm.providers_in_order) != {"offline"}
         return ReportJudge(self._store, self._clock, self._turns, provider if has_model else None, self._budget)
 
@@ -255,7 +254,7 @@ class Parts:
         return checkups
 
     def _agent(self, provider: Provider, toolbox: Toolbox) -> MultimodalAgent:
-        """One that reads what comes with messages, and speaks where it is spoken to."""
+        """An agent that reads attachments, and speaks if configured."""
         settings, speech = self._settings, self._speech
         agent = Agent(
             provider,

@@ -1,1 +1,1 @@
-"""An answer as Signal shows it."""
+"""Formats an answer the way Signal shows it."""

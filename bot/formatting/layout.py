@@ -1,10 +1,10 @@
-"""What Markdown looks like in Signal, which knows five styles and one proportional font on a narrow screen.
+"""How Markdown looks in Signal, which has five styles and one proportional font on a narrow screen.
 
-A heading is a bold line between blank lines; bullets are "• ", numbers stay, tasks are "☐" and "☑", what is nested is
-indented; a quote's lines begin with "> "; a rule is "———"; code is monospace, its fences and its language go; a link
-is "text (address)", or the address alone where the text says no more; line breaks and blank lines are the author's.
-A table that is narrow and plain is aligned in monospace; any other becomes a block of "Header: value" lines for each
-row, for columns do not line up in a proportional font and wrapped lines cannot be read.
+A heading is a bold line between blank lines; bullets are "• ", numbers stay, tasks are "☐" and "☑", nested items are
+indented; quoted lines begin with "> "; a rule is "———"; code is monospace, without its fences and language; a link is
+"text (address)", or just the address if the text says no more; line breaks and blank lines are the author's.
+A narrow, plain table is aligned in monospace; any other becomes a block of "Header: value" lines per row, because
+columns do not line up in a proportional font and wrapped lines cannot be read.
 
 Pure.
 """
@@ -31,16 +31,15 @@ _STYLES = {"strong": Style.BOLD, "em": Style.ITALIC, "s": Style.STRIKETHROUGH, "
 _BOLD: Styles = frozenset({Style.BOLD})
 _CODE: Styles = frozenset({Style.MONOSPACE})
 _APART = frozenset({"heading_open", "fence", "table_open", "hr"})
-"""Blocks with a blank line before and after them, outside lists, whether the author left one or not."""
+"""Blocks with a blank line before and after them, outside lists, whether or not the author left one."""
 _FLUSH = frozenset({"fence", "table_open"})
-"""Blocks that a list does not indent: code is there to be copied, and a table needs the width."""
+"""Blocks that a list does not indent: code is meant to be copied, and a table needs the width."""
 
 
 def style_beginning(markdown: str, limit_chars: int) -> StyledText:
-    """The first so many characters of a Markdown text, as `graphemes.clean_text` leaves it, as Signal can show them.
+    """The first `limit_chars` of a Markdown text, cleaned by `graphemes.clean_text`, as Signal can show them.
 
-    Empty where nothing but markers is there; where the page grows past the limit (tables do), it ends there, a little
-    later.
+    Empty if there are only markers; if the page grows beyond the limit (as with tables), it ends there, slightly late.
     """
     source = markdown[:limit_chars]
     page = _Page(source.split("\n"), limit_chars)
@@ -50,7 +49,7 @@ def style_beginning(markdown: str, limit_chars: int) -> StyledText:
 
 @dataclass
 class _Container:
-    """A quote or a list item: what stands in front of its first line, and of the others."""
+    """A quote or a list item: the prefixes of its first line and of the others."""
 
     first: str
     rest: str
@@ -61,7 +60,7 @@ class _Container:
         return not self.rest.strip()
 
     def prefix(self) -> str:
-        """What the next line begins with."""
+        """The prefix of the next line."""
         prefix = self.rest if self.begun else self.first
         self.begun = True
         return prefix
@@ -69,17 +68,17 @@ class _Container:
 
 @dataclass
 class _Page:
-    """The text so far: blocks set one below the other, each line behind the prefixes of its containers."""
+    """The text so far: blocks one below the other, each line after the prefixes of its containers."""
 
     lines: Sequence[str]
     room_chars: int
     pieces: list[Piece] = field(default_factory=list[Piece])
     containers: list[_Container] = field(default_factory=list[_Container])
     is_apart: bool = False
-    """Whether the block set last stands apart."""
+    """Whether the last block is set apart."""
 
     def fill(self, blocks: Sequence[Token]) -> None:
-        """Set all blocks."""
+        """Sets all blocks."""
         rest = iter(blocks)
         for block in rest:
             match block.type:
@@ -95,10 +94,10 @@ class _Page:
                 case "paragraph_open" | "heading_open" | "table_open" | "fence" | "hr":
                     self._set(block, self._content(block, rest))
                 case _:
-                    pass  # the outside of lists, and the ends of blocks that were read to their end
+                    pass  # the outside of lists, and the ends of blocks already read
 
     def _content(self, block: Token, rest: Iterator[Token]) -> Iterable[Piece]:
-        """The words of a block, which are read from the tokens behind it."""
+        """The words of a block, read from the tokens after it."""
         match block.type:
             case "paragraph_open":
                 return self._paragraph(block, _words(next(rest)))
@@ -114,7 +113,7 @@ class _Page:
                 return [(_RULE, PLAIN)]
 
     def _paragraph(self, block: Token, words: list[Piece]) -> list[Piece]:
-        """A paragraph's words: a task's box becomes its item's marker; indentation stays where it means nothing."""
+        """A paragraph's words: a task's box becomes its item's marker; meaningless indentation stays."""
         if not self.containers:
             line = self.lines[block.map[0]] if block.map else ""
             return [(line[: len(line) - len(line.lstrip(" \t"))], PLAIN), *words]
@@ -131,7 +130,7 @@ class _Page:
         self._write(content, flush=flush)
 
     def _begin(self, block: Token, *, flush: bool) -> None:
-        """Go to the block's first line, below a blank line where the author left one or one of two stands apart."""
+        """Starts the block's first line, after a blank line if the author left one or either block is set apart."""
         apart = block.type in _APART
         is_listed = any(container.is_item and container.begun for container in self.containers)
         if self.pieces:
@@ -150,7 +149,7 @@ class _Page:
         return first > 0 and not self.lines[first - 1].strip(" \t>")
 
     def _close_container(self) -> None:
-        """Leave a quote or an item; one without content is its marker."""
+        """Leaves a quote or an item; one without content consists of its marker."""
         if not self.containers[-1].begun:
             self._put(("\n" if self.pieces else "") + self._next_prefix().rstrip(), PLAIN)
         self.containers.pop()
@@ -162,7 +161,7 @@ class _Page:
         return "".join(container.rest for container in self.containers if not (flush and container.is_item))
 
     def _write(self, pieces: Iterable[Piece], *, flush: bool) -> None:
-        """Add the pieces; a style goes on over a line's indentation, over the bar of a quote only in code."""
+        """Adds the pieces; a style continues over a line's indentation, but over a quote's bar only in code."""
         prefix = self._prefix(flush=flush)
         for text, styles in pieces:
             first, *others = text.split("\n")
@@ -180,12 +179,12 @@ class _Page:
 
 
 def _code(fence: Token) -> str:
-    """The code between two fences; without any, what stands behind the first, for that is no language then."""
+    """The code between two fences; if there is none, the text after the first fence, which then is not a language."""
     return fence.content.strip("\n") if fence.content.strip() else fence.info.strip()
 
 
 def _words(inline: Token) -> list[Piece]:
-    """The words of a paragraph, a heading or a cell with their styles; a line break is a line feed in them."""
+    """The styled words of a paragraph, a heading or a cell; line breaks are line feeds."""
     words: list[Piece] = []
     links: list[tuple[Token, int]] = []
     depth: Counter[Style] = Counter()
@@ -210,7 +209,7 @@ def _words(inline: Token) -> list[Piece]:
 
 
 def _linked(label: list[Piece], link: Token, styles: Styles) -> list[Piece]:
-    """A link's label and its address; one of them where they say the same."""
+    """A link's label and address, or only one of them if they say the same."""
     address, title = str(link.attrs.get("href", "")), str(link.attrs.get("title", ""))
     text = "".join(words for words, _ in label).strip()
     bare = _SCHEME.sub("", address, count=1)
@@ -224,7 +223,7 @@ def _linked(label: list[Piece], link: Token, styles: Styles) -> list[Piece]:
 
 
 def _rows(blocks: Iterator[Token], lines: Sequence[str]) -> list[list[Cell]]:
-    """The rows of a table up to its end, the header first, each with as many cells as the header."""
+    """The rows of a table up to its end, header first, each with as many cells as the header."""
     rows: list[list[Cell]] = []
     line = ""
     for block in takewhile(lambda block: block.type != "table_close", blocks):
@@ -242,7 +241,7 @@ def _rows(blocks: Iterator[Token], lines: Sequence[str]) -> list[list[Cell]]:
 
 
 def _surplus(line: str, columns: int) -> Cell:
-    """What a row has beyond the header's columns, as written: Markdown drops it."""
+    """What a row has beyond the header's columns, as written, because Markdown drops it."""
     cells = _CELL_BORDER.split(line.strip(" \t>"))
     cells = cells[cells[0] == "" :]
     surplus = [cell.strip() for cell in cells[columns:] if cell.strip()]

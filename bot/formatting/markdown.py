@@ -1,15 +1,15 @@
-r"""Reads a model's Markdown: what in it is a marker, and what is text. The only home of markdown-it-py.
+r"""Parses a model's Markdown: what is a marker, and what is text. The only home of markdown-it-py.
 
-The dialect is CommonMark with tables, `~~struck~~` and `||spoiler||`, read so that whatever is no marker stays. It
-departs from CommonMark where models write for people rather than for browsers:
+The dialect is CommonMark with tables, `~~struck~~` and `||spoiler||`, parsed so that anything but markers stays. It
+deviates from CommonMark because models write for people rather than for browsers:
 
 - HTML tags, entities (`&amp;`) and link definitions (`[1]: https://..`) stay as written: only a browser hides them.
-- Formulas (`$..$`, `$$..$$`, `\(..\)`, `\[..\]`) and bare addresses stay as written, whatever stands in them.
+- Formulas (`$..$`, `$$..$$`, `\(..\)`, `\[..\]`) and bare addresses stay as written, whatever they contain.
 - A backslash is a marker only before one of ``* _ ~ ` | # $ <`` and where it keeps `1\.` or `\-` from being a list;
   in a Windows path it never is.
 - `*`, `~~` and `||` open nothing inside a word or after a closing bracket (`5*3*2`, `x**2 + y**2`, `a||b||c`), and
-  work beside Chinese, Japanese and Korean characters, which have no spaces around their words.
-- Indented lines are no code, `+` is no bullet, `===` or `---` below a line makes no heading, line breaks stay.
+  work beside Chinese, Japanese and Korean characters, whose words are not separated by spaces.
+- Indented lines are not code, `+` is not a bullet, `===` or `---` below a line makes no heading, line breaks stay.
 """
 
 import re
@@ -30,10 +30,10 @@ _RULES = (
     *("autolink", "backticks", "balance_pairs", "emphasis", "image", "link", "newline", "strikethrough"),
 )
 _MAX_LEVEL = 12
-"""How deep quotes and lists (which count twice) nest; what is deeper stays text, for markdown-it would drop it."""
+"""How deep quotes and lists (which count twice) can nest; anything deeper stays text, since markdown-it drops it."""
 _MAX_COLUMNS, _MAX_ROWS = 20, 200
-"""The largest table; wider ones and further rows stay text. markdown-it fills rows up to the header's width, so that a
-few bytes would become many cells."""
+"""The largest table; wider ones and further rows stay text. markdown-it pads rows to the header's width, so that a few
+bytes would become many cells."""
 _LINE_END_SPACES = " \t"
 _RUN = re.compile(r"(.)\1*")
 _PAIRS = {"~": "s", "|": "spoiler"}
@@ -49,8 +49,8 @@ _LITERAL = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""What is text as it stands. The counts bound the search for an end that never comes; Pandoc's rule tells the
-dollars of a formula from those of a price."""
+"""Plain text. The counts limit the search for an end that never comes; Pandoc's rule tells a formula's dollars from
+those of a price."""
 _ALWAYS_ESCAPED = frozenset("*_~`|#$<")
 _LIST_MARKER = re.compile(r"\d{1,9}[.)]|[-+>]")
 _WINDOWS_PATH = re.compile(r"[\"'(]*(?:[A-Za-z]:(?:\\|$)|\\\\\w)")
@@ -64,7 +64,7 @@ _EAST_ASIAN = re.compile(
     "[\u1100-\u11ff\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 )
 _LAST_SPACED_SCRIPT = "\u058f"
-"""Latin, Greek, Cyrillic and Armenian letters stand below: in those scripts a word ends at a space."""
+"""The last letter of Latin, Greek, Cyrillic and Armenian, scripts in which a word ends at a space."""
 
 
 def tokens(markdown: str) -> list[Token]:
@@ -72,24 +72,24 @@ def tokens(markdown: str) -> list[Token]:
 
     Types: `paragraph`, `heading`, `blockquote`, `bullet_list`, `ordered_list`, `list_item`, `table`, `thead`, `tbody`,
     `tr`, `th`, `td` with `_open` and `_close`; `fence`, `hr`, `inline`. Children: `text`, `code_inline`, `softbreak`;
-    `strong`, `em`, `s`, `spoiler`, `link` (an image too) with `_open` and `_close`. `map` counts the text's lines.
+    `strong`, `em`, `s`, `spoiler`, `link` (an image, too) with `_open` and `_close`. `map` counts the text's lines.
     """
     return _parser().parse(markdown)
 
 
 class _Parser(MarkdownIt):
-    """Addresses stay as written: nothing is percent-encoded or refused, for nothing here is ever clicked on."""
+    """Keeps addresses as written: nothing is percent-encoded or refused, because nothing here is ever clicked on."""
 
     def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802 - markdown-it's name and signature
-        """Every address is a link."""
+        """Accepts every address."""
         return True
 
     def normalizeLink(self, url: str) -> str:  # noqa: N802 - markdown-it's name
-        """The address as it is."""
+        """The address unchanged."""
         return url
 
     def normalizeLinkText(self, link: str) -> str:  # noqa: N802 - markdown-it's name
-        """The address as it is."""
+        """The address unchanged."""
         return link
 
 
@@ -104,18 +104,18 @@ def _parser() -> MarkdownIt:
         parser.inline.ruler.at(name, rule)
     parser.inline.ruler.at("strikethrough", _pair)
     parser.inline.ruler2.at("strikethrough", _name_pairs)
-    parser.parse("")  # puts its rules together, which two threads must not do at once
+    parser.parse("")  # compiles its rules, which two threads must not do at once
     return parser
 
 
 def _listed(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001 - its signature
-    """A list, but none of plus signs: people begin the lines of a sum with them."""
+    """A list, unless of plus signs, with which people begin the lines of a sum."""
     is_sum = state.src.startswith("+", state.bMarks[start_line] + state.tShift[start_line])
     return not is_sum and list_block(state, start_line, end_line, silent)
 
 
 def _bounded(rule: RuleFuncBlockType) -> RuleFuncBlockType:
-    """The same rule, which leaves what is nested too deep to the paragraph."""
+    """The same rule, except that anything nested too deeply is left to the paragraph."""
 
     def bounded(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001 - its signature
         return state.level < _MAX_LEVEL and rule(state, start_line, end_line, silent)
@@ -141,7 +141,7 @@ def _literal(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdo
 
 
 def _is_escape(source: str, backslash: int) -> bool:
-    """Whether the backslash is a marker rather than a part of a path, a formula or a pattern."""
+    """Whether the backslash is a marker rather than part of a path, a formula or a pattern."""
     before = source[max(backslash - _MAX_PATH, 0) : backslash]
     word = before.rsplit(maxsplit=1)[-1] if before and not before[-1].isspace() else ""
     if _WINDOWS_PATH.match(word):
@@ -163,7 +163,7 @@ def _newline(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdo
 
 
 def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's signature
-    """A link behind an exclamation mark: a person can open it, a message cannot show it."""
+    """A link after an exclamation mark: a person can open it, but a message cannot show it."""
     if not state.src.startswith("![", state.pos, state.posMax):
         return False
     state.pos += 1
@@ -200,14 +200,14 @@ def _pair(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdown-
 
 
 def _push_delimiter(state: StateInline, content: str, length: int, *, opens: bool, closes: bool) -> None:
-    """A text token that `balance_pairs` may make a marker; a length of 0 is outside CommonMark's rule of three."""
+    """Adds a text token that `balance_pairs` may make a marker; length 0 exempts it from CommonMark's rule of three."""
     state.push("text", "", 0).content = content
     at = len(state.tokens) - 1
     state.delimiters.append(Delimiter(ord(content[0]), length, token=at, end=-1, open=opens, close=closes))
 
 
 def _name_pairs(state: StateInline) -> None:
-    """Give the pairs that were balanced their names; markdown-it knows those of `*` and `_` only."""
+    """Names the balanced pairs; markdown-it itself knows only those of `*` and `_`."""
     nested = (meta["delimiters"] for meta in state.tokens_meta if meta)
     for delimiters in (state.delimiters, *nested):
         for opener in delimiters:
@@ -228,7 +228,7 @@ def _run_length(state: StateInline) -> int:
 
 
 def _flanks(state: StateInline, length: int) -> tuple[bool, bool]:
-    """Whether the markers at the state's position may open, and whether they may close."""
+    """Whether the markers at the current position may open, and whether they may close."""
     start, end = state.pos, state.pos + length
     before = state.src[start - 1] if start else " "
     after = (state.src[end : min(end + 2, state.posMax)] + "  ")[:2]
@@ -238,7 +238,7 @@ def _flanks(state: StateInline, length: int) -> tuple[bool, bool]:
 
 
 def _star_flanks(before: str, after: str, length: int) -> tuple[bool, bool]:
-    """Of `*`, `~~` and `||`: in front of a word's end only two of them close (`**Half**way`, not `f***ing`)."""
+    """For `*`, `~~` and `||`: before the end of a word only two of them close (`**Half**way`, not `f***ing`)."""
     opens = not (after.isspace() or after in _CLOSING or before in _ENDING or _is_in_word(before))
     closes = not (before.isspace() or before in _OPENING)
     is_tight = after.isalnum() and (_is_in_word(before) or _is_punctuation(before))
@@ -246,7 +246,7 @@ def _star_flanks(before: str, after: str, length: int) -> tuple[bool, bool]:
 
 
 def _underscore_flanks(before: str, after: str) -> tuple[bool, bool]:
-    """Names are full of underscores (`__init__.py`, `_id`): they count only where a word surely begins or ends."""
+    """For underscores, of which names are full (`__init__.py`, `_id`): they count only at a certain word boundary."""
     opens = not after[0].isspace() and (before.isspace() or before in _AROUND_UNDERSCORES)
     ends = after[0].isspace() or (after[0] in _AFTER_UNDERSCORES and not after[1].isalnum() and after[0] != "(")
     return opens, ends and not before.isspace()

@@ -1,7 +1,7 @@
-"""A text with styles while it is worked on: put together from pieces, cut into parts, handed out as `Styled`.
+"""A styled text in the making: joined from pieces, cut into parts, converted to `Styled`.
 
-Indices are Python's (code points) until `StyledText.for_signal` counts in UTF-16 code units, as Signal does. Pure. Left
-to others: what is bold (`bot.formatting.markdown`), where a text is cut (`bot.formatting.split`).
+Indices are Python's (code points) until `StyledText.for_signal` counts UTF-16 code units, as Signal does. Pure. Left to
+others: what is bold (`bot.formatting.markdown`), where a text is cut (`bot.formatting.split`).
 """
 
 from bisect import bisect_right
@@ -13,14 +13,14 @@ from bot.formatting.graphemes import borders
 
 Styles = frozenset[Style]
 Piece = tuple[str, Styles]
-"""Words and the styles that all of them have."""
+"""Words and the styles that apply to all of them."""
 
 PLAIN: Styles = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Span:
-    """A style from `start` up to, not including, `end`."""
+    """A style from `start` up to, but excluding, `end`."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class StyledText:
 
     @classmethod
     def of(cls, content: Styled) -> "StyledText":
-        """Returns what `for_signal` gave as it was before; a range that does not fit the text is left out."""
+        """Reverses `for_signal`; drops ranges that do not fit the text."""
         places = {unit: place for place, unit in enumerate(utf16_offsets(content.text))}
         edges = ((places.get(given.start), places.get(given.start + given.length), given) for given in content.styles)
         spans = (
@@ -50,7 +50,7 @@ class StyledText:
         return cls(text=content.text, spans=_tidied(content.text, spans))
 
     def part(self, start: int, end: int) -> "StyledText":
-        """The text between two indices without the white space at its end; styles that reach out are cut there."""
+        """The text between two indices without trailing white space; styles that extend beyond are cut there."""
         text = self.text[start:end].rstrip()
         spans = (
             Span(start=max(span.start - start, 0), end=min(span.end - start, len(text)), style=span.style)
@@ -60,11 +60,11 @@ class StyledText:
         return StyledText(text=text, spans=_tidied(text, spans))
 
     def followed_by(self, line: str) -> "StyledText":
-        """The same text, a blank line, and a plain line."""
+        """The text followed by a blank line and a plain line."""
         return StyledText(text=f"{self.text}\n\n{line}", spans=self.spans)
 
     def for_signal(self) -> Styled:
-        """The same as it crosses the door: ranges in UTF-16 code units."""
+        """The text for Signal, with ranges in UTF-16 code units."""
         units = utf16_offsets(self.text)
         return Styled(
             text=self.text,
@@ -76,15 +76,15 @@ class StyledText:
 
 
 def overlapping(stretches: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
-    """The first of these stretches, which are in order and apart, that this one overlaps; None: none. The same `start`
-    and `end` mean a place between two characters.
+    """The first of these ordered, separate stretches that overlaps this one; None if none does. An equal `start` and
+    `end` mean a position between two characters.
     """
     at = bisect_right(stretches, start, key=lambda stretch: stretch[1])
     return stretches[at] if at < len(stretches) and stretches[at][0] < end else None
 
 
 def join_pieces(pieces: Iterable[Piece]) -> StyledText:
-    """The pieces as one text, without white space at its two ends."""
+    """The pieces as one text, without surrounding white space."""
     words: list[str] = []
     spans: list[Span] = []
     size = 0
@@ -97,7 +97,7 @@ def join_pieces(pieces: Iterable[Piece]) -> StyledText:
 
 
 def _tidied(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Spans as `StyledText` wants them; a style that covers some of a character covers all of it."""
+    """Normalises spans for `StyledText`; a style that covers part of a character covers all of it."""
     spans = tuple(spans)
     if not spans:
         return ()
@@ -116,7 +116,7 @@ def _tidied(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def _merged(edges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Sorted edges, with those that overlap or touch made one."""
+    """Sorted edges, merged where they overlap or touch."""
     merged: list[tuple[int, int]] = []
     for start, end in edges:
         if merged and start <= merged[-1][1]:
@@ -127,7 +127,7 @@ def _merged(edges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _trimmed(text: str, where: bytes, start: int, end: int) -> tuple[int, int]:
-    """Without the white space at both ends; a space that carries an accent is a visible character."""
+    """The span without surrounding white space; a space that carries an accent is a visible character."""
     while start < end and text[start].isspace() and where[start + 1]:
         start += 1
     while start < end and text[end - 1].isspace():

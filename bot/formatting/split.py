@@ -1,10 +1,10 @@
-"""An answer as the model wrote it becomes a message that fits Signal: styled, cut where a reader would pause.
+"""Turns an answer as the model wrote it into a message that fits Signal: styled, cut where a reader would pause.
 
 Signal carries 2,000 bytes of UTF-8 inside a message. The bridges send a longer text by themselves as a long-text
-attachment, and phones show it as one message with "Read more", up to 64 KiB. Where a long text cannot be sent it is
+attachment, and phones show it as one message with "Read more", up to 64 KiB. If a long text cannot be sent, it is
 split into a few messages: after a paragraph, else a line, else a sentence, else a word, else between two characters. A
-style that spans a cut goes on in the next part; a code block stays whole where it fits into one part; a heading stays
-with what follows. What is longer than the last part ends with a visible mark.
+style that spans a cut continues in the next part; a code block stays whole if it fits into one part; a heading stays
+with what follows. If there is too much for the last part, it ends with a visible mark.
 
 Source: ServiceConfig.java of github.com/AsamK/signal-cli (0.14.6); MessageUtil.kt and DataMessageProcessor.kt of
 github.com/signalapp/Signal-Android (2026-11-22).
@@ -22,27 +22,27 @@ from bot.formatting.layout import style_beginning
 from bot.formatting.spans import Span, StyledText, overlapping
 
 LIMIT_BYTES = 2000
-"""Of a part: what travels inside a message."""
+"""The limit of a part: what fits inside a message."""
 MAX_MESSAGE_BYTES = 64 * 1024
-"""Of a message with its long text: phones fetch no longer one by themselves (`MAX_TOTAL_BODY_SIZE_BYTES`)."""
+"""The limit of a message with its long text: phones do not fetch more by themselves (`MAX_TOTAL_BODY_SIZE_BYTES`)."""
 MAX_RANGES = 250
-"""Styles and mentions in one message: phones pass over those behind (`BODY_RANGE_PROCESSING_LIMIT`)."""
+"""The limit of styles and mentions in one message: phones ignore the rest (`BODY_RANGE_PROCESSING_LIMIT`)."""
 MIN_LIMIT_BYTES = 200
 """Less leaves no room for a cut mark and a character of any size."""
 
 _QUOTE_CHARACTERS = 200
 
 _MAX_GROWTH = 30
-"""How many times as long as its Markdown a page may become by quotes, lists and rules."""
+"""How many times longer than its Markdown a page can become through quotes, lists and rules."""
 _MAX_SENT = 300_000
 """More characters than any answer is sent with."""
 _READ = 2
-"""How much of an answer is read, as a multiple of what the parts hold: the time spent on it is bounded."""
+"""How much of an answer is read, as a multiple of what the parts can hold, to limit the time spent on it."""
 _LOOSE, _DENSE = 1 / 8, 3 / 4
-"""How much of a part is filled at least before a better border is preferred to a later one. Dense is for answers that
+"""How full a part must at least be for a better border to be preferred to a later one. Dense is for answers that
 would not fit into the parts otherwise."""
 _HEADING_CHARS = 100
-"""A longer line in bold is a paragraph."""
+"""A longer bold line is a paragraph."""
 _PARAGRAPH = re.compile(r"(?=\n[ \t>]*\n)")
 _LINE = re.compile(r"(?=\n)")
 _SENTENCE = re.compile(
@@ -57,7 +57,7 @@ _WORD = re.compile("(?=[ \t\u3000\u200b])|(?<=[、，；：])")
 _BORDERS = (_PARAGRAPH, _LINE, _SENTENCE, _WORD)
 _BETWEEN = re.compile("(?:[ \t]*\n(?:[ \t>]*\n)*)|[ \t\u3000\u200b]+")
 _BETWEEN_CODE = re.compile("(?:[ \t]*\n)+|[ \t]+")
-"""As above, but in code a line of ">" alone is code; the next line's indentation stays in both."""
+"""As above, but in code a line of ">" alone is code; both keep the next line's indentation."""
 
 
 def parts(
@@ -65,9 +65,9 @@ def parts(
 ) -> tuple[Styled, ...]:
     """The messages to send for an answer, in order, each of at most `limit_bytes` of UTF-8.
 
-    Empty for an answer without a visible character; one of nothing but markers is sent as it stands. An
-    answer that does not fit into `max_parts`, or is more than twice as long as those hold, ends with `cut_mark`: a
-    plain sentence for the person, on a line of its own.
+    Empty for an answer without a visible character; one of nothing but markers is sent as it is. An answer that does
+    not fit into `max_parts`, or is more than twice as long as those can hold, ends with `cut_mark`: a plain sentence
+    for the person, on a line of its own.
 
     Raises:
         ValueError: the limits contradict each other (`limit_bytes` under 200, `max_parts` under 1, a mark longer than
@@ -83,14 +83,14 @@ def parts(
     if len(answer) > read_chars:
         page = page.followed_by(cut_mark)
     if len(page.text.encode()) <= limit_bytes:
-        return (page.for_signal(),)  # the usual answer: nobody needs to know where it could be cut
+        return (page.for_signal(),)  # the usual answer: it need not be cut
     return tuple(part.for_signal() for part in _Cutter.of(page).parts(limit_bytes, max_parts, cut_mark))
 
 
 def visible(markdown: str) -> StyledText:
-    """What people see of an answer; an answer of nothing but markers is seen as it stands.
+    """An answer as people see it; one of nothing but markers is seen as it is.
 
-    All of it, although a page grows longer than its Markdown; of a table whose cells repeat a long header, at least
+    All of it, although a page can be longer than its Markdown; of a table whose cells repeat a long header, at least
     what `parts` would send.
     """
     answer = clean_text(markdown)
@@ -99,9 +99,9 @@ def visible(markdown: str) -> StyledText:
 
 
 def one_message(markdown: str, *, cut_mark: str) -> tuple[Styled | None, bool]:
-    """Returns an answer as a single message of at most `MAX_MESSAGE_BYTES`, and whether that is all of it.
+    """Returns an answer as a single message of at most `MAX_MESSAGE_BYTES`, and whether it is complete.
 
-    None for an answer without a visible character. What is cut ends with `cut_mark`, as in `parts`.
+    None for an answer without a visible character. If it is cut, it ends with `cut_mark`, as in `parts`.
     """
     found = parts(markdown, limit_bytes=MAX_MESSAGE_BYTES, max_parts=1, cut_mark=cut_mark)
     if not found:
@@ -110,18 +110,18 @@ def one_message(markdown: str, *, cut_mark: str) -> tuple[Styled | None, bool]:
 
 
 def is_long(content: Styled) -> bool:
-    """Whether a text is sent as an attachment, for it is too long to travel inside a message."""
+    """Whether a text is sent as an attachment because it is too long to fit inside a message."""
     return len(content.text.encode()) > LIMIT_BYTES
 
 
 def split(content: Styled, *, max_parts: int, cut_mark: str) -> tuple[Styled, ...]:
-    """Splits a message that was put together already into parts of at most `LIMIT_BYTES`; see `parts`."""
+    """Splits a finished message into parts of at most `LIMIT_BYTES`; see `parts`."""
     cutter = _Cutter.of(StyledText.of(content))
     return tuple(part.for_signal() for part in cutter.parts(LIMIT_BYTES, max_parts, cut_mark))
 
 
 def quoting(message: Incoming) -> QuoteTarget | None:
-    """The quote with which an answer shows in a group what it answers; None in a direct conversation."""
+    """The quote by which an answer in a group shows what it answers; None in a direct chat."""
     if not message.chat.is_group:
         return None
     return QuoteTarget(author=message.author, sent_at=message.sent_at, text=message.text[:_QUOTE_CHARACTERS])
@@ -136,7 +136,7 @@ def _check(limit_bytes: int, max_parts: int, cut_mark: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Cutter:
-    """A page and where it may be cut."""
+    """A page and where it can be cut."""
 
     page: StyledText
     characters: bytes
@@ -144,13 +144,13 @@ class _Cutter:
     code: tuple[tuple[int, int], ...]
     """Start and end of each code block: monospace over several lines."""
     code_bytes: Mapping[tuple[int, int], int]
-    """How long each of them is in UTF-8."""
+    """The length of each code block in UTF-8."""
     headings: frozenset[int]
-    """The ends of short lines that are bold as a whole."""
+    """The ends of short lines that are entirely bold."""
 
     @classmethod
     def of(cls, page: StyledText) -> "_Cutter":
-        """Look for the borders of a page once."""
+        """Finds the borders of a page once."""
         text = page.text
         code, bold = ([span for span in page.spans if span.style is style] for style in (Style.MONOSPACE, Style.BOLD))
         blocks = tuple((span.start, span.end) for span in code if "\n" in text[span.start : span.end])
@@ -163,7 +163,7 @@ class _Cutter:
         )
 
     def parts(self, limit_bytes: int, max_parts: int, cut_mark: str) -> list[StyledText]:
-        """The parts, loosely cut where they are few enough, else densely, else the first of them and the mark."""
+        """The parts, cut loosely if they are few enough, else densely, else the first of them and the mark."""
         for fill in (_LOOSE, _DENSE):
             slices = list(islice(self._slices(limit_bytes, fill), max_parts + 1))
             if len(slices) <= max_parts:
@@ -174,7 +174,7 @@ class _Cutter:
         return [*(self.page.part(*each) for each in kept), last.followed_by(cut_mark)]
 
     def _slices(self, limit_bytes: int, fill: float) -> Iterator[tuple[int, int]]:
-        """Start and end of each part, to the end of the text; what lies between two of them is white space."""
+        """Start and end of each part, to the end of the text; only white space lies between two of them."""
         start = 0
         while start < len(self.page.text):
             end = self._end(start, limit_bytes, fill)
@@ -188,7 +188,7 @@ class _Cutter:
         return self.characters.rfind(1, end, found.end() + 1) if found else end
 
     def _end(self, start: int, limit_bytes: int, fill: float) -> int:
-        """Where the part that begins at `start` ends."""
+        """The end of the part that begins at `start`."""
         last = fitting(self.page.text, start, limit_bytes)
         if last == len(self.page.text):
             return last
@@ -215,10 +215,10 @@ class _Cutter:
         return self.code_bytes[code] > limit_bytes and border in {_LINE, _WORD}
 
     def _code_around(self, index: int) -> tuple[int, int] | None:
-        """The code block that a cut at the index would go through."""
+        """The code block that a cut at the index would split."""
         return overlapping(self.code, index, index)
 
 
 def _is_heading(text: str, span: Span) -> bool:
-    """Whether a bold span begins a line and is short; it ends one where a cut after it is asked for."""
+    """Whether a bold span is short and begins a line; the caller asks only at line ends."""
     return span.end - span.start <= _HEADING_CHARS and (span.start == 0 or text[span.start - 1] == "\n")

@@ -1,8 +1,7 @@
-"""A table on a narrow screen with a proportional font: aligned in monospace where it fits, else a block for each row.
+"""A table on a narrow screen with a proportional font: aligned in monospace if it fits, else one block per row.
 
-Columns do not line up in a proportional font, and a monospace line that wraps cannot be read: so a table of more than
-28 columns of characters, or with characters of another width (emoji, Chinese), becomes blocks of "Header: value"
-lines. Pure.
+Columns do not line up in a proportional font, and wrapped monospace lines cannot be read. So a table wider than 28
+characters, or with characters of another width (emoji, Chinese), becomes blocks of "Header: value" lines. Pure.
 """
 
 import re
@@ -14,7 +13,7 @@ from bot.formatting.spans import PLAIN, Piece, Styles
 Cell = list[Piece]
 
 _GRID_CHARS = 28
-"""How many monospace characters stand side by side in a bubble on a small phone (360 dp wide, 16 sp)."""
+"""How many monospace characters fit side by side in a bubble on a small phone (360 dp wide, 16 sp)."""
 _GRID_TEXT = re.compile("[ -~\u00a0-\u024f\u0370-\u0482\u048a-\u052f–—‘’“”…€]*")
 """Characters that have the same width in every monospace font."""
 _EMPTY = "–"
