@@ -262,11 +262,12 @@ class TestImage:
         return sent
 
     def test_installs_what_the_lock_names(self) -> None:
-        """Hashes are checked, and both stages stand on the same pinned Python."""
+        """Hashes are checked, and both stages stand on the same Python, pinned by its digest."""
         assert "--require-hashes" in self.text
-        bases = re.findall(r"^FROM (\S+)", self.text, re.MULTILINE)
-        assert len(set(bases)) == 1
-        assert re.fullmatch(r"python:3\.13\.\d+-slim-\w+", bases[0])
+        assert re.findall(r"^FROM (\S+)", self.text, re.MULTILINE) == ["${BASE}", "${BASE}"]
+        bases = re.findall(r"^ARG BASE=(\S+)", self.text, re.MULTILINE)
+        assert len(bases) == 1
+        assert re.fullmatch(r"python:3\.13\.\d+-slim-\w+@sha256:[0-9a-f]{64}", bases[0])
 
     def test_what_an_image_may_have_besides_is_what_was_tested(self) -> None:
         """Nothing of it comes unasked; the lock files of the extras pin what those of Aldis and the tests pin."""
