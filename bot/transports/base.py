@@ -1,6 +1,6 @@
-"""The seam to where people write: envelopes come in, replies go out.
+"""The seam to wherever people write: envelopes come in, replies go out.
 
-The double of this seam is `bot.transports.terminal.transport`, which ships.
+Its double, `bot.transports.terminal.transport`, ships with Aldis.
 """
 
 from collections import deque
@@ -14,7 +14,7 @@ from bot.transports.bridge_versions import Release
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelAnswered:
-    """Progress: one completion came."""
+    """Progress: a completion has arrived."""
 
     provider: str
     model: str
@@ -24,12 +24,12 @@ class ModelAnswered:
     """In US dollars, or `unknown`."""
     latency_seconds: float
     instead_of: str = ""
-    """The model that was to answer and did not, as `provider model`; empty: this is the one."""
+    """The model that should have answered and did not, as `provider model`; empty if this is the one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolStarted:
-    """Progress: a tool begins to run; `arguments` is JSON in short."""
+    """Progress: a tool starts to run; `arguments` is shortened JSON."""
 
     name: str
     arguments: str
@@ -52,7 +52,7 @@ class ModelFailed:
     provider: str
     """The one that was asked last."""
     error: str
-    """The kind of failure, as `bot.errors` calls it."""
+    """The kind of failure, by its name in `bot.errors`."""
 
 
 Progress = ModelAnswered | ModelFailed | ToolStarted | ToolEnded
@@ -63,42 +63,42 @@ class Group:
     """A group that the account is in, or is invited to."""
 
     id: str
-    """Base64, exact case: what stands behind `group:` in a `ChatId`."""
+    """Base64, in its exact case: what follows `group:` in a `ChatId`."""
     name: str
     members: frozenset[PersonId]
-    """Everybody in it, the account itself included; empty where the bridge does not tell."""
+    """Everybody in it, including the account itself; empty if the bridge does not tell."""
     is_complete: bool = True
-    """Whether the bridge names everybody in it by their uuid."""
+    """Whether the bridge gives the UUID of every member."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Contact:
-    """A person whom the account knows."""
+    """A person that the account knows."""
 
     person: PersonId
     number: str | None
-    """None where the person hides it."""
+    """None if the person hides it."""
     name: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Identity:
-    """The key by which somebody is known, as the bridge knows it."""
+    """Somebody's identity key, as the bridge knows it."""
 
     person: PersonId
     is_trusted: bool
     key: str
-    """Its fingerprint; the same for the same key, meaningless otherwise."""
+    """Its fingerprint: equal for equal keys, meaningless otherwise."""
     safety_number: str
-    """Sixty digits in groups of five, to be compared with those that the person's own phone shows; may be empty."""
+    """Sixty digits in groups of five, to be compared with the person's own phone; can be empty."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MissedRecipient:
-    """Somebody whom a send to a group did not reach although it reached others."""
+    """Somebody whom a send to a group missed although it reached others."""
 
     person: PersonId | None
-    """None where the bridge does not tell."""
+    """None if the bridge does not tell."""
     reason: str
     """`untrusted`, `unregistered`, `no_keys`, `rate_limit` or `network`."""
 
@@ -108,12 +108,12 @@ class Transport(Protocol):
 
     @property
     def account(self) -> str:
-        """The id of the account that it receives for, or `terminal`; its number as long as the bridge tells no id."""
+        """The id of the account that it receives for, or `terminal`; its number as long as the bridge gives no id."""
         ...
 
     @property
     def number(self) -> str | None:
-        """The phone number of the account, where it has one."""
+        """The phone number of the account, if it has one."""
         ...
 
     @property
@@ -123,7 +123,7 @@ class Transport(Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Whether a stream of envelopes is open, as far as one can tell."""
+        """Whether a stream of envelopes is open, as far as can be told."""
         ...
 
     @property
@@ -141,60 +141,60 @@ class Transport(Protocol):
 
     @property
     def has_next(self) -> bool:
-        """Whether a further envelope has come together with the last: asking for it means no waiting for anybody.
+        """Whether another envelope arrived together with the last one, so that asking for it does not wait.
 
-        What has come together is written down together.
+        Envelopes that arrived together are stored together.
         """
         ...
 
     @property
     def keeps_messages(self) -> bool:
-        """Whether what people send while no stream is open is kept by Signal.
+        """Whether Signal keeps what people send while no stream is open.
 
-        If it is lost, the stream is the last thing to end at a stop, for it is the first that people miss.
+        If not, those messages are lost, and so the stream is the last thing to end at a stop.
         """
         ...
 
     @property
     def max_pause_seconds(self) -> float:
-        """How long one may wait at most before a stream that broke is opened again.
+        """The longest pause before a broken stream is opened again.
 
-        Short where what comes meanwhile is lost; trying costs the bridge next to nothing.
+        Short if what arrives in the meantime is lost; trying costs the bridge next to nothing.
         """
         ...
 
     @property
     def problem(self) -> str | None:
-        """What keeps it from hearing everything although a stream is open, as a sentence for the operator; or None."""
+        """What keeps it from hearing everything despite an open stream, as a sentence for the operator; or None."""
         ...
 
     @property
     def challenge(self) -> str | None:
-        """The token of the captcha that Signal wants solved before it sends more; None while it wants none.
+        """The token of the captcha that Signal wants solved before it sends more; None if it wants none.
 
-        It belongs before the operator's eyes, never into a log.
+        Meant for the operator's eyes, never for a log.
         """
         ...
 
     @property
     def missed(self) -> deque[MissedRecipient]:
-        """Whom sends have missed, oldest first, the last few; the reader takes them out."""
+        """The last few people whom sends have missed, oldest first; the reader takes them out."""
         ...
 
     def envelopes(self) -> AsyncGenerator[Envelope]:
-        """The frames as they come, in order, from one connection; the next is read when the caller asks for it.
+        """Yields the frames as they arrive, in order, from one connection; each is read when the caller asks for it.
 
-        Frames that are no envelope are counted, logged without their text and passed over. Ends or raises when the
+        Frames that are no envelope are counted, logged without their text and skipped. Ends or raises when the
         connection is gone; the caller opens a new one.
 
         Raises:
-            Disconnected: the connection cannot be opened or broke.
-            ConfigError: the server answers that it will never work (unknown account, wrong mode).
+            Disconnected: the connection cannot be opened, or broke.
+            ConfigError: the server's answer means that it will never work (unknown account, wrong mode).
         """
         ...
 
     async def check_receiving(self) -> None:
-        """See that `envelopes` would open a stream, without opening one: what came over it would be lost.
+        """Checks that `envelopes` would open a stream, without opening one: what arrives over it would be lost.
 
         Raises:
             Disconnected, ConfigError: as `envelopes`.
@@ -202,57 +202,57 @@ class Transport(Protocol):
         ...
 
     def stop_receiving(self) -> None:
-        """Let `envelopes` end in order, for good: nothing more is fetched, what is under way is still handed out.
+        """Has `envelopes` end in order, for good: nothing more is fetched, what is under way is still handed out.
 
         Returns at once; `envelopes` ends within a few seconds, as far as the bridge knows how to stop.
         """
         ...
 
     def event(self, envelope: Envelope) -> Event | None:
-        """What the envelope says, or None where that is nothing for Aldis or cannot be read. Never raises.
+        """Returns the content of the envelope; None if it is nothing for Aldis or cannot be read. Never raises.
 
-        Of what the account itself did on another device only this is told: a `Receipt` for messages of our own.
+        Of what the account itself did on another device, only a `Receipt` for our own messages is reported.
         """
         ...
 
     async def send(self, reply: Reply) -> SentId:
-        """Send one message and give its id, within a deadline of the transport's own.
+        """Sends one message and returns its id, within a deadline of the transport's own.
 
-        Where `reply.edits` is set, that message of ours is edited; the id given is that of the new revision.
+        If `reply.edits` is set, that message of ours is edited; the id returned is that of the new revision.
 
         Raises:
-            NotSent: it surely did not go out; try again later.
-            NotUploaded: it surely did not, for its files were not taken.
-            Untrusted: it surely did not; try again when the recipient's safety number is trusted.
+            NotSent: it certainly did not go out; try again later.
+            NotUploaded: it certainly did not go out, because its files were not accepted.
+            Untrusted: it certainly did not go out; try again when the recipient's safety number is trusted.
             SendUnknown: it may have gone out.
-            SentUnnamed: it went out, and nobody knows its id.
+            SentUnnamed: it went out, but its id is unknown.
             Undeliverable: it never will.
         """
         ...
 
     async def remove(self, removal: Removal) -> SentId:
-        """Delete one of our own messages for everybody. Once more does no harm.
+        """Deletes one of our own messages for everybody. Repeating it does no harm.
 
-        Gives the id of the deletion itself: phones confirm it like a message, and a receipt for it must not be taken
-        for one of another send.
+        Returns the id of the deletion itself: phones confirm it like a message, and its receipt must not be taken for
+        that of another send.
 
         Raises:
             NotSent, SendUnknown: try again later.
             Untrusted: as for a message.
-            Undeliverable: it never will be deleted.
+            Undeliverable: it will never be deleted.
         """
         ...
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
-        """Show or hide that Aldis is writing; failures are swallowed (and logged), for nobody waits for it."""
+        """Shows or hides that Aldis is typing; failures are only logged, because nobody waits for it."""
         ...
 
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
-        """Put an emoji on a message of somebody, or take it off; a refusal is swallowed (and logged).
+        """Puts an emoji on somebody's message, or removes it; a refusal is only logged.
 
-        Gives Signal's name for the reaction, which phones confirm like a message; None: the bridge does not tell it.
+        Returns Signal's id of the reaction, which phones confirm like a message; None if the bridge does not report it.
 
         Raises:
             SendUnknown: it may still go out.
@@ -260,7 +260,8 @@ class Transport(Protocol):
         ...
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
-        """The bytes of a file that came with a message in this chat, within a deadline of the transport's own.
+        """Returns the content of a file that came with a message in this chat, within a deadline of the transport's
+        own.
 
         Raises:
             Disconnected: the bridge cannot be asked; try again later.
@@ -269,15 +270,15 @@ class Transport(Protocol):
         ...
 
     async def discard(self, attachment: Attachment) -> None:
-        """Delete the bridge's copy of a file where the bridge can; failures are swallowed (and logged)."""
+        """Deletes the bridge's copy of a file if the bridge can; failures are only logged."""
         ...
 
     async def receipt(self, envelope: Envelope) -> None:
-        """Tell the author that the message was read; failures are swallowed (and logged)."""
+        """Tells the author that the message was read; failures are only logged."""
         ...
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:
-        """Show a step of the running turn where the transport has a place for it; else nothing."""
+        """Shows a step of the running turn, if the transport has a place for it."""
         ...
 
     async def is_linked(self) -> bool:
@@ -289,7 +290,7 @@ class Transport(Protocol):
         ...
 
     async def release(self) -> Release | None:
-        """Which bridge it is, and in which version; None where there is none.
+        """Returns the bridge and its version; None if there is no bridge.
 
         Raises:
             Disconnected: the bridge cannot be asked.
@@ -297,7 +298,7 @@ class Transport(Protocol):
         ...
 
     async def groups(self) -> tuple[Group, ...]:
-        """The groups that the account is in.
+        """Returns the groups that the account is in.
 
         Raises:
             Disconnected: the bridge cannot be asked.
@@ -305,7 +306,7 @@ class Transport(Protocol):
         ...
 
     async def invitations(self) -> tuple[Group, ...]:
-        """The groups that the account is invited to and has not joined; until it does, nothing of them arrives.
+        """Returns the groups that the account is invited to and has not joined; until it does, nothing of them arrives.
 
         Raises:
             Disconnected: the bridge cannot be asked.
@@ -313,16 +314,16 @@ class Transport(Protocol):
         ...
 
     async def join(self, group: str) -> None:
-        """Accept the invitation to the group of this id; its members see that.
+        """Accepts the invitation to the group of this id; its members can see that.
 
         Raises:
-            CallRefused: the bridge refuses it, as where the invitation was withdrawn.
+            CallRefused: the bridge refuses it, for example because the invitation was withdrawn.
             Disconnected: the bridge cannot be asked.
         """
         ...
 
     async def contacts(self) -> tuple[Contact, ...]:
-        """The people whom the account knows, with number and uuid.
+        """Returns the people that the account knows, with number and UUID.
 
         Raises:
             Disconnected: the bridge cannot be asked.
@@ -330,7 +331,7 @@ class Transport(Protocol):
         ...
 
     async def identities(self) -> tuple[Identity, ...]:
-        """The keys of everybody whom the bridge knows.
+        """Returns the keys of everybody that the bridge knows.
 
         Raises:
             Disconnected: the bridge cannot be asked.
@@ -338,7 +339,7 @@ class Transport(Protocol):
         ...
 
     async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
-        """Trust the key that this person has now; with a safety number only if it is that key's, and as compared.
+        """Trusts the key that this person has now; with a safety number only if it matches, and then as compared.
 
         Raises:
             Disconnected: the bridge cannot be asked.
@@ -347,7 +348,7 @@ class Transport(Protocol):
         ...
 
     async def submit_challenge(self, captcha: str) -> None:
-        """Hand in the solution of the captcha that is wanted (see `challenge`), so that Signal sends again.
+        """Hands in the solution of the wanted captcha (see `challenge`), so that Signal sends again.
 
         Raises:
             Disconnected: the bridge cannot be asked.
@@ -356,7 +357,7 @@ class Transport(Protocol):
         ...
 
     async def note_to_self(self, text: str) -> SentId:
-        """Send a message to the account itself, to see whether anything of it comes back on the stream.
+        """Sends a message to the account itself, to see whether anything of it comes back on the stream.
 
         Raises:
             NotSent, SendUnknown, Undeliverable: as `send`.
@@ -364,28 +365,28 @@ class Transport(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Close connections; the transport is not used afterwards."""
+        """Closes the connections; the transport is not used afterwards."""
         ...
 
 
 NOT_SCANNED = "the code was not scanned in time"
 MAX_LINK_CODES = 15
-"""Each is good for about a minute: somebody who has not scanned one by then has gone away."""
+"""How many codes are shown, each good for about a minute: somebody who has scanned none of them has gone away."""
 
 
 class Linking(Protocol):
-    """A bridge's way to link Aldis to a Signal account, as a further device of the phone that has it."""
+    """A bridge's way to link Aldis to a Signal account, as another device of the phone that has it."""
 
     async def accounts(self) -> tuple[Account, ...]:
-        """The accounts that the bridge has already, perhaps without their ids; empty when there is none.
+        """Returns the accounts that the bridge already has, possibly without their ids; empty if it has none.
 
         Raises:
-            Disconnected: the bridge cannot be reached or did not succeed; try again.
+            Disconnected: the bridge cannot be reached or failed; try again.
         """
         ...
 
     async def identify(self, account: Account) -> Account:
-        """One of these accounts with its id; without, where the bridge answers and does not tell.
+        """Returns one of these accounts with its id; unchanged if the bridge answers but does not give it.
 
         Raises:
             Disconnected: as `accounts`.
@@ -393,7 +394,7 @@ class Linking(Protocol):
         ...
 
     async def start_link(self, device_name: str) -> str:
-        """The address (`sgnl://linkdevice?...`) that the QR code shows; good for about a minute.
+        """Returns the address (`sgnl://linkdevice?...`) for the QR code; good for about a minute.
 
         Raises:
             Disconnected: as `accounts`.
@@ -401,27 +402,28 @@ class Linking(Protocol):
         ...
 
     async def finish_link(self, uri: str, device_name: str) -> str:
-        """Wait until the phone has scanned the code and give the account's number, or its id where it has none.
+        """Waits until the phone has scanned the code; returns the account's number, or its id if it has none.
 
-        Empty where it has no number and the bridge tells no ids.
+        Empty if it has no number and the bridge gives no ids.
 
         Raises:
             Disconnected: the code was not scanned in time, or something failed on the way; start again with a new one.
-            LinkRefused: the bridge says that this account cannot be linked, as one that is linked already.
+            LinkRefused: the bridge says that this account cannot be linked, such as one that is linked already.
         """
         ...
 
     async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
-        """Have Signal send a code to a number that is to become an account of its own; by a call instead of an SMS.
+        """Has Signal send a code to a number that is to become an account of its own, by a call instead of an SMS if
+        wanted.
 
         Raises:
-            Disconnected: the bridge cannot be reached or did not succeed; try again.
-            CallRefused: Signal wants a captcha first, or refuses; the message is the bridge's own sentence.
+            Disconnected: the bridge cannot be reached or failed; try again.
+            CallRefused: Signal wants a captcha first, or refuses; the message is the bridge's own.
         """
         ...
 
     async def verify(self, number: str, code: str, *, pin: str | None) -> None:
-        """Make the number an account by the code that came; `pin` is that of its registration lock.
+        """Makes the number an account by the code that arrived; `pin` is that of its registration lock.
 
         Raises:
             Disconnected, CallRefused: as `register`.
@@ -429,5 +431,5 @@ class Linking(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Close connections; it is not used afterwards."""
+        """Closes the connections; it is not used afterwards."""
         ...

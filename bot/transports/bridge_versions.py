@@ -1,16 +1,16 @@
-"""How old a bridge is, and what is known to be wrong with its version: warns weeks before Signal drops it.
+"""The age of a bridge, and known problems of its version: warns weeks before Signal drops it.
 
 Signal's own apps expire 90 days after they were built; from then on its server may change what older programs rely on,
-and signal-cli says of its own releases that they may stop working after three months. That has cost accounts: when
-Signal began to want a new key exchange (April 2026), every account behind a signal-cli older than 0.14.1 was
-unregistered. What concerns ways that Aldis does not go is left out: `receive` with `maxMessages: 1` skips messages in
-manual mode (https://github.com/AsamK/signal-cli/issues/2055); Aldis subscribes.
+and signal-cli says that its own releases may stop working after three months. That has cost accounts: when Signal began
+to require a new key exchange (April 2026), every account behind a signal-cli older than 0.14.1 was unregistered.
+Problems of features that Aldis does not use are left out: `receive` with `maxMessages: 1` skips messages in manual mode
+(https://github.com/AsamK/signal-cli/issues/2055); Aldis subscribes.
 
 Left to others: asking a bridge for its version (the transports, `bot.doctor.bridge`).
 
 Source: the README, CHANGELOG and issues of AsamK/signal-cli and the tags of bbernhard/signal-cli-rest-api, read
-2026-11-22. A release that is not listed is taken to be as old as the next one that is; a newer one than all of them is
-taken to be well.
+2026-11-22. A release that is not listed counts as old as the next one that is; one newer than all of them counts as
+fine.
 """
 
 import re
@@ -22,7 +22,7 @@ from typing import Literal
 Bridge = Literal["signal_cli", "rest_api"]
 
 WARN_DAYS = 60
-"""From this age on the operator is told: a month is left to find an hour for it."""
+"""From this age on the operator is told: that leaves a month to find an hour for it."""
 MAX_DAYS = 90
 """From this age on Signal may drop a version at any time."""
 
@@ -50,44 +50,44 @@ _OUT_BY: Mapping[Bridge, Mapping[Version, date]] = {
         (0, 101): date(2026, 11, 21),  # wanted by signalbot 2.2.1 by then
     },
 }
-"""By when each release was out: its date, or the first day that it is known of."""
+"""When each release was out: its date, or the first day on which it is known to have existed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Release:
-    """A bridge as it runs."""
+    """A running bridge."""
 
     bridge: Bridge
     version: str
-    """What it says of itself; empty or "unset" where it does not know."""
+    """As it reports itself; empty or "unset" if it does not know."""
     is_http: bool = False
-    """Whether signal-cli is asked over HTTP."""
+    """Whether signal-cli is reached over HTTP."""
 
     @property
     def name(self) -> str:
-        """What people call it, with its version."""
+        """Its name for people, with its version."""
         return f"{_NAMES[self.bridge]} {self.version or 'of unknown version'}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Concern:
-    """Something that is wrong with a version, or soon will be."""
+    """A problem of a version, present or near."""
 
     words: str
-    """A sentence for the operator, without its full stop."""
+    """A sentence for the operator, without the full stop."""
     advice: str
     is_urgent: bool = False
-    """Whether messages or the account itself may be lost today."""
+    """Whether messages or the account itself can be lost today."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Flaw:
-    """What is known of versions of signal-cli, from one (included) to another (not included; None: still so)."""
+    """A known problem of signal-cli, from one version (included) to another (not included; None if not fixed yet)."""
 
     since: Version
     until: Version | None
     words: str
-    """Goes on after `signal-cli 0.14.3 `."""
+    """Follows `signal-cli 0.14.3 `."""
     advice: str
     is_urgent: bool = False
     only_over_http: bool = False
@@ -129,11 +129,11 @@ _FLAWS = (
         only_over_http=True,
     ),
 )
-"""Each with the issue in which it is told."""
+"""Each with the issue that reports it."""
 
 
 def warnings(release: Release, today: date) -> tuple[Concern, ...]:
-    """What the operator should know of this release, the urgent first."""
+    """Returns what the operator should know about this release, the urgent first."""
     known = _parsed(release.version)
     if known is None:
         words = f"{_NAMES[release.bridge]} does not tell its version, so nobody knows how old it is"
@@ -143,7 +143,7 @@ def warnings(release: Release, today: date) -> tuple[Concern, ...]:
 
 
 def age_days(release: Release, today: date) -> int | None:
-    """How many days ago a release was out at the latest; None where that is not known."""
+    """Returns how many days ago a release was out at the latest; None if unknown."""
     known = _parsed(release.version)
     if known is None:
         return None

@@ -20,16 +20,16 @@ from tools import why_unreachable
 
 
 async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
-    """Which bridge answers at an address.
+    """Returns which bridge answers at an address.
 
     Raises:
-        ConfigError: the address is none, or something else answers there.
+        ConfigError: the address is invalid, or something else answers there.
         Disconnected: nothing answers (yet); ask again.
     """
     if is_socket(url):
         await _spoken_to(url, timeout_seconds)
         return "signal_cli"
-    # At INFO httpx logs every address, and one may hold a password.
+    # At INFO httpx logs every address, which can contain a password.
     logging.getLogger("httpx").setLevel(logging.WARNING)
     # Loading the certificates takes a tenth of a second, and a plain http address needs none.
     verify = url.startswith("https:")
@@ -59,7 +59,7 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
 
 
 async def _spoken_to(url: str, timeout_seconds: float) -> None:
-    """See that signal-cli answers at a socket."""
+    """Checks that signal-cli answers at a socket."""
     rpc = Rpc(url, connect_seconds=timeout_seconds)
     try:
         await rpc.version(timeout_seconds=timeout_seconds)
@@ -76,7 +76,7 @@ async def _spoken_to(url: str, timeout_seconds: float) -> None:
 
 
 def _why(error: httpx.HTTPError | TimeoutError) -> str:
-    """Why an HTTP server did not answer. A socket waits for a whole line, and so says nothing at all to HTTP."""
+    """Why an HTTP server did not answer. A socket waits for a whole line, and so never answers HTTP at all."""
     if isinstance(error, TimeoutError | httpx.ReadTimeout):
         return "no answer in time; a socket of signal-cli is written tcp://host:port"
     return why_unreachable(error)

@@ -1,7 +1,7 @@
-"""What a way to people says that carries messages and nothing else of Signal's.
+"""The answers of a transport that carries messages and nothing else of Signal's.
 
-A transport that begins with this class adds `account`, `is_open`, `envelopes`, `stop_receiving`, `event` and `send`,
-and overrides whatever it can do besides. CONTRIBUTING.md shows one.
+A transport derived from this class adds `account`, `is_open`, `envelopes`, `stop_receiving`, `event` and `send`, and
+overrides whatever else it can do. CONTRIBUTING.md shows one.
 """
 
 from collections import deque
@@ -13,20 +13,20 @@ from bot.transports.bridge_versions import Release
 
 
 class PlainTransport:
-    """Has no number, receipts, groups, files or safety numbers, and says so as `Transport` wants it said."""
+    """Has no number, receipts, groups, files or safety numbers, and answers accordingly."""
 
     number: str | None = None
     has_receipts: bool = False
     keeps_messages: bool = True
-    """What was not read yet waits in the input."""
+    """What is not read yet waits in the input."""
     max_pause_seconds: float = 5.0
-    """A stream that breaks is opened again; nothing is known of what that costs."""
+    """A broken stream is opened again; the cost of that is unknown."""
     problem: str | None = None
     unreadable_frames: int = 0
     has_next: bool = False
     challenge: str | None = None
     heard_at: float | None = None
-    """It gives no sign of life but its messages."""
+    """Its messages are its only sign of life."""
 
     @property
     def missed(self) -> deque[MissedRecipient]:
@@ -34,14 +34,14 @@ class PlainTransport:
         return deque()
 
     async def check_receiving(self) -> None:
-        """Nothing can be in the way."""
+        """Nothing can get in the way."""
 
     def stop_receiving(self) -> None:
         """To be overridden; see `Transport`."""
         raise NotImplementedError
 
     async def remove(self, removal: Removal) -> SentId:  # noqa: ARG002
-        """What was said stays said."""
+        """Nothing can be deleted."""
         raise Undeliverable("nothing can be deleted here")
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
@@ -56,7 +56,7 @@ class PlainTransport:
         *,
         removed: bool,  # noqa: ARG002
     ) -> SentId | None:
-        """Nothing: a message cannot be marked; that Aldis is at work shows otherwise."""
+        """Nothing: messages cannot be marked, and other signs show that Aldis is at work."""
         return None
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:  # noqa: ARG002
@@ -113,5 +113,5 @@ class PlainTransport:
         raise Undeliverable("there is nobody to send it to")
 
     async def aclose(self) -> None:
-        """No further message is taken."""
+        """Stops taking messages."""
         self.stop_receiving()

@@ -1,10 +1,10 @@
-"""The seam to the account's own profile: name, words, picture, and the user name by which others find it.
+"""The seam to the account's own profile: name, about text, picture, and the user name by which others find it.
 
 Left to others: asking either bridge (`bot.transports.signal_cli.profile`, `bot.transports.rest_api.profile`), opening a
-picture that somebody has given (`bot.media.attachments`).
+given picture (`bot.media.attachments`).
 
 Source: signal-cli 0.14.6, `UpdateProfileCommand`, `UpdateAccountCommand` and `AccountHelper`; the limits as signal-cli
-0.13.14 gave them on a mock of Signal's server (2026-11-23).
+0.13.14 had them on a mock of Signal's server (2026-11-23).
 """
 
 import re
@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from typing import Protocol
 
 MAX_NAME_BYTES = 128
-"""As Signal's apps have it."""
+"""As in Signal's apps."""
 MAX_ABOUT_BYTES = 512
 MAX_PICTURE_BYTES = 10 * 1024 * 1024
 
 USERNAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,31}(?:\.(?:0[1-9]|[1-9][0-9]{1,8}))?", re.ASCII)
-"""A nickname, and perhaps a dot and digits; without them Signal gives some."""
+"""A nickname, optionally with a dot and digits; otherwise Signal adds some."""
 
 
 _JOINERS = str.maketrans("", "", "\u200c\u200d")
-"""Nobody sees them, and emoji and some scripts need them."""
+"""Invisible, but emoji and some scripts need them."""
 
 
 def is_line(text: str, *, max_bytes: int) -> bool:
-    """Whether the name or the words below it can be this: one line of signs that are seen, or nothing."""
+    """Whether this can be the name or the about text: one line of visible characters, or nothing."""
     return text.translate(_JOINERS).isprintable() and len(text.encode()) <= max_bytes
 
 
@@ -34,16 +34,16 @@ class AccountProfile:
     """What people see of the account."""
 
     name: str
-    """Empty: it has none yet."""
+    """Empty if it has none yet."""
     about: str
     has_picture: bool
     username: str | None
-    """As the bridge lists it, which may be one that was given up; None: it lists none."""
+    """As the bridge lists it, possibly one that was given up; None if it lists none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProfilePicture:
-    """A picture as it goes to Signal."""
+    """A picture as it is sent to Signal."""
 
     data: bytes
     content_type: str
@@ -51,13 +51,13 @@ class ProfilePicture:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProfileChange:
-    """What is to be another; the name is always given."""
+    """A change of the profile; the name is always given."""
 
     name: str
     about: str | None = None
-    """None: as it is."""
+    """None leaves it as it is."""
     picture: ProfilePicture | None = None
-    """None: as it is, unless it is removed."""
+    """None leaves it as it is, unless it is removed."""
     removes_picture: bool = False
 
 
@@ -67,22 +67,22 @@ class Username:
 
     name: str
     link: str
-    """Empty where the bridge does not tell it."""
+    """Empty if the bridge does not give it."""
 
 
 class ProfileClient(Protocol):
     """A bridge's way to the profile of one account."""
 
     async def profile(self) -> AccountProfile:
-        """The profile as it is.
+        """Returns the present profile.
 
         Raises:
-            Disconnected: the bridge cannot be reached or did not succeed; try again.
+            Disconnected: the bridge cannot be reached or failed; try again.
         """
         ...
 
     async def picture(self, *, max_bytes: int) -> bytes | None:
-        """The picture; None where there is none, or the bridge does not have it.
+        """Returns the picture; None if there is none, or the bridge does not have it.
 
         Raises:
             Disconnected: as `profile`.
@@ -91,16 +91,16 @@ class ProfileClient(Protocol):
         ...
 
     async def change(self, change: ProfileChange) -> None:
-        """Change the profile.
+        """Changes the profile.
 
         Raises:
-            Disconnected: as `profile`; it may be changed.
+            Disconnected: as `profile`; it may have changed.
             CallRefused: it is not changed, or not all of it; the message says why.
         """
         ...
 
     async def take_username(self, wanted: str) -> Username:
-        """Take a user name (see `USERNAME`). The own one once more, with or without its digits, changes nothing.
+        """Takes a user name (see `USERNAME`). Taking the own one again, with or without its digits, changes nothing.
 
         Raises:
             Disconnected: as `change`.
@@ -110,7 +110,7 @@ class ProfileClient(Protocol):
         ...
 
     async def drop_username(self) -> None:
-        """Give up the user name, and with it its link.
+        """Gives up the user name, and with it its link.
 
         Raises:
             Disconnected, CallRefused: as `change`.
@@ -118,5 +118,5 @@ class ProfileClient(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Close connections; it is not used afterwards."""
+        """Closes the connections; it is not used afterwards."""
         ...

@@ -1,11 +1,11 @@
-"""What both ways to Signal have in common, whichever bridge stands at its end, and what a request may name.
+"""What both transports to Signal have in common, and which messages a request can refer to.
 
-Signal calls a message by its sender's clock, which may say anything: what cannot be named is read and answered like
-everything else, without a quote, a mark on it or a read receipt. And signal-cli misses people in a group to whom it has
-never sent anything. Left to others: what a request looks like (`signal_cli`, `rest_api`).
+Signal identifies a message by its sender's clock, which can say anything: a message whose time no request can carry is
+read and answered like any other, but without a quote, a reaction or a read receipt. And signal-cli misses people in a
+group to whom it has never sent anything. Left to others: the form of a request (`signal_cli`, `rest_api`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.jsonrpc.JsonRpcNamespace` (2026-11-22): a number below 2^31 is read as an
-`Integer`, cast to a `Long`, and fails the whole request, each time.
+`Integer`, cast to a `Long`, and fails the whole request, every time.
 """
 
 from abc import ABC, abstractmethod
@@ -22,22 +22,22 @@ from bot.transports.envelope.frames import FrameReader
 from bot.transports.envelope.send_errors import no_misses
 
 _NAMED = range(2**31, 253_402_300_800_000)
-"""Times that a request may name: from 25 January 1970 in milliseconds, before which there are only clocks that were
-never set, to the end of the year 9999; later ones are no dates for many programs, Python among them."""
+"""The times that a request can carry: from 25 January 1970 in milliseconds, as earlier ones come only from clocks that
+were never set, to the end of the year 9999; many programs, Python among them, cannot read later ones as dates."""
 
 
 _MAX_GROUPS = 1000
-"""Whose revisions are remembered: anybody can have Aldis in as many groups as they like."""
+"""How many groups' revisions are remembered: anybody can add Aldis to as many groups as they like."""
 
 
 class GroupSessions:
-    """In which groups signal-cli has a session with everybody, as far as anything has gone there since the start and
+    """The groups in which signal-cli has a session with everybody: something has been sent there since the start, and
     nobody has joined since.
 
-    It throws its first session with a person away a moment after it has begun it. A message to a group that comes
-    between the two misses that person and is answered with an error, after it has gone to the others; so an indicator
-    that nobody sees goes before the first one, and before the first one in another revision of the group: somebody
-    who adds a person tells the others, and every message names the revision that its sender knows.
+    signal-cli drops its first session with a person a moment after it has begun it. A message to a group that falls
+    between the two misses that person and returns an error, after it has gone to the others; so an invisible typing
+    indicator is sent before the first message, and before the first one in another revision of the group: somebody who
+    adds a person tells the others, and every message names the revision that its sender knows.
 
     Source: signal-cli 0.14.6, `IdentityKeyStore.saveNewIdentity` and `ManagerImpl` ("Archiving old sessions"); seen
     with 0.13.14 (2026-11-23): 4 of 25 groups with two such people without the indicator, none of 25 with it; 2 of 35
@@ -49,7 +49,7 @@ class GroupSessions:
         self._complete: dict[ChatId, int | None] = {}
 
     def hear(self, envelope: Envelope) -> None:
-        """Learn in which revision a group is."""
+        """Learns the revision of a group."""
         chat, revision = envelope.chat, envelope.group_revision
         if chat is None or revision is None:
             return
@@ -59,15 +59,15 @@ class GroupSessions:
             del self._heard[next(iter(self._heard))]
 
     def may_lack(self, chat: ChatId) -> bool:
-        """Whether the chat is a group in which there may be somebody without one."""
+        """Whether the chat is a group in which somebody may lack a session."""
         return chat.is_group and (chat not in self._complete or self._complete[chat] != self._heard.get(chat))
 
     def revision(self, chat: ChatId) -> int | None:
-        """In which revision a group is; None where it is none, or nobody has told."""
+        """Returns the revision of a group; None if the chat is none, or it is unknown."""
         return self._heard.get(chat)
 
     def complete(self, chat: ChatId, revision: int | None) -> None:
-        """Something has gone to everybody who was in it in this revision."""
+        """Notes that something was sent to everybody who was in the group in this revision."""
         if chat.is_group:
             self._complete[chat] = revision
 
@@ -75,16 +75,15 @@ class GroupSessions:
 class SignalBridge(ABC):
     """The part of a `Transport` to Signal that does not depend on the bridge.
 
-    `name` is how Aldis's own mention is written out within a text. `notes_of` is set where the account is a person's
-    own and Aldis a further device of that name: then the notes to self are messages. `is_exclusive` is as in
-    `FrameReader`.
+    `name` is how Aldis's own mention is spelled out in a text. `notes_of` is set if the account is a person's own and
+    Aldis another device with that name: notes to self are then messages. `is_exclusive` is as in `FrameReader`.
     """
 
     has_receipts = True
 
     def __init__(self, account: Account, *, name: str, notes_of: str | None, is_exclusive: bool = False) -> None:
         self.account = account.id or account.name
-        """See `Transport.account`; so below."""
+        """See `Transport.account`, and likewise for the others."""
         self.number = account.number
         self.has_next = False
         self.challenge: str | None = None
@@ -100,11 +99,11 @@ class SignalBridge(ABC):
         return self._reader.unreadable
 
     def event(self, envelope: Envelope) -> Event | None:
-        """What the envelope says; see `Transport.event`."""
+        """Returns the content of the envelope; see `Transport.event`."""
         return self._reader.event(envelope)
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:  # noqa: B027  (Signal shows nothing of it)
-        """Nothing: Signal has no place for it but the typing indicator."""
+        """Does nothing: Signal has no place for it but the typing indicator."""
 
     @abstractmethod
     async def typing(self, chat: ChatId, *, started: bool) -> None:
@@ -115,24 +114,24 @@ class SignalBridge(ABC):
         """See `Transport.discard`."""
 
     async def _heard(self, raw: str, envelope: Envelope) -> None:
-        """Take note of an envelope that has come.
+        """Takes note of an envelope that has arrived.
 
-        What may be seen only once was left out of it; the bridge's copy goes before anybody looks.
+        View-once content was left out of it; the bridge's copy is deleted before anybody looks.
         """
         self._sessions.hear(envelope)
         for file in files_in(raw) if envelope.raw != raw else ():
             await self.discard(file)
 
     async def _learn_own_device(self, devices: Awaitable[object]) -> None:
-        """Learn which device Aldis is; unknown, its own notes are known by their time."""
+        """Learns which device Aldis is; if unknown, its own notes are recognized by their time."""
         with suppress(Disconnected, ConfigError):
             self._reader.own_device = device_named(await devices, self._notes_of or "")
 
     async def _ready(self, reply: Reply) -> Reply:
-        """The reply as it can be sent, once everybody in its group can be reached.
+        """The reply in a form that can be sent, once everybody in its group can be reached.
 
         Raises:
-            Undeliverable: it goes to where Aldis has no business, or edits what cannot be named.
+            Undeliverable: it goes where Aldis has no business, or edits a message that no request can refer to.
         """
         self._check_target(reply.chat, reply.edits)
         if self._sessions.may_lack(reply.chat):
@@ -141,7 +140,7 @@ class SignalBridge(ABC):
         return replace(reply, quote=None) if is_odd else reply
 
     def _check_target(self, chat: ChatId, sent_at: SentId | None) -> None:
-        """See that a message of ours in a chat can be edited or deleted; None: there is none. Raises as `_ready`."""
+        """Checks that our message in a chat can be edited or deleted; None means there is none. Raises as `_ready`."""
         self._reader.check_bounds(chat)
         if sent_at is not None and sent_at not in _NAMED:
             raise Undeliverable("a message of such a timestamp can be neither edited nor deleted")
@@ -151,7 +150,7 @@ class SignalBridge(ABC):
         return sent_at in _NAMED and not self._reader.is_out_of_bounds(chat)
 
     def _shows_typing(self, chat: ChatId) -> bool:
-        """Whether somebody sees that Aldis is writing: nobody does in the account's own chat."""
+        """Whether anybody sees that Aldis is typing; in the account's own chat nobody does."""
         return not (self._reader.is_own_chat(chat) or self._reader.is_out_of_bounds(chat))
 
     def _tells_reading(self, envelope: Envelope) -> bool:

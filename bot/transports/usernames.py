@@ -1,7 +1,8 @@
-"""The user names that accounts have taken, in a file beside the store: Signal tells a link only when its name is taken.
+"""The user names that accounts have taken, in a file beside the store: Signal reports a link only when its name is
+taken.
 
-Nothing in it is secret, for links are given away; it is in no backup, and taking the name again writes it once more.
-Left to others: taking one (`bot.transports.profiles`), showing it (`bot.web.admin`, `bot.cli.profile`).
+Nothing in it is secret, because links are made to be shared; no backup contains it, and taking the name again restores
+it. Left to others: taking one (`bot.transports.profiles`), showing it (`bot.web.admin`, `bot.cli.profile`).
 """
 
 import logging
@@ -18,18 +19,18 @@ _names = TypeAdapter(dict[str, Username | None])
 
 
 def usernames_path(store: Path) -> Path:
-    """The file, beside the database."""
+    """Returns the path of the file, beside the database."""
     return store.with_name(f"{store.name}-usernames")
 
 
 class UsernameFile:
-    """What is known by account: the name with its link, None where it was given up. Its methods wait for the disk."""
+    """The name with its link by account, None if it was given up. Its methods block on the disk."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self) -> Mapping[str, Username | None]:
-        """All that is known; empty where there is no file, or none that can be read."""
+        """Returns all that is known; empty if there is no file, or it cannot be read."""
         try:
             return _names.validate_json(self._path.read_bytes())
         except FileNotFoundError:
@@ -39,7 +40,9 @@ class UsernameFile:
             return {}
 
     def keep(self, account: str, username: Username | None) -> None:
-        """The account has this user name from now on, or none; a disk that takes nothing costs the link alone."""
+        """Records that the account has this user name from now on, or none; if the disk fails, only the link is
+        lost.
+        """
         known = _names.dump_json({**self.read(), account: username})
         try:
             with tempfile.NamedTemporaryFile(dir=self._path.parent, delete=False) as new:  # 0600
@@ -49,7 +52,7 @@ class UsernameFile:
             _log.warning("%s cannot be written: %s", self._path.name, error.strerror)
 
     def forget(self) -> None:
-        """Nothing is known any more: a user name was changed without saying of which account."""
+        """Forgets everything: a user name was changed without saying for which account."""
         try:
             self._path.unlink(missing_ok=True)
         except OSError as error:

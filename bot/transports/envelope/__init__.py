@@ -1,1 +1,1 @@
-"""signal-cli's envelopes, which both bridges hand on."""
+"""signal-cli's envelopes, which both bridges pass on."""

@@ -1,6 +1,6 @@
-"""Which account of a bridge is meant by `SIGNAL__ACCOUNT`: known by its uuid, or by its number.
+"""Which of a bridge's accounts `SIGNAL__ACCOUNT` means, by UUID or by number.
 
-Left to others: what to do where none or several are meant (`bot.app.transports`, the doctor).
+Left to others: what to do if none or several match (`bot.app.transports`, the doctor).
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from bot.transports.base import Linking
 from bot.transports.envelope.json import person_in
 
 NO_ACCOUNT = "no account is linked yet"
-"""How the sentence begins that says so to the operator."""
+"""The beginning of the sentence that tells the operator so."""
 UNNAMED = (
     "the bridge has an account without a phone number and does not tell its uuid; put that there (`signal-cli -o json"
     " listAccounts` tells it), or let Aldis talk to signal-cli's own daemon"
@@ -19,9 +19,9 @@ UNNAMED = (
 
 
 def takes_numberless(uri: str) -> bool:
-    """Whether a code for linking can be scanned by an account without a phone number: the bridge says so in it.
+    """Whether a linking code can be scanned by an account without a phone number: the bridge says so in the code.
 
-    Source: https://github.com/AsamK/signal-cli/issues/2122 (2026-09-17); other programs write `nopni2` besides.
+    Source: https://github.com/AsamK/signal-cli/issues/2122 (2026-09-17); other programs also write `nopni2`.
     """
     told = parse_qs(urlsplit(uri).query).get("capabilities", [""])[0]
     return "nopni" in told.split(",")
@@ -29,17 +29,17 @@ def takes_numberless(uri: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Choice:
-    """The accounts that a bridge has, and those of them that are meant."""
+    """The accounts that a bridge has, and those of them that match."""
 
     all: tuple[Account, ...]
     meant: tuple[Account, ...]
 
 
 async def choice_of(linking: Linking, wanted: str | None) -> Choice:
-    """Returns what a bridge has, and which of it a number or a uuid means; all, where nothing is wanted.
+    """Returns a bridge's accounts, and those that match a number or a UUID; all of them if none is wanted.
 
-    A bridge that lists numbers alone is asked whose uuid it is. A uuid may also mean the one account that the bridge
-    has and cannot name.
+    A bridge that lists only numbers is asked for the UUID of each. A UUID can also match the only account that the
+    bridge has and cannot name.
 
     Raises:
         Disconnected: as `Linking.accounts`.

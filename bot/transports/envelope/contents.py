@@ -1,7 +1,7 @@
-"""What a message carries beside words and files, in words: contacts, places on the map, polls and stickers.
+"""What a message carries besides text and files, in words: contacts, places on the map, polls and stickers.
 
-Each line is for the model, and made of what people chose: names are kept short and on one line. Tolerant like all
-reading of frames. Left to others: words, mentions and files (`envelope`, `files`).
+Each line is for the model, and made of text that people chose: names are kept short and on one line. Tolerant, like all
+reading of frames. Left to others: text, mentions and files (`envelope`, `files`).
 
 Source: signal-cli 0.14.6, `JsonSharedContact`, `JsonPollCreate`, `JsonPollVote`, `JsonPollTerminate`, `JsonSticker`,
 `ListStickerPacksCommand`; Signal-Android, `SignalPlace` (2026-11-21).
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from bot.transports.envelope.json import Json, as_object, as_whole, items_in, line_of, object_in, text_in, whole_in
 
 _MAX_ITEMS = 20
-"""Of contacts, and of the options of a poll; Signal's apps allow ten options."""
+"""For contacts, and for the options of a poll; Signal's apps allow ten options."""
 
 _MAX_LINE_CHARS = 300
 _MAX_EMOJI_CHARS = 16
@@ -26,22 +26,22 @@ _PLACE = re.compile(
     r"(?P<longitude>-?\d{1,3}(?:\.\d{1,15})?)(?![\d.])",
     re.IGNORECASE,
 )
-"""Signal has no message for a place: Android sends its name, a picture of the map and this address."""
+"""Signal has no message type for places: Android sends the name, a picture of the map and this address."""
 
 _NAME_PARTS = ("prefix", "given", "middle", "family", "suffix")
 _ADDRESS_PARTS = ("street", "pobox", "neighborhood", "postcode", "city", "region", "country")
 
 
 def extras_in(data: Json, text: str) -> tuple[str, ...]:
-    """A line for each contact, place and poll of a data message; `text` is its words."""
+    """Returns a line for each contact, place and poll of a data message; `text` is its text."""
     contacts = (_contact(as_object(item)) for item in items_in(data, "contacts")[:_MAX_ITEMS])
     return tuple(line for line in (*contacts, *_places(text), *_polls(data)) if line)
 
 
 def sticker_emoji(data: Json, known: Stickers) -> str | None:
-    """The emoji that stands for the sticker; None where there is no sticker, or nobody knows.
+    """Returns the emoji that stands for the sticker; None if there is no sticker, or its emoji is unknown.
 
-    A frame of signal-cli 0.14.6 names the pack and the number of a sticker alone.
+    A frame of signal-cli 0.14.6 gives only the pack and the number of a sticker.
     """
     sticker = object_in(data, "sticker")
     place = (text_in(sticker, "packId"), whole_in(sticker, "stickerId"))
@@ -49,7 +49,7 @@ def sticker_emoji(data: Json, known: Stickers) -> str | None:
 
 
 def stickers_in(packs: Iterable[Json]) -> Stickers:
-    """The emoji of every sticker of some packs, as signal-cli lists them."""
+    """Returns the emoji of every sticker of some packs, as signal-cli lists them."""
     return {
         (text_in(pack, "packId"), whole_in(sticker, "id")): emoji
         for pack in packs
@@ -59,7 +59,7 @@ def stickers_in(packs: Iterable[Json]) -> Stickers:
 
 
 def _emoji(sticker: Json) -> str:
-    """What stands for a sticker; empty where its pack has letters there, which would be the words of its maker."""
+    """A sticker's emoji; empty if its pack has letters there, which would be words of its maker."""
     told = line_of(text_in(sticker, "emoji"), _MAX_EMOJI_CHARS)
     return "" if any(map(str.isalpha, told)) else told
 
@@ -79,7 +79,7 @@ def _contact(contact: Json) -> str:
 
 
 def _values(contact: Json, field: str, what: str) -> Iterable[str]:
-    """The phone numbers or addresses of a contact, each with what it is."""
+    """The phone numbers or addresses of a contact, each with its kind."""
     for item in map(as_object, items_in(contact, field)[:_MAX_ITEMS]):
         value, kind = _short(item, "value"), _short(item, "label") or _short(item, "type").lower()
         if value:

@@ -1,6 +1,6 @@
-"""Who and where the account knows, and its devices: the lists of groups, contacts, keys and devices of either bridge.
+"""The lists of groups, contacts, keys, accounts and devices of either bridge.
 
-Tolerant where people choose the words, strict where the answer as a whole is none. Left to others: asking for the lists
+Tolerant about what people choose, strict if the answer as a whole is unreadable. Left to others: asking for the lists
 (`signal_cli`, `rest_api`).
 
 Source: signal-cli 0.14.6, `ListGroupsCommand`, `ListContactsCommand`, `ListIdentitiesCommand` and `ListDevicesCommand`
@@ -22,10 +22,10 @@ _SAFETY_NUMBER_CHARS = 71
 
 
 def entries(answer: object) -> tuple[Json, ...]:
-    """The entries of a list that a bridge gave.
+    """Returns the entries of a list from a bridge.
 
     Raises:
-        Disconnected: it gave something else; ask again.
+        Disconnected: it is something else; ask again.
     """
     if not isinstance(answer, list):
         raise Disconnected("the answer of the bridge to Signal cannot be read")
@@ -33,7 +33,7 @@ def entries(answer: object) -> tuple[Json, ...]:
 
 
 def groups_in(answer: object, *, id_field: str) -> tuple[Group, ...]:
-    """The groups of a list that the account is in; `id_field` has the id as it stands in envelopes.
+    """Returns the groups of a list that the account is in; `id_field` holds the id as in envelopes.
 
     Raises:
         Disconnected: as `entries`.
@@ -42,7 +42,7 @@ def groups_in(answer: object, *, id_field: str) -> tuple[Group, ...]:
 
 
 def invitations_in(answer: object, *, id_field: str, account: Account) -> tuple[Group, ...]:
-    """The groups of a list that the account is invited to and not in; `id_field` as for `groups_in`.
+    """Returns the groups of a list that the account is invited to and not in; `id_field` as for `groups_in`.
 
     Raises:
         Disconnected: as `entries`.
@@ -55,7 +55,7 @@ def invitations_in(answer: object, *, id_field: str, account: Account) -> tuple[
 
 
 def contacts_in(answer: object, *, account: Account) -> tuple[Contact, ...]:
-    """The people of a list, without the account itself; who cannot be named by a uuid is left out.
+    """Returns the people of a list, without the account itself and without people whose UUID is unknown.
 
     Raises:
         Disconnected: as `entries`.
@@ -65,7 +65,7 @@ def contacts_in(answer: object, *, account: Account) -> tuple[Contact, ...]:
 
 
 def identities_in(answer: object) -> tuple[Identity, ...]:
-    """The keys of a list; whose cannot be named by a uuid is left out.
+    """Returns the keys of a list, without those of people whose UUID is unknown.
 
     Raises:
         Disconnected: as `entries`.
@@ -73,7 +73,7 @@ def identities_in(answer: object) -> tuple[Identity, ...]:
     return tuple(
         Identity(
             person=person,
-            # signal-cli-rest-api calls it otherwise.
+            # signal-cli-rest-api has another name for it.
             is_trusted=(text_in(entry, "trustLevel") or text_in(entry, "status")) != "UNTRUSTED",
             key=text_in(entry, "fingerprint"),
             safety_number=(text_in(entry, "safetyNumber") or text_in(entry, "safety_number"))[:_SAFETY_NUMBER_CHARS],
@@ -84,10 +84,10 @@ def identities_in(answer: object) -> tuple[Identity, ...]:
 
 
 def accounts_in(answer: object) -> tuple[Account, ...]:
-    """The accounts of a list: objects with a number, a uuid or both, or strings with either or nothing.
+    """Returns the accounts of a list: objects with a number, a UUID or both, or strings with either or nothing.
 
-    Source: signal-cli's `listAccounts`, with `aci` since pull request 2123; signal-cli-rest-api's `/v1/accounts` knows
-    numbers alone, and lists an account without one as an empty string (commit a08db23, 2026-11-22).
+    Source: signal-cli's `listAccounts`, with `aci` since pull request 2123; signal-cli-rest-api's `/v1/accounts` only
+    gives numbers, and lists an account without one as an empty string (commit a08db23, 2026-11-22).
 
     Raises:
         Disconnected: as `entries`.
@@ -99,7 +99,7 @@ def accounts_in(answer: object) -> tuple[Account, ...]:
 
 
 def account_in(entry: object) -> Account:
-    """The account that an object names; one without a name where it names none."""
+    """Returns the account that an object names; one without a name if it names none."""
     fields = as_object(entry)
     ids = (person_in(fields, field) for field in ("aci", "uuid", "number"))
     number = text_in(fields, "number")
@@ -107,7 +107,7 @@ def account_in(entry: object) -> Account:
 
 
 def with_id(account: Account, contacts: object) -> Account:
-    """The account with the uuid that its own list of contacts gives it, where it does.
+    """Returns the account with the UUID from its own list of contacts, if that has it.
 
     Raises:
         Disconnected: as `entries`.
@@ -117,7 +117,7 @@ def with_id(account: Account, contacts: object) -> Account:
 
 
 def profile_in(answer: object, *, account: Account) -> AccountProfile:
-    """The profile of the account itself, by its own entry in its list of contacts.
+    """Returns the profile of the account itself, from its own entry in its list of contacts.
 
     Raises:
         Disconnected: as `entries`, or it is not in there.
@@ -139,9 +139,9 @@ def _is_own(entry: Json, account: Account) -> bool:
 
 
 def device_named(answer: object, name: str) -> int | None:
-    """The one further device of an account that has this name; None where there is none, or several.
+    """Returns the only other device of an account with this name; None if there is none, or several.
 
-    The first device is the phone itself, whatever it is called.
+    The first device is the phone itself, whatever its name.
 
     Raises:
         Disconnected: as `entries`.
@@ -166,7 +166,7 @@ def _is_member(entry: Json) -> bool:
 
 
 def _is_invited(entry: Json, account: Account) -> bool:
-    """Whether the account is among those who are invited; signal-cli-rest-api has another word for them."""
+    """Whether the account is among the invited; signal-cli-rest-api has another name for the field."""
     invited = (*items_in(entry, "pendingMembers"), *items_in(entry, "pending_invites"))
     return any(_is_own(as_object(one), account) for one in invited)
 
@@ -186,7 +186,7 @@ def _contact(entry: Json) -> Contact | None:
 
 
 def _profile_name(profile: Json) -> str:
-    """Given and family name; signal-cli has other words for them than signal-cli-rest-api."""
+    """Given and family name; signal-cli and signal-cli-rest-api name the fields differently."""
     given = text_in(profile, "givenName") or text_in(profile, "given_name")
     family = text_in(profile, "familyName") or text_in(profile, "lastname")
     return f"{given} {family}".strip()

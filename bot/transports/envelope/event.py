@@ -1,8 +1,8 @@
-"""Reads signal-cli's JSON: first the few words that tell who a frame is from, later what it says.
+"""Reads signal-cli's JSON: first the few fields that tell who a frame is from, and later its content.
 
-Both bridges hand on the same frames, so this module serves both. It is tolerant: whatever comes, `peek_envelope` and
-`event` give None instead of raising, so that no frame (a stranger can send any) ever stops the stream. Left to others:
-how frames travel (`signal_cli`, `rest_api`), who may write (`bot.policy.access`), what is carried beside words
+Both bridges pass on the same frames, so this module serves both. It is tolerant: whatever comes, `peek_envelope` and
+`event` return None instead of raising, so that no frame (any stranger can send one) ever stops the stream. Left to
+others: how frames travel (`signal_cli`, `rest_api`), who can write (`bot.policy.access`), what is carried besides text
 (`contents`, `files`), what the account writes to itself (`notes`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMessageEnvelope` and its neighbours (2026-11-21).
@@ -52,26 +52,26 @@ from bot.transports.envelope.view_once import without_content
 _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{1,128}={0,2}")
 _CLASS_NAME = re.compile(r"[A-Za-z0-9_.$]{1,100}")
 _COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+(?:[,:]\s*|\s+))?(?:[\"“„«'‘`]?[/\uff0f\u2044\u2215][^\W\d_]|/\?\s*$)")
-"""A slash and a letter, after a mention (`￼ /help`) or one word that may call somebody (`Aldis, /help`) or neither."""
+"""A slash and a letter, optionally after a mention (`￼ /help`) or one word that may address somebody (`Aldis,
+/help`)."""
 
 _MAX_TARGETS = 500
-"""So many messages one receipt confirms at most. Source: SendReadReceiptJob.MAX_TIMESTAMPS of Signal-Android (2026)."""
+"""How many messages one receipt can confirm. Source: SendReadReceiptJob.MAX_TIMESTAMPS of Signal-Android (2026)."""
 
 _NO_MESSAGE = ("storyContext", "pinMessage", "unpinMessage", "payment")
-"""What a data message may carry beside words that makes it none for Aldis. A story reply answers a story, and Aldis
-tells none."""
+"""Content of a data message that makes it none for Aldis. A story reply answers a story, and Aldis posts none."""
 
 _POLL_TALK = ("pollVote", "pollTerminate")
-"""Others in a group may see who voted and that a poll is over; in a direct chat it would be the person's own poll, and
-nobody waits for an answer to that."""
+"""In a group others can see who voted and that a poll is over; in a direct chat it would be the person's own poll,
+which needs no answer."""
 
 _CONTENT = ("attachments", "sticker", "quote", "viewOnce", "contacts", "pollCreate", *_POLL_TALK)
-"""Beside words: what makes a data message one."""
+"""What makes a data message a message even without text."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Opened:
-    """An envelope that is being read: `source` is its JSON, `data` the data message in it (empty: none)."""
+    """An envelope that is being read: `source` is its JSON, `data` the data message in it (empty if there is none)."""
 
     envelope: Envelope
     author: PersonId
@@ -84,10 +84,10 @@ class _Opened:
 
 
 def peek_envelope(raw: str, *, own: Own, takes_notes: bool = False, is_exclusive: bool = False) -> Envelope | None:
-    """Who a frame is from, where it belongs and what kind it is; None where it is no envelope for this account.
+    """Returns whom a frame is from, where it belongs and its kind; None if it is no envelope for this account.
 
-    `is_exclusive`: it is for this account, whatever account it names. With `takes_notes` what the account writes to
-    itself is of the kind that it would be from anybody else, in the account's chat with itself.
+    `is_exclusive`: it is for this account, whatever account it names. With `takes_notes`, what the account writes to
+    itself gets the kind that it would have from anybody else, in the account's chat with itself.
     """
     frame = parse_frame(raw)
     whole = object_in(frame, "envelope")
@@ -105,7 +105,7 @@ def peek_envelope(raw: str, *, own: Own, takes_notes: bool = False, is_exclusive
     kept = without_content(raw, frame)
     if kept is None:
         return None
-    # A sync message is what the account itself did on another device: Signal refuses it from anybody else.
+    # A sync message reports what the account itself did on another device: Signal refuses it from anybody else.
     from_self = whole.get("syncMessage") is not None or own.is_me(author, number or "")
     kind = Kind.OTHER if from_self and not note else _kind(frame, source)
     data = _data(source)
@@ -128,24 +128,24 @@ def peek_envelope(raw: str, *, own: Own, takes_notes: bool = False, is_exclusive
 
 
 def _waited_ms(source: Mapping[str, object]) -> int | None:
-    """How long Signal's server kept it; None where the bridge does not say.
+    """How long Signal's server kept it; None if the bridge does not say.
 
-    Source: signal-cli 0.14.6, JsonMessageEnvelope; the second time is 0 where the server did not tell it.
+    Source: signal-cli 0.14.6, JsonMessageEnvelope; the second time is 0 if the server did not give it.
     """
     received, delivered = whole_in(source, "serverReceivedTimestamp"), whole_in(source, "serverDeliveredTimestamp")
     return None if not received or not delivered else max(0, delivered - received)
 
 
 def is_command(text: str) -> bool:
-    """Whether a message of this text is a command to Aldis."""
+    """Whether a message with this text is a command to Aldis."""
     return _COMMAND.match(plain_command(text)) is not None
 
 
 def event(envelope: Envelope, *, own: Own, stickers: Stickers | None = None) -> Event | None:
-    """What an envelope says; None where it is nothing for Aldis or not readable. `stickers` are those that are known.
+    """Returns the content of an envelope; None if it is nothing for Aldis or unreadable. `stickers` are the known ones.
 
-    What the account itself did on another device is nothing, but for a sign that a message of our own arrived there,
-    and for a note to self where `peek_envelope` has taken it for a message.
+    What the account itself did on another device is nothing, except for a sign that our own message arrived there, and
+    for a note to self if `peek_envelope` has taken it as a message.
     """
     frame = parse_frame(envelope.raw)
     source = object_in(frame, "envelope")
@@ -172,7 +172,7 @@ def event(envelope: Envelope, *, own: Own, stickers: Stickers | None = None) -> 
     )
 
 
-# What kind it is
+# The kind
 
 
 def _kind(frame: Json, source: Json) -> Kind:
@@ -203,7 +203,7 @@ def _says_something(data: Json) -> bool:
 
 
 def _words(data: Json) -> str:
-    """The text of a message; empty for one that may be seen only once."""
+    """The text of a message; empty for a view-once one."""
     return "" if data.get("viewOnce") is True else text_in(data, "message")
 
 
@@ -213,7 +213,7 @@ def _data(source: Json) -> Json:
 
 
 def _group(source: Json) -> str | None:
-    """The id of the group it was written in; empty in a direct conversation; None where it cannot be told.
+    """The id of the group that it was written in; empty in a direct conversation; None if that cannot be determined.
 
     A group that cannot be read must not pass for a direct conversation: the answer would go to the wrong place.
     """
@@ -233,7 +233,7 @@ def _chat(group: str, author: PersonId | None) -> ChatId | None:
     return ChatId.group(group) if group else ChatId.direct(author)
 
 
-# What it says
+# The content
 
 
 def _message(opened: _Opened) -> Incoming:
@@ -272,7 +272,7 @@ def _edited(opened: _Opened) -> Edited | None:
 
 
 def _deleted(opened: _Opened) -> Deleted | None:
-    """`author` is who wrote the deleted message, also where an admin deleted it: nobody deletes what is another's."""
+    """`author` is who wrote the deleted message, even if an admin deleted it; others cannot delete it."""
     by_admin = object_in(opened.data, "adminDelete")
     author = person_in(by_admin, "targetAuthorUuid") if by_admin else opened.author
     remote = object_in(opened.data, "remoteDelete")
@@ -315,12 +315,12 @@ def _confirmed_by(author: PersonId, source: Json) -> Receipt | None:
 
 
 def _targets(items: Iterable[object]) -> tuple[SentId, ...]:
-    """The newest timestamps of a receipt, each once, oldest first."""
+    """The newest timestamps of a receipt, without repeats, oldest first."""
     return tuple(sorted({SentId(at) for item in items if (at := as_whole(item)) is not None})[-_MAX_TARGETS:])
 
 
 def _own_receipt(envelope: Envelope, source: Json, own: Own) -> Receipt | None:
-    """What another device of the account confirms or has read of the account's own messages."""
+    """A receipt for the account's own messages that another device of the account has received or read."""
     if envelope.author is None:
         return None
     if source.get("receiptMessage") is not None:
@@ -345,7 +345,7 @@ def _undecryptable(envelope: Envelope, frame: Json) -> Undecryptable:
 
 
 def _timer_seconds(data: Json) -> int:
-    """The disappearing-message timer; Signal keeps it in 32 bits."""
+    """The disappearing-message timer in seconds; Signal keeps it in 32 bits."""
     return min(whole_in(data, "expiresInSeconds") or 0, 2**32 - 1)
 
 

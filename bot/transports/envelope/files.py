@@ -1,4 +1,4 @@
-"""Files on their way: how either bridge takes them, what stands of them in a frame, and signal-cli's own copies.
+"""Files in transit: the form in which bridges accept them, their description in a frame, and signal-cli's own copies.
 
 Left to others: what a file is good for (`bot.media`), the calls that fetch and send (`signal_cli`, `rest_api`).
 
@@ -21,7 +21,7 @@ from bot.transports.envelope.json import Json, as_object, name_of, object_in, pa
 _log = logging.getLogger(__name__)
 
 _ID = re.compile(r"[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,254}")
-"""What signal-cli makes itself: it becomes part of a path at the bridge, so that nothing else is let through."""
+"""The form of signal-cli's own ids: they become part of a path at the bridge, so nothing else is let through."""
 
 _TYPE = re.compile(r"[\w!#$&^.+-]{1,64}/[\w!#$&^.+-]{1,64}", re.ASCII)
 _UNFIT = re.compile(r"[^\w.-]+")
@@ -29,20 +29,20 @@ _UNKNOWN_TYPE = "application/octet-stream"
 _MAX_NAME_CHARS = 100
 _SWEEP_SECONDS = 3600.0
 _KEPT_SECONDS = 2 * 86_400.0
-"""Longer than a message may wait before it is not answered any more."""
+"""Longer than a message can wait and still be answered."""
 
 _MAX_FILES = 64
-"""As many files of one frame are looked at; Signal's apps send at most 32 with a message."""
+"""How many files of one frame are looked at; Signal's apps send at most 32 with a message."""
 
 
 def data_uri(file: File) -> str:
-    """The file in the one form that both bridges take: type, name and the bytes in base64."""
+    """Returns the file in the only form that both bridges accept: type, name and content in base64."""
     kind = file.content_type if _TYPE.fullmatch(file.content_type) else _UNKNOWN_TYPE
     return f"data:{kind};filename={_file_name(file.name)};base64,{base64.b64encode(file.data).decode()}"
 
 
 def attachment_in(item: Json) -> Attachment | None:
-    """The file that an object of a frame describes; None where its id is none that signal-cli makes."""
+    """Returns the file that an object of a frame describes; None if its id is not of signal-cli's form."""
     id_ = text_in(item, "id")
     if not _ID.fullmatch(id_):
         return None
@@ -56,9 +56,10 @@ def attachment_in(item: Json) -> Attachment | None:
 
 
 def files_in(raw: str) -> tuple[Attachment, ...]:
-    """Every file that the bridge has fetched for a frame: attachments, and the pictures of quotes, links and contacts.
+    """Returns every file that the bridge has fetched for a frame: attachments, and pictures of quotes, links and
+    contacts.
 
-    Empty where there is none or the frame cannot be read.
+    Empty if there is none or the frame cannot be read.
     """
     found: list[Attachment] = []
     waiting: list[object] = [object_in(parse_frame(raw), "envelope")]
@@ -72,20 +73,20 @@ def files_in(raw: str) -> tuple[Attachment, ...]:
 
 
 def check_size(size_bytes: int | None, max_bytes: int) -> None:
-    """See that a file is not larger than it may be; an unknown size passes.
+    """Checks that a file is not too large; an unknown size passes.
 
     Raises:
-        Unfetchable: it is.
+        Unfetchable: it is too large.
     """
     if size_bytes is not None and size_bytes > max_bytes:
         raise Unfetchable(f"the file has {size_bytes} bytes, {max_bytes} are allowed")
 
 
 def decode_file(text: str, max_bytes: int) -> bytes:
-    """The bytes of a file in base64.
+    """Returns the content of a file in base64.
 
     Raises:
-        Unfetchable: it is none, or it is larger than it may be.
+        Unfetchable: it is no base64, or too large.
     """
     try:
         data = base64.b64decode(text, validate=True)
@@ -96,9 +97,9 @@ def decode_file(text: str, max_bytes: int) -> bytes:
 
 
 class Folder:
-    """The folder in which signal-cli keeps the files that came, for ever unless somebody deletes them.
+    """The folder in which signal-cli keeps received files, for ever unless somebody deletes them.
 
-    `path` None: Aldis has no way into it, and the files stay. What cannot be deleted is logged and left.
+    `path` None means that Aldis cannot reach it, and the files stay. Files that cannot be deleted are logged and left.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -107,17 +108,17 @@ class Folder:
         """When the next sweep is due, on `time.monotonic`'s clock."""
 
     def delete(self, id_: str) -> None:
-        """Delete a file and its preview; now and then also what is so old that nobody will ask for it any more."""
+        """Deletes a file and its preview; now and then also files so old that nobody will ask for them."""
         if self._path is None or not _ID.fullmatch(id_):
             return
-        name = id_.replace("=", "_")  # signal-cli's own spelling on the disk
+        name = id_.replace("=", "_")  # signal-cli's spelling on disk
         for path in (self._path / name, self._path / f"{name}.preview"):
             _unlink(path)
         if time.monotonic() >= self._sweep_at:
             self.sweep()
 
     def sweep(self) -> None:
-        """Delete what came days ago: talk among others in groups, and what a crash has left."""
+        """Deletes files that arrived days ago: from group talk that was not for Aldis, and left behind by crashes."""
         if self._path is None:
             return
         self._sweep_at = time.monotonic() + _SWEEP_SECONDS
@@ -139,6 +140,6 @@ def _unlink(path: Path) -> None:
 
 
 def _file_name(name: str) -> str:
-    """A name without a folder and without any sign that means something in a data URI."""
+    """A name without a folder and without characters that have a meaning in a data URI."""
     bare = name.replace("\\", "/").rpartition("/")[2]
     return _UNFIT.sub("_", bare).strip("._")[-_MAX_NAME_CHARS:] or "file"

@@ -1,7 +1,7 @@
-"""What both bridges do with a frame: read its head as an envelope, and count those that are none.
+"""What both bridges do with a frame: read its head as an envelope, and count frames that are none.
 
-Where notes to self are answered, a note that Aldis itself has sent is none to answer: it is known by the device that
-sent it or by its time. Left to others: what frames mean (`envelope`), how they travel (`signal_cli`, `rest_api`).
+If notes to self are answered, a note that Aldis itself has sent is not: it is recognized by its device or its time.
+Left to others: what frames mean (`envelope`), how they travel (`signal_cli`, `rest_api`).
 """
 
 from collections import deque
@@ -18,18 +18,18 @@ _MAX_REMEMBERED = 256
 
 
 class FrameReader:
-    """Reads the frames of one account; `name` is how Aldis's own mention is written out within a text.
+    """Reads the frames of one account; `name` is how Aldis's own mention is spelled out in a text.
 
-    With `takes_notes` what the account writes to itself is a message like any other (see
-    `bot.transports.envelope.notes`). `is_exclusive` is set where nothing else comes than what is for this account,
-    whatever it is called by then.
+    With `takes_notes`, what the account writes to itself is a message like any other (see
+    `bot.transports.envelope.notes`). `is_exclusive` is set if only frames for this account arrive, whatever they call
+    it.
     """
 
     def __init__(self, account: Account, name: str, *, takes_notes: bool = False, is_exclusive: bool = False) -> None:
         self._counts = Counts()
         self._unanswered = Unanswered(self._counts)
         self.own_device: int | None = None
-        """Which device of the account Aldis is; None where that is not known."""
+        """Which device of the account Aldis is; None if unknown."""
         self.stickers: Stickers = {}
         """The emoji of the stickers that the bridge knows."""
         self.takes_notes = takes_notes
@@ -52,15 +52,15 @@ class FrameReader:
         self._own = replace(self._own, number=number)
 
     def is_own_chat(self, chat: ChatId) -> bool:
-        """Whether it is the chat of the account with itself."""
+        """Whether it is the account's chat with itself."""
         return not chat.is_group and chat.id in {self._own.uuid, self._own.number}
 
     def is_out_of_bounds(self, chat: ChatId) -> bool:
-        """Whether a chat is none of Aldis's: where notes are answered, every other is the person's own affair."""
+        """Whether Aldis must stay out of a chat: if notes are answered, all other chats are the person's own affair."""
         return self.takes_notes and not self.is_own_chat(chat)
 
     def check_bounds(self, chat: ChatId) -> None:
-        """See that a message does not go to a chat that is none of Aldis's.
+        """Checks that a message does not go to a chat that Aldis must stay out of.
 
         Raises:
             Undeliverable: it would go to somebody else.
@@ -69,11 +69,11 @@ class FrameReader:
             raise Undeliverable("SIGNAL__NOTE_TO_SELF: nothing is sent to anybody else")
 
     def remember(self, sent: SentId) -> None:
-        """Aldis has sent something under this time: it is no question if it comes back."""
+        """Remembers the time of something that Aldis has sent: if it comes back, it is no question."""
         self._sent.append(sent)
 
     def envelope(self, raw: str) -> Envelope | None:
-        """The frame as an envelope; None, counted and logged without its text, where it is none."""
+        """Returns the frame as an envelope; None, counted and logged without its text, if it is none."""
         envelope = peek_envelope(raw, own=self._own, takes_notes=self.takes_notes, is_exclusive=self._is_exclusive)
         if envelope is None:
             self._unanswered.note("not_a_frame")
@@ -85,15 +85,15 @@ class FrameReader:
         return envelope.device == self.own_device or envelope.sent_at in self._sent
 
     def passed_over(self, count: int) -> None:
-        """Count frames that were too long to be read at all."""
+        """Counts frames that were too long to be read at all."""
         for _ in range(count):
             self._unanswered.note("not_a_frame")
 
     def event(self, envelope: Envelope) -> Event | None:
-        """What the envelope says; None where it is nothing for Aldis. Never raises."""
+        """Returns the content of the envelope; None if it is nothing for Aldis. Never raises."""
         return event(envelope, own=self._own, stickers=self.stickers)
 
     def lacks_emoji(self, envelope: Envelope) -> bool:
-        """Whether it is a sticker of which nobody knows the emoji."""
+        """Whether it is a sticker whose emoji is unknown."""
         said = self.event(envelope) if '"sticker"' in envelope.raw else None
         return isinstance(said, Incoming) and said.sticker and said.sticker_emoji is None

@@ -1,4 +1,4 @@
-"""JSON of any shape, read without ever raising: a missing field, a wrong type and a broken frame read as nothing.
+"""Reads JSON of any shape without ever raising: a missing field, a wrong type and a broken frame read as nothing.
 
 Anybody on Signal can send anything, and signal-cli changes its fields between versions. Left to others: what the
 fields mean (`envelope`).
@@ -16,16 +16,16 @@ Json = Mapping[str, object]
 MAX_NAME_CHARS = 80
 
 MAX_FRAME_CHARS = 1024 * 1024
-"""Longer frames are not read: Signal's longest text is 64 KiB, and its files are not in the frame."""
+"""Longer frames are not read: Signal's longest text is 64 KiB, and files are not in the frame."""
 
 _MAX_WHOLE = 2**53
-"""Larger numbers are no time, no size and no duration."""
+"""Larger numbers are no time, size or duration."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def parse_frame(raw: str) -> Json:
-    """The frame; empty where it is no JSON object, too long or nested too deep."""
+    """Returns the frame; empty if it is no JSON object, too long or nested too deeply."""
     if len(raw) > MAX_FRAME_CHARS:
         return {}
     try:
@@ -35,32 +35,32 @@ def parse_frame(raw: str) -> Json:
 
 
 def as_object(value: object) -> Json:
-    """The value where it is a JSON object, else an empty one."""
+    """Returns the value if it is a JSON object, otherwise an empty one."""
     return cast("Json", value) if isinstance(value, dict) else {}
 
 
 def as_whole(value: object) -> int | None:
-    """The value where it is a whole number that can be a time, a size or a duration; else None."""
+    """Returns the value if it is a whole number that can be a time, a size or a duration; otherwise None."""
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     return value if 0 <= value <= _MAX_WHOLE else None
 
 
 def object_in(parent: Json, field: str) -> Json:
-    """The object in a field; empty where there is none."""
+    """Returns the object in a field; empty if there is none."""
     return as_object(parent.get(field))
 
 
 def items_in(parent: Json, field: str) -> list[object]:
-    """The array in a field; empty where there is none."""
+    """Returns the array in a field; empty if there is none."""
     value = parent.get(field)
     return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def text_in(parent: Json, field: str) -> str:
-    """The string in a field, such as any database and any vendor takes it: lone halves of surrogate pairs are replaced.
+    """Returns the string in a field, with lone surrogates replaced so that any database and vendor accepts it.
 
-    Empty where there is none.
+    Empty if there is none.
     """
     value = parent.get(field)
     if not isinstance(value, str):
@@ -69,22 +69,24 @@ def text_in(parent: Json, field: str) -> str:
 
 
 def whole_in(parent: Json, field: str) -> int | None:
-    """The whole number in a field, from 0 to 2**53; else None."""
+    """Returns the whole number in a field, from 0 to 2**53; otherwise None."""
     return as_whole(parent.get(field))
 
 
 def person_in(parent: Json, field: str) -> PersonId | None:
-    """The uuid in a field, in lower case; else None."""
+    """Returns the UUID in a field, in lower case; otherwise None."""
     uuid = text_in(parent, field).lower()
     return PersonId(uuid) if _UUID.fullmatch(uuid) else None
 
 
 def line_of(text: str, most_chars: int = MAX_NAME_CHARS) -> str:
-    """What people wrote, on one line and short; may be empty."""
+    """Returns text that people wrote, on one line and shortened; can be empty."""
     return " ".join(text.split())[:most_chars].rstrip()
 
 
 def name_of(name: str, number: str = "") -> str | None:
-    """A name that people chose, on one line and short; None where there is none or it is only a phone number."""
+    """Returns a name that people chose, on one line and shortened; None if there is none or it is only a phone
+    number.
+    """
     line = line_of(name)
     return line if line and line != number and not line.lstrip("+").isdecimal() else None

@@ -1,6 +1,6 @@
-"""Native mentions: whom they name, and the text with the names written out where Signal has placeholders.
+"""Native mentions: whom they name, and the text with names in place of Signal's placeholders.
 
-Left to others: everything else of a message (`envelope`).
+Left to others: everything else in a message (`envelope`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMention` (2026-11-21).
 """
@@ -12,10 +12,10 @@ from bot.events import NamedPerson, PersonId
 from bot.transports.envelope.json import Json, name_of, person_in, text_in, whole_in
 
 MENTION_SIGN = "\ufffc"
-"""Stands where a native mention is; its place and length (1) count UTF-16 code units."""
+"""The placeholder for a native mention; its position and length (1) count UTF-16 code units."""
 
 _SCHEME = re.compile(r"\w+:/+")
-"""What makes an address of a name: whoever is mentioned chose it, and it stands among the words of somebody else."""
+"""What turns a name into an address: whoever is mentioned chose it, and it ends up among somebody else's words."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,35 +28,35 @@ class Own:
     name: str = "Aldis"
 
     def is_me(self, person: PersonId | None, number: str) -> bool:
-        """Whether a person is the account itself: by uuid, or by number where that is known."""
+        """Whether a person is the account itself: by UUID, or by number if that is known."""
         return bool(number and number == self.number) or (person is not None and person == self.uuid)
 
     @property
     def id(self) -> str:
-        """What the account is known by: its uuid, or its number as long as that is all that is known."""
+        """The account's UUID, or its number as long as that is all that is known."""
         return self.uuid or self.number or ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mention:
-    """Where somebody is named in a text, in UTF-16 code units, and how that is written out."""
+    """Where a text mentions somebody, in UTF-16 code units, and how that is spelled out."""
 
     start: int
     length: int
     written: str
     is_me: bool
     person: PersonId | None = None
-    """None where the bridge does not say who it is."""
+    """None if the bridge does not say who it is."""
 
     @property
     def others(self) -> tuple[NamedPerson, ...]:
-        """The person with the name that stands in the text; none where it is the account itself, or nobody known."""
+        """The person with the name used in the text; empty for the account itself, or somebody unknown."""
         person = None if self.is_me else self.person
         return () if person is None else (NamedPerson(name=self.written.removeprefix("@"), person=person),)
 
 
 def mention_in(item: Json, own: Own) -> Mention:
-    """The mention that an object of a frame describes; one without a place points nowhere."""
+    """Returns the mention that an object of a frame describes; one without a position points nowhere."""
     person, number = person_in(item, "uuid"), text_in(item, "number")
     is_me = own.is_me(person, number)
     name = (
@@ -70,9 +70,9 @@ def mention_in(item: Json, own: Own) -> Mention:
 
 
 def with_names(text: str, mentions: list[Mention]) -> str:
-    """The text with its placeholders written out; Aldis's own mention at the very beginning is left out.
+    """Returns the text with its placeholders spelled out; Aldis's own mention at the very beginning is left out.
 
-    A mention that does not point to such a sign (or points to the same one again) changes nothing.
+    A mention that does not point to a placeholder (or points to the same one again) changes nothing.
     """
     units = text.encode("utf-16-le")
     written, end, addressed, is_blank = "", 0, False, True
@@ -81,7 +81,7 @@ def with_names(text: str, mentions: list[Mention]) -> str:
         if start < end or units[start:stop].decode("utf-16-le", "replace") != MENTION_SIGN:
             continue
         before = units[end:start].decode("utf-16-le", "replace")
-        # To look at all of it again for each of thousands of mentions would stop everybody for a second.
+        # Looking at all of it again for each of thousands of mentions would block everybody for a second.
         is_blank = is_blank and not before.strip()
         leads = mention.is_me and is_blank
         addressed, is_blank = addressed or leads, is_blank and leads

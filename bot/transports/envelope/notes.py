@@ -1,8 +1,8 @@
-"""Notes to self: what the owner of an account writes to their own chat on another device, told apart from all else.
+"""Notes to self: recognizes what the owner of an account writes to their own chat on another device.
 
-Linked to a person's own phone, Aldis sees a copy of everything that the person sends, to anybody. Only what goes to the
-account itself is for Aldis; it is read as an ordinary message of the account. Left to others: everything about ordinary
-messages (`event`), whether a note is Aldis's own (`frames`, `bot.loops.intake`).
+Linked to a person's own phone, Aldis sees a copy of everything that the person sends, to anybody. Only messages to the
+account itself are for Aldis; they are read as ordinary messages from the account. Left to others: everything about
+ordinary messages (`event`), whether a note is Aldis's own (`frames`, `bot.loops.intake`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonSyncDataMessage` (2026-11-21).
 """
@@ -14,7 +14,9 @@ _ADDRESS = ("destination", "destinationNumber", "destinationUuid")
 
 
 def note_in(source: Json, *, number: str | None, own_uuid: PersonId | None) -> Json:
-    """The envelope as if the account had sent the note as an ordinary message; empty where it holds no note to self."""
+    """Returns the envelope as if the account had sent the note as an ordinary message; empty if it is no note to
+    self.
+    """
     sent = object_in(object_in(source, "syncMessage"), "sentMessage")
     author = person_in(source, "sourceUuid")
     if author is None or own_uuid not in {None, author} or not _is_to_self(sent, author, number):
@@ -27,7 +29,7 @@ def note_in(source: Json, *, number: str | None, own_uuid: PersonId | None) -> J
 
 
 def _is_to_self(sent: Json, author: PersonId, number: str | None) -> bool:
-    """Whether it goes to the account alone; where a uuid is named, a number does not count."""
+    """Whether it goes to the account alone; if a UUID is given, the number does not count."""
     if sent.get("groupInfo") is not None or object_in(object_in(sent, "editMessage"), "dataMessage").get("groupInfo"):
         return False
     if sent.get("destinationUuid") is not None:

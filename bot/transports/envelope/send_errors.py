@@ -1,8 +1,8 @@
-"""What an answer that is no success means for a send, as far as it is the same for both bridges.
+"""What an unsuccessful answer means for a send, as far as both bridges share it.
 
-Both hand on what signal-cli says: a result for each recipient, or a sentence. signal-cli uploads files before it sends,
-and turns whatever goes wrong while it sends to one person into a result. So a sentence about an exception tells of
-something that came before the first recipient, unless it is a group's.
+Both pass on what signal-cli says: a result for each recipient, or a sentence. signal-cli uploads files before it sends,
+and turns whatever goes wrong while sending to one person into a result. So a sentence about an exception means that
+something failed before the first recipient, except in a group.
 
 Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonSendMessageResult`, `org.asamk.signal.commands.SendCommand`,
 `org.asamk.signal.jsonrpc.SignalJsonRpcCommandHandler`, `SendHelper` and `AttachmentHelper` in
@@ -31,7 +31,7 @@ from bot.transports.base import MissedRecipient
 SUCCESS = "SUCCESS"
 
 MAX_CHALLENGE_PAUSE_SECONDS = 900.0
-"""How long at most a send waits that Signal wants a captcha for. Signal says a day, for those who solve none."""
+"""The longest pause of a send that Signal wants a captcha for. For people who solve none, Signal says a day."""
 
 UNTRUSTED = "IDENTITY_FAILURE"
 _RATE_LIMITED = "RATE_LIMIT_FAILURE"
@@ -41,22 +41,22 @@ _HOPELESS: Mapping[str, UndeliverableReason] = {
 }
 
 _EXCEPTION = re.compile(r"^(?P<failed>Failed to send message: )?.*\((?P<name>\w+(Exception|Error))\)\Z", re.DOTALL)
-"""How signal-cli's sentence about an exception ends; in the middle stand what it is about and its words."""
+"""The form of signal-cli's sentence about an exception; in the middle are its subject and its message."""
 _WRAPPED = " (UnexpectedErrorException)"
 _UPLOAD = re.compile(r"Attachment|Upload|Resum|Cdn", re.IGNORECASE)
 _TRANSIENT = re.compile(r"\[(408|429|5\d\d)\]|timed? ?out|connect|network|unable to resolve|closed", re.IGNORECASE)
 _OURS = {"ClassCastException", "NumberFormatException"}
-"""What signal-cli stumbles over while it reads a request, before it does anything."""
+"""Exceptions of signal-cli while it reads a request, before it does anything."""
 _RATE_LIMIT = re.compile(r"rate.?limit|\[(413|429)\]", re.IGNORECASE)
 _SENTENCES: tuple[tuple[re.Pattern[str], UndeliverableReason], ...] = (
     (re.compile(r"User is not (a member in|allowed to send message to) group|Group not found"), "not_in_group"),
     (re.compile(r"The user .* is not registered|Unregistered user"), "unregistered"),
     (re.compile(r"Invalid (group|recipient|phone number|number)|Specified account does not exist"), "refused"),
 )
-"""How signal-cli's other sentences begin; further back stand names that strangers choose."""
+"""How signal-cli's other sentences begin; further on they contain names that strangers choose."""
 _UNTRUSTED_SENTENCE = re.compile(r"untrusted", re.IGNORECASE)
 _TAIL_CHARS = 400
-"""As much of a long sentence as tells what happened: the file itself stands before it, as base64."""
+"""The part of a long sentence that says what happened: before it comes the file itself, as base64."""
 
 NO_CHALLENGE = "Signal wants no captcha solved"
 
@@ -72,24 +72,24 @@ _TOKEN = re.compile(r"[\w.:+/=-]{1,500}", re.ASCII)
 
 
 def no_misses() -> deque[MissedRecipient]:
-    """Where a transport keeps whom its sends have missed."""
+    """Returns the queue in which a transport keeps the people whom its sends have missed."""
     return deque(maxlen=_MAX_MISSED)
 
 
 def missed_recipient(kind: str, person: PersonId | None) -> MissedRecipient:
-    """Somebody whom a send missed that reached others; a type that is not known is a failure of the network."""
+    """Returns somebody whom a send missed although it reached others; an unknown type counts as a network failure."""
     return MissedRecipient(person=person, reason=_REASONS.get(kind, "network"))
 
 
 def token_in(values: Collection[object]) -> str | None:
-    """The first of some values that can be the token of a captcha; None where there is none."""
+    """Returns the first value that can be the token of a captcha; None if there is none."""
     return next((value for value in values if isinstance(value, str) and _TOKEN.fullmatch(value)), None)
 
 
 def rate_limited(*, retry_after_seconds: float | None = None, challenge: str | None = None) -> NotSent:
-    """What a rate limit means; with a challenge it is lifted by a captcha that the operator solves.
+    """Returns the error for a rate limit; with a challenge, it is lifted by a captcha that the operator solves.
 
-    The token itself is not in the words, for they are logged.
+    The token itself is not in the message, which is logged.
     """
     if challenge is None:
         return NotSent("Signal limits the rate of sending", retry_after_seconds=retry_after_seconds)
@@ -103,9 +103,9 @@ def rate_limited(*, retry_after_seconds: float | None = None, challenge: str | N
 def failure(
     kinds: Collection[str], *, retry_after_seconds: float | None = None, challenge: str | None = None
 ) -> TransportError:
-    """What it means that no recipient got a message: unknown outweighs again later, which outweighs never.
+    """Returns the error if no recipient got a message: unknown outweighs try again later, which outweighs never.
 
-    `kinds` are the result types of all recipients. A type that is not known counts as a failure of the network.
+    `kinds` are the result types of all recipients. An unknown type counts as a network failure.
     """
     if set(kinds) - _HOPELESS.keys() - {_RATE_LIMITED, UNTRUSTED}:
         return NetworkFailed("the connection to Signal failed while sending")
@@ -119,14 +119,14 @@ def failure(
 
 
 def untrusted_error() -> Untrusted:
-    """What a changed safety number means for whatever is sent to its owner."""
+    """Returns the error for anything sent to somebody whose safety number has changed."""
     return Untrusted("the safety number of the recipient has changed, and is not trusted")
 
 
 def failure_told(words: str, *, is_group: bool) -> TransportError | None:
-    """What signal-cli's sentence about a failed send means; None where it tells nothing that is known.
+    """Returns the error for signal-cli's sentence about a failed send; None if the sentence is unknown.
 
-    The words themselves are in no message of an error: file names and numbers stand in them.
+    The sentence itself is in no error message: it contains file names and numbers.
     """
     words = words.strip()
     for pattern, reason in _SENTENCES:
@@ -141,11 +141,11 @@ def failure_told(words: str, *, is_group: bool) -> TransportError | None:
 
 
 def _exception(name: str, tail: str, *, is_send: bool, is_group: bool) -> TransportError | None:
-    """What it means that signal-cli caught an exception of this name; `is_send`: the command itself tells of it."""
+    """The error for an exception of this name in signal-cli; `is_send`: reported by the send command itself."""
     if name == "AttachmentInvalidException" or _UPLOAD.search(name):
         return NotUploaded(f"a file was not taken ({name})", is_final=not _TRANSIENT.search(tail))
     if is_send and not is_group:
-        # Where there are files it is they that were not taken: a refused upload is called a rate limit, too (0.13.14).
+        # If there are files, they are what failed: a refused upload is also reported as a rate limit (0.13.14).
         return NotUploaded(f"signal-cli failed before it sent anything ({name})", is_final=False)
     if _RATE_LIMIT.search(tail):
         return _limit(is_group=is_group)
@@ -153,18 +153,17 @@ def _exception(name: str, tail: str, *, is_send: bool, is_group: bool) -> Transp
 
 
 def _limit(*, is_group: bool) -> TransportError:
-    # In a group the limit may strike in the middle (https://github.com/AsamK/signal-cli/issues/2071).
+    # In a group the limit can strike halfway (https://github.com/AsamK/signal-cli/issues/2071).
     words = "Signal limits the rate of sending"
     return SendUnknown(f"{words}; some members may have got it") if is_group else NotSent(words)
 
 
 def http_failure(status: int) -> TransportError:
-    """What an HTTP status that is no success means for a send.
+    """Returns the error for an unsuccessful HTTP status of a send.
 
-    400 and 422 are about this very request, 413 is about its size: what is large in it are the files. Other 4xx come
-    before the request was read: the bridge's own 404, 405 and 415, or a proxy's 401, 403, 408 and 429, which may pass;
-    429 is also how the rest-api tells of a rate limit.
-    After 5xx nothing is known: a proxy may have handed the request on.
+    400 and 422 are about this very request, 413 is about its size, which means its files. Other 4xx come before the
+    request was read: the bridge's own 404, 405 and 415, or a proxy's 401, 403, 408 and 429, which may pass; 429 is also
+    how the rest-api reports a rate limit. After 5xx the outcome is unknown: a proxy may have passed the request on.
     """
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return NotUploaded(f"the request is too large: HTTP {status}", is_final=True)

@@ -1,7 +1,7 @@
-"""What may be seen only once is never written: such a message loses its content before anybody gets to keep it.
+"""Keeps view-once content off the disk: such a message loses its content before anybody gets to store it.
 
-The inbox keeps frames as they came, and people were promised that a view-once message leaves no copy. So of such a
-message only this stays: who wrote it, when, where, and that it was one. Left to others: reading frames (`envelope`).
+The inbox stores frames as they came, and people were promised that a view-once message leaves no copy. So all that is
+left of one is who wrote it, when, where, and that it was one. Left to others: reading frames (`envelope`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonDataMessage` (2026-11-21).
 """
@@ -16,7 +16,7 @@ _PLACES = (
     ("syncMessage", "sentMessage"),
     ("syncMessage", "sentMessage", "editMessage", "dataMessage"),
 )
-"""Where in an envelope a message can stand."""
+"""Where in an envelope a message can be."""
 
 _KEPT = (
     "timestamp",
@@ -33,16 +33,16 @@ _KEPT = (
     "destinationNumber",
     "destinationUuid",
 )
-"""What stays of it; anything else that signal-cli knows or will know may be content. Mentions and the quote tell
+"""The fields that stay; anything else, known to signal-cli now or later, may be content. Mentions and the quote tell
 whether a group's message is for Aldis."""
 
 _KEPT_OF_QUOTE = ("id", "author", "authorNumber", "authorUuid")
 
 
 def without_content(raw: str, frame: Json) -> str | None:
-    """The frame as it may be kept: as it came, without the content of a view-once message.
+    """Returns the frame in a form that can be stored: unchanged, except without view-once content.
 
-    `frame` is what `raw` reads as. None where what is left cannot be written (it is nested too deep).
+    `frame` is `raw`, parsed. None if the rest cannot be written because it is nested too deeply.
     """
     source = object_in(frame, "envelope")
     if not any(_message_at(source, place).get("viewOnce") is True for place in _PLACES):
@@ -50,7 +50,7 @@ def without_content(raw: str, frame: Json) -> str | None:
     for place in _PLACES:
         source = _cleared(source, place)
     try:
-        # Reading stops at about the depth at which writing does; nothing promises that it is exactly the same.
+        # Reading gives up at about the same nesting depth as writing; nothing guarantees that it is exactly the same.
         return json.dumps({**frame, "envelope": source})
     except RecursionError:
         return None
@@ -63,7 +63,7 @@ def _message_at(parent: Json, place: tuple[str, ...]) -> Json:
 
 
 def _cleared(parent: Json, place: tuple[str, ...]) -> Json:
-    """The object with the message at this place without its content, where it is view-once."""
+    """The object without the content of the message at this place, if that is view-once."""
     if place:
         child = object_in(parent, place[0])
         return {**parent, place[0]: _cleared(child, place[1:])} if child else parent

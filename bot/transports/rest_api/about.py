@@ -1,4 +1,4 @@
-"""Whether a signal-cli-rest-api is one that can be talked to, by what it says of itself at `/v1/about`.
+"""Whether Aldis can work with a signal-cli-rest-api, judged by what it reports at `/v1/about`.
 
 Source: signal-cli-rest-api, commit a08db23 (2026-11-21).
 """
@@ -9,13 +9,13 @@ from bot.errors import ConfigError
 from bot.transports.envelope.json import Json, text_in
 
 MIN_VERSION = (0, 101)
-"""From this version on `/v2/send` answers with results per recipient, as signalbot wants it."""
+"""From this version on `/v2/send` returns a result for each recipient, as signalbot expects."""
 
 
 def check_about(about: Json) -> None:
-    """See that a signal-cli-rest-api runs in the mode and has the version that can be talked to.
+    """Checks that a signal-cli-rest-api runs in the right mode and a recent enough version.
 
-    `about` is what it says at `/v1/about`.
+    `about` is what it reports at `/v1/about`.
 
     Raises:
         ConfigError: it does not; the message says what to change.

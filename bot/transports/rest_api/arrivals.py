@@ -1,8 +1,7 @@
-"""What has come over a websocket and by posts and was not asked for yet: in order, and each frame once.
+"""Frames that arrived over a websocket and by posts, queued in order and without duplicates.
 
-With a webhook signal-cli-rest-api hands every frame on twice, to the websocket and to the webhook; either may be the
-first to arrive, and either may miss some. Left to others: reading the websocket (`rest_api`), answering posts
-(`webhook`).
+With a webhook, signal-cli-rest-api delivers every frame twice, to the websocket and to the webhook; either can be the
+first, and either can miss some. Left to others: reading the websocket (`rest_api`), answering posts (`webhook`).
 """
 
 import asyncio
@@ -18,43 +17,43 @@ from bot.transports.rest_api.webhook import Post
 Way = Literal["websocket", "webhook"]
 
 _MAX_REMEMBERED = 4096
-"""How many frames may have come by one way alone before the oldest are forgotten."""
+"""How many frames that came only one way are remembered."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueuedFrame:
-    """A frame, or the end of one that is in the line before it already (`raw` None); `post` waits for an answer."""
+    """A frame, or a post whose frame is already queued (`raw` None); `post` waits for an answer."""
 
     raw: str | None
     post: Post | None
 
 
 class Arrivals:
-    """A line of frames. `max_ahead` is how many of them may stand in it before no more are read from a websocket.
+    """A queue of frames. `max_ahead` is how many can be in it before no more are read from a websocket.
 
-    `is_paired`: there is a webhook, and what comes by one way comes by the other as well.
+    `is_paired`: there is a webhook, so what comes one way also comes the other way.
     """
 
     def __init__(self, *, max_ahead: int, is_paired: bool) -> None:
         self.changed = asyncio.Event()
-        """Set when something has come."""
+        """Set when something has arrived."""
         self.lacks_posts_since: float | None = None
-        """Since when frames come over the websocket that no post brings; None where posts come."""
+        """Since when frames have come over the websocket without a post; None while posts come."""
         self._line: deque[QueuedFrame] = deque()
         self._max_ahead = max_ahead
         self._is_paired = is_paired
         self._has_room = asyncio.Event()
         self._lone: dict[bytes, tuple[Way, int]] = {}
-        """By the digest of a frame: by which way it has come more often, and how much more often."""
+        """By the digest of a frame: which way it has come more often, and by how much."""
 
     def post(self, post: Post) -> None:
-        """A post has come."""
+        """Adds a post that has arrived."""
         self.lacks_posts_since = None
         is_new = self._is_new(post.frame, "webhook")
         self._add(QueuedFrame(raw=post.frame if is_new else None, post=post))
 
     async def frame(self, raw: str) -> None:
-        """A frame has come over the websocket; returns when there is room for another."""
+        """Adds a frame that arrived over the websocket; returns when there is room for another."""
         if not self._is_paired:
             self._add(QueuedFrame(raw=raw, post=None))
         elif self._is_new(raw, "websocket"):
@@ -65,16 +64,16 @@ class Arrivals:
             await self._has_room.wait()
 
     def first(self) -> QueuedFrame | None:
-        """What is next in the line, and stays there; None where it is empty."""
+        """Returns the first item of the queue without removing it; None if it is empty."""
         return self._line[0] if self._line else None
 
     @property
     def has_post(self) -> bool:
-        """Whether the bridge waits for the answer to a post that stands in the line."""
+        """Whether the bridge is waiting for the answer to a queued post."""
         return any(arrival.post is not None for arrival in self._line)
 
     def take(self) -> None:
-        """Take the first out of the line."""
+        """Removes the first item of the queue."""
         self._line.popleft()
         self._has_room.set()
 
@@ -83,7 +82,7 @@ class Arrivals:
         self.changed.set()
 
     def _is_new(self, raw: str, way: Way) -> bool:
-        """Whether it has not come by the other way: the n-th of equal frames by one way is the n-th by the other."""
+        """Whether it has not come the other way: the n-th of equal frames one way is the n-th the other way."""
         digest = hashlib.blake2b(_canonical(raw).encode("utf-8", "surrogatepass"), digest_size=16).digest()
         first_way, count = self._lone.pop(digest, (way, 0))
         count += 1 if first_way == way else -1
@@ -95,7 +94,7 @@ class Arrivals:
 
 
 def _canonical(raw: str) -> str:
-    """The frame in one spelling: a post has it within other JSON, with other spaces and escapes."""
+    """The frame in one spelling: in a post it is part of other JSON, with other spaces and escapes."""
     try:
         return json.dumps(json.loads(raw))
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
 """signalbot's HTTP clients for one signal-cli-rest-api, and what their errors mean.
 
-signalbot throws away what the bridge says of an error; here it is read before. Left to others: what is sent and asked
-(`rest_api`), what the words of a refusal mean (`errors`).
+signalbot discards the bridge's error messages; here they are read first. Left to others: what is sent and asked
+(`rest_api`), what a refusal's message means (`errors`).
 
 Source: signalbot 2.2.1 (2026-11-21).
 """
@@ -31,18 +31,18 @@ from bot.transports.rest_api.errors import refusal, words_in
 _log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 1.0
-"""For reaching the bridge: it stands on the same machine or the same private network, and every second in which it is
-back and Aldis is not costs messages."""
+"""For reaching the bridge: it runs on the same machine or private network, and every second in which it is back and
+Aldis is not loses messages."""
 
 _BODY_SECONDS = 5.0
-"""For the few bytes behind the head of an answer."""
+"""For the few bytes after the headers of an answer."""
 
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
-"""Of an answer that is no file: the list of all groups with all their members is long, and so is a refusal of files,
-which are in it. Of a longer refusal the rest is not read."""
+"""For an answer that is no file: the list of all groups with all their members is long, and so is a refusal of files,
+which repeats them. A longer refusal is cut off."""
 
 _MAX_SUCCESS_BYTES = 1024 * 1024
-"""Of what stands behind the head of a send that succeeded: one line for each member of a group that it missed."""
+"""For the body of a successful send: one line for each member of a group that it missed."""
 
 
 class BridgeRefusal(Exception):
@@ -55,15 +55,15 @@ class BridgeRefusal(Exception):
 
 
 class AnswerTooLong(ValueError):
-    """An answer is longer than it may be; the rest of it was not read."""
+    """An answer is too long; the rest of it was not read."""
 
 
 class _Sessions(SessionManager):
-    """signalbot's sessions, but an error's body is read before signalbot throws it away.
+    """signalbot's sessions, except that an error's body is read before signalbot discards it.
 
-    Every request has its own connection: whether a request on a kept one that is dead arrived would be unknown. For the
-    same reason each is made once (`_once`). A name is looked up again after a second: a container that comes back may
-    have another address.
+    Every request has a connection of its own: whether a request on a dead kept-alive one arrived would be unknown. For
+    the same reason each is made only once (`_once`). Names are looked up again after a second: a container that comes
+    back can have another address.
     """
 
     def __init__(self, connect_seconds: float) -> None:
@@ -74,7 +74,7 @@ class _Sessions(SessionManager):
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 raise_for_status=_refuse,
-                # No limit: sends that hang must not keep others, receipts and questions from the bridge.
+                # No limit: sends that hang must not block others, receipts and questions from the bridge.
                 connector=aiohttp.TCPConnector(limit=0, force_close=True, ttl_dns_cache=1),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_seconds),
                 middlewares=(_once,),
@@ -83,10 +83,10 @@ class _Sessions(SessionManager):
 
 
 async def _once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Keep aiohttp from making a PUT or a DELETE again whose connection broke.
+    """Keeps aiohttp from repeating a PUT or a DELETE whose connection broke.
 
-    A deletion and a reaction are messages to Signal, each with a name of its own that phones confirm: of two, the
-    bridge would tell the name of one, and the receipt of the other would be taken for that of an answer.
+    A deletion and a reaction are messages to Signal, each with an id of its own that phones confirm: of two, the bridge
+    would report only one id, and the receipt of the other would be taken for that of an answer.
 
     Source: aiohttp 3.14, `ClientSession._request` ("retry_persistent_connection").
     """
@@ -105,7 +105,7 @@ async def _refuse(response: aiohttp.ClientResponse) -> None:
 
 
 async def _beginning(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
-    """The body, or its first bytes where it is longer; the connection is closed in any case."""
+    """The body, or its first bytes if it is longer; the connection is closed in any case."""
     body = bytearray()
     async with response:
         async for chunk in response.content.iter_any():
@@ -120,7 +120,7 @@ async def _whole(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
     """The body.
 
     Raises:
-        AnswerTooLong: it is longer than it may be.
+        AnswerTooLong: it is too long.
     """
     body = await _beginning(response, max_bytes + 1)
     if len(body) > max_bytes:
@@ -129,7 +129,7 @@ async def _whole(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
 
 
 async def _json(response: aiohttp.ClientResponse) -> object:
-    """The JSON of an answer; None where there is none.
+    """The JSON of an answer; None if there is none.
 
     Raises:
         ValueError: it cannot be read.
@@ -147,19 +147,19 @@ class _AnyURI(SectionURIs):
 
 
 class _Plain(BaseClient[_AnyURI]):
-    """What signalbot has no method for."""
+    """Requests for which signalbot has no method."""
 
     async def get(self, path: str) -> object:
-        """The JSON at a path."""
+        """Returns the JSON at a path."""
         response = await self._request("get", self._uris.uri(path), error_cls=SignalAPIError)
         return await _json(response)
 
     async def send(self, message: SendMessageV2) -> bytes:
-        """Send a message; gives what the bridge says of a success, whatever that is."""
+        """Sends a message; returns the body of a successful answer, whatever it is."""
         return await self._done("post", "/v2/send", message)
 
     async def remove(self, account: str, removal: RemoteDeleteRequest) -> bytes:
-        """Delete a message for everybody; gives what the bridge says of a success."""
+        """Deletes a message for everybody; returns the body of a successful answer."""
         return await self._done("delete", f"/v1/remote-delete/{account}", removal)
 
     async def _done(self, verb: HttpVerb, path: str, request: BaseModel) -> bytes:
@@ -171,10 +171,10 @@ class _Plain(BaseClient[_AnyURI]):
             async with asyncio.timeout(_BODY_SECONDS):
                 return await _whole(response, _MAX_SUCCESS_BYTES)
         except (aiohttp.ClientError, TimeoutError, AnswerTooLong):
-            return b""  # it is done all the same
+            return b""  # it is done in any case
 
     async def bytes_at(self, path: str, *, max_bytes: int) -> bytes:
-        """The bytes of a file, read no further than it may be long.
+        """Returns the content of a file, read no further than its maximum length.
 
         Raises:
             Unfetchable: it is longer.
@@ -186,20 +186,20 @@ class _Plain(BaseClient[_AnyURI]):
             raise Unfetchable(f"the file is longer than the {max_bytes} bytes that are allowed") from error
 
     async def post(self, path: str, body: Mapping[str, object]) -> object:
-        """Have something done; gives the JSON of the answer."""
+        """Has something done; returns the JSON of the answer."""
         response = await self._request("post", self._uris.uri(path), error_cls=SignalAPIError, payload=json.dumps(body))
         return await _json(response)
 
     async def do(
         self, method: Literal["put", "post", "delete"], path: str, body: Mapping[str, object] | None = None
     ) -> None:
-        """Have something done; what the bridge answers beyond its status is nothing."""
+        """Has something done; ignores everything in the answer but its status."""
         payload = None if body is None else json.dumps(body)
         await self._request(method, self._uris.uri(path), error_cls=SignalAPIError, payload=payload)
 
 
 def file_path(id_: str) -> str:
-    """Where the bridge has its copy of a file."""
+    """Returns the path of the bridge's copy of a file."""
     return f"/v1/attachments/{quote(id_, safe='')}"
 
 
@@ -207,7 +207,7 @@ class Clients:
     """signalbot's clients for the bridge at `url` and one account.
 
     Raises:
-        ConfigError: the address is none.
+        ConfigError: the address is invalid.
     """
 
     def __init__(self, url: str, account: str, connect_seconds: float) -> None:
@@ -224,7 +224,7 @@ class Clients:
         self.receive_uri = MessagesURIs(uris).receive_ws_uri()
 
     async def ask(self, path: str, *, timeout_seconds: float) -> object:
-        """The JSON of an answer to a question.
+        """Returns the JSON of an answer to a question.
 
         Raises:
             Disconnected, ConfigError: as `as_disconnected`.
@@ -236,10 +236,10 @@ class Clients:
     async def do(
         self, method: Literal["put", "post"], path: str, body: Mapping[str, object], *, timeout_seconds: float
     ) -> None:
-        """Have the bridge do something for the operator, who hears what it says.
+        """Has the bridge do something for the operator, who is told what it answers.
 
         Raises:
-            CallRefused: the bridge refuses it, and why.
+            CallRefused: the bridge refuses it, and says why.
             Disconnected, ConfigError: as `as_disconnected`.
         """
         try:
@@ -253,7 +253,7 @@ class Clients:
 
 
 def refusal_words(error: Disconnected | ConfigError) -> str | None:
-    """What the bridge says where it refused the request itself; None where it did not."""
+    """Returns the bridge's message if it refused the request itself; otherwise None."""
     cause = error.__cause__
     if isinstance(cause, BridgeRefusal) and cause.status == HTTPStatus.BAD_REQUEST:
         return words_in(cause.body)
@@ -262,7 +262,7 @@ def refusal_words(error: Disconnected | ConfigError) -> str | None:
 
 @contextmanager
 def as_outcome(*, is_group: bool) -> Generator[None]:
-    """Tell apart what surely did not arrive and what may have.
+    """Tells errors that certainly mean "not sent" from those that may not.
 
     Raises:
         NotSent, SendUnknown, Undeliverable: see `bot.transports.base.Transport.send`.
@@ -283,7 +283,7 @@ def as_outcome(*, is_group: bool) -> Generator[None]:
 
 @contextmanager
 def as_log(what: str) -> Generator[None]:
-    """Swallow a failure of what nobody waits for; `what` names it in the log."""
+    """Only logs the failure of something that nobody waits for; `what` names it in the log."""
     try:
         yield
     except (BridgeRefusal, SignalAPIError, aiohttp.ClientError, TimeoutError) as error:
@@ -292,7 +292,7 @@ def as_log(what: str) -> Generator[None]:
 
 @contextmanager
 def as_fetched() -> Generator[None]:
-    """Tell a file that cannot be had from a bridge that cannot be asked.
+    """Tells a file that cannot be had from a bridge that cannot be asked.
 
     Raises:
         Unfetchable: the bridge does not give it.
@@ -307,7 +307,7 @@ def as_fetched() -> Generator[None]:
 
 @contextmanager
 def as_disconnected() -> Generator[None]:
-    """What an error means for a question, which may be asked again.
+    """Translates the errors of a question, which can be asked again.
 
     Raises:
         Disconnected: it may pass; ask again.

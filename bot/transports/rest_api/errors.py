@@ -1,4 +1,4 @@
-"""What an error of signal-cli-rest-api means for a send: 400 is its catch-all, so its words decide.
+"""What an error of signal-cli-rest-api means for a send: 400 is its catch-all, so its message decides.
 
 Left to others: what HTTP alone tells (`bot.transports.envelope.send_errors`), the requests themselves (`requests`).
 
@@ -12,13 +12,13 @@ from bot.transports.envelope.json import items_in, parse_frame, text_in
 from bot.transports.envelope.send_errors import failure_told, http_failure, rate_limited, token_in
 
 _OUR_FAULT = "couldn't process request"
-"""How the bridge begins where it did not even ask signal-cli."""
+"""How the bridge begins if it did not even ask signal-cli."""
 _NOBODY = "Failed to send message"
-"""All that is left of signal-cli's results where nobody got it: most often they are failures of the network."""
+"""All that is left of signal-cli's results if nobody got it; most often they are network failures."""
 
 
 def refusal(status: int, body: str, *, is_group: bool) -> TransportError:
-    """What an answer that is no success means, by its status and its body."""
+    """Returns the error for an unsuccessful answer, by its status and its body."""
     if status == HTTPStatus.BAD_REQUEST:
         return _bad_request(words_in(body), is_group=is_group)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -27,12 +27,12 @@ def refusal(status: int, body: str, *, is_group: bool) -> TransportError:
 
 
 def words_in(body: str) -> str:
-    """The bridge's sentence, mostly signal-cli's own; the whole body where it has none."""
+    """Returns the bridge's message, mostly signal-cli's own; the whole body if it has none."""
     return text_in(parse_frame(body), "error") or body
 
 
 def challenge_in(body: str) -> str | None:
-    """The token of the captcha that is to be solved; None where none is wanted (the list may hold empty strings)."""
+    """Returns the token of the captcha to be solved; None if none is wanted (the list can hold empty strings)."""
     return token_in(items_in(parse_frame(body), "challenge_tokens"))
 
 

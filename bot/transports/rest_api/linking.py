@@ -1,4 +1,4 @@
-"""Linking an account by signal-cli-rest-api, or making one of a number.
+"""Links an account by signal-cli-rest-api, or makes one of a number.
 
 Source: signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22).
 """
@@ -15,26 +15,26 @@ from bot.transports.rest_api.clients import CONNECT_SECONDS, Clients, refusal_wo
 
 _CALL_SECONDS = 30.0
 _ACCOUNTS_SECONDS = 5.0
-"""For the list of accounts: the bridge hangs for ever over an answer of signal-cli that comes at once, so it is asked
-again soon (`getRaw` in `src/client/jsonrpc2.go` waits for the answer only after it has written the request)."""
+"""For the list of accounts: the bridge hangs for ever if signal-cli answers at once, so it is soon asked again
+(`getRaw` in `src/client/jsonrpc2.go` waits for the answer only after it has written the request)."""
 
 
 class RestApiLinking:
-    """`Linking` by the bridge at `url`; `scan_seconds` is how long the phone may take."""
+    """`Linking` by the bridge at `url`; `scan_seconds` is how long the phone can take."""
 
     def __init__(self, url: str, *, scan_seconds: float = 60, poll_seconds: float = 1) -> None:
         self._clients = Clients(url, "", CONNECT_SECONDS)
         self._scan_seconds = scan_seconds
         self._poll_seconds = poll_seconds
         self._before: tuple[Account, ...] | None = None
-        """What was linked before the first code: whoever scans one that has been replaced is known by that, too."""
+        """What was linked before the first code, so that somebody who scans an outdated code is noticed as well."""
 
     async def accounts(self) -> tuple[Account, ...]:
-        """The accounts that are linked already; see `Linking.accounts`."""
+        """Returns the accounts that are already linked; see `Linking.accounts`."""
         return accounts_in(await self._ask("/v1/accounts", timeout_seconds=_ACCOUNTS_SECONDS))
 
     async def identify(self, account: Account) -> Account:
-        """Ask for the id of an account; see `Linking.identify`."""
+        """Asks for the id of an account; see `Linking.identify`."""
         if account.id is not None and account.number is not None:
             return account
         try:
@@ -45,7 +45,7 @@ class RestApiLinking:
             raise
 
     async def start_link(self, device_name: str) -> str:
-        """The address that the QR code shows; see `Linking.start_link`."""
+        """Returns the address for the QR code; see `Linking.start_link`."""
         if self._before is None:
             self._before = await self.accounts()
         answer = await self._ask(f"/v1/qrcodelink/raw?device_name={quote(device_name, safe='')}")
@@ -55,9 +55,9 @@ class RestApiLinking:
         return uri
 
     async def finish_link(self, uri: str, device_name: str) -> str:  # noqa: ARG002 - the other bridge wants both
-        """Wait for the phone and give its account; see `Linking.finish_link`.
+        """Waits for the phone and returns its account; see `Linking.finish_link`.
 
-        The bridge finishes in the background and does not tell, so its list of accounts is asked for again and again.
+        The bridge finishes in the background without saying so, so its list of accounts is polled.
         """
         try:
             async with asyncio.timeout(self._scan_seconds):
@@ -70,18 +70,18 @@ class RestApiLinking:
             raise Disconnected(NOT_SCANNED) from error
 
     async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
-        """Have a code sent to a number; see `Linking.register`."""
+        """Has a code sent to a number; see `Linking.register`."""
         body = {"use_voice": by_call, **({"captcha": captcha} if captcha else {})}
         path = f"/v1/register/{quote(number, safe='')}"
         await self._clients.do("post", path, body, timeout_seconds=self._scan_seconds)
 
     async def verify(self, number: str, code: str, *, pin: str | None) -> None:
-        """Make the number an account; see `Linking.verify`."""
+        """Makes the number an account; see `Linking.verify`."""
         path = f"/v1/register/{quote(number, safe='')}/verify/{quote(code, safe='')}"
         await self._clients.do("post", path, {"pin": pin} if pin else {}, timeout_seconds=self._scan_seconds)
 
     async def aclose(self) -> None:
-        """Close connections."""
+        """Closes the connections."""
         await self._clients.sessions.close()
 
     async def _ask(self, path: str, *, timeout_seconds: float = _CALL_SECONDS) -> object:

@@ -1,9 +1,9 @@
 """The account's own profile by signal-cli-rest-api; see `bot.transports.profiles.ProfileClient`.
 
-    PUT of a profile --204, whatever came of it--> the picture and the words are read again --others--> refused
+    PUT of a profile --204, whatever came of it--> the picture and the text are read back --different--> refused
 
-Three oddities of that bridge are made up for: it answers 204 also where signal-cli has refused, it deletes a picture
-that is not sent along, and it does not say why a user name is refused.
+This makes up for three quirks of that bridge: it also answers 204 if signal-cli has refused, it deletes a picture that
+is not sent along, and it does not say why a user name is refused.
 
 Source: signal-cli-rest-api, commit a08db23, `UpdateProfile` and `SetUsername` in `src/client/client.go`, and the same
 run in front of signal-cli 0.13.14 (2026-11-23).
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 UNCHANGED = "signal-cli-rest-api took it, and the profile is not as it should be; its log says why"
 _ABOUT_A_USERNAME = "invalid signal-cli response"
-"""What it says where signal-cli has refused a user name."""
+"""Its message if signal-cli has refused a user name."""
 _CALL_SECONDS, _CHANGE_SECONDS = 30.0, 60.0
 
 
@@ -39,12 +39,12 @@ class RestApiProfile:
         self._path = quote(account.name, safe="")
 
     async def profile(self) -> AccountProfile:
-        """The profile as it is; see `ProfileClient.profile`."""
+        """Returns the present profile; see `ProfileClient.profile`."""
         path = f"/v1/contacts/{self._path}?all_recipients=true"
         return profile_in(await self._asked(self._clients.plain.get(path)), account=self._account)
 
     async def picture(self, *, max_bytes: int) -> bytes | None:
-        """The picture that signal-cli keeps; see `ProfileClient.picture`."""
+        """Returns the picture that signal-cli keeps; see `ProfileClient.picture`."""
         who = quote(self._account.id or self._account.name, safe="")
         try:
             data = await self._asked(
@@ -57,7 +57,7 @@ class RestApiProfile:
         return data or None
 
     async def change(self, change: ProfileChange) -> None:
-        """Change the profile, and see that it is changed; see `ProfileClient.change`."""
+        """Changes the profile, and checks that it has changed; see `ProfileClient.change`."""
         data = change.picture.data if change.picture is not None else None
         if data is None and not change.removes_picture:
             data = await self._kept_picture()
@@ -67,7 +67,7 @@ class RestApiProfile:
             **({} if data is None else {"base64_avatar": base64.b64encode(data).decode()}),
         }
         await self._done(self._clients.plain.do("put", f"/v1/profiles/{self._path}", body))
-        # The picture first: with the words signal-cli asks Signal's server for the profile again.
+        # The picture first: reading the text has signal-cli ask Signal's server for the profile again.
         if data is not None and await self.picture(max_bytes=MAX_PICTURE_BYTES) != data:
             raise CallRefused(UNCHANGED)
         profile = await self.profile()
@@ -75,7 +75,7 @@ class RestApiProfile:
             raise CallRefused(UNCHANGED)
 
     async def take_username(self, wanted: str) -> Username:
-        """Take a user name; see `ProfileClient.take_username`."""
+        """Takes a user name; see `ProfileClient.take_username`."""
         path = f"/v1/accounts/{self._path}/username"
         try:
             answer = as_object(await self._done(self._clients.plain.post(path, {"username": wanted})))
@@ -86,15 +86,15 @@ class RestApiProfile:
         return Username(name=text_in(answer, "username") or wanted, link=text_in(answer, "username_link"))
 
     async def drop_username(self) -> None:
-        """Give up the user name; see `ProfileClient.drop_username`."""
+        """Gives up the user name; see `ProfileClient.drop_username`."""
         await self._done(self._clients.plain.do("delete", f"/v1/accounts/{self._path}/username", {}))
 
     async def aclose(self) -> None:
-        """Close connections."""
+        """Closes the connections."""
         await self._clients.sessions.close()
 
     async def _kept_picture(self) -> bytes | None:
-        """The picture, to be sent along, for else it would be deleted.
+        """The present picture, which must be sent along, or it would be deleted.
 
         Raises:
             CallRefused: there is one that the bridge does not give.

@@ -1,6 +1,6 @@
-"""What is asked of signal-cli-rest-api, in signalbot's models of its requests.
+"""Requests to signal-cli-rest-api, in signalbot's models.
 
-Left to others: sending them (`transport`), styles (`styled`), how a file is written (`bot.transports.envelope.files`).
+Left to others: sending them (`transport`), styles (`styled`), the form of a file (`bot.transports.envelope.files`).
 
 Source: signal-cli-rest-api 0.101, swagger; signalbot 2.2.1 (2026-11-21).
 """
@@ -16,14 +16,14 @@ from bot.transports.rest_api.styled import styled_text
 
 
 def recipient_of(chat: ChatId) -> str:
-    """A person's uuid, or a group's id as this bridge has it: the id of the envelopes, once more in base64."""
+    """Returns a person's UUID, or a group's id in this bridge's form: the id of the envelopes, in base64 once more."""
     return f"group.{base64.b64encode(chat.id.encode()).decode()}" if chat.is_group else chat.id
 
 
 def message_of(reply: Reply, *, account: str, recipient: str) -> SendMessageV2:
-    """An edit is a message like any other, quote included: what it does not repeat is gone; a file is in no edit.
+    """Returns the message to send. An edit has no files, and must repeat the quote and everything else, or it is gone.
 
-    The bridge has no word for voice notes: one goes out as a file that can be listened to.
+    The bridge does not know voice notes: one is sent as a file that can be played.
     """
     text, is_styled = styled_text(reply.content)
     quoted, files = reply.quote, [data_uri(file) for file in reply.files]

@@ -1,6 +1,6 @@
-"""What signal-cli-rest-api says of a send that succeeded: under which name it is there, and whom it missed.
+"""The answer of signal-cli-rest-api to a successful send: the message's id, and whom it missed.
 
-Left to others: what an answer that is no success means (`errors`).
+Left to others: what an unsuccessful answer means (`errors`).
 
 Source: signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
 """
@@ -18,9 +18,9 @@ _log = logging.getLogger(__name__)
 
 
 def parse_sent_id(body: bytes, missing: deque[MissedRecipient], *, in_group: bool) -> SentId:
-    """The id of a message that somebody got: failures stand in an answer of success, too, one for each recipient.
+    """Returns the id of a message that somebody got: even a successful answer lists failures, one for each recipient.
 
-    Up to 0.100, and where somebody has built the bridge from older source, the object stands there without a list.
+    Up to 0.100, and in bridges built from older source, it is a single object instead of a list.
 
     Raises:
         SentUnnamed: it went out; the rest cannot be read.

@@ -1,8 +1,8 @@
-r"""Styles as signal-cli-rest-api takes them: no ranges, but markers in the text that it strips.
+r"""Styles for signal-cli-rest-api, which takes no ranges, but markers in the text that it strips.
 
-The bridge's parser deletes markers that find no partner and knows one escape, a backslash before a marker. So every
-character that could be a marker is escaped, and a range is left out where its markers would be read differently. What
-people see is always the text itself: a style may be lost, a character never.
+The bridge's parser deletes markers without a partner and knows one escape, a backslash before a marker. So every
+character that could be a marker is escaped, and a range is left out if its markers would be misread. People always see
+the text itself: a style can get lost, a character never.
 
 Source: signal-cli-rest-api, `src/utils/textstyleparser.go`, commit a08db23 (2026-11-21).
 """
@@ -22,7 +22,7 @@ _MARKERS = {
     Style.SPOILER: "||",
 }
 _TOKEN = re.compile(r"\*\*|\*|\|\||~|`")
-"""How the parser cuts a row of markers: the longest first."""
+"""How the parser splits a row of markers: the longest first."""
 
 _SPECIAL = re.compile(r"[*~`|]")
 
@@ -37,7 +37,7 @@ class _Span:
 
 
 def styled_text(content: Styled) -> tuple[str, bool]:
-    """The text to send and whether it is to be sent as `styled`; the plain text where no range can be expressed."""
+    """Returns the text to send and whether to send it as `styled`; the plain text if no range can be expressed."""
     text = content.text
     kept: list[_Span] = []
     for span in _spans(content):
@@ -47,7 +47,7 @@ def styled_text(content: Styled) -> tuple[str, bool]:
 
 
 def _spans(content: Styled) -> list[_Span]:
-    """The ranges in characters instead of UTF-16 code units, the outer before the inner."""
+    """The ranges in characters instead of UTF-16 code units, outer ones before inner ones."""
     places = {unit: index for index, unit in enumerate(utf16_offsets(content.text))}
     found = [(places.get(style.start), places.get(style.start + style.length), style.style) for style in content.styles]
     spans = [
@@ -59,7 +59,9 @@ def _spans(content: Styled) -> list[_Span]:
 
 
 def _nests(span: _Span, kept: Sequence[_Span]) -> bool:
-    """Whether a span crosses none of the others and stands in none of its own style, whose marker it would close."""
+    """Whether a span crosses none of the others, and is not inside one of its own style, whose marker it would
+    close.
+    """
     for other in kept:
         apart = span.start >= other.end or span.end <= other.start
         within = other.start <= span.start and span.end <= other.end
@@ -69,10 +71,10 @@ def _nests(span: _Span, kept: Sequence[_Span]) -> bool:
 
 
 def _survives(text: str, spans: Sequence[_Span]) -> bool:
-    """Whether the parser reads all markers as they are meant."""
+    """Whether the parser reads all markers as intended."""
     for place, markers in _markers(spans).items():
         before = text[place - 1] if place else ""
-        # A backslash would escape the marker; an escaped star or bar would take the marker's first one with it.
+        # A backslash would escape the marker; an escaped star or bar would swallow the marker's first character.
         if before == "\\" or (before in {"*", "|"} and markers[0].startswith(before)):
             return False
         if _TOKEN.findall("".join(markers)) != markers:
@@ -81,7 +83,7 @@ def _survives(text: str, spans: Sequence[_Span]) -> bool:
 
 
 def _markers(spans: Sequence[_Span]) -> dict[int, list[str]]:
-    """By place in the text: the markers that end a span there, the inner first, then those that begin one.
+    """By position in the text: the markers that end a span there, inner ones first, then those that begin one.
 
     The spans come in the order of `_spans`.
     """

@@ -1,13 +1,13 @@
 """Signal by an existing signal-cli-rest-api (mode json-rpc): a websocket comes in, signalbot's client sends out.
 
-Of signalbot only the HTTP clients are used. Its pipeline is not: it goes deaf on a frame that it does not know and for
-good when the server closes in order, and it holds what came in memory. Even so this bridge loses what arrives while
-nobody is connected, and over the websocket some of a burst; `signal_cli` does not. With a `webhook` it loses none of a
-burst: the bridge then waits until a frame is written down. The websocket stays open beside it: it tells whether the
-bridge is there, and in manual receive mode the bridge fetches from Signal only while there is one.
+Of signalbot only the HTTP clients are used. Its pipeline is not: it goes deaf on a frame that it does not know, and for
+good when the server closes in order, and it holds what arrived in memory. Even so this bridge loses what arrives while
+nobody is connected, and over the websocket part of a burst; `signal_cli` does not. With a `webhook` it loses nothing of
+a burst: the bridge then waits until a frame is stored. The websocket stays open besides: it shows whether the bridge is
+there, and in manual receive mode the bridge only fetches from Signal while there is one.
 
-Left to others: what frames mean (`envelope`), each frame once (`arrivals`), styles (`styled`), when to connect again
-(intake), what to do about a send of unknown outcome (sender), what a request looks like (`requests`).
+Left to others: what frames mean (`envelope`), removing duplicates (`arrivals`), styles (`styled`), when to connect
+again (intake), what to do about a send of unknown outcome (sender), the form of a request (`requests`).
 
 Source: signalbot 2.2.1; signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22).
 """
@@ -53,16 +53,16 @@ from bot.transports.signal_bridge import SignalBridge
 _log = logging.getLogger(__name__)
 
 MAX_PAUSE_SECONDS = 0.6
-"""Between one look for the bridge and the next: with `CONNECT_SECONDS` less than the two seconds after its return in
-which Aldis is to be back."""
+"""The pause between two attempts to reach the bridge: together with `CONNECT_SECONDS` less than the two seconds within
+which Aldis must be back after the bridge."""
 
 
 class RestApi(SignalBridge):
     """A `Transport` over the bridge at `url` for an account.
 
     The deadlines are in seconds: `silence` for a websocket that does not answer pings, `send` for a message or a file,
-    `call` for anything else. `webhook` is where the bridge posts what comes, as host, port and secret; None: it comes
-    over the websocket alone. For `name` and `notes_of` see `SignalBridge`.
+    `call` for anything else. `webhook` is where the bridge posts what arrives, as host, port and secret; None means
+    only the websocket. For `name` and `notes_of` see `SignalBridge`.
     """
 
     keeps_messages = False
@@ -84,7 +84,7 @@ class RestApi(SignalBridge):
     ) -> None:
         super().__init__(account, name=name, notes_of=notes_of)
         self._name = account.name
-        """What the account is called in addresses."""
+        """The account's name in addresses."""
         self.is_open = False
         self._connection: Connection | None = None
         """The last one, open or not."""
@@ -96,7 +96,7 @@ class RestApi(SignalBridge):
         self._clients = Clients(url, account.name, connect_seconds)
         self._arrivals = Arrivals(max_ahead=MAX_FRAMES_AHEAD, is_paired=webhook is not None)
         self._is_looked_up = False
-        """Whether it was asked once who the account is."""
+        """Whether it was asked, once, who the account is."""
         self._post_waits = post_waits
         self.webhook = Webhook(*webhook, self._posted) if webhook else None
         # At DEBUG the library logs every frame, and with it what people wrote.
@@ -109,7 +109,7 @@ class RestApi(SignalBridge):
 
     @property
     def problem(self) -> str | None:
-        """That the bridge was never told where the webhook is; see `Transport.problem`."""
+        """Reports that the bridge was never told where the webhook is; see `Transport.problem`."""
         since = self._arrivals.lacks_posts_since
         is_late = since is not None and time.monotonic() - since > self._post_waits.forgotten_seconds
         return UNPOSTED if is_late else None
@@ -117,11 +117,12 @@ class RestApi(SignalBridge):
     # Incoming
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
-        """The frames of one connection, and what is posted meanwhile; see `Transport.envelopes`.
+        """Yields the frames of one connection, and what is posted in the meantime; see `Transport.envelopes`.
 
-        A post is answered when the next envelope is asked for, for then this one is written down. Until then nothing
-        may be asked of the bridge that signal-cli has to answer: who the account is is asked beforehand and waited for
-        only as long as no post waits. Where notes to self count it must be known, so nothing is to be posted before.
+        A post is answered when the next envelope is asked for, because by then this one is stored. Until then nothing
+        must be asked of the bridge that signal-cli has to answer: who the account is is asked before, and that answer
+        is waited for only as long as no post waits. With notes to self it must be known, so nothing can be posted
+        before.
         """
         check_about(as_object(await self._ask("/v1/about")))
         if self._notes_of is None:
@@ -146,7 +147,7 @@ class RestApi(SignalBridge):
             self._arrivals.lacks_posts_since = None
 
     async def _wait_looked_up(self, looking: asyncio.Task[None]) -> None:
-        """Wait for the answers, unless the bridge hangs over one, or waits itself: that must not keep back the rest."""
+        """Waits for the answers, unless the bridge hangs over one or waits itself: that must not delay the rest."""
         line = self._arrivals
         with suppress(TimeoutError):
             async with asyncio.timeout(self._call_seconds):
@@ -156,14 +157,14 @@ class RestApi(SignalBridge):
         self._is_looked_up = looking.done()
 
     async def check_receiving(self) -> None:
-        """See that the bridge has the right mode and the account; see `Transport.check_receiving`."""
+        """Checks that the bridge has the right mode and the account; see `Transport.check_receiving`."""
         check_about(as_object(await self._ask("/v1/about")))
         await self._check_account()
 
     def stop_receiving(self) -> None:
-        """Close the websocket in order, and then the webhook: what has come already is still handed out.
+        """Closes the websocket in order, and then the webhook; what has already arrived is still handed out.
 
-        Closing the websocket tells a bridge in manual receive mode to fetch no more; what it has fetched is posted. See
+        Closing the websocket tells a bridge in manual receive mode to stop fetching; what it has fetched is posted. See
         `Transport.stop_receiving`.
         """
         if self._stopping_since is not None:
@@ -175,7 +176,7 @@ class RestApi(SignalBridge):
             self._closing = asyncio.create_task(self.webhook.aclose())
 
     async def _arrived(self, reading: asyncio.Task[None], looking: asyncio.Task[None]) -> AsyncGenerator[Envelope]:
-        """What stands in the line, until the websocket is gone and all of it was asked for.
+        """The queued frames, until the websocket is gone and all of them were asked for.
 
         Raises:
             Disconnected, ConfigError: as `Transport.envelopes`.
@@ -198,7 +199,7 @@ class RestApi(SignalBridge):
             await line.changed.wait()
 
     async def _brings_more(self) -> bool:
-        """Whether anything is posted after an orderly stop, within a moment for each and a bound for all of them."""
+        """Whether anything is posted after an orderly stop, within a moment for each post and a limit for all."""
         now, since = time.monotonic(), self._stopping_since
         if since is None or self.webhook is None or now - since > self._post_waits.stop_seconds:
             return False
@@ -214,7 +215,7 @@ class RestApi(SignalBridge):
         return envelope
 
     def _posted(self, post: Post) -> None:
-        """The webhook has brought something; what is for another account of the bridge is none of ours."""
+        """Takes a post from the webhook; one for another account of the bridge is ignored."""
         if not post.account or self._account.is_called(post.account):
             self._arrivals.post(post)
         else:
@@ -222,7 +223,7 @@ class RestApi(SignalBridge):
 
     @asynccontextmanager
     async def _beside(self, work: Coroutine[None, None, None]) -> AsyncGenerator[asyncio.Task[None]]:
-        """Work that goes on while envelopes are asked for, until the block ends; they are told when it is done."""
+        """Runs work beside the reading of envelopes until the block ends; its end wakes the reading."""
         task = asyncio.create_task(work)
         task.add_done_callback(lambda _: self._arrivals.changed.set())
         try:
@@ -232,12 +233,12 @@ class RestApi(SignalBridge):
             await asyncio.wait([task])
 
     async def _read(self, websocket: Connection) -> None:
-        """Put the frames of a websocket into the line until it is closed."""
+        """Queues the frames of a websocket until it is closed."""
         async for raw in frames_of(websocket):
             await self._arrivals.frame(raw)
 
     async def _check_account(self) -> None:
-        """See that the bridge has the account: else there is just silence."""
+        """Checks that the bridge has the account; otherwise there would just be silence."""
         if not await self.is_linked():
             raise ConfigError(
                 "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account;"
@@ -245,9 +246,9 @@ class RestApi(SignalBridge):
             )
 
     async def _look_up(self) -> None:
-        """Check the account, and ask who it is.
+        """Checks the account, and asks who it is.
 
-        A bridge that does not tell is no reason to stay away: what comes meanwhile would be lost.
+        A bridge that does not answer this is no reason to stay away: what arrives in the meantime would be lost.
         """
         try:
             await self._check_account()
@@ -260,7 +261,7 @@ class RestApi(SignalBridge):
         return await self._clients.ask(path, timeout_seconds=self._call_seconds)
 
     async def _told(self, path: str) -> object:
-        """As `_ask`, where the stream has shown already that the bridge is one: what it refuses may pass.
+        """Like `_ask`, once the stream has shown that this is a bridge: its refusals may pass.
 
         Raises:
             Disconnected: it did not tell.
@@ -288,7 +289,7 @@ class RestApi(SignalBridge):
     # Outgoing
 
     async def send(self, reply: Reply) -> SentId:
-        """Send one message; see `Transport.send`."""
+        """Sends one message; see `Transport.send`."""
         ready = await self._ready(reply)
         message = message_of(ready, account=self._name, recipient=self._recipient(reply.chat))
         in_group = reply.chat.is_group
@@ -298,7 +299,7 @@ class RestApi(SignalBridge):
         return sent_id
 
     async def remove(self, removal: Removal) -> SentId:
-        """Delete one of our own messages for everybody; see `Transport.remove`."""
+        """Deletes one of our own messages for everybody; see `Transport.remove`."""
         self._check_target(removal.chat, removal.target)
         request = RemoteDeleteRequest(recipient=self._recipient(removal.chat), timestamp=removal.target)
         async with self._sending(in_group=removal.chat.is_group):
@@ -307,7 +308,7 @@ class RestApi(SignalBridge):
         return sent_id
 
     async def note_to_self(self, text: str) -> SentId:
-        """Send a message to the account itself; see `Transport.note_to_self`."""
+        """Sends a message to the account itself; see `Transport.note_to_self`."""
         return await self.send(Reply(chat=ChatId.direct(self.account), content=Styled(text=text)))
 
     def _recipient(self, chat: ChatId) -> str:
@@ -315,7 +316,7 @@ class RestApi(SignalBridge):
 
     @asynccontextmanager
     async def _sending(self, *, in_group: bool) -> AsyncGenerator[None]:
-        """The deadline of a send, what its failure means, and whether Signal wants a captcha now."""
+        """Applies the deadline of a send, translates its failure, and notes whether Signal wants a captcha."""
         try:
             with as_outcome(is_group=in_group):
                 async with asyncio.timeout(self._send_seconds):
@@ -327,7 +328,7 @@ class RestApi(SignalBridge):
         self.challenge = None
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
-        """Show or hide that Aldis is writing; see `Transport.typing`."""
+        """Shows or hides that Aldis is typing; see `Transport.typing`."""
         if not self._shows_typing(chat):
             return
         messages = self._clients.messages
@@ -341,7 +342,7 @@ class RestApi(SignalBridge):
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
-        """Put an emoji on a message, or take it off; see `Transport.react`."""
+        """Puts an emoji on a message, or removes it; see `Transport.react`."""
         if not self._may_mark(chat, sent_at):
             return None
         reaction = SendReactionRequest(
@@ -362,7 +363,7 @@ class RestApi(SignalBridge):
         return None
 
     async def receipt(self, envelope: Envelope) -> None:
-        """Tell the author that the message was read; in a group, too, this goes to the author alone."""
+        """Tells the author that the message was read; in a group, too, this goes to the author alone."""
         if envelope.author is None or not self._tells_reading(envelope):
             return
         receipt = Receipt(receipt_type=ReceiptType.READ, recipient=envelope.author, timestamp=envelope.sent_at)
@@ -373,14 +374,14 @@ class RestApi(SignalBridge):
     # Files
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:  # noqa: ARG002
-        """The bytes of a file, whichever chat it came in; see `Transport.attachment`."""
+        """Returns the content of a file, whichever chat it came in; see `Transport.attachment`."""
         check_size(attachment.size_bytes, max_bytes)
         with as_fetched():
             async with asyncio.timeout(self._send_seconds):
                 return await self._clients.plain.bytes_at(file_path(attachment.id), max_bytes=max_bytes)
 
     async def discard(self, attachment: Attachment) -> None:
-        """Delete the bridge's copy of a file; see `Transport.discard`."""
+        """Deletes the bridge's copy of a file; see `Transport.discard`."""
         with as_log("the deletion of a file"):
             async with asyncio.timeout(self._call_seconds):
                 await self._clients.plain.do("delete", file_path(attachment.id))
@@ -390,42 +391,42 @@ class RestApi(SignalBridge):
     async def is_linked(self) -> bool:
         """Whether the bridge still has the account; see `Transport.is_linked`."""
         accounts = accounts_in(await self._told("/v1/accounts"))
-        # One without a number is listed without a name.
+        # An account without a number is listed without a name.
         return any(account.is_called(self._name) or account.name == (self.number or "") for account in accounts)
 
     async def release(self) -> Release:
-        """The bridge's version, not that of the signal-cli in it; see `Transport.release`."""
+        """Returns the bridge's version, not that of the signal-cli in it; see `Transport.release`."""
         return Release(bridge="rest_api", version=text_in(as_object(await self._told("/v1/about")), "version"))
 
     async def groups(self) -> tuple[Group, ...]:
-        """The groups that the account is in; see `Transport.groups`."""
+        """Returns the groups that the account is in; see `Transport.groups`."""
         return groups_in(await self._told(f"/v1/groups/{self._name}?expand=true"), id_field="internal_id")
 
     async def invitations(self) -> tuple[Group, ...]:
-        """The groups that the account is invited to; see `Transport.invitations`."""
+        """Returns the groups that the account is invited to; see `Transport.invitations`."""
         listed = await self._told(f"/v1/groups/{self._name}?expand=true")
         return invitations_in(listed, id_field="internal_id", account=self._account)
 
     async def join(self, group: str) -> None:
-        """Accept an invitation; see `Transport.join`."""
+        """Accepts an invitation; see `Transport.join`."""
         await self._do("post", f"/v1/groups/{self._name}/{recipient_of(ChatId.group(group))}/join", {})
 
     async def contacts(self) -> tuple[Contact, ...]:
-        """The people whom the account knows; see `Transport.contacts`."""
+        """Returns the people that the account knows; see `Transport.contacts`."""
         found = await self._told(f"/v1/contacts/{self._name}?all_recipients=true")
         return contacts_in(found, account=self._account)
 
     async def identities(self) -> tuple[Identity, ...]:
-        """The keys of everybody whom the bridge knows; see `Transport.identities`."""
+        """Returns the keys of everybody that the bridge knows; see `Transport.identities`."""
         return identities_in(await self._told(f"/v1/identities/{self._name}"))
 
     async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
-        """Trust the key that this person has now; see `Transport.trust`."""
+        """Trusts the key that this person has now; see `Transport.trust`."""
         how = {"trust_all_known_keys": True} if safety_number is None else {"verified_safety_number": safety_number}
         await self._do("put", f"/v1/identities/{self._name}/trust/{person}", how)
 
     async def submit_challenge(self, captcha: str) -> None:
-        """Hand in the solution of a captcha; see `Transport.submit_challenge`."""
+        """Hands in the solution of a captcha; see `Transport.submit_challenge`."""
         if self.challenge is None:
             raise CallRefused(NO_CHALLENGE)
         solution = {"challenge_token": self.challenge, "captcha": captcha}
@@ -439,7 +440,7 @@ class RestApi(SignalBridge):
             raise Disconnected(str(error)) from error
 
     async def aclose(self) -> None:
-        """Close connections; the transport is not used afterwards."""
+        """Closes the connections; the transport is not used afterwards."""
         if self._closing is not None:
             await asyncio.wait([self._closing])
         if self.webhook is not None:

@@ -1,18 +1,17 @@
-"""The webhook of signal-cli-rest-api: its posts come in here, and each is answered once it is written down.
+"""The webhook for signal-cli-rest-api: its posts arrive here, and each is answered once it is stored.
 
 The bridge posts every notification of signal-cli to `RECEIVE_WEBHOOK_URL`, once, waits for the answer as long as it
-takes, and reads nothing else from signal-cli meanwhile. So nothing is dropped while a post waits here; and whoever has
-one in hand must not ask the bridge for what signal-cli has to answer, or each waits for the other.
+takes, and reads nothing else from signal-cli in the meantime. So nothing is dropped while a post waits here; and
+whoever holds one must not ask the bridge for what signal-cli has to answer, or each waits for the other.
 
     post --no secret, a wrong one--> 404            --too long--------> 413
          --another method----------> 405            --no notification-> 400
-         --too many wait already---> 503            --else: handed on-> 200 when it is written down, 503 when it is not
+         --too many wait already---> 503            --else: passed on-> 200 when it is stored, 503 when it is not
 
-Left to others: what the frames mean (`bot.transports.envelope.frames`), what came by the websocket as well
-(`arrivals`).
+Left to others: what the frames mean (`bot.transports.envelope.frames`), what also came by the websocket (`arrivals`).
 
 Source: signal-cli-rest-api, commit a08db23, `postMessageToWebhook` and `ReceiveData` in `src/client/jsonrpc2.go`;
-pull request 835 of that project for what stands around a frame in manual receive mode (2026-11-22).
+pull request 835 of that project for what surrounds a frame in manual receive mode (2026-11-22).
 """
 
 import asyncio
@@ -36,10 +35,10 @@ _log = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 MAX_WAITING = 8
-"""How many posts wait at the same time. The bridge makes one at a time; what comes beyond is not the bridge."""
+"""How many posts can wait at a time. The bridge makes one at a time; more come from somebody else."""
 MAX_CONNECTIONS = 32
 READ_SECONDS = 10.0
-"""How long a connection may take to show the secret, and then a post to be read."""
+"""How long a connection can take to show the secret, and then a post to be read."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,7 +50,7 @@ class PostWaits:
     stop_seconds: float = 2.0
     """For all posts at the end: a bridge that is not in manual receive mode goes on for ever."""
     forgotten_seconds: float = 30.0
-    """For the first post, while frames come over the websocket alone: then the webhook counts as forgotten."""
+    """For the first post while frames come over the websocket alone: after that the webhook counts as forgotten."""
 
 
 POST_WAITS = PostWaits()
@@ -63,18 +62,20 @@ UNPOSTED = (
 
 
 class Post:
-    """One notification, for which the bridge waits; within `with` it is taken, and kept unless the block raises."""
+    """One notification that the bridge waits for; leaving its `with` block means it is kept, unless the block
+    raises.
+    """
 
     def __init__(self, frame: str, account: str) -> None:
         self.frame = frame
         """As it would have come over the websocket."""
         self.account = account
-        """The account that it is for: a bridge may have several. Empty where it does not say."""
+        """The account that it is for, because a bridge can have several. Empty if it does not say."""
         self.is_kept: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Whether it was kept, once that is known."""
 
     def answer(self, *, is_kept: bool) -> None:
-        """Let the bridge go on; the first answer holds."""
+        """Lets the bridge go on; the first answer counts."""
         if not self.is_kept.done():
             self.is_kept.set_result(is_kept)
 
@@ -88,17 +89,16 @@ class Post:
 
 
 class Webhook:
-    """Listens at `host` and `port` for posts that show `secret`, and hands each to `on_post`.
+    """Listens at `host` and `port` for posts that show `secret`, and passes each to `on_post`.
 
-    The secret is the password of the address that the bridge is given (`http://aldis:SECRET@aldis:8788/`), or the last
-    part of its path. The first is better: the bridge writes the address, but not the password, into its log when a post
-    fails.
+    The secret is the password in the address that the bridge is given (`http://aldis:SECRET@aldis:8788/`), or the last
+    part of its path. The password is better: when a post fails, the bridge logs the address without it.
     """
 
     def __init__(self, host: str, port: int, secret: str, on_post: Callable[[Post], None]) -> None:
         self.host = host
         self.port = port
-        """0 takes a free one; the one that it is, once it listens."""
+        """0 takes a free one; once it listens, the actual one."""
         self.posted_at: float | None = None
         """When the last post came, on `time.monotonic`'s clock; None before the first."""
         self._secret = secret.encode()
@@ -116,7 +116,7 @@ class Webhook:
         return self._server is not None
 
     async def start(self) -> None:
-        """Listen; nothing where it does already.
+        """Listens; does nothing if it already does.
 
         Raises:
             ConfigError: that cannot be listened on.
@@ -139,7 +139,7 @@ class Webhook:
         _log.info("listening for the posts of signal-cli-rest-api at http://%s:%d", self.host, self.port)
 
     async def aclose(self) -> None:
-        """Take nothing more; what waits is answered with 503."""
+        """Stops listening; posts that wait are answered with 503."""
         server, self._server = self._server, None
         if server is not None:
             server.close()
@@ -150,7 +150,7 @@ class Webhook:
             await runner.cleanup()
 
     def _connection(self, runner: web.AppRunner) -> asyncio.BaseProtocol:
-        """The protocol of a new connection: one that is cut at once where there are too many already."""
+        """The protocol of a new connection, which is cut at once if there are too many."""
         server = runner.server
         if server is None or len(server.connections) >= MAX_CONNECTIONS:
             return _Refused()
@@ -159,16 +159,15 @@ class Webhook:
         return connection
 
     def _cut_stranger(self, connection: asyncio.BaseProtocol) -> None:
-        """End a connection that has not shown the secret in all this time."""
+        """Ends a connection that has not shown the secret in all this time."""
         transport = getattr(connection, "transport", None)
         if connection not in self._trusted and isinstance(transport, asyncio.Transport):
             transport.abort()
 
     async def _take(self, request: web.Request) -> web.Response:
-        """Answer one request; each has a connection of its own.
+        """Answers one request; each has a connection of its own.
 
-        A kept one could be closed here in the very moment in which the bridge uses it again, and it tries no post
-        twice.
+        A kept one could be closed here at the very moment when the bridge uses it again, and it tries no post twice.
         """
         connection = request.protocol
         try:
@@ -196,7 +195,7 @@ class Webhook:
         return web.HTTPOk.status_code if await self._kept(post) else web.HTTPServiceUnavailable.status_code
 
     def _refusal(self, request: web.Request) -> int | None:
-        """The status that a request is refused with before it is read; None where it may come in."""
+        """The status with which a request is refused before it is read; None if it can come in."""
         if not self._knows_secret(request):
             self._complaints.tell("webhook: somebody without the secret of the webhook was turned away")
             return web.HTTPNotFound.status_code
@@ -208,7 +207,7 @@ class Webhook:
         return None
 
     async def _kept(self, post: Post) -> bool:
-        """Hand it on, and wait until it is known whether it was kept."""
+        """Passes it on, and waits until it is known whether it was kept."""
         if self._server is None:
             return False
         self.posted_at = time.monotonic()
@@ -225,7 +224,7 @@ class Webhook:
 
 
 def _password_in(authorization: str) -> str:
-    """The password of a header; empty where there is none."""
+    """The password of a header; empty if there is none."""
     scheme, _, encoded = authorization.partition(" ")
     try:
         return base64.b64decode(encoded).decode().partition(":")[2] if scheme.lower() == "basic" else ""
@@ -234,7 +233,7 @@ def _password_in(authorization: str) -> str:
 
 
 class _Refused(asyncio.Protocol):
-    """A connection that is one too many."""
+    """A connection too many."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.Transport):
@@ -242,9 +241,9 @@ class _Refused(asyncio.Protocol):
 
 
 def post_in(body: bytes) -> Post | None:
-    """The notification in the body of a post; None where there is none.
+    """Returns the notification in the body of a post; None if there is none.
 
-    In manual receive mode the frame stands beside the number of the subscription.
+    In manual receive mode the frame comes with the number of the subscription.
     """
     try:
         line = as_object(json.loads(body.decode("utf-8", "replace")))

@@ -1,4 +1,4 @@
-"""The websocket over which signal-cli-rest-api hands on what comes: how it is opened, and read to its end."""
+"""The websocket over which signal-cli-rest-api delivers what arrives: opening it, and reading it to its end."""
 
 import time
 from collections.abc import AsyncIterator
@@ -9,11 +9,11 @@ from websockets.exceptions import ConnectionClosedOK, WebSocketException
 from bot.errors import Disconnected
 
 _PINGS_IN_SILENCE = 20
-"""How many pings are sent in the time after which a websocket is given up that answers none: a bridge that was away
-without a word is noticed with the next."""
+"""How many pings are sent in the time after which an unresponsive websocket is given up, so that a bridge that was gone
+without a word is noticed with the next one."""
 MAX_FRAME_BYTES = 4 * 1024 * 1024
 MAX_FRAMES_AHEAD = 1024
-"""How many frames are taken off the socket before they are asked for: what stays there too long the bridge drops."""
+"""How many frames are taken off the socket before they are asked for: the bridge drops what stays there too long."""
 
 
 class Connection(ClientConnection):
@@ -22,15 +22,15 @@ class Connection(ClientConnection):
     heard_at: float | None = None
 
     def data_received(self, data: bytes) -> None:
-        """Something came."""
+        """Notes the time of whatever arrives."""
         self.heard_at = time.monotonic()
         super().data_received(data)
 
 
 async def open_websocket(uri: str, *, open_seconds: float, silence_seconds: float) -> Connection:
-    """An open websocket; one that answers no pings for so many seconds breaks.
+    """Returns an open websocket, which breaks if it answers no pings for `silence_seconds`.
 
-    Raises what the library and the system do: see `as_disconnected`.
+    Raises the exceptions of the library and the system: see `as_disconnected`.
     """
     websocket = await connect(
         uri,
@@ -48,7 +48,7 @@ async def open_websocket(uri: str, *, open_seconds: float, silence_seconds: floa
 
 
 async def frames_of(websocket: Connection) -> AsyncIterator[str]:
-    """The frames until the bridge closes in good order. Pings see to it that the wait for one is bounded."""
+    """Yields the frames until the bridge closes in order. Pings bound the wait for each."""
     while True:
         try:
             raw = await websocket.recv(decode=False)

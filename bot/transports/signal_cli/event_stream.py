@@ -1,12 +1,12 @@
 """What signal-cli receives, over the HTTP interface of its daemon: server-sent events.
 
-For those who have only `--http`. signal-cli cannot be asked to stop fetching here; that a listener has gone it notices
-only when it fails to write to it: a message, which is lost then, or a keep-alive, which is nobody's loss.
+For people who only have `--http`. Here signal-cli cannot be asked to stop fetching; it notices that a listener is gone
+only when it fails to write to it: a message, which is then lost, or a keep-alive, which costs nothing.
 
     stop --reads on--> just before the next keep-alive, or after six seconds --reset--> the next write fails
 
 So at most one message is lost after that, and what signal-cli has in hand when it unsubscribes Aldis. Over a socket
-(`subscription`) nothing is. A connection that is closed without a reset takes one write more: a message more.
+(`subscription`) nothing is. Closing a connection without a reset takes one more write: one more message.
 Left to others: what frames mean (`bot.transports.envelope.frames`), when to listen again (intake), calls (`rpc`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.http.HttpServerHandler` (2026-11-22).
@@ -29,21 +29,21 @@ from bot.transports.signal_cli.sse import EventParser
 _log = logging.getLogger(__name__)
 
 KEEP_ALIVE_SECONDS = 15.0
-"""What lies between two keep-alives, from the opening of the stream on; messages between them change nothing."""
+"""The interval between keep-alives, from the opening of the stream on; messages do not change it."""
 END_SECONDS = 6.0
-"""How long an orderly end may wait for one."""
+"""How long an orderly end can wait for one."""
 _BEFORE_SECONDS = 0.2
-"""So long before the keep-alive the connection is reset: a busy machine must not come too late, and what is fetched
-meanwhile is lost."""
+"""How long before the keep-alive the connection is reset: a busy machine must not be too late, but what is fetched in
+that time is lost."""
 
 HEADERS_SECONDS = 30.0
-"""How long the headers may take: before 0.14.4 they come with the first event or keep-alive, which is after 15 s."""
+"""How long the headers can take: before 0.14.4 they come with the first event or keep-alive, which is after 15 s."""
 
 
 class EventStream:
     """The messages of an account from the HTTP interface at `url`.
 
-    `silence_seconds` is for a stream on which not even keep-alives (one in `keep_alive_seconds`) come.
+    `silence_seconds` is the limit for a stream without even keep-alives (one every `keep_alive_seconds`).
     """
 
     def __init__(
@@ -65,21 +65,22 @@ class EventStream:
         self._silence_seconds = silence_seconds
         self._keep_alive_seconds = keep_alive_seconds
         self._kept_alive_at = 0.0
-        """When the last keep-alive came or, before the first, the stream was asked for, on `time.monotonic`'s clock."""
+        """When the last keep-alive came or, before the first, the stream was requested, on `time.monotonic`'s clock."""
         self._stopping = asyncio.Event()
         self._end_by = 0.0
-        """When `frames` ends at the latest, on the same clock, once it is to stop."""
+        """The latest end of `frames` on the same clock, once it has to stop."""
 
     def stop(self) -> None:
-        """End `frames` at a good moment: see `KEEP_ALIVE_SECONDS`; what comes until then is handed on."""
+        """Ends `frames` at a good moment, see `KEEP_ALIVE_SECONDS`; what comes until then is passed on."""
         self._end_by = time.monotonic() + END_SECONDS
         self._stopping.set()
 
     async def frames(self) -> AsyncGenerator[list[str | None]]:
-        """The frames of one connection, those together that have come together; None is one that was too long.
+        """Yields the frames of one connection, in lists of those that came together; None stands for one that was too
+        long.
 
         Raises:
-            Disconnected: the connection cannot be opened or broke.
+            Disconnected: the connection cannot be opened, or broke.
             ConfigError: signal-cli does not have the account, or something else answers there.
         """
         async with self._response() as response:
@@ -94,14 +95,14 @@ class EventStream:
                     yield frames
 
     async def check(self) -> None:
-        """See that signal-cli lets Aldis listen there, without listening: what it would fetch would be lost.
+        """Checks that signal-cli lets Aldis listen, without listening: what it would fetch would be lost.
 
         Raises:
             Disconnected, ConfigError: as `frames`.
         """
         with _as_disconnected():
             async with asyncio.timeout(self._headers_seconds):
-                # Only who may listen is told that it is the wrong method.
+                # Only somebody who is allowed to listen is told that the method is wrong.
                 response = await self._http.post("/api/v1/events")
         if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
             _check(response)
@@ -125,7 +126,7 @@ class EventStream:
             await response.aclose()
 
     async def _chunk(self, incoming: AsyncIterator[bytes]) -> bytes | None:
-        """What comes next; None at the end, also at the one that it was asked for."""
+        """The next chunk; None at the end, including one that was requested."""
         reading = asyncio.create_task(_next(incoming))
         stopping = asyncio.create_task(self._stopping.wait())
         try:
@@ -145,13 +146,13 @@ class EventStream:
         return chunk
 
     def _seconds_to_the_end(self) -> float:
-        """How long to read on, now that it is to stop."""
+        """How long to read on, now that it has to stop."""
         now = time.monotonic()
         good = self._kept_alive_at + self._keep_alive_seconds - _BEFORE_SECONDS
         return max(0, (min(good, self._end_by) if good > now else self._end_by) - now)
 
     async def aclose(self) -> None:
-        """Close the connections."""
+        """Closes the connections."""
         await self._http.aclose()
 
 

@@ -1,6 +1,6 @@
-"""Sockets that carry JSON, one value on a line: how signal-cli's daemon talks with `--socket` and `--tcp`.
+"""Sockets that carry JSON, one value per line: how signal-cli's daemon talks with `--socket` and `--tcp`.
 
-A line is read when it is asked for and not before: what nobody has read stays with the kernel, in bounded room.
+A line is read when it is asked for and not before: what is not read stays with the kernel, in limited space.
 Left to others: what is said (`rpc`, `subscription`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.jsonrpc.SocketHandler` (2026-11-22).
@@ -20,13 +20,13 @@ from urllib.parse import urlsplit
 from bot.errors import ConfigError
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
-"""Longer lines are passed over where others follow: nothing that Signal carries comes near."""
+"""Longer lines are skipped if others follow: nothing that Signal carries comes near."""
 
 _UNREAD_BYTES = 4 * 1024
 _SEGMENT_BYTES = 536
 _MAX_UNREAD_UNIX_BYTES = 1024 * 1024
 _MAX_UNREAD_TCP_BYTES = 3 * 1024 * 1024
-"""Several times what is told of at `_keep_small`."""
+"""Several times the amounts given in `_keep_small`."""
 _CHUNK_BYTES = 16 * 1024
 """How much is taken from the kernel at a time: about twenty messages."""
 _LARGE_CHUNK_BYTES = 256 * 1024
@@ -39,12 +39,12 @@ class LineParser:
         self._max_line_bytes = max_line_bytes
         self._line = bytearray()
         self.is_too_long = False
-        """Whether the line that has no end yet is too long already."""
+        """Whether the line that is not complete yet is already too long."""
 
     def feed(self, chunk: bytes) -> Iterator[str | None]:
-        """The lines that this chunk ends, in order; None for one that was too long to be kept.
+        """Yields the lines that this chunk completes, in order; None for one that was too long to keep.
 
-        Bytes that are no UTF-8 are replaced.
+        Invalid UTF-8 is replaced.
         """
         *ended, rest = chunk.split(b"\n")
         for part in ended:
@@ -63,9 +63,9 @@ class LineParser:
 
 
 class LineSocket:
-    """A connection to the daemon; `async with` closes it. Everything that fails raises `OSError`.
+    """A connection to the daemon; `async with` closes it. Every failure raises `OSError`.
 
-    Deadlines are the caller's: whoever runs out of time gives the connection up.
+    Deadlines are up to the caller, who gives the connection up when time runs out.
     """
 
     def __init__(self, sock: socket.socket) -> None:
@@ -73,27 +73,27 @@ class LineSocket:
         self._chunk_bytes = _CHUNK_BYTES
 
     async def write(self, value: Mapping[str, object]) -> None:
-        """Write one JSON object as a line."""
+        """Writes one JSON object as a line."""
         line = json.dumps(value, separators=(",", ":")).encode() + b"\n"
         await asyncio.get_running_loop().sock_sendall(self._socket, line)
 
     @property
     def max_unread_bytes(self) -> int:
-        """More than the kernels of both sides keep of what is written to us and was not read."""
+        """More than the kernels of both sides keep of what is written to us and not read."""
         return _MAX_UNREAD_UNIX_BYTES if self._socket.family is socket.AF_UNIX else _MAX_UNREAD_TCP_BYTES
 
     async def read(self) -> bytes:
-        """What has come, at least one byte; empty at the end."""
+        """Returns what has arrived, at least one byte; empty at the end."""
         return await asyncio.get_running_loop().sock_recv(self._socket, self._chunk_bytes)
 
     def take_more(self) -> None:
-        """From now on take much at a time: megabytes in pieces of some kilobytes take a busy machine seconds."""
+        """From now on takes much at a time: megabytes in small pieces take a busy machine seconds."""
         self._chunk_bytes = _LARGE_CHUNK_BYTES
         if self._socket.family is not socket.AF_UNIX:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _LARGE_CHUNK_BYTES)
 
     def unread_bytes(self) -> int:
-        """How much has come and was not read yet.
+        """Returns how many bytes have arrived and are not read yet.
 
         Raises:
             OSError: nothing more comes; the other side has ended the connection.
@@ -107,7 +107,7 @@ class LineSocket:
         return int(count)
 
     def end(self) -> None:
-        """End the connection at once: whoever reads comes to its end."""
+        """Ends the connection at once; whoever reads reaches its end."""
         with suppress(OSError):  # it has ended already
             self._socket.shutdown(socket.SHUT_RDWR)
 
@@ -119,29 +119,29 @@ class LineSocket:
 
 
 def is_socket(url: str) -> bool:
-    """Whether an address is that of a socket, and not an HTTP address."""
+    """Whether an address is that of a socket rather than an HTTP address."""
     return urlsplit(url).scheme in {"unix", "tcp"}
 
 
 def _keep_small(sock: socket.socket) -> None:
-    """Before a TCP socket connects: have the kernels of both sides keep little for us that is not read yet.
+    """Before a TCP socket connects: limits what the kernels of both sides keep for us unread.
 
-    What is not read stays in our receive buffer, and behind it in the other side's send buffer, which grows with the
-    size of segments: 4 MB on one machine. So small segments bound it to 0.1 to 1.1 MB (measured). A Unix socket keeps
-    208 KiB, all of it on the other side.
+    Unread data stays in our receive buffer, and then in the other side's send buffer, which grows with the size of
+    segments: 4 MB on one machine. Small segments limit it to 0.1 to 1.1 MB (measured). A Unix socket keeps 208 KiB, all
+    of it on the other side.
     """
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _UNREAD_BYTES)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, _SEGMENT_BYTES)
 
 
 async def connect(url: str, *, is_frugal: bool = False) -> LineSocket:
-    """A connection to the socket at an address, `unix:///path` or `tcp://host:port`.
+    """Returns a connection to the socket at an address, `unix:///path` or `tcp://host:port`.
 
-    `is_frugal`: the kernel keeps as little as it can for us that is not read yet.
+    `is_frugal`: the kernel keeps as little unread data for us as it can.
 
     Raises:
-        ConfigError: the address is none.
-        OSError: nobody listens there, or we may not connect.
+        ConfigError: the address is invalid.
+        OSError: nobody listens there, or connecting is not allowed.
     """
     parts = urlsplit(url)
     try:
@@ -175,7 +175,7 @@ async def _connected(family: int, address: Any, *, is_frugal: bool) -> LineSocke
         if is_frugal and family != socket.AF_UNIX:
             _keep_small(sock)
         await asyncio.get_running_loop().sock_connect(sock, address)
-        # A Unix socket whose queue is full lets connecting pass in silence; it is not connected then.
+        # Connecting to a Unix socket with a full queue fails silently; this shows whether it is connected.
         sock.getpeername()
     except BaseException:
         sock.close()

@@ -1,4 +1,4 @@
-"""Linking an account by signal-cli's daemon, or making one of a number.
+"""Links an account by signal-cli's daemon, or makes one of a number.
 
 Source: signal-cli 0.14.6, `org.asamk.signal.commands` (2026-11-22).
 """
@@ -19,12 +19,12 @@ _CALL_SECONDS = 30.0
 
 _USER_ERROR_CODE = -1
 _EXPIRED = re.compile(r"timed out|unknown device link uri", re.IGNORECASE)
-"""What signal-cli says of a code that nobody has scanned, or that it has forgotten at a restart:
-both have the same number as a refusal. Source: signal-cli 0.14.6, `FinishLinkCommand` (2026-11-22)."""
+"""signal-cli's messages about a code that nobody has scanned, or that it has forgotten in a restart: both have the same
+number as a refusal. Source: signal-cli 0.14.6, `FinishLinkCommand` (2026-11-22)."""
 
 
 class SignalCliLinking:
-    """`Linking` by the daemon at `url`; `scan_seconds` is how long the phone may take."""
+    """`Linking` by the daemon at `url`; `scan_seconds` is how long the phone can take."""
 
     def __init__(self, url: str, *, scan_seconds: float = 180) -> None:
         self._url = url
@@ -32,21 +32,21 @@ class SignalCliLinking:
         self._scan_seconds = scan_seconds
 
     async def accounts(self) -> tuple[Account, ...]:
-        """The accounts that are linked already; see `Linking.accounts`."""
+        """Returns the accounts that are already linked; see `Linking.accounts`."""
         return await self._rpc.accounts(timeout_seconds=_CALL_SECONDS)
 
     async def identify(self, account: Account) -> Account:
-        """Ask for the id of an account; see `Linking.identify`."""
+        """Asks for the id of an account; see `Linking.identify`."""
         if account.id is not None:
             return account
         params = {"account": account.name, "recipient": [account.name], "allRecipients": True}
         return with_id(account, await self._rpc.ask("listContacts", params, timeout_seconds=_CALL_SECONDS))
 
     async def start_link(self, device_name: str) -> str:  # noqa: ARG002 - only the other bridge wants it now
-        """The address that the QR code shows; see `Linking.start_link`.
+        """Returns the address for the QR code; see `Linking.start_link`.
 
         Raises:
-            ConfigError: signal-cli receives by itself, so that it would hang.
+            ConfigError: signal-cli receives on its own, which would make it hang.
         """
         await self._check_mode()
         started = await self._rpc.ask("startLink", {}, timeout_seconds=_CALL_SECONDS)
@@ -56,8 +56,8 @@ class SignalCliLinking:
         return uri
 
     async def finish_link(self, uri: str, device_name: str) -> str:
-        """Wait for the phone and give its account; see `Linking.finish_link`."""
-        before = await self.accounts()  # since one without a number need not be in the answer
+        """Waits for the phone and returns its account; see `Linking.finish_link`."""
+        before = await self.accounts()  # because the answer need not name one without a number
         params = {"deviceLinkUri": uri, "deviceName": device_name}
         try:
             finished = account_in(await self._rpc.call("finishLink", params, timeout_seconds=self._scan_seconds))
@@ -71,7 +71,7 @@ class SignalCliLinking:
         return new[0].name
 
     async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
-        """Have a code sent to a number; see `Linking.register`.
+        """Has a code sent to a number; see `Linking.register`.
 
         Raises:
             ConfigError: as `start_link`.
@@ -81,27 +81,28 @@ class SignalCliLinking:
         await self._rpc.do("register", given, timeout_seconds=self._scan_seconds)
 
     async def verify(self, number: str, code: str, *, pin: str | None) -> None:
-        """Make the number an account; see `Linking.verify`."""
+        """Makes the number an account; see `Linking.verify`."""
         given = {"account": number, "verificationCode": code, **({"pin": pin} if pin else {})}
         await self._rpc.do("verify", given, timeout_seconds=self._scan_seconds)
 
     async def _check_mode(self) -> None:
         """With `--receive-mode=on-connection` every connection so far, closed or not, is subscribed to a new account.
 
-        The first message for it is then written to one that is closed, and signal-cli hands on nothing more and answers
-        no new connection. Source: signal-cli 0.13.14, seen; 0.14.6, `SignalJsonRpcDispatcherHandler` (2026-11-24).
+        The first message for it is then written to a closed one, after which signal-cli passes on nothing more and
+        answers no new connection. Source: signal-cli 0.13.14, seen; 0.14.6, `SignalJsonRpcDispatcherHandler`
+        (2026-11-24).
         """
         if is_socket(self._url):
             deadlines = {"connect_seconds": _CALL_SECONDS, "call_seconds": _CALL_SECONDS}
             await Subscription(self._url, "", self._rpc, silence_seconds=_CALL_SECONDS, **deadlines).check()
 
     async def aclose(self) -> None:
-        """Close connections."""
+        """Closes the connections."""
         await self._rpc.aclose()
 
 
 def _not_linked(error: RpcError) -> TransportError:
-    """Why the phone was not linked: a code that nobody scanned is replaced by another one, what it refuses is final."""
+    """Why the phone was not linked: a code that nobody scanned is replaced by another one, a refusal is final."""
     if error.code == _USER_ERROR_CODE and not _EXPIRED.search(error.words):
         return LinkRefused(error.line)
     return Disconnected(NOT_SCANNED if error.code == _USER_ERROR_CODE else f"the phone was not linked ({error})")

@@ -16,7 +16,7 @@ from bot.transports.signal_cli.rpc import Rpc, not_done
 from bot.transports.signal_cli.send_results import RpcError
 
 _TAKEN = re.compile(r"^Invalid username|\[409\]|\[422\]")
-"""Which of its sentences are about the user name: 0.13 hands on the status of Signal's server."""
+"""Its messages about user names: 0.13 passes on the status of Signal's server."""
 _CALL_SECONDS, _CHANGE_SECONDS = 30.0, 60.0
 
 
@@ -28,13 +28,13 @@ class SignalCliProfile:
         self._account = account
 
     async def profile(self) -> AccountProfile:
-        """The profile as it is; see `ProfileClient.profile`."""
+        """Returns the present profile; see `ProfileClient.profile`."""
         given = {"account": self._account.name, "recipient": [self._account.name], "allRecipients": True}
         found = await self._rpc.ask("listContacts", given, timeout_seconds=_CALL_SECONDS)
         return profile_in(found, account=self._account)
 
     async def picture(self, *, max_bytes: int) -> bytes | None:
-        """The picture that the daemon keeps; see `ProfileClient.picture`."""
+        """Returns the picture that the daemon keeps; see `ProfileClient.picture`."""
         try:
             given = {"account": self._account.name, "profile": self._account.name}
             picture = await self._rpc.file("getAvatar", given, timeout_seconds=_CALL_SECONDS, max_bytes=max_bytes)
@@ -47,7 +47,7 @@ class SignalCliProfile:
         return picture or None
 
     async def change(self, change: ProfileChange) -> None:
-        """Change the profile; a family name that was set elsewhere goes. See `ProfileClient.change`."""
+        """Changes the profile; a family name that was set elsewhere is removed. See `ProfileClient.change`."""
         picture = change.picture
         await self._do(
             "updateProfile",
@@ -65,16 +65,16 @@ class SignalCliProfile:
         )
 
     async def take_username(self, wanted: str) -> Username:
-        """Take a user name; see `ProfileClient.take_username`."""
+        """Takes a user name; see `ProfileClient.take_username`."""
         answer = as_object(await self._do("updateAccount", {"username": wanted}))
         return Username(name=text_in(answer, "username") or wanted, link=text_in(answer, "usernameLink"))
 
     async def drop_username(self) -> None:
-        """Give up the user name; see `ProfileClient.drop_username`."""
+        """Gives up the user name; see `ProfileClient.drop_username`."""
         await self._do("updateAccount", {"deleteUsername": True})
 
     async def aclose(self) -> None:
-        """Close connections."""
+        """Closes the connections."""
         await self._rpc.aclose()
 
     async def _do(self, method: str, params: Mapping[str, object]) -> object:

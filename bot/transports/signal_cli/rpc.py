@@ -1,8 +1,8 @@
-"""Calls to signal-cli's own daemon: JSON-RPC over a socket or over HTTP, bounded in time and in size.
+"""Calls to signal-cli's own daemon: JSON-RPC over a socket or over HTTP, limited in time and in size.
 
-Every call has a connection of its own, whichever way. One that was kept may be dead, and whether a request on it
-arrived is then unknown; a fresh one costs less than a millisecond, and a daemon that is down is a refused connection:
-surely not sent. And a listener whose connection ends is unsubscribed only when the calls on that connection have ended.
+Every call has a connection of its own, over either. A kept one may be dead, and whether a request on it arrived is then
+unknown; a new one costs less than a millisecond, and a daemon that is down refuses the connection: certainly not sent.
+Moreover, a listener whose connection ends is unsubscribed only when the calls on that connection have ended.
 Left to others: what is called and what that means (`transport`), what a refused send means (`send_results`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc` (2026-11-22).
@@ -29,10 +29,10 @@ from bot.transports.signal_cli.lines import LineParser, connect, is_socket
 from bot.transports.signal_cli.send_results import RpcError
 
 CONNECT_SECONDS = 5.0
-"""For reaching the daemon: it stands on the same machine or the same private network."""
+"""For reaching the daemon, which runs on the same machine or private network."""
 
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
-"""Of an answer that is no file: the list of all groups with all their members is the longest."""
+"""For an answer that is no file: the list of all groups with all their members is the longest."""
 
 _RESET = (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
@@ -40,10 +40,10 @@ _TOO_LONG = "signal-cli's answer is longer than it may be"
 
 
 class Rpc:
-    """Calls the daemon's methods; every call has its own connection and a total deadline.
+    """Calls the daemon's methods; every call has a connection of its own and a total deadline.
 
     Raises:
-        ConfigError: the address is none.
+        ConfigError: the address is invalid.
     """
 
     def __init__(self, url: str, *, connect_seconds: float = CONNECT_SECONDS) -> None:
@@ -52,10 +52,10 @@ class Rpc:
     async def call(
         self, method: str, params: Mapping[str, object], *, timeout_seconds: float, max_bytes: int = MAX_ANSWER_BYTES
     ) -> object:
-        """The `result` of a call; an answer of more than `max_bytes` is not read to its end.
+        """Returns the `result` of a call; an answer of more than `max_bytes` is not read to its end.
 
         Raises:
-            NotSent: the daemon was surely not reached; call again later.
+            NotSent: the daemon was certainly not reached; call again later.
             SendUnknown: the call may have been carried out.
             Undeliverable: the request itself was refused before it was read.
             RpcError: the daemon refused the call; see its code.
@@ -70,7 +70,7 @@ class Rpc:
         return result_in(parse_response(answer))
 
     async def ask(self, method: str, params: Mapping[str, object], *, timeout_seconds: float) -> object:
-        """The `result` of a call that only asks, or that may be made again.
+        """Returns the `result` of a call that only asks, or that can be repeated.
 
         Raises:
             Disconnected: it did not succeed; try again.
@@ -81,21 +81,21 @@ class Rpc:
             raise not_done(method, error) from error
 
     async def file(self, method: str, params: Mapping[str, object], *, timeout_seconds: float, max_bytes: int) -> bytes:
-        """The file that is the answer to a call; empty where the answer has none. Otherwise as `call`.
+        """Returns the file that a call is answered with; empty if the answer has none. Otherwise as `call`.
 
         Raises:
-            Unfetchable: it is longer than that, or no file.
+            Unfetchable: it is too long, or no file.
         """
         encoded_bytes = 4 * (max_bytes // 3 + 1) + 1024  # base64 takes four for three, and there is JSON around it
         answer = await self.call(method, params, timeout_seconds=timeout_seconds, max_bytes=encoded_bytes)
         return decode_file(text_in(as_object(answer), "data"), max_bytes)
 
     async def do(self, method: str, params: Mapping[str, object], *, timeout_seconds: float) -> object:
-        """Have the daemon do something for the operator, who hears what it says; gives the `result`.
+        """Has the daemon do something for the operator, who is told what it answers; returns the `result`.
 
         Raises:
-            CallRefused: the daemon refuses it, and why.
-            Disconnected: it did not succeed otherwise; try again.
+            CallRefused: the daemon refuses it, and says why.
+            Disconnected: it failed in another way; try again.
         """
         try:
             return await self.call(method, params, timeout_seconds=timeout_seconds)
@@ -105,7 +105,7 @@ class Rpc:
             raise not_done(method, error) from error
 
     async def accounts(self, *, timeout_seconds: float) -> tuple[Account, ...]:
-        """The accounts that the daemon has.
+        """Returns the accounts that the daemon has.
 
         Raises:
             Disconnected: as `ask`.
@@ -113,7 +113,7 @@ class Rpc:
         return accounts_in(await self.ask("listAccounts", {}, timeout_seconds=timeout_seconds))
 
     async def version(self, *, timeout_seconds: float) -> str:
-        """The daemon's version; empty where it does not tell.
+        """Returns the daemon's version; empty if it does not tell.
 
         Raises:
             Disconnected: as `ask`.
@@ -121,20 +121,20 @@ class Rpc:
         return text_in(as_object(await self.ask("version", {}, timeout_seconds=timeout_seconds)), "version")
 
     async def aclose(self) -> None:
-        """Close the connections."""
+        """Closes the connections."""
         await self._way.aclose()
 
 
 def http_client(url: str, connect_seconds: float, *, resets: bool = False) -> httpx.AsyncClient:
-    """A client for the daemon's HTTP interface that keeps no connection.
+    """Returns a client for the daemon's HTTP interface that keeps no connection.
 
-    `resets`: every connection ends by a reset, whatever ends it, so that the other side fails at its next write and
+    `resets`: every connection ends with a reset, whatever ends it, so that the other side fails at its next write and
     not only at the one after that.
 
     Raises:
-        ConfigError: the address is none.
+        ConfigError: the address is invalid.
     """
-    # At INFO httpx logs every address, and the account's phone number is part of the stream's.
+    # At INFO httpx logs every address, and that of the stream contains the account's phone number.
     logging.getLogger("httpx").setLevel(logging.WARNING)
     limits = httpx.Limits(max_keepalive_connections=0)
     timeout = httpx.Timeout(None, connect=connect_seconds)
@@ -149,7 +149,7 @@ def http_client(url: str, connect_seconds: float, *, resets: bool = False) -> ht
 
 
 class _Http:
-    """By `--http`. What it answers is JSON; it fails as `Rpc.call` does."""
+    """Calls over `--http`. Its answers are JSON; it fails as `Rpc.call` does."""
 
     def __init__(self, client: httpx.AsyncClient) -> None:
         self.client = client
@@ -170,7 +170,7 @@ class _Http:
 
 
 class _Lines:
-    """By `--socket` or `--tcp`; see `_Http`."""
+    """Calls over `--socket` or `--tcp`; see `_Http`."""
 
     def __init__(self, url: str, connect_seconds: float) -> None:
         self._url = url
@@ -180,7 +180,7 @@ class _Lines:
         try:
             async with asyncio.timeout(self._connect_seconds):
                 line_socket = await connect(self._url)
-        except OSError as error:  # a time-out is one, too
+        except OSError as error:  # including a time-out
             raise NotSent(f"signal-cli cannot be reached: {reason_of(error)}") from error
         parser = LineParser(max_bytes)
         async with line_socket:
@@ -201,22 +201,22 @@ class _Lines:
 
 
 def not_done(method: str, error: TransportError) -> Disconnected:
-    """What the failure of a call means that may be made again."""
+    """Returns the error for the failure of a call that can be repeated."""
     return Disconnected(f"{method} did not succeed ({error}); try again")
 
 
 def reason_of(error: OSError) -> str:
-    """Why a socket cannot be used, in the system's words: they name no address."""
+    """Returns why a socket cannot be used, in the system's words, which name no address."""
     return error.strerror or type(error).__name__
 
 
 def is_notification(line: str) -> bool:
-    """Whether a line is about something that nobody has asked for: only a daemon that receives by itself writes it."""
+    """Whether a line is about something that nobody asked for: only a daemon that receives on its own writes it."""
     return '"method"' in line and "method" in parse_response(line)
 
 
 def result_in(answer: Json) -> object:
-    """The result in an answer.
+    """Returns the result in an answer.
 
     Raises:
         RpcError: the daemon refused the call; see its code.
@@ -232,7 +232,7 @@ def result_in(answer: Json) -> object:
 
 
 def parse_response(text: bytes | str) -> Json:
-    """What signal-cli said, of any length; empty where it is no JSON object."""
+    """Returns what signal-cli said, of any length; empty if it is no JSON object."""
     try:
         return as_object(json.loads(text))
     except (ValueError, RecursionError):
@@ -244,7 +244,7 @@ def parse_response(text: bytes | str) -> Json:
 
 @contextmanager
 def _as_outcome() -> Generator[None]:
-    """Tell apart what surely did not arrive and what may have."""
+    """Tells errors that certainly mean "not sent" from those that may not."""
     try:
         yield
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol) as error:

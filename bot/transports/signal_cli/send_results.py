@@ -1,7 +1,6 @@
-"""What signal-cli's answers to a send mean: who got it, whether it is to be sent again, whether a captcha is wanted.
+"""What signal-cli's answers to a send mean: who got it, whether to send it again, whether a captcha is wanted.
 
-Left to others: what is the same for both bridges (`bot.transports.envelope.send_errors`), the calls themselves
-(`transport`).
+Left to others: what both bridges share (`bot.transports.envelope.send_errors`), the calls themselves (`transport`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.util.SendMessageResultUtils` and `org.asamk.signal.jsonrpc` (2026-11-21).
 """
@@ -36,7 +35,7 @@ _UNTRUSTED_CODE = -4
 class RpcError(TransportError):
     """The daemon refused a call: `code` is JSON-RPC's or signal-cli's own, `response` what the call had written.
 
-    `words` are its sentence: for the operator's own eyes alone, for names and numbers may stand in it.
+    `words` is its message, only for the operator's own eyes, because it can contain names and numbers.
     """
 
     def __init__(self, code: int, response: Mapping[str, object], words: str = "") -> None:
@@ -48,7 +47,7 @@ class RpcError(TransportError):
 
     @property
     def line(self) -> str:
-        """Its sentence on one line; where it has none, what the code means."""
+        """Its message on one line; if it has none, the meaning of the code."""
         return " ".join(self.words.split()) or str(self)
 
 
@@ -70,9 +69,9 @@ _REFUSED_CODES = {-1, -6, -32600, -32601, -32602, -32700}
 
 
 def parse_sent_id(result: object, missing: deque[MissedRecipient]) -> SentId:
-    """The id of a message that at least one recipient got, or that had none (a group with nobody else in it).
+    """Returns the id of a message that at least one recipient got, or that had none (a group with nobody else in it).
 
-    Whom it did not reach is put into `missing`.
+    The people whom it missed are added to `missing`.
 
     Raises:
         NotSent, SendUnknown, Undeliverable: nobody got it; see `bot.transports.base.Transport.send`.
@@ -91,7 +90,9 @@ def parse_sent_id(result: object, missing: deque[MissedRecipient]) -> SentId:
 
 
 def outcome(error: RpcError, *, is_group: bool) -> TransportError:
-    """What a refused send means: its results for each recipient tell, where there are any, else its words and code."""
+    """Returns the error for a refused send, by its results for each recipient, if any, or else by its message and
+    code.
+    """
     try:
         results = _Response.model_validate(object_in(error.response, "response")).results
     except ValidationError:
@@ -106,7 +107,7 @@ def outcome(error: RpcError, *, is_group: bool) -> TransportError:
         return told
     if error.code in _REFUSED_CODES:
         return Undeliverable(f"signal-cli refused the message with code {error.code}")
-    # I/O errors (-3) and internal errors (-32603) come during a send, too, when some recipients may have it already.
+    # I/O errors (-3) and internal errors (-32603) also come during a send, when some recipients may have it already.
     return SendUnknown(f"signal-cli failed with code {error.code} while sending")
 
 
@@ -117,6 +118,6 @@ def _failure(results: list[_Result]) -> TransportError:
 
 
 def challenge_in(response: object) -> str | None:
-    """The token of the captcha that a send was answered with; None where Signal wants none."""
+    """Returns the token of the captcha in the answer to a send; None if Signal wants none."""
     results = items_in(as_object(response), "results")
     return token_in([text_in(as_object(result), "token") for result in results])

@@ -1,6 +1,6 @@
 """Server-sent events: bytes go in as they arrive, the data of whole events comes out.
 
-Takes lines that end in LF, CR or CRLF, chunks that are cut anywhere, and data of several lines. Left to others: the
+Accepts lines that end in LF, CR or CRLF, chunks that are cut anywhere, and data of several lines. Left to others: the
 connection and its silence (`signal_cli`); names, ids and retry times, which signal-cli's stream does not use.
 
 Source: WHATWG HTML, "Server-sent events", 9.2.6 (2026-11-21).
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 MAX_EVENT_BYTES = 4 * 1024 * 1024
-"""Longer events are passed over: nothing that Signal carries comes near."""
+"""Longer events are skipped: nothing that Signal carries comes near."""
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
@@ -28,17 +28,17 @@ class EventParser:
         self._comments = 0
 
     def taken_comments(self) -> int:
-        """How many comments have come since this was asked last: signal-cli's keep-alives are such."""
+        """Returns how many comments, such as signal-cli's keep-alives, have come since the last call."""
         count, self._comments = self._comments, 0
         return count
 
     def taken_too_long(self) -> int:
-        """How many events were passed over because they were too long, since this was asked last."""
+        """Returns how many events were skipped for being too long since the last call."""
         count, self._too_long = self._too_long, 0
         return count
 
     def feed(self, chunk: bytes) -> Iterator[str]:
-        """The data of the events that this chunk completes, in order; bytes that are no UTF-8 are replaced."""
+        """Yields the data of the events that this chunk completes, in order; invalid UTF-8 is replaced."""
         for line in self._lines(chunk):
             if line:
                 self._take(line)
@@ -57,7 +57,7 @@ class EventParser:
         self._grow(rest)
 
     def _grow(self, part: bytes) -> None:
-        """Add to the line; an event that has become too long is counted on but no longer kept."""
+        """Adds to the line; an event that has become too long is counted, but no longer kept."""
         self._size_bytes += len(part)
         if part and self._size_bytes > self._max_event_bytes:
             # One byte stands for the line, so that it does not pass for the blank line that ends an event.

@@ -1,18 +1,18 @@
-"""What signal-cli receives, over a socket of its daemon: subscribed to when it is wanted, unsubscribed from in order.
+"""What signal-cli receives, over a socket of its daemon: subscribed to on demand, unsubscribed from in order.
 
     connect . is the receive mode manual? . subscribeReceive --> frames --> unsubscribeReceive . its answer . close
 
 signal-cli fetches from Signal's server only while somebody is subscribed, and unsubscribes whoever is gone at once;
-what comes meanwhile stays with Signal's server. What it has written and nobody has read is lost when Aldis is killed:
-so all that is there is handed on together, and little is taken at a time. The answer to `unsubscribeReceive` comes
+what arrives then stays with Signal's server. What it has written and nobody has read is lost when Aldis is killed, so
+everything that is there is passed on together, and little is taken at a time. The answer to `unsubscribeReceive` comes
 after the last frame, so an orderly end loses nothing of what was written.
 
-One message can still get lost at any end: the one that signal-cli has in hand, fetched and acknowledged, and not handed
-on yet. It has in hand one at a time, so an orderly end holds it up in the very step in which it hands one on, and
-unsubscribes then. With ten messages a second coming in, one of four ends lost one without that, and none of 150 with it
+One message can still get lost at any end: the one that signal-cli has in hand, fetched and acknowledged, but not passed
+on yet. It has one in hand at a time, so an orderly end holds it up in the very step in which it passes one on, and
+unsubscribes then. With ten messages a second coming in, one in four ends lost one without that, and none of 150 with it
 (measured with signal-cli 0.13.14).
 
-The connection carries nothing but this: a call that is under way on it would put off that its end is noticed.
+The connection carries nothing else: a call under way on it would delay noticing that it has ended.
 Left to others: what frames mean (`bot.transports.envelope.frames`), when to subscribe again (intake), calls (`rpc`).
 
 Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler`, `JsonRpcReader` and `ManagerImpl` (2026-11-22).
@@ -38,21 +38,21 @@ from bot.transports.signal_cli.send_results import RpcError
 _log = logging.getLogger(__name__)
 
 UNSUBSCRIBE_SECONDS = 5.0
-"""How long unsubscribing may take after that: signal-cli finishes what it has in hand, also the fetching of a file."""
+"""How long unsubscribing can take after that: signal-cli finishes what it has in hand, including fetching a file."""
 
 HOLD_SECONDS = 1.0
-"""How long a message that is in hand has the time to come to where it is handed on, and is held up."""
+"""How long a message in hand has to get to the point where it is passed on, and is held up there."""
 _BUSY_SECONDS = 2.0
-"""How much longer that may take on a busy machine, writing what holds it up included; then it is unsubscribed all the
-same."""
+"""How much longer that can take on a busy machine, including writing what holds it up; then unsubscribing goes ahead
+anyway."""
 _LOOK_SECONDS = 0.02
 _MIN_LOOKS = 10
-"""How many looks there are at least in that time: where they take longer, signal-cli may, too."""
+"""The fewest looks in that time: if they take longer, signal-cli can too."""
 _TAKEN_SECONDS = 0.1
 """How long signal-cli has at least to read that it is to unsubscribe us."""
 
 _LOOKS = 6
-"""How often the receive mode is looked at until it is believed that it is not manual."""
+"""How many looks at the receive mode it takes to believe that it is not manual."""
 
 _UNKNOWN_METHOD = -32601
 _INVALID_PARAMETERS = -32602
@@ -67,12 +67,12 @@ NOT_MANUAL = (
 
 
 class Subscription:
-    """The messages of an account over the socket at `url`; `rpc` makes calls there by other connections.
+    """The messages of an account over the socket at `url`; `rpc` makes calls there over other connections.
 
-    Without an account (empty) there is only `check`.
+    Without an account (empty) only `check` works.
 
     Deadlines in seconds: `call` for subscribing, `silence` for a connection over which nothing comes, although
-    signal-cli is asked for a sign of life three times within it.
+    signal-cli is asked for a sign of life three times in that time.
     """
 
     def __init__(
@@ -99,17 +99,18 @@ class Subscription:
         self._stopping = asyncio.Event()
 
     def stop(self) -> None:
-        """Unsubscribe: `frames` hands on what is still under way, and ends."""
+        """Unsubscribes: `frames` passes on what is still under way, and ends."""
         self._stopping.set()
 
     async def frames(self) -> AsyncGenerator[list[str | None]]:
-        """The frames of one connection, those together that have come together; None is one that was too long.
+        """Yields the frames of one connection, in lists of those that came together; None stands for one that was too
+        long.
 
         Ends after `stop`.
 
         Raises:
-            Disconnected: the connection cannot be opened or broke.
-            ConfigError: signal-cli does not have the account, or receives by itself.
+            Disconnected: the connection cannot be opened, or broke.
+            ConfigError: signal-cli does not have the account, or receives on its own.
         """
         if self._stopping.is_set():
             return
@@ -141,7 +142,7 @@ class Subscription:
             yield _Conversation(line_socket, self.account)
 
     async def check(self) -> None:
-        """See that a subscription would succeed, without one: nothing is fetched.
+        """Checks that a subscription would succeed, without making one: nothing is fetched.
 
         Raises:
             Disconnected, ConfigError: as `frames`.
@@ -154,11 +155,11 @@ class Subscription:
             raise ConfigError(NOT_MANUAL)
 
     async def _learn_mode(self, conversation: "_Conversation") -> None:
-        """See whether a connection that subscribes to nothing takes the number of a subscription.
+        """Finds out whether a connection that subscribes to nothing takes up the number of a subscription.
 
-        signal-cli does not tell its receive mode. But it numbers subscriptions one by one, those to calls among them,
-        for all connections together; and in the modes in which it receives by itself every connection is subscribed
-        when it opens. Somebody else may subscribe just now in any mode, so it is looked at several times.
+        signal-cli does not report its receive mode. But it numbers subscriptions one by one, including those to calls,
+        for all connections together; and in the modes in which it receives on its own, every connection is subscribed
+        when it opens. In any mode somebody else may be subscribing at the moment, so several looks are taken.
         """
         for look in range(_LOOKS):
             await asyncio.sleep(look * random.uniform(0, 0.1))  # noqa: S311 - out of step with somebody else's looks
@@ -170,7 +171,7 @@ class Subscription:
         conversation.is_manual = False
 
     async def _coming(self, conversation: "_Conversation") -> AsyncGenerator[list[str | None]]:
-        """What comes until the end; what has come before is handed on first, whatever the mode."""
+        """What arrives until the end; earlier frames are passed on first, whatever the mode."""
         while True:
             if frames := conversation.take_frames():
                 yield frames
@@ -185,7 +186,7 @@ class Subscription:
                 with _as_disconnected():
                     async with asyncio.timeout(self._silence_seconds):
                         await conversation.hear()
-                        # At the end all of it is read before any is handed on: the time for reading is short.
+                        # At the end all of it is read before any is passed on: the time for reading is short.
                         while conversation.is_ending:
                             await conversation.hear()
             except Disconnected:
@@ -195,16 +196,17 @@ class Subscription:
             self.heard_at = time.monotonic()
 
     async def _tend(self, conversation: "_Conversation") -> None:
-        """Ask for signs of life until it is to stop; then unsubscribe, at a good moment."""
-        with suppress(OSError):  # whoever reads finds out by itself
+        """Asks for signs of life until it has to stop; then unsubscribes, at a good moment."""
+        with suppress(OSError):  # the reader notices by itself
             while not await is_set_within(self._stopping, self._silence_seconds / 3):
                 await conversation.ask("version", {})
             await self._unsubscribe(conversation)
 
     async def _unsubscribe(self, conversation: "_Conversation") -> None:
-        """Unsubscribe while signal-cli hands something on, and has nothing else in hand.
+        """Unsubscribes while signal-cli passes something on, and has nothing else in hand.
 
-        It has to wait with that while its socket is full, and fills it with an answer that nobody reads for a moment.
+        It has to wait with that while its socket is full, so the socket is filled with an answer left unread for a
+        moment.
         """
         began_at = asyncio.get_running_loop().time()
         try:
@@ -216,7 +218,7 @@ class Subscription:
                 await conversation.unsubscribe()
                 await asyncio.sleep(_TAKEN_SECONDS)
                 with suppress(TransportError):
-                    # Another call is answered: signal-cli has had its turn, on a busy machine, too.
+                    # If another call is answered, signal-cli has had its turn, even on a busy machine.
                     await self._rpc.version(timeout_seconds=UNSUBSCRIBE_SECONDS)
                 conversation.release()
                 await conversation.unsubscribed.wait()
@@ -227,7 +229,7 @@ class Subscription:
             conversation.flows.set()
 
     async def _held_up(self, conversation: "_Conversation") -> None:
-        """Wait until no more has come for so long, and for so many looks."""
+        """Waits until nothing more has come for this long, and for this many looks."""
         unread_bytes, looks, since = 0, 0, time.monotonic()
         while unread_bytes == 0 or looks < _MIN_LOOKS or time.monotonic() - since < self._hold_seconds:
             await asyncio.sleep(_LOOK_SECONDS)
@@ -235,17 +237,17 @@ class Subscription:
             looks, since = (looks + 1, since) if unread_bytes == before else (0, time.monotonic())
 
     async def aclose(self) -> None:
-        """Nothing is open beside `frames`."""
+        """Does nothing: only `frames` opens anything."""
 
 
 class _Conversation:
-    """What is said over one connection: calls, their answers, and the frames between them."""
+    """The exchange over one connection: calls, their answers, and the frames between them."""
 
     def __init__(self, line_socket: LineSocket, account: str) -> None:
         self.is_manual = True
-        """False as soon as signal-cli has handed on something that was not subscribed to."""
+        """False as soon as signal-cli has passed on something without a subscription."""
         self.flows = asyncio.Event()
-        """Not set while nothing is to be read."""
+        """Cleared while nothing is to be read."""
         self.flows.set()
         self.unsubscribed = asyncio.Event()
         self.is_at_end = False
@@ -255,7 +257,7 @@ class _Conversation:
         self._parser = LineParser()
         self._frames: list[str | None] = []
         self._answers: dict[int, Json | None] = {}
-        """Those that somebody waits for, by the id of the call; None until they come."""
+        """The answers that somebody waits for, by the id of the call; None until they come."""
         self._calls = 0
         self._own: int | None = None
         """The number of the subscription."""
@@ -264,28 +266,28 @@ class _Conversation:
 
     @property
     def is_ending(self) -> bool:
-        """Whether nothing more is asked for than what is under way, and that has not come."""
+        """Whether only what is under way is still wanted, and has not come yet."""
         return self._goodbye is not None and not (self.unsubscribed.is_set() or self.is_at_end)
 
     def take_frames(self) -> list[str | None]:
-        """The frames that have come since this was asked last."""
+        """Returns the frames that have come since the last call."""
         frames, self._frames = self._frames, []
         return frames
 
     async def hear(self) -> None:
-        """Wait for what comes next, and sort it."""
+        """Waits for what comes next, and sorts it."""
         chunk = await self._socket.read()
         self.is_at_end = not chunk
         for line in self._parser.feed(chunk):
             self._sort(line)
 
     async def ask(self, method: str, params: Mapping[str, object]) -> None:
-        """Make a call whose answer is a sign of life, and nothing more."""
+        """Makes a call whose answer is only a sign of life."""
         self._calls += 1
         await self._socket.write({"jsonrpc": "2.0", "id": self._calls, "method": method, "params": params})
 
     async def subscribe(self) -> None:
-        """Let frames come.
+        """Has frames come.
 
         Raises:
             ConfigError: signal-cli does not have the account.
@@ -294,7 +296,7 @@ class _Conversation:
         self._own = await self._number("subscribeReceive")
 
     async def next_number(self) -> int | None:
-        """The number that the next subscription gets, seen by one to calls; None where signal-cli knows no calls.
+        """Returns the number of the next subscription, found by one to calls; None if signal-cli does not know calls.
 
         Raises:
             ConfigError, Disconnected: as `subscribe`.
@@ -309,20 +311,20 @@ class _Conversation:
         return number
 
     async def hold(self) -> None:
-        """Stop reading, and have signal-cli write more than fits: what it hands on then waits in the handing on.
+        """Stops reading, and has signal-cli write more than fits, so that it blocks while passing something on.
 
-        A call is answered under the very name that it was given.
+        A call is answered under the very id that it was given, however long.
         """
         self.flows.clear()
         await self._socket.write({"jsonrpc": "2.0", "id": "-" * self._socket.max_unread_bytes, "method": "version"})
 
     def release(self) -> None:
-        """Read again, and quickly: what held signal-cli up comes before the rest."""
+        """Reads again, and quickly: what held signal-cli up comes before the rest."""
         self._socket.take_more()
         self.flows.set()
 
     def unread_bytes(self) -> int:
-        """How much was written to us and waits to be read.
+        """Returns how many bytes were written to us and wait to be read.
 
         Raises:
             OSError: nothing more comes.
@@ -330,12 +332,12 @@ class _Conversation:
         return self._socket.unread_bytes()
 
     async def unsubscribe(self) -> None:
-        """Ask that no more frames come; see `unsubscribed`."""
+        """Asks for no more frames; see `unsubscribed`."""
         self._goodbye = self._calls + 1
         await self.ask("unsubscribeReceive", self._given(self._own))
 
     def end(self) -> None:
-        """End the connection at once."""
+        """Ends the connection at once."""
         self._socket.end()
 
     def _given(self, number: int | None) -> dict[str, object]:
@@ -361,7 +363,7 @@ class _Conversation:
         return number
 
     async def _answer(self, method: str, params: Mapping[str, object]) -> Json:
-        """The answer to a call; frames may come before it."""
+        """The answer to a call; frames can come before it."""
         await self.ask(method, params)
         number = self._calls
         self._answers[number] = None
@@ -373,11 +375,13 @@ class _Conversation:
         return answer
 
     def _sort(self, line: str | None) -> None:
-        """A frame, an answer, or neither: what is no JSON of signal-cli's is handed on like a frame, to be counted."""
+        """Sorts a line: a frame, an answer, or neither; anything but signal-cli's JSON is passed on like a frame, to be
+        counted.
+        """
         if line is None:
             self._frames.append(None)
             return
-        # The frame as it was written, and quickly: only a backlog makes haste necessary.
+        # Returns the frame as it was written, and fast: speed matters when there is a backlog.
         if (found := _FRAME.match(line)) and line.endswith(_FRAME_END):
             self._frames.append(line[found.end() : -len(_FRAME_END)])
             return
@@ -390,7 +394,7 @@ class _Conversation:
             self._frames.append(line)
 
     def _take(self, params: Json) -> None:
-        """What is received; without the number of a subscription it was not asked for."""
+        """Takes what is received; without the number of a subscription it was not asked for."""
         self.is_manual = self.is_manual and "subscription" in params
         self._frames.append(json.dumps(params.get("result") if "subscription" in params else params))
 

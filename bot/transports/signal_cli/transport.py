@@ -1,7 +1,7 @@
-"""Signal by signal-cli's own daemon: what it receives comes in as it comes, JSON-RPC calls go out.
+"""Signal by signal-cli's own daemon: what it receives comes in as it arrives, JSON-RPC calls go out.
 
 Over a socket (`--socket` or `--tcp`, in receive mode manual) it fetches messages from Signal only while Aldis is
-subscribed, so that nothing is lost while Aldis is down (`subscription`). Over HTTP (`--http`) it notices late that
+subscribed, so nothing is lost while Aldis is down (`subscription`). Over HTTP (`--http`) it is slow to notice that
 nobody listens any more (`event_stream`). Left to others: what frames mean (`envelope`), when to connect again (intake),
 what to do about a send of unknown outcome (sender), how a call travels (`rpc`).
 
@@ -39,15 +39,15 @@ _STICKERS_SECONDS = 10.0
 class SignalCli(SignalBridge):
     """A `Transport` over the daemon at `url` for an account.
 
-    `attachments` is the folder in which the daemon keeps the files that came, where Aldis may delete there. The
-    deadlines are in seconds: `silence` for a stream on which not even keep-alives come, `headers` for opening an HTTP
-    stream, `send` for a message or a file, `call` for the rest; `hold` is how long an orderly end holds signal-cli up,
-    `keep_alive` what lies between two keep-alives of an HTTP stream. For `name` and `notes_of` see `SignalBridge`.
+    `attachments` is the folder in which the daemon keeps received files, if Aldis can delete there. The deadlines are
+    in seconds: `silence` for a stream without even keep-alives, `headers` for opening an HTTP stream, `send` for a
+    message or a file, `call` for the rest; `hold` is how long an orderly end holds signal-cli up, `keep_alive` the
+    interval of keep-alives on an HTTP stream. For `name` and `notes_of` see `SignalBridge`.
     """
 
     keeps_messages = True
     max_pause_seconds = 5.0
-    """Signal's server keeps what comes meanwhile; people wait for their answers all the same."""
+    """Signal's server keeps what arrives in the meantime; but people are waiting for their answers."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class SignalCli(SignalBridge):
         self._call_seconds = call_seconds
         self._folder = Folder(attachments)
         self._stickers_at = 0.0
-        """When stickers may be asked for again, on `time.monotonic`'s clock: strangers send stickers, too."""
+        """When stickers can be asked for again, on `time.monotonic`'s clock: strangers send stickers too."""
         self._url = url
         self._rpc = Rpc(url, connect_seconds=connect_seconds)
         self._stream = (
@@ -109,7 +109,7 @@ class SignalCli(SignalBridge):
     # Incoming
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
-        """The frames of one connection; see `Transport.envelopes`."""
+        """Yields the frames of one connection; see `Transport.envelopes`."""
         if self._notes_of is not None:
             await self._learn_own_device(self._ask("listDevices", {}))
         await asyncio.to_thread(self._folder.sweep)
@@ -121,15 +121,15 @@ class SignalCli(SignalBridge):
                     yield envelope
 
     async def check_receiving(self) -> None:
-        """See that messages would come; see `Transport.check_receiving`."""
+        """Checks that messages would come; see `Transport.check_receiving`."""
         await self._stream.check()
 
     def stop_receiving(self) -> None:
-        """End `envelopes` in order; see `Transport.stop_receiving`."""
+        """Ends `envelopes` in order; see `Transport.stop_receiving`."""
         self._stream.stop()
 
     async def _read(self, frame: str | None) -> Envelope | None:
-        """A frame as an envelope; None where it is none."""
+        """A frame as an envelope; None if it is none."""
         if frame is None:
             self._reader.passed_over(1)
             return None
@@ -140,7 +140,7 @@ class SignalCli(SignalBridge):
         return envelope
 
     async def _learn_stickers(self, envelope: Envelope) -> None:
-        """Ask which emoji stand for stickers, once in a while: the daemon fetches the pack of each that comes."""
+        """Asks for the emoji of stickers, once in a while: the daemon fetches the pack of each sticker that arrives."""
         if time.monotonic() < self._stickers_at or not self._reader.lacks_emoji(envelope):
             return
         self._stickers_at = time.monotonic() + _STICKERS_SECONDS
@@ -150,21 +150,21 @@ class SignalCli(SignalBridge):
     # Outgoing
 
     async def send(self, reply: Reply) -> SentId:
-        """Send one message; see `Transport.send`."""
+        """Sends one message; see `Transport.send`."""
         ready = await self._ready(reply)
         return await self._send("send", {**self._addressed_to(ready.chat), **_content(ready)})
 
     async def remove(self, removal: Removal) -> SentId:
-        """Delete one of our own messages for everybody; see `Transport.remove`."""
+        """Deletes one of our own messages for everybody; see `Transport.remove`."""
         self._check_target(removal.chat, removal.target)
         return await self._send("remoteDelete", {**self._addressed_to(removal.chat), "targetTimestamp": removal.target})
 
     async def note_to_self(self, text: str) -> SentId:
-        """Send a message to the account itself; see `Transport.note_to_self`."""
+        """Sends a message to the account itself; see `Transport.note_to_self`."""
         return await self._send("send", {"noteToSelf": True, "message": text})
 
     async def _send(self, method: str, params: Mapping[str, object]) -> SentId:
-        """Carry out a call that sends something; gives the id of what went out."""
+        """Makes a call that sends something; returns the id of what was sent."""
         given = {"account": self._account.name, **params}
         try:
             result = await self._rpc.call(method, given, timeout_seconds=self._send_seconds)
@@ -184,7 +184,7 @@ class SignalCli(SignalBridge):
         return {"noteToSelf": True} if self._reader.is_own_chat(chat) else {"recipient": [chat.id]}
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
-        """Show or hide that Aldis is writing; see `Transport.typing`."""
+        """Shows or hides that Aldis is typing; see `Transport.typing`."""
         stop = {} if started else {"stop": True}
         if self._shows_typing(chat):
             revision = self._sessions.revision(chat)
@@ -194,7 +194,7 @@ class SignalCli(SignalBridge):
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
-        """Put an emoji on a message, or take it off; see `Transport.react`."""
+        """Puts an emoji on a message, or removes it; see `Transport.react`."""
         if not self._may_mark(chat, sent_at):
             return None
         target = {"emoji": emoji, "targetAuthor": author, "targetTimestamp": sent_at}
@@ -214,7 +214,7 @@ class SignalCli(SignalBridge):
     # Files
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
-        """The bytes of a file; see `Transport.attachment`."""
+        """Returns the content of a file; see `Transport.attachment`."""
         check_size(attachment.size_bytes, max_bytes)
         place = {"groupId" if chat.is_group else "recipient": chat.id}
         params = {"account": self._account.name, "id": attachment.id, **place}
@@ -228,11 +228,11 @@ class SignalCli(SignalBridge):
             raise Disconnected(f"the file was not fetched: {error}") from error
 
     async def discard(self, attachment: Attachment) -> None:
-        """Delete the daemon's copy of a file, where Aldis has a way to it: the daemon itself deletes none."""
+        """Deletes the daemon's copy of a file, if Aldis can reach it: the daemon itself deletes none."""
         await asyncio.to_thread(self._folder.delete, attachment.id)
 
     async def receipt(self, envelope: Envelope) -> None:
-        """Tell the author that the message was read; in a group, too, this goes to the author alone."""
+        """Tells the author that the message was read; in a group, too, this goes to the author alone."""
         if self._tells_reading(envelope):
             params = {"recipient": envelope.author, "targetTimestamp": [envelope.sent_at], "type": "read"}
             await self._tell("sendReceipt", params)
@@ -251,40 +251,40 @@ class SignalCli(SignalBridge):
         return found is not None
 
     async def release(self) -> Release:
-        """The daemon's version; see `Transport.release`."""
+        """Returns the daemon's version; see `Transport.release`."""
         version = await self._rpc.version(timeout_seconds=self._call_seconds)
         return Release(bridge="signal_cli", version=version, is_http=not is_socket(self._url))
 
     async def groups(self) -> tuple[Group, ...]:
-        """The groups that the account is in; see `Transport.groups`."""
+        """Returns the groups that the account is in; see `Transport.groups`."""
         return groups_in(await self._ask("listGroups", {}), id_field="id")
 
     async def invitations(self) -> tuple[Group, ...]:
-        """The groups that the account is invited to; see `Transport.invitations`."""
+        """Returns the groups that the account is invited to; see `Transport.invitations`."""
         return invitations_in(await self._ask("listGroups", {}), id_field="id", account=self._account)
 
     async def join(self, group: str) -> None:
-        """Accept an invitation: to change a group without a change does that; see `Transport.join`.
+        """Accepts an invitation, by changing a group without a change; see `Transport.join`.
 
         Source: signal-cli 0.13.14 and 0.14.6, `GroupHelper.updateGroupV2`, read.
         """
         await self._do("updateGroup", {"groupId": group})
 
     async def contacts(self) -> tuple[Contact, ...]:
-        """The people whom the account knows; see `Transport.contacts`."""
+        """Returns the people that the account knows; see `Transport.contacts`."""
         return contacts_in(await self._ask("listContacts", {"allRecipients": True}), account=self._account)
 
     async def identities(self) -> tuple[Identity, ...]:
-        """The keys of everybody whom the daemon knows; see `Transport.identities`."""
+        """Returns the keys of everybody that the daemon knows; see `Transport.identities`."""
         return identities_in(await self._ask("listIdentities", {}))
 
     async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
-        """Trust the key that this person has now; see `Transport.trust`."""
+        """Trusts the key that this person has now; see `Transport.trust`."""
         how = {"trustAllKnownKeys": True} if safety_number is None else {"verifiedSafetyNumber": safety_number}
         await self._do("trust", {"recipient": person, **how})
 
     async def submit_challenge(self, captcha: str) -> None:
-        """Hand in the solution of a captcha; see `Transport.submit_challenge`."""
+        """Hands in the solution of a captcha; see `Transport.submit_challenge`."""
         if self.challenge is None:
             raise CallRefused(NO_CHALLENGE)
         await self._do("submitRateLimitChallenge", {"challenge": self.challenge, "captcha": captcha})
@@ -300,7 +300,7 @@ class SignalCli(SignalBridge):
         )
 
     async def aclose(self) -> None:
-        """Close connections; the transport is not used afterwards."""
+        """Closes the connections; the transport is not used afterwards."""
         await self._stream.aclose()
         await self._rpc.aclose()
 
@@ -317,7 +317,7 @@ class SignalCli(SignalBridge):
 
 
 def _content(reply: Reply) -> dict[str, object]:
-    """What is said. An edit repeats the quote, for what it does not repeat is gone; a file is in no edit."""
+    """The content of a message. An edit has no files, and must repeat the quote, or it is gone."""
     styles = [f"{style.start}:{style.length}:{style.style}" for style in reply.content.styles]
     mentions = [f"{mention.start}:{mention.length}:{mention.person}" for mention in reply.mentions]
     files = [data_uri(file) for file in reply.files]

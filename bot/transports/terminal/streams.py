@@ -21,16 +21,16 @@ from prompt_toolkit.utils import get_cwidth
 
 _CHUNK_BYTES = 65_536
 _LEAVING = frozenset({"/quit", "/exit", "/bye", "/q", "/ende", "/beenden", "/quitter", "/sortir", "/salir"})
-"""What leaves, alone on a line."""
+"""Words that leave, alone on a line."""
 _LEAVING_AT_PROMPT = _LEAVING | {"quit", "exit"}
-"""Who types this at a prompt wants out; in a file it is a line like any other."""
+"""Words that leave at a prompt; in a file they are lines like any other."""
 _NO_COLUMNS = 1_000_000
 
 _T = TypeVar("_T")
 
 
 def cells(letter: str) -> int:
-    """How many cells of a terminal a letter takes: none, one or two."""
+    """Returns how many cells of a terminal a letter takes: none, one or two."""
     return max(get_cwidth(letter), 0)
 
 
@@ -41,7 +41,7 @@ class Once:
         self._text: str | None = text if text.strip() else None
 
     async def read(self) -> str | None:
-        """The text, then None."""
+        """Returns the text, then None."""
         text, self._text = self._text, None
         return text
 
@@ -49,8 +49,8 @@ class Once:
 class PipedInput:
     """The lines of a pipe or file, read as they are asked for.
 
-    A thread reads, for an event loop can wait for pipes but not for files. It reads the descriptor itself: a buffered
-    stream has a lock, and a thread that holds it while the interpreter ends makes that end a crash.
+    Reads in a thread, because an event loop can wait for pipes but not for files. Reads the descriptor itself: a
+    buffered stream has a lock, and if a thread holds it while the interpreter exits, the exit is a crash.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -60,8 +60,8 @@ class PipedInput:
         self._coming: asyncio.Future[str | None] | None = None
 
     async def read(self) -> str | None:
-        """The next line that is not blank, stripped; None at the end, and where it says `/quit`."""
-        # Whoever asks may be cancelled while the thread reads; the line then waits for whoever asks next.
+        """Returns the next line that is not blank, stripped; None at the end, and for `/quit`."""
+        # The caller can be cancelled while the thread reads; the line then waits for the next caller.
         self._coming = self._coming or _in_thread(self._next)
         line = await asyncio.shield(self._coming)
         self._coming = None
@@ -74,7 +74,7 @@ class PipedInput:
         return None
 
     def _line(self) -> bytes | None:
-        """The next line without its end, or None at the end of the input."""
+        """The next line without its end; None at the end of the input."""
         while b"\n" not in self._buffer and not self._at_end:
             chunk = self._chunk()
             self._at_end = not chunk
@@ -96,9 +96,9 @@ class _Interrupted(Exception):
 
 
 class PromptInput:
-    """A person at a prompt, which stands on standard error so that standard output holds nothing but answers.
+    """A person at a prompt, which is on standard error so that standard output has nothing but answers.
 
-    Ctrl-D and `/quit` leave. Ctrl-C throws away what was typed; where nothing was typed it leaves.
+    Ctrl-D and `/quit` leave. Ctrl-C discards what was typed, or leaves if nothing was typed.
     """
 
     def __init__(self, stdin: TextIO, stderr: TextIO) -> None:
@@ -110,14 +110,16 @@ class PromptInput:
             output=create_output(stderr),
         )
         self.shown = asyncio.Event()
-        """Set when the prompt is seen for the first time."""
+        """Set when the prompt is visible for the first time."""
         self._session.app.after_render += self._on_render
 
     def _on_render(self, _: object) -> None:
         self.shown.set()
 
     async def read(self) -> str | None:
-        """What the person sent with Enter, stripped, never blank (a paste may have several lines); None on leaving."""
+        """Returns what the person sent with Enter, stripped, never blank (a paste can have several lines); None on
+        leaving.
+        """
         while True:
             try:
                 # In raw mode Ctrl-C is a key; the handler of SIGINT belongs to whoever runs the terminal.
@@ -133,7 +135,7 @@ class PromptInput:
 
 
 class TerminalWriter:
-    """Writes whole texts, in order, above a prompt that is open; see `PipedInput` for why not through the stream."""
+    """Writes whole texts, in order, above an open prompt; see `PipedInput` for why not through the stream."""
 
     def __init__(self, stream: TextIO) -> None:
         self._descriptor = stream.fileno()
@@ -142,14 +144,14 @@ class TerminalWriter:
 
     @property
     def columns(self) -> int:
-        """How wide the terminal is at the moment; very wide where it is none."""
+        """The present width of the terminal; very wide if it is none."""
         try:
             return os.get_terminal_size(self._descriptor).columns or _NO_COLUMNS
         except OSError:
             return _NO_COLUMNS
 
     async def write(self, text: str) -> None:
-        """Write it all.
+        """Writes all of it.
 
         Raises:
             OSError: it cannot be written; part of it may have been.
@@ -159,7 +161,7 @@ class TerminalWriter:
             await _in_thread(partial(self._write, data))
 
     async def write_quietly(self, text: str) -> None:
-        """Write it where it can be; what stands beside the answers must not prevent them."""
+        """Writes it if possible; remarks beside the answers must not prevent them."""
         with suppress(OSError):
             await self.write(text)
 
@@ -169,15 +171,15 @@ class TerminalWriter:
 
 
 def _in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
-    """What `work` returns, or the OSError it raises; made in a thread that never keeps the process from ending.
+    """Returns what `work` returns, or the OSError it raises, from a thread that never keeps the process from exiting.
 
-    (The loop's own executor is waited for at the end: a read from a silent pipe would hold the exit up for ever.)
+    (The loop's own executor is waited for at exit: a read from a silent pipe would block that for ever.)
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[_T] = loop.create_future()
 
     def settle(settled: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the loop was closed meanwhile, so nobody waits
+        with suppress(RuntimeError):  # the loop is closed, so nobody waits
             loop.call_soon_threadsafe(lambda: None if future.done() else settled())
 
     def run() -> None:

@@ -1,8 +1,8 @@
 """The terminal as a way to people: lines come in, answers go to standard output, all else to standard error.
 
-Three ways in, chosen from what it is given: one fixed text (`once`), a prompt where a person sits at a terminal, else
-the lines of a pipe or file. The next message is taken only when the one before was answered, so a person can
-read before writing and a script gets its answers in order. This transport is the double of Signal's in tests and ships.
+Three kinds of input, chosen by what it is given: one fixed text (`once`), a prompt if a person is at a terminal, or
+else the lines of a pipe or file. The next message is taken only after the previous one was answered, so a person can
+read before writing and a script gets its answers in order. This transport doubles for Signal's in tests, and ships.
 Left to others: signals and the exit status (`bot.cli.main`).
 """
 
@@ -43,9 +43,9 @@ from tools import shorten
 ACCOUNT = "terminal"
 
 SHOWN_RESULT_CHARS = 200
-"""How much of a tool's result a line shows."""
+"""How many characters of a tool's result a line shows."""
 SHOWN_FILE_LINES = 40
-"""How much of a file a terminal shows; more would push the answer off the screen."""
+"""How many lines of a file a terminal shows; more would push the answer off the screen."""
 
 _TEXTS = frozenset({"application/json", "text/plain", "text/csv"})
 _INDICATOR, _INDICATOR_GONE = "…", "\r\x1b[K"
@@ -59,8 +59,8 @@ class Terminal(PlainTransport):
     """One conversation of one person with standard input and output.
 
     `conversation` names it; `once` is a single text to answer instead of reading `stdin`. `verbosity` 0 shows tool
-    calls and models that fail, 1 also results and which model answered in the place of another, 2 also timings, tokens
-    and cost. The streams must be real files, pipes or terminals.
+    calls and models that fail, 1 also results and which model answered in place of another, 2 also timings, tokens and
+    cost. The streams must be real files, pipes or terminals.
     """
 
     account = ACCOUNT
@@ -82,10 +82,10 @@ class Terminal(PlainTransport):
         self._verbosity = verbosity
         self._clock = clock or MachineClock()
         self.is_interactive = once is None and stdin.isatty() and stderr.isatty()
-        """Whether a person sits there, who sees what fails."""
+        """Whether a person is there, who sees failures."""
         self._lines = _lines(stdin, stderr, once, interactive=self.is_interactive)
         self.first_message: asyncio.Future[str | None] | None = None
-        """What is being written since `show_prompt`; None where nobody sits at a terminal."""
+        """What is being typed since `show_prompt`; None if nobody is at a terminal."""
         self._answers, self._notes = TerminalWriter(stdout), TerminalWriter(stderr)
         self._painted = stdout.isatty()
         self._last_sent_at = 0
@@ -96,7 +96,7 @@ class Terminal(PlainTransport):
         self._over = asyncio.Event()
         self._indicated = False
         self.failed = False
-        """Whether any reply told of a failure or could not be written."""
+        """Whether any reply reported a failure or could not be written."""
 
     @property
     def is_open(self) -> bool:
@@ -112,9 +112,10 @@ class Terminal(PlainTransport):
         return reading.result() is None
 
     async def show_prompt(self) -> None:
-        """Let the person begin to write before messages are asked for; returns when they see the prompt, or never will.
+        """Lets the person start typing before messages are asked for; returns when the prompt is visible, or never will
+        be.
 
-        Nothing where nobody sits at a terminal.
+        Does nothing if nobody is at a terminal.
         """
         if isinstance(self._lines, PromptInput):
             self.first_message = asyncio.ensure_future(self._lines.read())
@@ -123,9 +124,10 @@ class Terminal(PlainTransport):
             shown.cancel()
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
-        """The messages, each after the one before was answered; ends with the input or when nobody reads the answers.
+        """Yields the messages, each after the previous one was answered; ends with the input or when nobody reads
+        answers.
 
-        Called again after a failure it begins with the message that was not answered yet, so that none is lost.
+        When called again after a failure, it begins with the message that was not answered yet, so that none is lost.
         """
         while not self._over.is_set() and (envelope := await self._unanswered()) is not None:
             yield envelope
@@ -133,12 +135,12 @@ class Terminal(PlainTransport):
         self._over.set()
 
     def stop_receiving(self) -> None:
-        """No further message is taken; `envelopes` ends at once."""
+        """Stops taking messages; `envelopes` ends at once."""
         self._over.set()
         self._answered.set()
 
     def event(self, envelope: Envelope) -> Event | None:
-        """The message in the envelope, or None where it is none of this transport's."""
+        """Returns the message in the envelope, or None if it is not from this transport."""
         try:
             frame = _Frame.model_validate_json(envelope.raw)
         except ValidationError:
@@ -150,9 +152,9 @@ class Terminal(PlainTransport):
         )
 
     async def send(self, reply: Reply) -> SentId:
-        """Write the answer; waits as long as the reader of standard output lets it wait, as any program in a pipe.
+        """Writes the answer; waits as long as the reader of standard output makes it wait, like any program in a pipe.
 
-        What was written stays; an edit is written below it, and a line on standard error says that it is one.
+        What was written stays; an edit is written below it, and a line on standard error says so.
 
         Raises:
             Undeliverable: nobody reads standard output any more; `envelopes` ends.
@@ -175,13 +177,13 @@ class Terminal(PlainTransport):
         return self._next_sent_at()
 
     async def remove(self, removal: Removal) -> SentId:  # noqa: ARG002 - a terminal cannot show which one it was
-        """Say that an answer was deleted; what was written stays on the screen."""
+        """Says that an answer was deleted; what was written stays on the screen."""
         await self._hide_indicator()
         await self._note("· an answer was deleted")
         return self._next_sent_at()
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
-        """Show a small sign while an answer is being written, where a person sits at the terminal."""
+        """Shows a small sign while an answer is being written, if a person is at the terminal."""
         if not started:
             await self._hide_indicator()
         elif self.is_interactive and chat == self._chat and self._waiting and not self._indicated:
@@ -189,18 +191,18 @@ class Terminal(PlainTransport):
             await self._notes.write_quietly(_INDICATOR)
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:
-        """A line on standard error for a step of this conversation that the verbosity asks for."""
+        """Writes a line on standard error for a step of this conversation, if the verbosity asks for it."""
         line = progress_line(progress, self._verbosity)
         if line is not None and chat == self._chat:
             await self._hide_indicator()
             await self._note(line)
 
     async def note_to_self(self, text: str) -> SentId:  # noqa: ARG002 - there is nobody to send it to
-        """Nothing goes out; a time for it is given all the same."""
+        """Sends nothing, but returns a time for it."""
         return self._next_sent_at()
 
     async def aclose(self) -> None:
-        """No further message is taken; a prompt that still stands there goes, and what is said next begins a line."""
+        """Stops taking messages; an open prompt is removed, and further output begins on a new line."""
         self.stop_receiving()
         reading, self.first_message = self.first_message, None
         if reading is not None and not reading.done():
@@ -210,11 +212,11 @@ class Terminal(PlainTransport):
 
     @property
     def _waiting(self) -> bool:
-        """Whether a message was handed on and not answered yet."""
+        """Whether a message was passed on and not answered yet."""
         return self._current is not None and not self._answered.is_set()
 
     async def _unanswered(self) -> Envelope | None:
-        """The message to hand on now: the one that still waits for its answer, else the next; None at the end."""
+        """The message to pass on now: the one still waiting for its answer, or else the next; None at the end."""
         if not self._waiting:
             text = await self._line()
             if text is None:
@@ -225,7 +227,7 @@ class Terminal(PlainTransport):
         return self._current
 
     async def _line(self) -> str | None:
-        """The next message; None at the end of the input, and when no further one is to be taken."""
+        """The next message; None at the end of the input, and when no more are to be taken."""
         reading = self.first_message or asyncio.ensure_future(self._lines.read())
         self.first_message = None
         over = asyncio.ensure_future(self._over.wait())
@@ -252,12 +254,12 @@ class Terminal(PlainTransport):
         )
 
     def _next_sent_at(self) -> SentId:
-        """The time in milliseconds, later than every one before: an id must not be given twice."""
+        """The time in milliseconds, later than all before: an id must not be given twice."""
         self._last_sent_at = max(self._last_sent_at + 1, int(self._clock.wall().timestamp() * 1000))
         return SentId(self._last_sent_at)
 
     async def _hand_over(self, file: File) -> None:
-        """Say that a file came with the answer; one that is text is written out, its beginning where a person reads."""
+        """Says that a file came with the answer; text is written out, only its beginning if a person reads it."""
         await self._note(f"· a file: {file.name}, {len(file.data)} bytes")
         if file.content_type in _TEXTS:
             lines = file.data.decode("utf-8", "replace").split("\n")
@@ -267,7 +269,7 @@ class Terminal(PlainTransport):
                 await self._note(f"· {left} more lines; a pipe or a file as standard output gets them all")
 
     def _shown(self, content: Styled) -> str:
-        """The text as it goes out: painted and broken between words at a terminal, as it is anywhere else."""
+        """The text for output: at a terminal styled and wrapped, elsewhere as it is."""
         return paint(wrap(content, self._answers.columns)) if self._painted else content.text
 
     def _give_up(self) -> None:
@@ -285,7 +287,7 @@ class Terminal(PlainTransport):
 
 
 def wrap(content: Styled, columns: int) -> Styled:
-    """The text with a line break in the place of the last blank that fits, so that no terminal breaks a word in two.
+    """Returns the text with line breaks in place of the last blank that fits, so that no terminal breaks a word.
 
     Nothing moves, so the styles stay where they are. Code stays as it is, and so does a word longer than a line.
     """
@@ -309,7 +311,9 @@ def wrap(content: Styled, columns: int) -> Styled:
 
 
 def paint(content: Styled) -> str:
-    """The text with bold, italic and struck-through ranges as ANSI codes, and no other control character of its own."""
+    """Returns the text with bold, italic and struck-through ranges as ANSI codes, without its own control
+    characters.
+    """
     units = content.text.translate(_CONTROLS).encode("utf-16-le", "replace")
     edges = {0, len(units) // 2}
     edges.update(edge for span in content.styles for edge in (span.start, span.start + span.length))
@@ -321,11 +325,11 @@ def paint(content: Styled) -> str:
 
 
 def progress_line(progress: Progress, verbosity: int) -> str | None:
-    """What a line says of a step, or None where the verbosity does not ask for it (see `Terminal`)."""
+    """Returns the line for a step, or None if the verbosity does not ask for it (see `Terminal`)."""
     if isinstance(progress, ToolStarted):
         return f"· {progress.name} {progress.arguments}"
     if isinstance(progress, ModelFailed):
-        # Whoever sits here can mend what people in Signal cannot.
+        # Whoever is here can fix what people in Signal cannot.
         doctor = command_line("doctor")
         return f"· {progress.provider} did not answer ({progress.error}): `{doctor}` looks for what is wrong"
     timing = f" ({progress.latency_seconds:.2f} s)" if verbosity > 1 else ""
@@ -339,7 +343,7 @@ def progress_line(progress: Progress, verbosity: int) -> str | None:
 
 
 class _Frame(BaseModel):
-    """A message as the inbox keeps it."""
+    """A message as the inbox stores it."""
 
     text: str
     timestamp: int
@@ -352,7 +356,7 @@ def _lines(stdin: TextIO, stderr: TextIO, once: str | None, *, interactive: bool
 
 
 def _codes_at(content: Styled, position: int) -> str:
-    """The ANSI codes of the styles over a position in UTF-16 code units, empty where there is none."""
+    """The ANSI codes of the styles at a position in UTF-16 code units; empty if there are none."""
     styles = {span.style for span in content.styles if span.start <= position < span.start + span.length}
     return ";".join(code for style, code in _ANSI_CODES.items() if style in styles)
 
@@ -362,5 +366,5 @@ def _segment(text: str, codes: str) -> str:
 
 
 def _encodable(text: str) -> str:
-    """The text without halves of characters, which an argument or a paste in a wrong encoding can hold."""
+    """The text without lone surrogates, which an argument or a paste in a wrong encoding can contain."""
     return text.encode("utf-8", "replace").decode()
