@@ -1,1 +1,1 @@
-"""What is served here: the health page, the control socket, and the pages for administration."""
+"""Everything that Aldis serves: the health page, the control socket, and the pages for administration."""

@@ -1,4 +1,4 @@
-"""The control socket: what the command line asks of the running Aldis, for only one process may have the store open.
+"""The control socket: the command line asks the running Aldis, because only one process can have the store open.
 
     POST /backup      {"folder": "/srv/backups"}  --> {"file": "/srv/backups/aldis-20261121T120000Z.db", "note": ...}
     POST /rotate-key                              --> {"keys": 12}
@@ -7,14 +7,14 @@
     POST /captcha     {"captcha": "signalcaptcha://..."}  --> {}
     POST /trace       {"turn": 17}                --> {"text": lines}; without a turn a list of the newest
     POST /restart                                 --> {"run": 1}: the number of the run that ends, see `state`
-    GET  /state                                   --> whatever the running one says of itself
+    GET  /state                                   --> whatever the running Aldis reports about itself
 
-On a socket of its own, which is there from the first second where the pages for administration are (`bot.web.admin`):
+On a socket of its own, which is there from the first second if the administration pages are on (`bot.web.admin`):
 
     POST /admin-link                              --> {"url": "http://127.0.0.1:8789/enter/..."}
 
-A refusal is {"error": a sentence} with another status than 200. The socket stands beside the store and is its owner's
-alone (mode 0600): permission to read the store is permission to ask.
+A refusal is {"error": a sentence} with another status than 200. The socket lies beside the store and is only for its
+owner (mode 0600): permission to read the store is permission to ask.
 """
 
 import asyncio
@@ -42,22 +42,22 @@ from bot.web.listening import KEEPALIVE_SECONDS, connections
 from store import NOT_INCLUDED, Store, StoreError
 
 State = Callable[[], Awaitable[Mapping[str, Any]]]
-"""What `GET /state` answers: a JSON object."""
+"""The answer to `GET /state`: a JSON object."""
 
 ANSWER_SECONDS = 600.0
-"""How long a verb waits for the running Aldis: as long as the backup of a very large store may take."""
+"""How many seconds a verb waits for the running Aldis: as long as the backup of a very large store can take."""
 
 _BODY_SECONDS = 15.0
-"""How long a verb may take to say what it is asked for with."""
+"""How many seconds a verb can take to send its request."""
 
 _MAX_PATH_BYTES = 107
 """`sun_path` has 108 bytes with the zero at its end. Source: unix(7), Linux man-pages 6.9 (2024)."""
 
 _NOBODY = (errno.ENOENT, errno.ECONNREFUSED)
-"""There is no socket, or only what a process left there when it was killed."""
+"""There is no socket, or only the one left behind by a killed process."""
 
 _UNTIMED = aiohttp.ClientTimeout()
-"""The caller has a deadline over all of it."""
+"""The caller applies a deadline to all of it."""
 
 _NOT_TRUSTED = {
     "nobody": "nobody of this label or uuid has a new safety number; without a name you see who has",
@@ -66,26 +66,26 @@ _NOT_TRUSTED = {
 
 
 class _Body(BaseModel):
-    """What a verb is asked for with; nothing else may stand beside it."""
+    """The parameters of a verb; no others are accepted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class _Backup(_Body):
     folder: Path
-    """Absolute: the running Aldis may have another working directory than the caller."""
+    """Absolute, because the running Aldis can have another working directory than the caller."""
 
 
 class _Export(_Body):
     person: str
-    """The uuid."""
+    """The UUID."""
 
 
 class _Trust(_Body):
     name: str | None = None
-    """A label or a uuid; None asks who there is."""
+    """A label or a UUID; None asks for a list."""
     safety_number: str | None = None
-    """The one that was compared; None where none was."""
+    """The number that was compared; None if none was."""
 
 
 class _Captcha(_Body):
@@ -95,14 +95,14 @@ class _Captcha(_Body):
 
 class _Trace(_Body):
     turn: int | None = None
-    """None: the newest are listed."""
+    """None lists the newest."""
 
 
 B = TypeVar("B", bound=_Body)
 
 
 class Control:
-    """What the socket can be asked for."""
+    """The verbs of the socket."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class Control:
         captchas: Captchas,
         restarts: Restarts | None = None,
     ) -> None:
-        """`restarts` None: this one cannot be restarted."""
+        """`restarts` None means that this Aldis cannot be restarted."""
         self._store = store
         self._clock = clock
         self._state = state
@@ -173,13 +173,13 @@ class Control:
 def _verb(
     kind: type[B], answer: Callable[[B], Awaitable[Mapping[str, Any]]]
 ) -> Callable[[web.Request], Awaitable[web.Response]]:
-    """The handler of a verb: reads what it is asked for with, and says in a sentence why it was refused."""
+    """The handler of a verb: reads its parameters, and answers with a sentence if it is refused."""
 
     async def handle(request: web.Request) -> web.Response:
         try:
             async with asyncio.timeout(_BODY_SECONDS):
                 body = await request.read()
-        except (TimeoutError, ConnectionError):  # it is not asked any more; aiohttp would log that at great length
+        except (TimeoutError, ConnectionError):  # nobody is asking any more; aiohttp would log that at great length
             return _refused("what it is asked for with has not come")
         try:
             return web.json_response(await answer(kind.model_validate_json(body or b"{}")))
@@ -193,7 +193,7 @@ def _verb(
 
 
 async def trust_answer(identities: Identities, name: str | None, safety_number: str | None) -> dict[str, Any]:
-    """What `POST /trust` answers, also where nobody runs and a verb does the work itself.
+    """Returns the answer of `POST /trust`, also for a verb that does the work itself because no Aldis runs.
 
     Raises:
         CallRefused: it was not done; the message says why.
@@ -215,10 +215,10 @@ async def trust_answer(identities: Identities, name: str | None, safety_number: 
 
 @asynccontextmanager
 async def answering(app: web.Application, path: Path) -> AsyncGenerator[None]:
-    """Answer on a socket at this path while the block runs; expects that nobody else may have one there.
+    """Answers on a socket at this path while the block runs; assumes that nobody else is entitled to one there.
 
     Raises:
-        ConfigError: no socket can be made there.
+        ConfigError: no socket can be created there.
     """
     runner = web.AppRunner(
         app, access_log=None, handle_signals=False, shutdown_timeout=0.5, keepalive_timeout=KEEPALIVE_SECONDS
@@ -239,13 +239,13 @@ async def answering(app: web.Application, path: Path) -> AsyncGenerator[None]:
 async def ask_running(
     store_path: Path, verb: str, body: Mapping[str, object] | None = None, *, within_seconds: float = ANSWER_SECONDS
 ) -> dict[str, Any] | None:
-    """What the Aldis that runs on this store answers to a verb (`backup`, `state`, ...); None: nobody runs.
+    """Returns the answer of the Aldis running on this store to a verb (`backup`, `state`, ...); None if none runs.
 
     After None the caller opens the store itself.
 
     Raises:
-        StoreError: it refused, with its sentence; or it did not answer in time, or not understandably.
-        ConfigError: the path is too long to ask there.
+        StoreError: it refused, with its message; or it did not answer in time, or not intelligibly.
+        ConfigError: the path is too long for a socket.
     """
     try:
         async with asyncio.timeout(within_seconds):
@@ -254,7 +254,7 @@ async def ask_running(
     except TimeoutError as error:
         raise StoreError(f"the running Aldis has not answered within {within_seconds:.0f} s") from error
     except FileNotFoundError:
-        return None  # not even the folder is there
+        return None  # not even the folder exists
     except aiohttp.ClientConnectorError as error:
         if error.os_error.errno in _NOBODY:
             return None
@@ -264,12 +264,12 @@ async def ask_running(
 
 
 def socket_path(store_path: Path) -> Path:
-    """Where the socket of the Aldis that runs on this store stands."""
+    """Returns the path of the socket of the Aldis running on this store."""
     return store_path.with_name(store_path.name + "-control")
 
 
 def admin_socket_path(store_path: Path) -> Path:
-    """Where the socket stands at which links to the pages for administration are asked for."""
+    """Returns the path of the socket that gives links to the administration pages."""
     return store_path.with_name(store_path.name + "-admin")
 
 
@@ -289,10 +289,10 @@ async def _answer(path: Path, verb: str, body: Mapping[str, object] | None) -> d
 
 
 def _bound(path: Path) -> socket.socket:
-    """A socket at this path for the owner alone, in the place of one that a process left there when it was killed."""
+    """A socket at this path for the owner alone, replacing one left behind by a killed process."""
     endpoint = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        # Only the process that has the store open may have a socket here, so this one is left over.
+        # Only the process that has the store open is entitled to a socket here, so this one is left over.
         path.unlink(missing_ok=True)
         with _short(path) as name, _for_the_owner_alone():
             endpoint.bind(name)
@@ -307,7 +307,7 @@ def _bound(path: Path) -> socket.socket:
 
 @contextmanager
 def _for_the_owner_alone() -> Generator[None]:
-    """What is made while the block runs has mode 0600 from its first moment; a chmod would come a moment too late."""
+    """Gives files created while the block runs mode 0600 from the first moment; a chmod would be a moment too late."""
     former = os.umask(0o177)
     try:
         yield
@@ -317,7 +317,7 @@ def _for_the_owner_alone() -> Generator[None]:
 
 @contextmanager
 def _short(path: Path) -> Generator[str]:
-    """A name for the path that fits into the address of a socket, while the block runs."""
+    """Yields a name for the path that fits into the address of a socket."""
     if len(os.fsencode(path)) <= _MAX_PATH_BYTES:
         yield str(path)
         return

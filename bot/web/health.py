@@ -1,10 +1,10 @@
-"""The operator's pages: `GET /healthz` tells as JSON whether Aldis works, `GET /metrics` gives figures to Prometheus.
+"""The operator's pages: `GET /healthz` reports as JSON whether Aldis works, `GET /metrics` has figures for Prometheus.
 
-`/healthz` answers 200 while Aldis works and 503 while it does not, with the reasons. Both are for machines that watch
-over Aldis (docker's health check, say); they listen on loopback unless set otherwise. A request for a name that a
-stranger could point here is refused: else a page in the operator's browser could read them (DNS rebinding).
+`/healthz` answers 200 while Aldis works and 503 while it does not, with the reasons. Both are for monitoring (docker's
+health check, for example); they listen on loopback unless set otherwise. A request for a name that a stranger could
+point here is refused: otherwise a page in the operator's browser could read them (DNS rebinding).
 
-    served --wait_for--> what it waits for --showing--> the Aldis that runs --> it is stopping
+    served --wait_for--> what it waits for --showing--> the running Aldis --> it is stopping
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from store import Repositories, Store, StoreError, Waiting
 _log = logging.getLogger(__name__)
 
 _MAX_WAIT_SECONDS = 900.0
-"""Longer than any turn with its retries may take: a message that waits longer will not be answered."""
+"""Longer than any turn with its retries can take: a message that waits longer will not be answered."""
 
 _TOO_LONG = "a message has been waiting for too long"
 STARTS = "Aldis is starting"
@@ -48,12 +48,12 @@ _UNREMINDED = "a reminder has been due for too long"
 
 
 _PRIVATE_NAMES = (".internal", ".local", ".localhost", ".home.arpa", ".lan")
-"""Ends of names that nobody can have in the public DNS. Source: RFC 6761, 6762 and 8375, ICANN's resolution of July
-2024 on `.internal`; `.lan`, which many routers give, is nobody's top-level domain (2026-11)."""
+"""Name endings that nobody can have in the public DNS. Source: RFC 6761, 6762 and 8375, ICANN's resolution of July 2024
+on `.internal`; `.lan`, which many routers use, is nobody's top-level domain (2026-11)."""
 
 
 class HealthPage:
-    """What `/healthz` and `/metrics` say of an Aldis that runs."""
+    """What `/healthz` and `/metrics` report about a running Aldis."""
 
     def __init__(
         self,
@@ -68,9 +68,10 @@ class HealthPage:
         used_share: Callable[[], Awaitable[Mapping[str, float]]] | None = None,
         restarts: Restarts | None = None,
     ) -> None:
-        """`level` is what is known of the cells in which files of strangers are opened; None: nothing yet. `findings`
-        are what a running Aldis has found itself. `free_bytes` is what the disk has left, `used_share` which part of
-        the budgets of everybody together is used up. `restarts` None: this one cannot be restarted.
+        """`level` returns the layers of the cells in which strangers' files are opened; None if unknown so far.
+        `findings` returns what a running Aldis has found itself, `free_bytes` what is left on the disk, `used_share`
+        the share of everybody's common budgets that is used up. `restarts` None means that this Aldis cannot be
+        restarted.
         """
         self._store = store
         self._watchdog = watchdog
@@ -83,16 +84,15 @@ class HealthPage:
         self._restarts = restarts
 
     async def state(self) -> dict[str, Any]:
-        """The state now.
+        """Returns the present state.
 
-        `{"ok": ..., "problems": [...], "challenge": ..., "bridge": {...}, "cells": ..., "inbox": {...},
-        "outbox": {...}, "counts": {...}, "findings": [{"level": ..., "what": ..., "advice": ...}],
-        "build": {...}, "runs": ..., "refused": ...}`; the challenge is
-        the token of the captcha that Signal wants solved, mostly null; the bridge has a name, an age in days and
-        warnings, and is null until it has told; the cells are what holds them, in words; the findings are what the
-        operator should mend, and leave "ok" as it is, for a restart does not help against them; runs counts
-        how often it has begun in this process, and refused says why the newest settings are not in use, mostly null.
-        Without a store there are only the first two.
+        `{"ok": ..., "problems": [...], "challenge": ..., "bridge": {...}, "cells": ..., "inbox": {...}, "outbox":
+        {...}, "counts": {...}, "findings": [{"level": ..., "what": ..., "advice": ...}], "build": {...}, "runs": ...,
+        "refused": ...}`; the challenge is the token of the captcha that Signal wants solved, mostly null; the bridge
+        has a name, an age in days and warnings, and is null until it has reported; the cells are described by the
+        layers that confine them; the findings are what the operator should fix, and do not change "ok", because a
+        restart does not help against them; runs counts how often Aldis has started in this process, and refused says
+        why the newest settings are not in use, mostly null. Without a store there are only the first two.
         """
         problems = list(self._watchdog.problems())
         try:
@@ -148,7 +148,7 @@ class HealthPage:
         return [told for told, seconds in waiting.items() if seconds > _MAX_WAIT_SECONDS]
 
     async def metrics(self) -> str:
-        """The figures now; a store that fails leaves its own out."""
+        """Returns the present figures; if the store fails, its own are left out."""
         try:
             inbox, outbox = await self._backlogs()
             used: Mapping[str, float] = {} if self._used_share is None else dict(await self._used_share())
@@ -213,12 +213,12 @@ class HealthPage:
         )
 
     def _seconds_since(self, at: datetime | None) -> float:
-        """How long ago that was; 0 where it is still to come or there is nothing."""
+        """How many seconds ago that was; 0 if it is in the future or None."""
         return 0.0 if at is None else max(0.0, (self._clock.now() - at).total_seconds())
 
 
 class HealthPages:
-    """The pages from the first second of a run: what it waits for, and once it runs, how it is."""
+    """The pages from the first second of a run: what it waits for, and once it runs, its state."""
 
     def __init__(self, *, is_restarting: Callable[[], bool] = lambda: False) -> None:
         self._is_restarting = is_restarting
@@ -226,12 +226,12 @@ class HealthPages:
         self._page: HealthPage | None = None
 
     def wait_for(self, what: str) -> None:
-        """Aldis does not run yet; `what` is a sentence for the operator."""
+        """Reports that Aldis does not run yet; `what` is a sentence for the operator."""
         self._waits_for = what
 
     @contextmanager
     def showing(self, page: HealthPage) -> Generator[None]:
-        """Aldis runs while the block does, and this is how it is; after that it is stopping, or restarting."""
+        """Reports the state of Aldis, which runs while the block does; after that it is stopping, or restarting."""
         self._page = page
         try:
             yield
@@ -239,21 +239,21 @@ class HealthPages:
             self._page, self._waits_for = None, RESTARTS if self._is_restarting() else STOPS
 
     async def answer(self, _: web.Request) -> web.Response:
-        """The state now, see `HealthPage.state`, of which there are only the first two before Aldis runs.
+        """Answers with the state, see `HealthPage.state`; before Aldis runs it has only the first two fields.
 
-        Status 503 where something is wrong.
+        Status 503 if something is wrong.
         """
         state = await self._page.state() if self._page else {"ok": False, "problems": [self._waits_for]}
         return web.json_response(state, status=200 if state["ok"] else 503)
 
     async def metrics(self, _: web.Request) -> web.Response:
-        """The figures now, always with status 200."""
+        """Answers with the present figures, always with status 200."""
         figures = await self._page.metrics() if self._page else Counts().exposition(_running(is_ready=False))
         return web.Response(text=figures, headers={"Content-Type": CONTENT_TYPE})
 
 
 def _held(repos: Repositories) -> list[str]:
-    """What waits for somebody to trust a new safety number: by label, for the page names nobody."""
+    """What waits for somebody to trust a new safety number: by label, because the page names nobody."""
     labels = [one.label for one in repos.people.new_identities()]
     found = [
         f"the safety number of {label} has changed: nothing of them is read and what is for them is held until the new "
@@ -268,7 +268,7 @@ def _held(repos: Repositories) -> list[str]:
 
 @asynccontextmanager
 async def serve(pages: HealthPages, host: str, port: int) -> AsyncGenerator[None]:
-    """Serve the pages while the block runs; port 0 serves nothing.
+    """Serves the pages while the block runs; port 0 serves nothing.
 
     Raises:
         ConfigError: the address cannot be listened on.
@@ -293,8 +293,8 @@ async def serve(pages: HealthPages, host: str, port: int) -> AsyncGenerator[None
 
 
 def is_local_name(header: str | None, names: Collection[str]) -> bool:
-    """Whether no stranger can have made this stand in the header `Host`: an address, a name without a dot (as of a
-    container), one of a private network, or one of our own `names`. None passes, too: every browser names a host.
+    """Whether no stranger can have put this into the header `Host`: an address, a name without a dot (such as a
+    container's), one of a private network, or one of our own `names`. None also passes: every browser names a host.
     """
     if header is None:
         return True

@@ -1,4 +1,4 @@
-"""Listening, on the network or a socket: no more connections than there is room for, and none that idles there."""
+"""Listens on the network or a socket, with a limit on connections, and cuts off those that idle."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -9,13 +9,13 @@ from aiohttp import web
 from bot.errors import ConfigError
 
 MAX_CONNECTIONS = 64
-"""Open at a time, signed in or not: a browser has six of them, and each page with live parts holds one or two."""
+"""Open at a time, signed in or not: a browser opens six, and each page with live parts holds one or two."""
 KEEPALIVE_SECONDS = 15.0
-"""How long a connection may be open without a whole request: also one that sends its headers a byte at a time."""
+"""How many seconds a connection can be open without a whole request, even one that sends headers byte by byte."""
 UNREAD_SECONDS = 15.0
-"""How long somebody may leave an answer unread: who asks again and again and reads nothing would keep the place."""
+"""How many seconds an answer can stay unread: a client that keeps asking and reads nothing would hold its place."""
 _MIN_READ_BYTES = 16_384
-"""So much of a long one has to be read in that time."""
+"""How much of a long answer has to be read in that time."""
 
 
 @asynccontextmanager
@@ -28,7 +28,7 @@ async def serving_on(
     max_connections: int = MAX_CONNECTIONS,
     keepalive_seconds: float = KEEPALIVE_SECONDS,
 ) -> AsyncGenerator[None]:
-    """Serve an application on an address, whose port this variable sets, while the block runs.
+    """Serves an application on an address, whose port this variable sets, while the block runs.
 
     Raises:
         ConfigError: the address cannot be listened on.
@@ -58,7 +58,7 @@ async def listen(
     max_connections: int = MAX_CONNECTIONS,
     unread_seconds: float = UNREAD_SECONDS,
 ) -> asyncio.Server:
-    """Answers on the address, but for connections beyond so many; the runner is set up, with `KEEPALIVE_SECONDS`.
+    """Answers on the address, up to the maximum of connections; the runner is set up, with `KEEPALIVE_SECONDS`.
 
     Raises:
         OSError: it cannot be listened on.
@@ -70,7 +70,7 @@ async def listen(
 def connections(
     runner: web.AppRunner, *, max_connections: int = MAX_CONNECTIONS, unread_seconds: float = UNREAD_SECONDS
 ) -> Callable[[], asyncio.Protocol]:
-    """What speaks on each new connection; as in `listen`."""
+    """Returns the factory of protocols for new connections, with limits as in `listen`."""
     server = runner.server
     assert server is not None  # noqa: S101  (it is set up)
 
@@ -82,7 +82,7 @@ def connections(
 
 
 class _Connection(asyncio.Protocol):
-    """A connection of aiohttp's, which is cut when what was answered is not read."""
+    """A connection of aiohttp's that is cut if answers are not read."""
 
     def __init__(self, inner: asyncio.Protocol, unread_seconds: float) -> None:
         self._inner = inner
@@ -131,7 +131,7 @@ class _Connection(asyncio.Protocol):
 
 
 class _Refusal(asyncio.Protocol):
-    """A connection that is one too many."""
+    """A connection too many."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         transport.close()

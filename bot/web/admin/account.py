@@ -1,9 +1,9 @@
-"""The account: which bridge there is; linking Aldis as a device by a code that renews itself, or a number of its own.
+"""The account: finds the bridge; links Aldis as a device by a code that renews itself, or registers its own number.
 
     start --no bridge answers--> says so, and looks again
       '--> a code --scanned--> linked; the start of Aldis goes on by itself
-            ^  |-refused by the bridge--> its own sentence
-            '--'-nobody scanned it: a new one, as often as MAX_LINK_CODES
+            ^  |-refused by the bridge--> its own message
+            '--'-nobody scanned it: a new one, up to MAX_LINK_CODES times
 
 Left to others: waiting for the account (`bot.app.transports`), talking to the bridge (`bot.transports`).
 """
@@ -41,7 +41,7 @@ USUAL_BRIDGES = (
     "http://127.0.0.1:8080",
     "http://signal-cli-rest-api:8080",
 )
-"""Where bridges stand by default: the socket of our compose file, signal-cli's TCP port, and HTTP."""
+"""Where bridges are by default: the socket of our compose file, signal-cli's TCP port, and HTTP."""
 _ACCOUNT = "/setup/account"
 _PAUSE_SECONDS = 1.0
 _ANSWER_SECONDS = 5.0
@@ -55,19 +55,19 @@ State = Literal["idle", "looking", "code", "linked", "refused"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LinkState:
-    """How far linking has come."""
+    """The progress of linking."""
 
     kind: State = "idle"
     bridge: Bridge | None = None
     uri: str = ""
     number: int = 0
-    """Which code it is; each has another one."""
+    """Which code it is; each has another number."""
     words: str = ""
-    """What the bridge says; with `looking` what is waited for."""
+    """The bridge's message; with `looking`, what is being waited for."""
 
 
 async def bridge_of(settings: Settings) -> Bridge:
-    """Which bridge stands at `SIGNAL__URL`, as set or as it answers.
+    """Returns the bridge at `SIGNAL__URL`, as set or as it answers.
 
     Raises:
         Disconnected: nothing answers there.
@@ -78,7 +78,7 @@ async def bridge_of(settings: Settings) -> Bridge:
 
 
 async def linking_of(world: World, settings: Settings) -> tuple[Bridge, Linking]:
-    """The bridge at `SIGNAL__URL` and the way to link an account by it.
+    """Returns the bridge at `SIGNAL__URL` and the way to link an account by it.
 
     Raises:
         Disconnected: nothing answers there.
@@ -102,13 +102,13 @@ class LinkJob:
         return self._task is not None and not self._task.done()
 
     def start(self) -> None:
-        """Show codes until one is scanned."""
+        """Shows codes until one is scanned."""
         if not self.is_running:
             self.state = LinkState(kind="looking")
             self._task = asyncio.create_task(self._run(), name="linking")
 
     async def stop(self) -> None:
-        """Stop showing codes."""
+        """Stops showing codes."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -120,7 +120,7 @@ class LinkJob:
             await self._link()
         except (LinkRefused, ConfigError) as error:
             self.state = LinkState(kind="refused", bridge=self.state.bridge, words=str(error))
-        except Exception as error:  # noqa: BLE001  (a bug in here must not leave a page waiting without end)
+        except Exception as error:  # noqa: BLE001  (a bug here must not leave a page waiting for ever)
             _log.error("linking failed: %s", describe_error(error))
             self.state = LinkState(kind="refused", words=type(error).__name__)
 
@@ -156,14 +156,14 @@ class LinkJob:
 
 
 def qr_svg(text: str) -> bytes:
-    """A QR code as a picture, dark on light with its margin, whatever the theme of the page."""
+    """Returns a QR code as a picture, dark on light with its margin, whatever the theme of the page."""
     out = io.BytesIO()
     segno.make(text).save(out, kind="svg", scale=6, border=4, light="#fff", dark="#000")
     return out.getvalue()
 
 
 class AccountRoom:
-    """The pages of the account."""
+    """The pages about the account."""
 
     def __init__(self, context: AdminContext) -> None:
         self._context = context
@@ -171,12 +171,12 @@ class AccountRoom:
         self._registering = ""
         """The number that a code was sent to."""
         self._is_registered = False
-        """Whether the last one has become an account."""
+        """Whether the last number has become an account."""
         self._verifying = asyncio.Lock()
         context.add_fragment("account", self._live)
 
     def routes(self) -> list[web.RouteDef]:
-        """Its paths."""
+        """Returns the paths of the pages."""
         return [
             web.get(_ACCOUNT, self._show),
             web.get("/setup/account/code-{number}.svg", self._code),
@@ -213,7 +213,7 @@ class AccountRoom:
         }
 
     async def _look(self) -> tuple[Bridge | None, tuple[Account, ...]]:
-        """The bridge at `SIGNAL__URL` and what it has; None: none answers there."""
+        """The bridge at `SIGNAL__URL` and its accounts; None if none answers there."""
         try:
             async with asyncio.timeout(_ANSWER_SECONDS), self._linking() as (bridge, linking):
                 return bridge, await linking.accounts()
@@ -222,7 +222,7 @@ class AccountRoom:
 
     @staticmethod
     async def _find_bridges() -> tuple[str, ...]:
-        """Where else a bridge answers, of the places where one usually does."""
+        """Other usual addresses at which a bridge answers."""
 
         async def look(url: str) -> str | None:
             try:
@@ -244,7 +244,7 @@ class AccountRoom:
             await linking.aclose()
 
     def _own(self) -> str | None:
-        """The account that Aldis answers for, while it runs."""
+        """Aldis's own account, while it runs."""
         running = self._context.world.running
         return None if running is None else running.transport.number or running.transport.account
 
@@ -301,7 +301,7 @@ class AccountRoom:
     async def _verify_code(self, request: web.Request) -> web.Response:
         form = form_of(request)
         code = "".join(sign for sign in form.get("code", "") if sign.isdecimal())
-        if self._is_registered:  # another page has handed the code in
+        if self._is_registered:  # another page has submitted the code
             return self._context.done(request, _ACCOUNT, "REGISTERED")
         if not self._registering or not code:
             raise NotDone(_ACCOUNT, "CODE_MISSING")

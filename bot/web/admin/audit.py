@@ -1,6 +1,7 @@
 """What was done on the pages: when, by which session, from where. Names of settings and labels; never a value.
 
-A file of JSON lines beside the store, its owner's alone. When it has grown large, it takes the place of the one before.
+A file of JSON lines beside the store, readable by its owner only. When it has grown large, it replaces the previous
+one.
 """
 
 import json
@@ -23,11 +24,11 @@ class AuditedAction:
     """Something that was done."""
 
     at: str
-    """In ISO's form, UTC."""
+    """In ISO format, UTC."""
     who: str
-    """The name of the session, or `-` where there was none."""
+    """The name of the session, or `-` if there was none."""
     origin: str
-    """The address from which it came."""
+    """The address that it came from."""
     what: str
     """A word of ours, such as `settings.changed`."""
     about: str = ""
@@ -35,7 +36,7 @@ class AuditedAction:
 
 
 def audit_path(store_path: Path) -> Path:
-    """Where the audit log of the Aldis with this store stands."""
+    """Returns the path of the audit log of the Aldis with this store."""
     return store_path.with_name(store_path.name + "-audit.jsonl")
 
 
@@ -47,7 +48,7 @@ class Audit:
         self._now = now
 
     def write(self, what: str, *, who: str, origin: str, about: str = "") -> None:
-        """Write an action down. A file that cannot be written is told of in the log and stops nobody from acting."""
+        """Records an action. A file that cannot be written is reported in the log, and stops nobody from acting."""
         at = self._now().isoformat(timespec="seconds")
         action = AuditedAction(at=at, who=who, origin=origin, what=what, about=about)
         line = json.dumps(asdict(action), ensure_ascii=True) + "\n"
@@ -62,7 +63,7 @@ class Audit:
             _log.error("the audit log cannot be written: %s", error.strerror)
 
     def newest(self, count: int) -> tuple[AuditedAction, ...]:
-        """The newest actions, the newest first."""
+        """Returns the newest actions, newest first."""
         try:
             with self._path.open("rb") as file:
                 file.seek(max(0, self._path.stat().st_size - _MAX_READ_BYTES))
@@ -82,4 +83,4 @@ def _action_in(line: bytes) -> AuditedAction | None:
         found: dict[str, Any] = json.loads(line)
         return AuditedAction(**found)
     except (ValueError, TypeError):
-        return None  # the first line may be cut
+        return None  # the first line may be cut off

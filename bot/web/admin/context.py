@@ -1,4 +1,4 @@
-"""What all rooms of the pages share: showing a page, going back to one, writing down what was done."""
+"""What all pages share: showing a page, going back to one, recording what was done."""
 
 import asyncio
 import json
@@ -18,29 +18,29 @@ from bot.web.admin.world import RunningParts, World
 from store import StoreError
 
 LIVE_SECONDS = 1.0
-"""Between two looks at what has changed."""
+"""The interval between two looks at what has changed."""
 _LIVE_FOR_SECONDS = 900.0
 """Then the browser connects again, and its cookie is checked again."""
 _MAX_LIVE = 16
 _BEGIN_SECONDS = 15.0
-"""How long a page waits for Aldis to begin again; an end takes ten at most."""
+"""How many seconds a page waits for Aldis to start again; a run takes ten at most to end."""
 _KEPT = re.compile(
     r"about|address|argument-\d+|days|how|list|name|number|person|url|username|\w+_usd",
     re.ASCII,
 )
-"""The fields that a form is shown with again; no secret is ever in one of them."""
+"""The form fields that are shown again; none of them ever contains a secret."""
 _MAX_KEPT_CHARS = 1000
 
 Fragment = Callable[[], Awaitable[tuple[str, dict[str, object]]]]
-"""The template of a part of a page that changes by itself, and what is filled in."""
+"""Returns the template of a part of a page that changes by itself, and its values."""
 Changes = Mapping[str, str | None]
-"""New values of settings by their names; None takes one out."""
+"""New values of settings by name; None removes one."""
 ChangesOf = Callable[[Settings], Changes]
-"""What is to change of the settings as they are once every change before it is kept."""
+"""Returns the changes for the settings as they are once every earlier change is kept."""
 
 
 class NotDone(Exception):
-    """Nothing was done: back to the page at `path`, which says why by the sentence of this name."""
+    """Nothing was done: back to the page at `path`, which says why with the sentence of this name."""
 
     def __init__(self, path: str, name: str, /, **values: object) -> None:
         super().__init__(name)
@@ -50,31 +50,33 @@ class NotDone(Exception):
 
     @property
     def sentence(self) -> str:
-        """Why, in the current language, which is not known where it is raised: in the thread of the store."""
+        """The reason, in the current language, which is unknown where the exception is raised: in the store's
+        thread.
+        """
         return words(self._name, **self._values)
 
 
 @contextmanager
 def refusing(path: str) -> Generator[None]:
-    """Within it, what is refused leads back to the page at `path`, which quotes the refusal.
+    """Turns a refusal within the block into the page at `path`, which quotes it.
 
     Raises:
-        NotDone: the bridge, the store or the settings have refused it.
+        NotDone: the bridge, the store or the settings refused.
     """
     try:
         yield
     except (CallRefused, ConfigError, Disconnected, StoreError) as error:
-        # A value that is refused stands nowhere yet.
+        # A refused value is not set anywhere yet.
         raise NotDone(path, "REFUSED", words=str(error).replace(f" (it is set in {SETTINGS_FILE_NAME})", "")) from error
 
 
 class AdminContext:
-    """What the rooms work with."""
+    """What the pages work with."""
 
     def __init__(
         self, world: World, pages: PageTemplates, audit: Audit, *, is_in: Callable[[BrowserSession], bool]
     ) -> None:
-        """`is_in` tells whether whoever has a session may still see pages."""
+        """`is_in` returns whether the owner of a session can still see pages."""
         self.world = world
         self._is_in = is_in
         self._pages = pages
@@ -84,7 +86,7 @@ class AdminContext:
         self._keeping = asyncio.Lock()
 
     def page(self, request: web.Request, template: str, *, status: int = 200, **values: object) -> web.Response:
-        """A whole page. As long as there is no admin, those who write meanwhile are offered the role."""
+        """Returns a whole page. As long as there is no admin, people who write in the meantime are offered the role."""
         if SESSION in request and not self.world.settings.access.admins:
             self.world.callers.listen()
         draft = self._draft(request)
@@ -94,7 +96,7 @@ class AdminContext:
 
     @staticmethod
     def _draft(request: web.Request) -> Mapping[str, str]:
-        """What was typed into a form of this page that was refused; given once."""
+        """What was typed into a form of this page that was refused; returned once."""
         session = request.get(SESSION)
         if session is None or session.draft is None or session.draft.path != request.path:
             return {}
@@ -103,13 +105,13 @@ class AdminContext:
 
     @staticmethod
     def keep_draft(request: web.Request, path: str) -> None:
-        """Have the page at `path` show once more what was typed into its form."""
+        """Has the page at `path` show again what was typed into its form."""
         typed = request.get(FORM, {}).items()
         fields = {name: value.strip()[:_MAX_KEPT_CHARS] for name, value in typed if _KEPT.fullmatch(name)}
         request[SESSION].draft = Draft(path, fields)
 
     def _steps(self) -> tuple[tuple[str, str, bool], ...]:
-        """The steps of set-up: the path, the name of its words, and whether it is done."""
+        """The steps of setup: the path, the name of its words, and whether it is done."""
         settings, is_there = self.world.settings, self.world.has_account
         has_model = bool(settings.llm.providers) or settings.llm.providers_in_order != ("offline",)
         has_admin = bool(settings.access.admins) or settings.signal.note_to_self
@@ -122,44 +124,44 @@ class AdminContext:
         )
 
     def done(self, request: web.Request, path: str, name: str, /, **values: object) -> web.Response:
-        """Back to a page, which says that it is done."""
+        """Returns to a page, which says that it is done."""
         request[SESSION].remarks.append(Remark("done", words(name, **values)))
         return go_to(path)
 
     def running(self, path: str) -> RunningParts:
-        """The Aldis that runs.
+        """Returns the running Aldis.
 
         Raises:
-            NotDone: none does.
+            NotDone: none runs.
         """
         if self.world.running is None:
             raise NotDone(path, "NOT_RUNNING")
         return self.world.running
 
     def wrong(self, request: web.Request, path: str, sentence: str) -> web.Response:
-        """Back to a page, which says what was wrong, and has what was typed."""
+        """Returns to a page, which says what was wrong, and shows what was typed."""
         self.keep_draft(request, path)
         request[SESSION].remarks.append(Remark("wrong", sentence))
         return go_to(path)
 
     def write_down(self, request: web.Request, what: str, about: str = "") -> None:
-        """Write into the audit log what is done by this request."""
+        """Records what this request does in the audit log."""
         session = request.get(SESSION)
         self.audit.write(what, who=session.name if session else "-", origin=request.remote or "-", about=about)
 
     def add_fragment(self, name: str, fragment: Fragment) -> None:
-        """A part of a page that changes by itself."""
+        """Adds a part of a page that changes by itself."""
         self._fragments[name] = fragment
 
     async def fragment(self, request: web.Request, name: str) -> str:
-        """A part of a page as it is now."""
+        """Returns the present state of a part of a page."""
         template, values = await self._fragments[name]()
         return self._pages.html(template, world=self.world, session=request[SESSION], **values)
 
     async def save(
         self, request: web.Request, back: str, changes: Changes | ChangesOf, done: str = "SAVED", /, **values: object
     ) -> web.Response:
-        """Write settings into the file and restart Aldis with them; None takes one out of it.
+        """Writes settings into the file and restarts Aldis with them; None removes one from the file.
 
         Raises:
             NotDone: as `keep`.
@@ -168,10 +170,10 @@ class AdminContext:
         return self.done(request, back, done, **values)
 
     async def keep(self, request: web.Request, back: str, changes: Changes | ChangesOf) -> None:
-        """As `save`, without an answer to the browser; one after the other, for several pages may be open.
+        """Like `save`, without an answer to the browser; one at a time, because several pages may be open.
 
         Raises:
-            NotDone: they are refused, and everything is as it was; or one stands in the environment, which would win.
+            NotDone: they are refused, and everything is as before; or one is set in the environment, which would win.
         """
         async with self._keeping:
             with refusing(back):
@@ -193,14 +195,14 @@ class AdminContext:
         except ConfigError:
             await asyncio.to_thread(file.write, {name: before.get(name) for name in changes})
             raise
-        # Until it has begun again, which takes seconds, the run that ends still decides by the former settings:
+        # Until it has started again, which takes seconds, the run that is ending still decides by the old settings:
         # somebody who was just let in would be turned away.
         with suppress(TimeoutError):
             async with asyncio.timeout(_BEGIN_SECONDS):
                 await self.world.begun_again(run, runs=was_running)
 
     async def live(self, request: web.Request) -> web.StreamResponse:
-        """A part of a page as server-sent events: whenever it has changed, all of it; until the session ends."""
+        """Streams a part of a page as server-sent events: all of it whenever it has changed, until the session ends."""
         name = request.match_info["name"]
         if name not in self._fragments:
             raise web.HTTPNotFound(text="There is no such part.\n")
@@ -228,5 +230,5 @@ class AdminContext:
 
 
 def go_to(path: str) -> web.Response:
-    """The answer that leads to another page of ours."""
+    """Returns the answer that leads to another page of ours."""
     return web.Response(status=web.HTTPSeeOther.status_code, headers={"Location": path})

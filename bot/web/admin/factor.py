@@ -2,10 +2,10 @@
 
     off --set up--> a secret of this browser alone, as a QR code    --its first code--> on
      ^                          '-- left, or cancelled: forgotten                           |
-     '------------------- switched off with a code, or at the shell ------------------------'
+     '------------------- turned off with a code, or at the shell --------------------------'
 
-When it comes on, every other session has to give a code. Where others than this machine reach the pages, it cannot be
-switched off.
+When it is turned on, every other session has to enter a code. If the pages can be reached from other machines, it
+cannot be turned off.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class FactorRoom:
         self._place = place
 
     def routes(self) -> list[web.RouteDef]:
-        """Its paths."""
+        """Returns the paths of the page."""
         return [
             web.get(_FACTOR, self._show),
             web.get("/upkeep/factor/code.svg", self._code),
@@ -66,7 +66,7 @@ class FactorRoom:
         return web.Response(body=qr_svg(self._address(secret)), content_type="image/svg+xml")
 
     def _address(self, secret: bytes) -> str:
-        """What authenticator apps read. Source: Google Authenticator's key URI format (2026-11)."""
+        """The address that authenticator apps read. Source: Google Authenticator's key URI format (2026-11)."""
         label = quote(f"Aldis:{urlsplit(self._place.address).hostname}")
         return f"otpauth://totp/{label}?{urlencode({'secret': _in_base32(secret), 'issuer': 'Aldis'})}"
 
@@ -81,7 +81,7 @@ class FactorRoom:
         return go_to(_FACTOR)
 
     async def _confirm(self, request: web.Request) -> web.Response:
-        """Keep the secret once a code shows that the app has it, too."""
+        """Keeps the secret once a code proves that the app has it too."""
         session = request[SESSION]
         secret = session.new_secret
         if secret is None:
@@ -95,7 +95,7 @@ class FactorRoom:
         return self._context.done(request, _FACTOR, "FACTOR_SET")
 
     async def _switch_off(self, request: web.Request) -> web.Response:
-        """Take the secret out, with a code of it: a browser that was left open is not enough."""
+        """Removes the secret, with one of its codes: a browser that was left open is not enough."""
         factor = self._factor()
         if factor is None:
             return go_to(_FACTOR)

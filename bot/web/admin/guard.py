@@ -1,7 +1,7 @@
-"""Who may ask for the pages, and what every answer tells the browser.
+"""Decides who can ask for the pages, and sets the headers of every answer.
 
-    Host is one of ours? --no--> 421, for a name of a stranger may lead here (DNS rebinding)
-      '-- sent by one of our own pages? --no--> 403, unless it is a bare visit
+    Host is one of ours? --no--> 421, because a stranger's name may lead here (DNS rebinding)
+      '-- sent by one of our own pages? --no--> 403, unless it is a plain visit
             '-- signed in? --no--> the page that says how, or 401
                   '-- second factor given? --no--> the page that asks for it
                         '-- a form: is its token the session's? --no--> 403
@@ -31,17 +31,17 @@ _MAX_FIELDS = 200
 
 SESSION = web.RequestKey("session", BrowserSession)
 FORM = web.RequestKey("form", dict[str, str])
-"""The fields of a form whose token was right."""
+"""The fields of a form with the right token."""
 UPLOAD = web.RequestKey("upload", dict[str, bytes])
 """The files that came with it."""
 
 MAX_UPLOAD_BYTES = 20 * 1024 * 1024
-"""Of a form with files: a photograph of a phone fits in. What is longer is cut off, and is no whole file then."""
+"""For a form with files: a phone's photograph fits. A longer one is cut off, and then no whole file."""
 UPLOAD_SECONDS = 120.0
 _MAX_DROPPED_BYTES = 100 * 1024 * 1024
-"""What is read of a larger one and thrown away, for a browser shows no answer before it has sent everything."""
+"""How much of a larger one is read and discarded, because a browser shows no answer before it has sent everything."""
 _UPLOADS = frozenset({"/setup/profile"})
-"""The paths whose forms bring files."""
+"""The paths whose forms carry files."""
 
 _FORM_TYPE = "application/x-www-form-urlencoded"
 _UPLOAD_TYPE = "multipart/form-data"
@@ -55,7 +55,7 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    # Nothing goes outside. With `no-referrer` browsers would send our own forms with `Origin: null`.
+    # Nothing is sent elsewhere. With `no-referrer` browsers would send our own forms with `Origin: null`.
     "Referrer-Policy": "same-origin",
     "Server": "Aldis",
     "X-Content-Type-Options": "nosniff",
@@ -65,18 +65,18 @@ _SECURE_HEADERS = {"Strict-Transport-Security": "max-age=31536000"}
 
 _PUBLIC = ("/static/", "/enter/")
 LIVE = "/live/"
-"""Begins the paths of what changes by itself on a page."""
+"""The beginning of the paths of parts that change by themselves."""
 _CODE = "/code"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PagesAddress:
-    """Where the pages are: what they listen on, and under which addresses browsers may come."""
+    """Where the pages are: what they listen on, and the addresses that browsers can use."""
 
     host: str
     port: int
     url: str | None = None
-    """Where they are reached otherwise; None: on this machine alone."""
+    """Their address elsewhere; None means only on this machine."""
 
     @property
     def origins(self) -> frozenset[str]:
@@ -90,12 +90,12 @@ class PagesAddress:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """What may stand in the header `Host`."""
+        """The allowed values of the header `Host`."""
         return frozenset(origin.partition("://")[2] for origin in self.origins)
 
     @property
     def address(self) -> str:
-        """The address that people open, without a slash at its end."""
+        """The address that people open, without a trailing slash."""
         if self.url:
             return self.url
         name = "127.0.0.1" if is_every_address(self.host) else self.host
@@ -111,40 +111,40 @@ _HTTP_PORT = 80
 
 
 class RequestGuard:
-    """Stands before every page. `signed_out` and `wants_code` answer for the pages that may not be shown."""
+    """Stands before every page."""
 
     def __init__(self, place: PagesAddress, sessions: Sessions, factor: CurrentFactor) -> None:
         self._place = place
         self._sessions = sessions
         self._factor = factor
-        # The prefix has browsers refuse it unless it came by https, for this host alone and for all of it.
+        # The prefix makes browsers accept it only over https, for this host alone and for all of it.
         self.cookie_name = "__Host-aldis" if place.is_secure else "aldis-session"
 
     @property
     def middlewares(self) -> tuple[Middleware, ...]:
-        """What every request goes through, in order."""
+        """What every request passes through, in order."""
         return (self._where, self._who)
 
     async def on_prepare(self, _: web.Request, response: web.StreamResponse) -> None:
-        """Give an answer its headers."""
+        """Sets the headers of an answer."""
         response.headers.update(_HEADERS | (_SECURE_HEADERS if self._place.is_secure else {}))
         if response.headers.get("X-Lasting"):
             del response.headers["X-Lasting"]
             response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
 
     def is_in(self, session: BrowserSession) -> bool:
-        """Whether the session would still be let in: what goes on being shown asks this again and again."""
+        """Whether the session would still be let in: asked repeatedly by what keeps being shown."""
         self._factor.check(session)
         return session.is_confirmed and self._sessions.holds(session)
 
     def sign_in(self, response: web.StreamResponse, cookie: str) -> None:
-        """Hand the session's cookie out."""
+        """Gives out the session's cookie."""
         response.set_cookie(
             self.cookie_name, cookie, httponly=True, samesite="Strict", secure=self._place.is_secure, path="/"
         )
 
     def sign_out(self, response: web.StreamResponse) -> None:
-        """Take it back."""
+        """Takes the cookie back."""
         response.del_cookie(self.cookie_name, path="/", secure=self._place.is_secure, httponly=True, samesite="Strict")
 
     @web.middleware
@@ -165,13 +165,13 @@ class RequestGuard:
 
     @staticmethod
     def _is_visit(request: web.Request) -> bool:
-        """Whether our own pages ask, or a person who has followed a link: not a picture or a script of another page."""
+        """Whether our own pages ask, or a person who followed a link: not an image or a script of another page."""
         site = request.headers.get("Sec-Fetch-Site", "none")
         return site in {"none", "same-origin"} or request.headers.get("Sec-Fetch-Mode") == "navigate"
 
     @web.middleware
     async def _who(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        # A page that was left open asks by itself for what changes: nobody need sit before it.
+        # A page that was left open asks for changes by itself: nobody need be looking at it.
         session = self._sessions.find(
             request.cookies.get(self.cookie_name, ""), is_visit=not request.path.startswith(LIVE)
         )
@@ -194,7 +194,7 @@ class RequestGuard:
 
     @staticmethod
     async def _upload(request: web.Request) -> dict[str, str]:
-        """The fields of a form with files, which are put by: in memory, and cut off at `MAX_UPLOAD_BYTES`."""
+        """The fields of a form with files, which are kept aside: in memory, and cut off at `MAX_UPLOAD_BYTES`."""
         fields: dict[str, str] = {}
         files: dict[str, bytes] = {}
         size = 0
@@ -239,12 +239,12 @@ async def _reading_form(seconds: float) -> AsyncGenerator[None]:
 
 
 def form_of(request: web.Request) -> Form:
-    """The fields of the form that was sent."""
+    """Returns the fields of the submitted form."""
     return request[FORM]
 
 
 def upload_of(request: web.Request) -> Mapping[str, bytes]:
-    """The files that came with the form; none where it was a plain one."""
+    """Returns the files that came with the form; none if it was a plain one."""
     return request.get(UPLOAD, {})
 
 

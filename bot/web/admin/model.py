@@ -1,6 +1,6 @@
-"""The model that answers: a key, a server close by, or none for now; its list with prices, and a question to try it.
+"""The model that answers: a key, a local server, or none for now; the list with prices, and a test question.
 
-Keys are tried before they are kept, by what servers tell for nothing.
+Keys are tried before they are kept, using what servers tell for free.
 """
 
 from collections.abc import AsyncGenerator
@@ -38,31 +38,31 @@ _MAX_LISTED = 300
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Offer:
-    """A model that may be chosen."""
+    """A model that can be chosen."""
 
     name: str
     window_tokens: int | None
     price: Price | None
-    """None: nobody knows, as above."""
+    """None if unknown, as above."""
     is_chosen: bool
 
 
 @asynccontextmanager
 async def looking(world: World, settings: Settings) -> AsyncGenerator[Deps]:
-    """How the doctor looks at things by these settings, with open connections."""
+    """Yields the doctor's parts for these settings, with open connections."""
     deps = world.deps(settings)
     async with deps.tool_deps.http:
         yield deps
 
 
 class ModelRoom:
-    """The pages of the model."""
+    """The pages about the model."""
 
     def __init__(self, context: AdminContext) -> None:
         self._context = context
 
     def routes(self) -> list[web.RouteDef]:
-        """Its paths."""
+        """Returns the paths of the pages."""
         return [
             web.get(_MODEL, self._show),
             web.post("/setup/model/key", self._take_key),
@@ -110,7 +110,7 @@ class ModelRoom:
         return await self._try(request, "openai", changes | ({"LLM__OPENAI__API_KEY": key} if key else {}))
 
     async def _try(self, request: web.Request, vendor: str, changes: Changes) -> web.Response:
-        """Keep what was given if the server takes it."""
+        """Keeps what was entered if the server accepts it."""
         with refusing(_MODEL):
             trial = self._context.world.file.preview(changes)
             async with looking(self._context.world, trial) as deps:
@@ -168,5 +168,5 @@ def _in_words(finding: Finding) -> str:
 
 
 def _sentence(what: str) -> str:
-    """What was found, without the topic that the doctor puts before it."""
+    """What was found, without the topic that the doctor puts first."""
     return what.removeprefix("models: ")

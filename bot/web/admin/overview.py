@@ -1,4 +1,4 @@
-"""The first page: how Aldis is, and the boxes for what only a person can do: captchas and new safety numbers."""
+"""The first page: the state of Aldis, and boxes for what only a person can do: captchas and new safety numbers."""
 
 from aiohttp import web
 
@@ -14,14 +14,14 @@ _HOME = "/"
 
 
 class Overview:
-    """The room of the first page."""
+    """The first page."""
 
     def __init__(self, context: AdminContext) -> None:
         self._context = context
         context.add_fragment("state", self._state)
 
     def routes(self) -> list[web.RouteDef]:
-        """Its paths."""
+        """Returns its paths."""
         return [
             web.get(_HOME, self._show),
             web.post("/captcha", self._solve),
@@ -46,7 +46,7 @@ class Overview:
         return "part_state", {"health": await running.health.state() if running else None}
 
     async def _suspects(self) -> tuple[tuple[Suspect, ...], bool]:
-        """Whose safety number is not trusted, and whether the bridge could not be asked."""
+        """The people whose safety number is not trusted, and whether the bridge could not be asked."""
         running = self._context.world.running
         if running is None:
             return (), False

@@ -1,6 +1,6 @@
-"""The pages as HTML: templates, filled in and in the visitor's language, and the files that go with them.
+"""The pages as HTML: templates, filled in in the visitor's language, and the files that go with them.
 
-Everything is escaped but what a template itself says.
+Everything is escaped except what the templates themselves contain.
 """
 
 import hashlib
@@ -48,11 +48,11 @@ class PageTemplates:
         self._jinja.filters.update(time=self._time, usd=_usd, count=_count, number=number)  # pyright: ignore[reportUnknownMemberType]
 
     def html(self, template: str, **values: object) -> str:
-        """A template, filled in."""
+        """Returns a template, filled in."""
         return self._jinja.get_template(f"{template}.html").render(language=current_language(), **values)
 
     def response(self, request: web.Request, template: str, *, status: int = 200, **values: object) -> web.Response:
-        """A whole page as the answer to a request; says once what was remarked in its session."""
+        """Returns a whole page as the answer to a request; shows the remarks of its session once."""
         session = request.get(SESSION)
         remarks = list(session.remarks) if session else []
         if session:
@@ -61,7 +61,7 @@ class PageTemplates:
         return web.Response(text=text, content_type="text/html", status=status)
 
     async def static(self, request: web.Request) -> web.Response:
-        """A file that pages refer to, under the digest of what is in it."""
+        """Answers with a file that pages refer to, under the digest of its content."""
         name = request.match_info["name"]
         if self._digests.get(name) != request.match_info["digest"]:
             raise web.HTTPNotFound(text="There is no such file.\n")
@@ -76,13 +76,13 @@ class PageTemplates:
 
 
 def words(name: str, /, **values: object) -> str:
-    """A sentence of the pages by its name, in the language that is spoken now."""
+    """Returns a sentence of the pages by its name, in the current language."""
     phrase: Sentence = getattr(phrases, f"PAGE_{name}")
     return say(phrase, **values)
 
 
 def language_of(request: web.Request, default: Language) -> Language:
-    """The language that was chosen, else the first of ours that the browser names."""
+    """Returns the language that was chosen, or else the first of ours that the browser names."""
     chosen = request.cookies.get(LANGUAGE_COOKIE)
     accepted = request.headers.get("Accept-Language", "")[:200]
     wanted = [part.partition(";")[0].strip().partition("-")[0].lower() for part in accepted.split(",")]
@@ -100,5 +100,5 @@ def _usd(amount: Decimal | None) -> str:
 
 
 def _count(value: int) -> str:
-    """A number in groups of three digits, which no language takes for a decimal sign."""
+    """A number in groups of three digits, separated so that no language takes it for a decimal point."""
     return f"{value:,}".replace(",", "\u202f")

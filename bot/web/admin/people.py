@@ -1,7 +1,6 @@
-"""The people: who is the admin, who else may write, who waits to be let in, and which groups are answered.
+"""The people: who is the admin, who else can write, who waits to be let in, and which groups are answered.
 
-Somebody becomes the admin by writing to Aldis while the page waits: then their name stands on it, and none of their
-words.
+Somebody becomes the admin by writing to Aldis while the page waits: it then shows their name, and none of their words.
 """
 
 from collections.abc import Iterable
@@ -26,28 +25,28 @@ class Entry:
     """Somebody on a list of the settings."""
 
     entry: str
-    """As it stands there: a uuid, a number or `*`."""
+    """As it is in the list: a UUID, a number or `*`."""
     name: str
-    """What the bridge calls them; empty where it does not know them."""
+    """The bridge's name for them; empty if it does not know them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Guest:
-    """Somebody who was let in by a code."""
+    """Somebody who was let in with a code."""
 
     label: str
     name: str
 
 
 class PeopleRoom:
-    """The pages of the people."""
+    """The pages about people."""
 
     def __init__(self, context: AdminContext) -> None:
         self._context = context
         context.add_fragment("callers", self._callers)
 
     def routes(self) -> list[web.RouteDef]:
-        """Their paths."""
+        """Returns the paths of the pages."""
         return [
             web.get(_YOU, self._show_you),
             web.get(_PEOPLE, self._show),
@@ -180,7 +179,7 @@ class PeopleRoom:
         return self._context.done(request, _PEOPLE, "PERSON_REMOVED")
 
     async def _set_groups(self, request: web.Request) -> web.Response:
-        """What was ticked or unticked since the page was shown; another page may have changed the rest meanwhile."""
+        """Applies what was ticked or unticked since the page was shown; another page may have changed the rest."""
         form = form_of(request)
         chosen = [name.removeprefix("group:") for name in form if name.startswith("group:")]
         shown = {name.removeprefix("was:group:") for name in form if name.startswith("was:group:")}
@@ -193,7 +192,7 @@ class PeopleRoom:
         return await self._context.save(request, _PEOPLE, change)
 
     async def _set_budgets(self, request: web.Request) -> web.Response:
-        """Those that were changed since the page was shown, as with groups."""
+        """Saves the budgets that were changed since the page was shown, as with groups."""
         form = form_of(request)
         changed = [name for name in _BUDGETS if form.get(name, "") != form.get(f"was:{name}", "")]
         changes = {f"BUDGET__{name.upper()}": form.get(name, "").strip().replace(",", ".") or None for name in changed}
@@ -201,7 +200,7 @@ class PeopleRoom:
 
 
 def _list(request: web.Request, settings: Settings) -> tuple[str, tuple[str, ...]]:
-    """The list that a form is about: its setting, and who stands in it."""
+    """The list that a form is about: its setting, and its entries."""
     access = settings.access
     is_admins = form_of(request).get("list") == "admins"
     return ("ACCESS__ADMINS", access.admins) if is_admins else ("ACCESS__ALLOWED", access.allowed)

@@ -1,4 +1,4 @@
-"""Plots as SVG of our own: bars by day, and bars of the largest few. Numbers stand beside them in a table."""
+"""Plots as our own SVG: bars by day, and bars of the largest few. A table beside them has the numbers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _MAX_BARS = 8
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar, where it stands and what it says."""
+    """One bar: its position and its values."""
 
     x: float
     y: float
@@ -28,12 +28,12 @@ class Plot:
     width: int
     height: int
     left: int
-    """Where the bars begin, behind the amounts of the grid."""
+    """Where the bars begin, after the amounts of the grid."""
     bars: tuple[Bar, ...]
     grid: tuple[tuple[float, Decimal], ...]
-    """Where each line is, and the amount that stands beside it."""
+    """The position of each line, and the amount beside it."""
     labels: tuple[tuple[float, str], ...] = ()
-    """Where words stand below the bars."""
+    """The positions of the labels below the bars."""
 
     @property
     def is_empty(self) -> bool:
@@ -42,7 +42,7 @@ class Plot:
 
 
 def by_day(values: Mapping[str, Decimal]) -> Plot:
-    """Bars for days in their order; `values` by the day in ISO's form."""
+    """Returns bars for days in their order; `values` by day in ISO format."""
     top = _round_up(max(values.values(), default=Decimal(0)))
     step = (_WIDTH - _LEFT) / max(1, len(values))
     room = _HEIGHT - _TOP - _BOTTOM
@@ -65,14 +65,14 @@ def by_day(values: Mapping[str, Decimal]) -> Plot:
 
 
 def largest(values: Mapping[str, Decimal]) -> Sequence[tuple[str, Decimal, float]]:
-    """The largest few: name, value, and its part of the largest in per cent; the largest first."""
+    """Returns the largest few: name, value, and percentage of the largest; the largest first."""
     found = sorted(values.items(), key=lambda pair: (-pair[1], pair[0]))[:_MAX_BARS]
     top = max((value for _, value in found), default=Decimal(0)) or Decimal(1)
     return [(name, value, round(float(value / top * 100), 1)) for name, value in found]
 
 
 def _round_up(value: Decimal) -> Decimal:
-    """The next of 1, 2, 5 times a power of ten; 0.01 at least."""
+    """The next of 1, 2, 5 times a power of ten; at least 0.01."""
     size = Decimal("0.01")
     while True:
         for step in (1, 2, 5):

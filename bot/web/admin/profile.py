@@ -1,7 +1,8 @@
-"""The profile: name, words and picture of the account, and the user name by which others find it without its number.
+"""The profile: name, about text and picture of the account, and the user name by which others find it without its
+number.
 
-Aldis asks the bridge for it and keeps none of it but the link of the user name, which is told only when the name is
-taken: where it was taken elsewhere, taking it again shows it.
+Aldis asks the bridge for it and keeps nothing but the link of the user name, which is reported only when the name is
+taken: if it was taken elsewhere, taking it again shows the link.
 """
 
 import asyncio
@@ -34,7 +35,7 @@ from bot.web.admin.world import RunningParts
 _PAGE = "/setup/profile"
 _ANSWER_SECONDS = 10.0
 _SHOWN_TYPES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
-"""What browsers show of what may have been set elsewhere."""
+"""The types of pictures set elsewhere that browsers show."""
 
 
 class ProfileRoom:
@@ -44,7 +45,7 @@ class ProfileRoom:
         self._context = context
 
     def routes(self) -> list[web.RouteDef]:
-        """Its paths."""
+        """Returns the paths of the page."""
         return [
             web.get(_PAGE, self._show),
             web.get(f"{_PAGE}/picture", self._picture),
@@ -79,7 +80,7 @@ class ProfileRoom:
 
     @asynccontextmanager
     async def _client(self, running: RunningParts) -> AsyncGenerator[ProfileClient]:
-        """The way to the profile of the account that Aldis answers for.
+        """The way to the profile of Aldis's own account.
 
         Raises:
             Disconnected, ConfigError: no bridge answers.

@@ -1,9 +1,9 @@
-"""Who is signed in: one-time links, the sessions that they open, and the second factor of those that need one.
+"""Who is signed in: one-time links, the sessions that they open, and the second factor for those that need one.
 
     new_link --within ten minutes, once--> enter --no second factor--> a session
-                                             '-- a session that may do nothing but give its code --confirm--> a session
+                                             '-- a session that can only enter its code --confirm--> a session
 
-Everything lives in memory, and of secrets only their digests: a restart signs everybody out.
+Everything lives in memory, and secrets only as digests: a restart signs everybody out.
 """
 
 import hashlib
@@ -24,12 +24,12 @@ SESSION_SECONDS = 12 * 3600.0
 IDLE_SECONDS = 2 * 3600.0
 _TOKEN_BYTES = 32
 _MAX_LINKS = 4
-"""Open at a time; a further one closes the oldest."""
+"""Open at a time; another one closes the oldest."""
 _MAX_SESSIONS = 8
 _MAX_TRIES = 5
-"""Wrong codes until a session is closed."""
+"""How many wrong codes close a session."""
 _STEP_SECONDS, _DIGITS = 30, 6
-"""What every authenticator app takes. Source: RFC 6238 (2011) and the key URI format of Google Authenticator."""
+"""What every authenticator app supports. Source: RFC 6238 (2011) and the key URI format of Google Authenticator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What was typed into the form of a page, so that nobody types it twice; keys and codes are never in it."""
+    """What was typed into the form of a page, so that nobody has to type it twice; never keys and codes."""
 
     path: str
     fields: Mapping[str, str]
@@ -53,27 +53,27 @@ class BrowserSession:
     """Somebody who is signed in."""
 
     name: str
-    """Eight hexadecimal digits, which stand for it in the audit log."""
+    """Eight hexadecimal digits, which identify it in the audit log."""
     form_token: str
-    """What every form of it must show."""
+    """The token that every form of it must carry."""
     began_at: float
     seen_at: float
     is_confirmed: bool
     """Whether the second factor was given, or none is needed."""
     confirmed_by: "SecondFactor | None" = field(default=None, repr=False)
-    """Which one was given; another one that counts since is still to be given."""
+    """The factor that was given; one that was set later must still be given."""
     tries: int = 0
     new_secret: bytes | None = field(default=None, repr=False)
-    """The secret of a second factor that is being set up on it."""
+    """The secret of a second factor that is being set up in it."""
     answer: object = field(default=None, repr=False)
-    """What its last trial call gave, until a page has shown it."""
+    """The result of its last trial call, until a page has shown it."""
     draft: Draft | None = field(default=None, repr=False)
-    """What was typed into a form that was refused, until its page has been shown with it."""
+    """What was typed into a refused form, until its page has been shown with it."""
     remarks: list[Remark] = field(default_factory=list[Remark])
 
 
 class SecondFactor:
-    """Codes of an authenticator app by a secret of at least 128 bits."""
+    """Codes of an authenticator app for a secret of at least 128 bits."""
 
     def __init__(self, secret: bytes, *, wall: Callable[[], float] = time.time) -> None:
         self._totp = TOTP(secret, _DIGITS, SHA1(), _STEP_SECONDS, enforce_key_length=False)  # noqa: S303 - RFC 6238's
@@ -81,7 +81,7 @@ class SecondFactor:
         self._last_step = 0
 
     def takes(self, code: str) -> bool:
-        """Whether the code is right now, or was half a minute ago; each is taken once."""
+        """Whether the code is right now, or half a minute earlier or later; each is accepted once."""
         digits = "".join(code.split())
         if not (digits.isascii() and digits.isdecimal() and len(digits) == _DIGITS):
             return False
@@ -101,9 +101,9 @@ class SecondFactor:
 
 
 class CurrentFactor:
-    """The second factor that counts now, by the secret in the settings; None: no code is wanted.
+    """The second factor in force, by the secret in the settings; None means that no code is needed.
 
-    It is kept for as long as its secret is, so that no code counts twice.
+    It is kept as long as its secret, so that no code counts twice.
     """
 
     def __init__(self, secret: Callable[[], bytes | None] = lambda: None) -> None:
@@ -112,19 +112,21 @@ class CurrentFactor:
         self._factor: SecondFactor | None = None
 
     def __call__(self) -> SecondFactor | None:
-        """What codes are checked by."""
+        """Returns the factor that codes are checked with."""
         if (secret := self._secret()) != self._known:
             self.adopt(secret, None if secret is None else SecondFactor(secret))
         return self._factor
 
     def check(self, session: BrowserSession) -> None:
-        """Have a session give a code that was confirmed before this second factor counted, wherever that was set."""
+        """Has a session enter a code if it was confirmed before this second factor was in force, wherever that was
+        set.
+        """
         factor = self()
         if factor is not None and session.confirmed_by is not factor:
             session.is_confirmed = False
 
     def adopt(self, secret: bytes | None, factor: SecondFactor | None) -> None:
-        """Go on with the factor that was just tried with this secret."""
+        """Continues with the factor that was just tried with this secret."""
         self._known, self._factor = secret, factor
 
 
@@ -139,7 +141,7 @@ class Sessions:
         self._refused_at = -math.inf
 
     def new_link(self) -> str:
-        """The token of a link that opens one session."""
+        """Returns the token of a link that opens one session."""
         self._forget()
         while len(self._links) >= _MAX_LINKS:
             del self._links[next(iter(self._links))]
@@ -153,7 +155,7 @@ class Sessions:
         return _digest(token) in self._links
 
     def enter(self, token: str, *, is_confirmed: bool) -> tuple[str, BrowserSession] | None:
-        """A new session and what its cookie holds; None: the link is used up, too old, or none."""
+        """Returns a new session and the value of its cookie; None if the link is used up, too old, or unknown."""
         self._forget()
         if self._links.pop(_digest(token), None) is None:
             return None
@@ -171,10 +173,10 @@ class Sessions:
         return cookie, session
 
     def note_refusal(self) -> int:
-        """Takes note of a link that opened nothing, and returns how many such are to be written down now.
+        """Takes note of a link that opened nothing, and returns how many of these are to be recorded now.
 
-        0: one was within the last ten minutes. Whoever reaches the pages can try links without end, and must not push
-        out of the audit log what stands there.
+        0 if one was recorded in the last ten minutes. Anybody who reaches the pages can try links without end, and must
+        not push older entries out of the audit log.
         """
         self._refused += 1
         now = self._seconds()
@@ -184,7 +186,9 @@ class Sessions:
         return count
 
     def find(self, cookie: str, *, is_visit: bool = True) -> BrowserSession | None:
-        """Whose cookie it is; None: nobody's, or no longer. `is_visit`: a person asks, and not a page by itself."""
+        """Returns the session of a cookie; None if there is none, or no longer. `is_visit`: a person asks, not a
+        page.
+        """
         self._forget()
         session = self._sessions.get(_digest(cookie))
         if session is not None and is_visit:
@@ -192,12 +196,12 @@ class Sessions:
         return session
 
     def holds(self, session: BrowserSession) -> bool:
-        """Whether a session that was found before is still open."""
+        """Whether a session that was found earlier is still open."""
         self._forget()
         return any(one is session for one in self._sessions.values())
 
     def confirm(self, session: BrowserSession, factor: SecondFactor, code: str) -> bool:
-        """Whether the code opens the session; after some wrong ones it is closed."""
+        """Whether the code opens the session; after several wrong ones the session is closed."""
         if factor.takes(code):
             session.is_confirmed, session.confirmed_by = True, factor
             return True
@@ -207,7 +211,7 @@ class Sessions:
         return False
 
     def leave(self, session: BrowserSession) -> None:
-        """Close a session."""
+        """Closes a session."""
         self._sessions = {digest: one for digest, one in self._sessions.items() if one is not session}
 
     def _forget(self) -> None:
@@ -221,7 +225,7 @@ class Sessions:
 
 
 def is_same(given: str, expected: str) -> bool:
-    """Whether two secrets are the same, in a time that does not tell how far they are."""
+    """Whether two secrets are equal, in a time that does not reveal how far they agree."""
     return hmac.compare_digest(given.encode(), expected.encode())
 
 

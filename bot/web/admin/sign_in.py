@@ -1,6 +1,6 @@
 """The way in: the page behind a one-time link, the code of the second factor, signing out, and the language.
 
-A link is opened by a button and not by itself, so that a program that looks at links beforehand does not use it up.
+A link is opened by a button and not by itself, so that a program that previews links does not use it up.
 """
 
 from aiohttp import web
@@ -16,7 +16,7 @@ _MAX_TOKEN_CHARS = 100
 
 
 class SignIn:
-    """The room before all others."""
+    """The pages before all others."""
 
     def __init__(self, context: AdminContext, guard: RequestGuard, sessions: Sessions, factor: CurrentFactor) -> None:
         self._context = context
@@ -25,7 +25,7 @@ class SignIn:
         self._factor = factor
 
     def routes(self) -> list[web.RouteDef]:
-        """Its paths."""
+        """Returns the paths of the pages."""
         return [
             web.get("/enter/{token}", self._knock),
             web.post("/enter/{token}", self._enter),
@@ -37,7 +37,7 @@ class SignIn:
 
     async def _knock(self, request: web.Request) -> web.Response:
         is_open = self._sessions.is_open(request.match_info["token"][:_MAX_TOKEN_CHARS])
-        if not is_open and SESSION in request:  # who is in already needs no link
+        if not is_open and SESSION in request:  # anybody already signed in needs no link
             return go_to("/")
         return self._context.page(request, "enter" if is_open else "signed_out", status=200 if is_open else 410)
 
@@ -45,7 +45,7 @@ class SignIn:
         entered = self._sessions.enter(
             request.match_info["token"][:_MAX_TOKEN_CHARS], is_confirmed=self._factor() is None
         )
-        if entered is None and SESSION in request:  # the button was pushed twice
+        if entered is None and SESSION in request:  # the button was pressed twice
             return go_to("/")
         if entered is None:
             if count := self._sessions.note_refusal():
@@ -58,7 +58,7 @@ class SignIn:
         return response
 
     async def _ask(self, request: web.Request) -> web.Response:
-        if self._factor() is None:  # it was switched off meanwhile
+        if self._factor() is None:  # it has been turned off since
             request[SESSION].is_confirmed = True
         if request[SESSION].is_confirmed:
             raise web.HTTPSeeOther("/")

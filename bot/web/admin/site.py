@@ -1,8 +1,8 @@
-"""The pages for set-up and administration, served on a listener of their own.
+"""The pages for setup and administration, served on a listener of their own.
 
     POST /admin-link on the socket beside the store --> {"url": a link that opens the pages once, within ten minutes}
 
-That socket is its owner's alone, as the control socket is, and there as soon as the pages are: also while Aldis waits
+Like the control socket, that socket is only for its owner. It is there as soon as the pages are, even while Aldis waits
 for its bridge or account.
 """
 
@@ -78,12 +78,12 @@ class Site:
         )
 
     def new_link(self) -> str:
-        """The address that opens the pages, once and within ten minutes."""
+        """Returns the address that opens the pages, once and within ten minutes."""
         return f"{self._place.address}/enter/{self._sessions.new_link()}"
 
     @property
     def app(self) -> web.Application:
-        """What browsers are answered by."""
+        """The application for browsers."""
         app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=(self._tell, *self._guard.middlewares))
         app.on_response_prepare.append(self._guard.on_prepare)
         app.router.add_get("/static/{digest}/{name}", self._pages.static)
@@ -94,7 +94,7 @@ class Site:
 
     @property
     def control(self) -> web.Application:
-        """What the command line is answered by."""
+        """The application for the command line."""
         app = web.Application()
         app.router.add_post("/admin-link", self._link)
         return app
@@ -103,10 +103,10 @@ class Site:
     async def serving(
         self, *, max_connections: int = MAX_CONNECTIONS, keepalive_seconds: float = KEEPALIVE_SECONDS
     ) -> AsyncGenerator[None]:
-        """Serve the pages while the block runs; at its end, end what runs in the background.
+        """Serves the pages while the block runs; at its end, ends what runs in the background.
 
         Raises:
-            ConfigError: the address cannot be listened on, or no socket can be made beside the store.
+            ConfigError: the address cannot be listened on, or no socket can be created beside the store.
         """
         store_path, place = self.world.settings.store.path, self._place
         store_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -134,7 +134,7 @@ class Site:
 
     @web.middleware
     async def _tell(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Answer in the visitor's language, refusals as pages, bugs without their message."""
+        """Answers in the visitor's language, with refusals as pages, and bugs without their message."""
         with speaking(language_of(request, self.world.settings.locale.language)):
             try:
                 return await handler(request)
@@ -144,7 +144,7 @@ class Site:
                 if error.status < web.HTTPBadRequest.status_code:
                     raise
                 return self._refused(request, error.status, error.text or "")
-            except Exception as error:  # noqa: BLE001  (a bug in a page ends no more than that page)
+            except Exception as error:  # noqa: BLE001  (a bug in a page must end only that page)
                 _log.error("a page failed: %s", describe_error(error))
                 return self._refused(request, web.HTTPInternalServerError.status_code, "")
 

@@ -1,4 +1,4 @@
-"""The tools: what each costs, needs and tells whom; switching them on and off, keys of searches, how long words are
+"""The tools: what each costs, needs and tells whom; turning them on and off, search keys, and how long messages are
 kept.
 """
 
@@ -19,7 +19,7 @@ from tools import CATALOG, SearchOptions
 
 _TOOLS = "/setup/tools"
 _SERVERS_SECONDS = 5.0
-"""For servers that give tools of theirs; a page without these is better than none."""
+"""For servers that offer tools; a page without these is better than none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,14 +28,14 @@ class Row:
 
     group: ToolGroup
     about: str
-    """What they do: a sentence of ours, or the first one that models are told of them, in English."""
+    """What they do: a sentence of ours, or the first one that models are told about them, in English."""
     is_own: bool
-    """Whether Aldis itself brings them, so that `about` is in the language of the page."""
+    """Whether Aldis itself brings them, so that `about` is in the page's language."""
     cost_usd: Decimal
     asks: bool
-    """Whether it does something, so that it may ask first."""
+    """Whether it has an effect, so that it can ask first."""
     trials: tuple[str, ...]
-    """The tools in it that may be tried."""
+    """The tools in it that can be tried."""
 
 
 class ToolRoom:
@@ -45,7 +45,7 @@ class ToolRoom:
         self._context = context
 
     def routes(self) -> list[web.RouteDef]:
-        """Its paths."""
+        """Returns the paths of the page."""
         return [
             web.get(_TOOLS, self._show),
             web.post("/setup/tools/switch", self._switch),
@@ -70,7 +70,7 @@ class ToolRoom:
         )
 
     async def _asked(self) -> tuple[str, ...]:
-        """The tools that are known only when their servers are asked, as far as they may be tried."""
+        """The tools that are known only by asking their servers, as far as they can be tried."""
         running = self._context.world.running
         if running is None:
             return ()
@@ -91,7 +91,7 @@ class ToolRoom:
         return await self._context.save(request, _TOOLS, changes)
 
     async def _take_key(self, request: web.Request) -> web.Response:
-        """Keep a key if its service takes it; an empty one is taken out."""
+        """Keeps a key if its service accepts it; an empty one removes it."""
         form = form_of(request)
         name, value = form.get("name", ""), form.get("value", "").strip() or None
         service = SearchOptions.services().get(name)
@@ -118,7 +118,7 @@ def _field(variable: str) -> str:
 
 
 def _row(group: ToolGroup, asked: tuple[str, ...]) -> Row:
-    """`asked` are the tools of a group whose tools are known only when servers are asked."""
+    """A row of the page; `asked` are the tools of a group that are known only by asking servers."""
     is_own = group.name in CATALOG
     return Row(
         group=group,

@@ -1,4 +1,4 @@
-"""A trial call of a tool that only looks: a form made from its own arguments, and what it answered.
+"""A trial call of a tool that only looks: a form made from its own arguments, and its answer.
 
     form --the toolbox's own gate--> run --> the ledger --> shown once, escaped and cut
               '-- it acts, reads what people keep, wants a yes, or the money is used up: refused
@@ -48,12 +48,12 @@ class TrialField:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrialAnswer:
-    """What a trial call gave."""
+    """The result of a trial call."""
 
     tool: str
     is_ok: bool
     why: str
-    """Why it failed, for people; empty where it did not. `text` is what a model is told."""
+    """Why it failed, for people; empty if it did not. `text` is what a model is told."""
     text: str
     seconds: Decimal
     cost_usd: Decimal
@@ -67,7 +67,7 @@ class TrialRoom:
         self._context = context
 
     def routes(self) -> list[web.RouteDef]:
-        """Its paths."""
+        """Returns the paths of the page."""
         return [web.get("/setup/tools/try/{name}", self._show), web.post("/setup/tools/try/{name}", self._try)]
 
     async def _show(self, request: web.Request) -> web.Response:
@@ -101,14 +101,14 @@ class TrialRoom:
         return go_to(f"{back}#answer")
 
     async def _found(self, request: web.Request) -> tuple[RunningParts, ToolSpec]:
-        """The Aldis that runs and the tool.
+        """The running Aldis and the tool.
 
         Raises:
             NotDone: none runs, or the tool cannot be tried.
         """
         running, name = self._context.running(_TOOLS), request.match_info["name"]
         if running.toolbox.spec(name) is None:
-            await running.toolbox.offers()  # some tools are known only when they are asked for
+            await running.toolbox.offers()  # some tools are known only on request
         spec = running.toolbox.spec(name)
         if spec is None:
             raise NotDone(_TOOLS, "TOOL_UNKNOWN")
@@ -117,7 +117,7 @@ class TrialRoom:
         return running, spec
 
     async def _charge(self, running: RunningParts, run: ToolRun) -> None:
-        """Write what it cost into the ledger, as the operator's."""
+        """Records its cost in the ledger, as the operator's."""
         entry = LedgerEntry(
             kind="tool",
             name=run.tool,
@@ -133,13 +133,13 @@ class TrialRoom:
 
 
 def may_be_tried(spec: ToolSpec) -> bool:
-    """Whether it only looks, at nothing that people keep, and a form can hold what it takes."""
+    """Whether it only looks, at nothing that people keep, and a form can hold its arguments."""
     is_open = spec.effects == "none" and not (spec.reads_private or spec.own_words)
     return is_open and not (spec.needs_approval or spec.needs_naming) and fields_of(spec) is not None
 
 
 def fields_of(spec: ToolSpec) -> tuple[TrialField, ...] | None:
-    """A field for each argument that a form can hold; None: one that is required is none of these."""
+    """Returns a field for each argument that a form can hold; None if a required one is not among them."""
     given: Mapping[str, Any] = spec.parameters.get("properties", {})
     required: Sequence[str] = spec.parameters.get("required", ())
     found = {name: _field(name, schema, is_required=name in required) for name, schema in given.items()}
@@ -149,7 +149,7 @@ def fields_of(spec: ToolSpec) -> tuple[TrialField, ...] | None:
 
 
 def _field(name: str, schema: _Schema, *, is_required: bool) -> TrialField | None:
-    if isinstance(schema, bool):  # a server may say of an argument no more than that there is one
+    if isinstance(schema, bool):  # a server can say no more about an argument than that it exists
         return None
     options = [one for one in schema.get("anyOf", [schema]) if one != {"type": "null"}]
     if len(options) != 1:
@@ -181,7 +181,7 @@ def _kind(schema: _Schema) -> tuple[FieldKind | None, tuple[str, ...]]:
 
 
 def _arguments(fields: Sequence[TrialField], form: Form) -> dict[str, object]:
-    """What was filled in; what was left empty is left out. Whether it will do is for the tool to say."""
+    """The arguments that were filled in; empty ones are left out. Whether they are valid is for the tool to say."""
     found: dict[str, object] = {}
     for at, field in enumerate(fields):
         text = form.get(f"argument-{at}", "").strip()

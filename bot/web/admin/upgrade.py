@@ -1,9 +1,9 @@
-"""What an upgrade would bring: `aldis upgrade-check` in a process of its own, and what it says as it comes.
+"""What an upgrade would bring: runs `aldis upgrade-check` in a process of its own, and shows its output as it comes.
 
     idle --started--> running, line after line --status 0--> fine
                                                '--else, or too long--> failed
 
-The check is that of the program as it lies on this machine: after an upgrade that is not in use yet, the new one.
+The check is that of the program on this machine's disk: after an upgrade that is not in use yet, the new one.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ _log = logging.getLogger(__name__)
 _MAX_LINES = 200
 _MAX_LINE_CHARS = 500
 _MAX_SECONDS = 1800.0
-"""As long as the backup of a very large store and its migration may take."""
+"""As long as the backup of a very large store and its migration can take."""
 _COMMAND = (sys.executable, "-m", "bot", "upgrade-check")
 
 
 class UpgradeCheck:
-    """One check at a time, in the background; it is ended with the pages."""
+    """One check at a time, in the background; it ends with the pages."""
 
     def __init__(self, *command: str, max_seconds: float = _MAX_SECONDS) -> None:
         self._command = command or _COMMAND
@@ -35,7 +35,7 @@ class UpgradeCheck:
         self.lines: deque[str] = deque(maxlen=_MAX_LINES)
 
     def start(self) -> bool:
-        """Begin a check; False: one runs already."""
+        """Starts a check; returns False if one is already running."""
         if self.kind == "running":
             return False
         self.kind = "running"
@@ -44,7 +44,7 @@ class UpgradeCheck:
         return True
 
     async def stop(self) -> None:
-        """End it, with its process."""
+        """Ends it, with its process."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):

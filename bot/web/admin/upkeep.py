@@ -1,6 +1,6 @@
 """Upkeep: the doctor's findings, backups and the master key, feeds and reminders, the log, what was done, the versions.
 
-Reminders are shown by number and time, the log as it is, which has no words of people.
+Reminders are shown by number and time, the log as it is, since it contains no words of people.
 """
 
 import logging
@@ -39,12 +39,12 @@ class LogTail(logging.Handler):
         self.lines: deque[str] = deque(maxlen=_LINES)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a line."""
+        """Keeps a line."""
         self.lines.append(escaped_line(record))
 
     @contextmanager
     def listening(self) -> Generator[None]:
-        """Keep lines while the block runs."""
+        """Keeps lines while the block runs."""
         loggers = [logging.getLogger(name) for name in ("bot", "tools", "store")]
         for logger in loggers:
             logger.addHandler(self)
@@ -56,7 +56,7 @@ class LogTail(logging.Handler):
 
 
 class UpkeepRoom:
-    """The pages of upkeep, and the last one of set-up."""
+    """The pages of upkeep, and the last page of setup."""
 
     def __init__(self, context: AdminContext, log: LogTail) -> None:
         self._context = context
@@ -66,7 +66,7 @@ class UpkeepRoom:
         self._findings: tuple[Finding, ...] | None = None
 
     def routes(self) -> list[web.RouteDef]:
-        """Their paths."""
+        """Returns the paths of the pages."""
         return [
             web.get(_DONE, self._show_done),
             web.get(_UPKEEP, self._show),
@@ -131,7 +131,7 @@ class UpkeepRoom:
         return self._context.done(request, _UPKEEP, "BACKED_UP")
 
     async def _hand_key_over(self, request: web.Request) -> web.Response:
-        """The file with the master key: without it nobody can read a backup, and it is in none."""
+        """Sends the file with the master key: nobody can read a backup without it, and no backup contains it."""
         path = self._context.world.settings.store.key_path
         if not path.is_file():
             raise NotDone(_UPKEEP, "KEY_ELSEWHERE")
@@ -176,7 +176,7 @@ class UpkeepRoom:
             feed = next((feed for feed in repos.feeds.all() if feed.id == int(number)), None)
             if feed is None:
                 raise NotDone(_UPKEEP, "FEED_NONE")
-            if feed.is_set:  # it would come back with the next start
+            if feed.is_set:  # it would come back at the next start
                 raise NotDone(_UPKEEP, "FEED_IS_SET")
             repos.feeds.remove(feed.id)
 

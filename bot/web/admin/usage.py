@@ -1,4 +1,4 @@
-"""What was used: by day, person, model and tool, as plots with their figures. Names of people come from the bridge."""
+"""What was used: by day, person, model and tool, as plots with figures. People's names come from the bridge."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -16,13 +16,13 @@ _DAYS = 30
 
 
 class UsageRoom:
-    """The page of what was used."""
+    """The page about usage."""
 
     def __init__(self, context: AdminContext) -> None:
         self._context = context
 
     def routes(self) -> list[web.RouteDef]:
-        """Its paths."""
+        """Returns its paths."""
         return [web.get("/usage", self._show)]
 
     async def _show(self, request: web.Request) -> web.Response:
@@ -61,7 +61,7 @@ class UsageRoom:
             return (), {}
 
     def _days(self, used: Sequence[SpentUsage]) -> dict[str, Decimal]:
-        """What was spent on each of the last days, those without anything included."""
+        """The spending on each of the last days, including days without any."""
         running = self._context.world.running
         if running is None:
             return {}
@@ -76,7 +76,7 @@ def _summed(
     key: Callable[[SpentUsage], str],
     amount: Callable[[SpentUsage], Decimal] = lambda one: one.cost_usd,
 ) -> dict[str, Decimal]:
-    """The sums by key: of what was spent, unless of another amount."""
+    """The sums by key: of the cost, unless another amount is given."""
     sums: dict[str, Decimal] = defaultdict(Decimal)
     for one in used:
         sums[key(one)] += amount(one)

@@ -1,6 +1,6 @@
-"""What the pages know of Aldis: its settings from the first second, and its parts while it runs.
+"""What the pages know about Aldis: its settings from the first second, and its parts while it runs.
 
-World --wait_for--> what it waits for --showing--> the Aldis that runs --> it waits, or stops
+World --wait_for--> what it waits for --showing--> the running Aldis --> it waits, or stops
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from store import Store
 
 @dataclass(frozen=True, kw_only=True)
 class RunningParts:
-    """The parts of an Aldis that runs, as far as pages look at them."""
+    """The parts of a running Aldis that pages look at."""
 
     store: Store
     clock: Clock
@@ -41,14 +41,14 @@ class RunningParts:
     audience: Audience
     toolbox: Toolbox
     used_share: Callable[[], Awaitable[Mapping[str, float]]]
-    """Which part of the budgets of everybody together is used up."""
+    """Returns the share of everybody's common budgets that is used up."""
     on_allowed: Callable[[PersonId], Awaitable[None]]
-    """Is told whom a page has just let in."""
+    """Called with each person whom a page has let in."""
 
 
 class World:
-    """Aldis as the pages see it. `deps` makes its parts by settings, to look at them; `restart` has it start again with
-    the settings as they are then.
+    """Aldis as the pages see it. `deps` returns its parts for given settings, to look at them; `restart` restarts it
+    with the settings of that moment.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class World:
     ) -> None:
         self._username_file = UsernameFile(usernames_path(settings.store.path))
         self._usernames = dict(self._username_file.read())
-        """By account; None: it was given up."""
+        """By account; None if it was given up."""
         self.settings = settings
         self.deps = deps
         self.file = file
@@ -70,14 +70,14 @@ class World:
         self.waits_for = STARTS
         self.running: RunningParts | None = None
         self.runs = 0
-        """How often Aldis has begun in this process."""
+        """How often Aldis has started in this process."""
         self._changed = asyncio.Event()
         self.has_account = False
-        """Whether Aldis has run in this process: then the bridge has an account, also while it begins again."""
+        """Whether Aldis has run in this process: then the bridge has an account, even while Aldis starts again."""
 
     @property
     def username(self) -> Username | None:
-        """By which others find the account that Aldis answers for, as far as these pages have heard of it, ever."""
+        """The user name of Aldis's account, as far as these pages have ever heard of it."""
         return None if self.running is None else self._usernames.get(self.running.transport.account)
 
     @property
@@ -86,7 +86,7 @@ class World:
         return self.running is not None and self.running.transport.account in self._usernames
 
     async def remember_username(self, username: Username | None) -> None:
-        """The account that Aldis answers for has this user name from now on, or none."""
+        """Remembers that Aldis's account has this user name from now on, or none."""
         if self.running is not None:
             account = self.running.transport.account
             self._usernames[account] = username
@@ -98,13 +98,13 @@ class World:
         return self.waits_for.startswith(NO_ACCOUNT)
 
     def begin(self, settings: Settings) -> None:
-        """Aldis begins, or begins again, with these settings."""
+        """Notes that Aldis starts, or starts again, with these settings."""
         self.settings = settings
         self.runs += 1
         self._notify()
 
     async def begun_again(self, after: int, *, runs: bool) -> None:
-        """Wait until Aldis has begun again after that run, and where `runs`, until its parts are there."""
+        """Waits until Aldis has started again after that run and, if `runs`, until its parts are there."""
         while self.runs <= after or (runs and self.running is None):
             await self._changed.wait()
 
@@ -113,12 +113,12 @@ class World:
         self._changed = asyncio.Event()
 
     def wait_for(self, what: str) -> None:
-        """Aldis does not run yet; `what` is a sentence for the operator."""
+        """Reports that Aldis does not run yet; `what` is a sentence for the operator."""
         self.waits_for = what
 
     @contextmanager
     def showing(self, running: RunningParts) -> Generator[None]:
-        """Aldis runs while the block does, with these parts."""
+        """Shows that Aldis runs with these parts while the block does."""
         self.running, self.has_account = running, True
         self._notify()
         try:
