@@ -1,9 +1,9 @@
-"""What Aldis can do for a model. The front door: `bot` imports from here, only `bot.app` reaches inside.
+"""The tools that models can call. `bot` imports from here; only `bot.app` reaches inside.
 
-Tools know neither the bot nor the store; no tool imports another.
+Tools know neither the bot nor the store, and no tool imports another.
 
-What the door gives is listed in `__init__.pyi`, each name with its module, which is imported when the name is first
-asked for: reading the settings of tools loads no HTTP client.
+`__init__.pyi` lists the public names. The module behind a name is imported when the name is first used, so that reading
+the settings of tools loads no HTTP client.
 """
 
 import lazy_loader  # pyright: ignore[reportMissingTypeStubs]

@@ -1,4 +1,4 @@
-"""The seam to the tools: what a tool says of itself, what it is handed, what it gives back."""
+"""The interface of tools: their specification, the context of a call, and its result."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -12,28 +12,28 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr, model_validator
 
 Effects = Literal["none", "repeatable", "once"]
-"""What a call does to the world: nothing; something that may happen again; something that must not."""
+"""What a call changes outside: nothing; something that can happen twice; something that must not."""
 
 Answers = Literal["anything", "names", "own", "catalogue"]
-"""Whose words a tool's answers hold: anybody's; numbers, days, ids and names of one word alone, which is looked at each
-time; those of the person and Aldis alone; those of the service's operator, and no secrets."""
+"""Whose words the answers of a tool contain: anybody's; only numbers, dates, ids and one-word names, which is checked
+each time; only those of the person and Aldis; those of the service's operator, and no secrets."""
 
 
 class Arguments(BaseModel):
-    """The base of every tool's arguments: unknown names are refused, so that a model learns of its typing errors."""
+    """Base class of tool arguments. Unknown names are refused, so that a model learns about its mistakes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
     @classmethod
     def json_schema(cls) -> Mapping[str, Any]:
-        """The JSON schema of the arguments object, without titles: they cost tokens and say nothing."""
+        """Returns the JSON schema of the arguments object, without titles, which only cost tokens."""
         return _without_titles(cls.model_json_schema())
 
 
 class Options(BaseModel):
-    """The base of every tool's settings: what `TOOLS__<GROUP>__<FIELD>` may say.
+    """Base class of tool settings, read from `TOOLS__<GROUP>__<FIELD>`.
 
-    A variable that is set to nothing counts as not set. What was given is never repeated in an error: it may be a key.
+    An empty variable counts as not set. Errors never repeat a value, as it may be a key.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, hide_input_in_errors=True)
@@ -42,25 +42,25 @@ class Options(BaseModel):
     """Whether models are offered the tool."""
 
     def missing(self) -> str | None:
-        """Returns what has to be set before the tool works and is offered: variables of its group, such as `API_KEY` or
-        `API_KEY or BASE_URL`; None where it works as it is.
+        """Returns the variables of the group that have to be set before the tool is offered, or None.
+
+        For example `API_KEY`, or `API_KEY or BASE_URL`.
         """
         return None
 
     def lacking(self) -> str | None:
-        """Returns the extra of Aldis that these settings need and that is not installed; None: nothing is missing."""
+        """Returns the extra of Aldis that these settings need but that is not installed, or None."""
         return None
 
     def idle_services(self) -> Mapping[str, str]:
-        """Returns the services that a working tool could also ask, each with the variable that switches it on:
-        `{"Brave Search": "API_KEY"}`; empty where there are none.
+        """Returns further services that a working tool could use, each with the variable that enables it.
+
+        For example `{"Brave Search": "API_KEY"}`.
         """
         return {}
 
     def seen_by(self) -> tuple[str, ...] | None:
-        """Returns who outside this machine sees what is asked: `("Open-Meteo: the place",)`; empty: nobody; None:
-        unknown.
-        """
+        """Returns who outside this machine sees the arguments, such as `("Open-Meteo: the place",)`; None: unknown."""
         return None
 
     @model_validator(mode="before")
@@ -72,7 +72,7 @@ class Options(BaseModel):
 
 
 class LocalOptions(Options):
-    """The settings of a tool that asks nobody and has nothing to set but whether it is on."""
+    """Settings of a tool that uses no service and can only be switched on or off."""
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`: nobody."""
@@ -80,7 +80,7 @@ class LocalOptions(Options):
 
 
 def is_base_url(value: str) -> bool:
-    """Whether it is what a `BaseUrl` may be."""
+    """Whether the value is a valid `BaseUrl`."""
     try:
         parts = urlsplit(value)
         parts.port  # noqa: B018 - reading it raises when it is no port
@@ -108,128 +108,127 @@ def _items(value: object) -> object:
 
 
 class SecretText(SecretStr):
-    """A secret of any number of words and lines, such as JSON with a password in it, which travels in no header."""
+    """A secret text of any length, such as JSON that contains a password. It is not sent in headers."""
 
 
 BaseUrl = Annotated[str, AfterValidator(_as_base_url)]
-"""Where a service lives: http or https, a host, perhaps a port and a path; kept without the slash at the end."""
+"""The address of a service: http or https, a host, optionally a port and a path, without a trailing slash."""
 
 Key = Annotated[SecretStr, AfterValidator(_as_key)]
-"""A service's key, fit to travel in a header."""
+"""The key of a service, valid in a header."""
 
 CommaList = BeforeValidator(_items)
-"""Lets a tuple be written as a comma list; spaces around the items and empty items are dropped."""
+"""Accepts a comma-separated list for a tuple; drops surrounding spaces and empty items."""
 
 Lowered = BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)
-"""Lets a word, or a comma list of words, be written in any case."""
+"""Accepts a word, or a comma-separated list of words, in any case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What a call would do, for the person who is asked about it."""
+    """A description of what a call would do, for the person who has to approve it."""
 
     sentence: str
-    """The name of the sentence that says it: `draw` for `DEED_DRAW` of `bot.turn.phrases`."""
+    """The name of the sentence: `draw` for `DEED_DRAW` of `bot.turn.phrases`."""
     values: Mapping[str, object] = field(default_factory=dict[str, object])
-    """What is filled in: a `str` is shown as a quotation, for anybody may have written it; `int`, `Decimal` and `date`
-    as the language writes them; a `Wish` is shown as the time that it is for."""
+    """Values for the sentence. A `str` is shown as a quotation, since anybody may have written it; `int`, `Decimal` and
+    `date` are formatted by language; a `Wish` is shown as its time."""
     details: Mapping[str, object] = field(default_factory=dict[str, object])
-    """What is listed below the sentence, by name."""
+    """Values to list below the sentence, by name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Records:
-    """What the records in a tool's answers are."""
+    """Describes the records in the answers of a tool."""
 
     kind: str
-    """`event`, `file`: tools of one server that give the same kind mean the same records."""
+    """Such as `event` or `file`. Tools of one server with the same kind mean the same records."""
     key: str = ""
-    """The field by which the server knows one; empty: the answers are lists of names, each of which stands for
-    itself."""
+    """The field with the id of a record; empty: the answers are lists of names that are their own ids."""
     named_by: tuple[str, ...] = ()
-    """The fields that hold what people call one."""
+    """The fields with the name that people use for a record."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolSpec:
-    """What a tool says of itself."""
+    """The specification of a tool."""
 
     name: str
-    """`^[a-z][a-z0-9_]{0,63}$`: what every model's API accepts."""
+    """Matches `^[a-z][a-z0-9_]{0,63}$`, which every model API accepts."""
     description: str
-    """One paragraph for the model: what it gives, when to use it, what it cannot do."""
+    """One paragraph for the model: what the tool returns, when to use it, what it cannot do."""
     arguments: type[Arguments]
-    """At once the JSON schema that the model sees and the validation of the call."""
+    """Both the JSON schema for the model and the validation of calls."""
     seldom: str = ""
-    """A few words for a tool that is seldom needed: models see only these until one asks for the whole; empty: it is
-    always shown in full."""
+    """A few words for a seldom needed tool, of which models see only these until they ask for the rest; empty: always
+    shown in full."""
     rare_arguments: frozenset[str] = frozenset()
-    """Optional arguments that are seldom needed: models see their names alone, as long as they can ask for the rest."""
+    """Seldom needed optional arguments, of which models see only the names until they ask for the rest."""
     effects: Effects = "none"
     computes_only: bool = False
-    """Whether it answers within milliseconds from its arguments and the clock alone, so that running it again costs
-    nothing: its answer is then journaled together with the model's request for it."""
+    """Whether it answers within milliseconds from its arguments and the clock alone. Running it again costs nothing, so
+    its answer is journaled together with the model's request."""
     own_words: bool = False
-    """Whether its answers hold only what people had Aldis keep, and strangers' words only within that: the result says
-    where these came from as its `origins`."""
+    """Whether its answers contain only what people had Aldis keep. Strangers' words occur only within that, and the
+    `origins` of the result tell where they came from."""
     discloses: bool | None = None
-    """Whether strangers see what it is called with: a service that searches, draws or translates. None: yes, unless it
-    only computes, answers in `own_words`, or `fetches` what was given."""
+    """Whether strangers see its arguments, such as a search or image service. None: yes, unless it only computes,
+    answers in `own_words`, or `fetches` an address."""
     deeds: tuple[str, ...] = ()
-    """How people ask for it, in all languages: the beginnings of words, or several words with spaces between. Where a
-    person's message holds one of them and names all arguments, no further yes is asked for. Empty: always."""
+    """How people ask for it in all languages, as beginnings of words or phrases. If a person's message contains one of
+    these and names all arguments, no further approval is needed. Empty: always needed."""
     minor_arguments: frozenset[str] = frozenset()
-    """Arguments that a message need not name, because their worst choice does no harm: a time, a unit; or one value of
-    an argument: `action=set`."""
+    """Arguments that a message need not name because no choice of them does harm, such as a time or a unit; also single
+    values of an argument, such as `action=set`."""
     shown_by: frozenset[str] = frozenset()
-    """Arguments that let others see what a call does: `participants`. With one of them no argument is minor."""
+    """Arguments that let others see what a call does, such as `participants`. With one of them no argument is minor."""
     answers: Answers = "anything"
-    """Whose words its answers hold."""
+    """Whose words its answers contain."""
     records: Records | None = None
-    """The records in its answers, which people call by their names; None: there are none."""
+    """The records in its answers, which people know by name; None: there are none."""
     takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Arguments that may be taken out of a record that a message names: its key (`event`), or a field (`event.guests`)
-    where the message has the word for it."""
+    """Arguments that can come from a record named in a message: its key (`event`), or a field (`event.guests`) if the
+    message contains the word for it."""
     fills: frozenset[str] = frozenset()
-    """Arguments in which values of a catalogue may stand between words of the message: `Dinner at {restaurant}`."""
+    """Arguments that can mix values of a catalogue with words of the message, such as `Dinner at {restaurant}`."""
     intent: Callable[[Any], Intent] | None = None
-    """What a call with these `arguments` would do, in words for the person who is asked about it. None: they are shown
-    its name and the arguments one by one."""
+    """Describes a call with these `arguments` for the person who has to approve it. None: they see the name and each
+    argument."""
     server: str = ""
-    """The server that it is a tool of, as the operator calls it; empty: none."""
+    """The server it belongs to, by the operator's name; empty: none."""
     looking: frozenset[str] = frozenset()
-    """Values of arguments with which a call of a tool with effects only looks: `action=list`."""
+    """Values of arguments with which a tool with effects only reads, such as `action=list`."""
     fetches: str | None = None
-    """The argument that holds an address of the web which a call reads; None: it reads none that a model names. Only
-    addresses that were not the model's to make up are let through."""
+    """The argument with a web address that a call reads; None: the model names no addresses. Only addresses that the
+    model could not make up are allowed."""
     finds_pages: bool = False
-    """Whether the `url` of each of the `results` is a page that it found, which may be fetched next in the turn."""
+    """Whether its `results` have a `url` each, of a page that it found and that can be fetched later in the turn."""
     reads_private: bool = False
-    """Whether its answers hold what people trust Aldis with: notes, memory, databases."""
+    """Whether its answers contain what people entrust to Aldis: notes, memory, databases."""
     needs_approval: bool = False
-    """Whether a person has to agree to each call, whatever the turn has read."""
+    """Whether a person has to approve each call, whatever the turn has read."""
     needs_naming: bool = False
-    """Whether a person has to agree to each call that their own words do not name, whatever the turn has read."""
+    """Whether a person has to approve each call that their own words do not name, whatever the turn has read."""
     allows_always: bool = False
-    """Whether a person may allow it for good in a chat, so that strangers' words are no reason to ask any more. Only
-    where the worst that a page can make of it is seen and undone; never where it costs, nor for what is private."""
+    """Whether a person can allow it for good in a chat, so that strangers' words are no reason to ask any more. Only if
+    the worst that a page could do with it can be seen and undone; never if it costs money or is private."""
     asks_always: frozenset[str] = frozenset()
-    """Arguments, or values of one such as `action=cancel`, with which a call asks all the same."""
+    """Arguments, or values of one such as `action=cancel`, with which a call still has to be approved."""
     timeout_seconds: float | None = None
-    """For one call; None means the setting `TOOLS__TIMEOUT_SECONDS`."""
+    """The time limit of one call; None means the setting `TOOLS__TIMEOUT_SECONDS`."""
     max_result_chars: int | None = None
-    """Where its result is cut; None means the setting `TOOLS__MAX_RESULT_CHARS`. For a tool that cuts by itself."""
+    """Where its result is cut; None means the setting `TOOLS__MAX_RESULT_CHARS`. For tools that cut their results."""
     cost_usd: Decimal = field(default=Decimal(0))
     """What one call costs the operator."""
 
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
-        """The JSON schema of the arguments object, as the arguments say it themselves."""
+        """The JSON schema of the arguments object."""
         return self.arguments.json_schema()
 
     @property
     def is_disclosing(self) -> bool:
-        """Whether strangers see what it is called with."""
+        """Whether strangers see its arguments."""
         if self.discloses is not None:
             return self.discloses
         return not (self.computes_only or self.own_words or self.fetches is not None)
@@ -237,87 +236,87 @@ class ToolSpec:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolContext:
-    """The surroundings of one call."""
+    """The context of one call."""
 
     now: datetime
     """The present instant, aware, in UTC."""
     timezone: str
-    """The IANA zone of the people who ask."""
+    """The IANA time zone of the people who ask."""
     person: str = ""
-    """Who asks: an opaque name, only to be handed to a port."""
+    """Who asks, as an opaque name for ports."""
     chat: str = ""
-    """Where it was asked: likewise."""
+    """The chat it was asked in; opaque."""
     turn: int = 0
-    """In which turn: likewise."""
+    """The turn; opaque."""
     call: str = ""
-    """The unique name of this call, which is the same when it is repeated after a crash."""
+    """The unique name of this call, which stays the same when it is repeated after a crash."""
     origin: str = ""
-    """Where its arguments come from: likewise opaque."""
+    """Where its arguments come from; opaque."""
     addresses: tuple[str, ...] = ()
-    """The addresses of the web that stand in the person's own words."""
+    """The web addresses in the person's own words."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResultFile:
-    """A file that a tool has made: it goes to the person together with the answer. The model only hears of it."""
+    """A file made by a tool and sent to the person with the answer. The model is only told about it."""
 
     name: str
-    """A name with an ending that fits the type, without any folder."""
+    """A file name with a suffix that fits the type, without a folder."""
     content_type: str
     data: bytes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
-    """What a tool found: a JSON object (str, int, float, bool, None, lists and dicts of them)."""
+    """The result of a call: a JSON object (str, int, float, bool, None, lists and dicts of them)."""
 
     data: Mapping[str, Any]
     cost_usd: Decimal | None = None
-    """What this call cost where that is known only afterwards; None means the spec's."""
+    """The cost of this call if it is known only afterwards; None means that of the spec."""
     files: tuple[ResultFile, ...] = ()
     origins: tuple[str, ...] = ()
-    """Where what a port gave came from: the `origin` of each, handed on unread."""
+    """The `origin` of everything that a port returned, passed on unread."""
 
 
 class Tool(Protocol):
-    """Does one thing for the model."""
+    """A tool that a model can call."""
 
     @property
     def spec(self) -> ToolSpec:
-        """What it says of itself; constant."""
+        """Its specification, which does not change."""
         ...
 
     async def run(self, arguments: Any, context: ToolContext) -> Result:
-        """Runs one call. `arguments` is an instance of `spec.arguments`, validated. Cancellation stops the work.
+        """Runs one call. `arguments` is a validated instance of `spec.arguments`. Cancellation stops the work.
 
         Raises:
-            ToolError: one of its kinds; anything else is a bug and reaches the model as `unavailable`.
+            ToolError: one of its subclasses; anything else is a bug and reaches the model as `unavailable`.
         """
         ...
 
 
 class ToolSource(Protocol):
-    """A source of tools that are known only while Aldis runs, and that may come and go."""
+    """A source of tools that are known only at run time and can come and go."""
 
     async def tools(self) -> Sequence[Tool]:
-        """Returns the tools that there are now, always in the same order; waits a bounded time for what is starting.
+        """Returns the present tools, always in the same order; waits a bounded time for those that are starting.
 
-        Raises nothing but cancellation. Nothing is started before the first call.
+        Raises nothing but cancellation. Nothing starts before the first call.
         """
         ...
 
     @property
     def absent(self) -> Sequence[str]:
-        """What should give tools and gives none at the moment, by the operator's names."""
+        """The operator's names of what should provide tools but does not at the moment."""
         ...
 
     async def aclose(self) -> None:
-        """Ends whatever runs for it; it is not used afterwards."""
+        """Stops everything that runs for it. It must not be used afterwards."""
         ...
 
 
 def _without_titles(schema: Any, *, is_named: bool = False) -> Any:
-    """`is_named`: the keys are names of arguments, of which one may be "title"."""
+    """Drops titles from a schema. `is_named`: the keys are names of arguments, one of which may be "title"."""
     if isinstance(schema, dict):
         items = cast("dict[str, Any]", schema).items()
         kept = ((key, item) for key, item in items if is_named or key != "title")

@@ -1,7 +1,7 @@
-"""Builds the tools of the catalogue: what they share, and which of them are on.
+"""Builds the enabled tools of the catalogue from their shared dependencies.
 
-An operator who lists tools or calls one by hand has no conversation and no store (`alone`), so nothing stands behind
-the ports: a tool that needs one says so when it is called, and quotas are not counted.
+An operator who lists tools or calls one by hand has no conversation and no store (`alone`). The ports then lead
+nowhere: a tool that needs one says so when called, and quotas are not counted.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
@@ -21,7 +21,7 @@ from tools.web.fetch import Fetcher
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolDeps:
-    """What tools share while Aldis runs."""
+    """The dependencies that tools share."""
 
     http: Http
     fetcher: Fetcher
@@ -35,13 +35,13 @@ class ToolDeps:
 
 
 def build(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> tuple[Tool, ...]:
-    """The enabled tools in the catalogue's order; one that `options_by_name` leaves out gets its default options."""
+    """Builds the enabled tools in the order of the catalogue. Missing options mean the defaults."""
     on = [name for name in CATALOG if _options(name, options_by_name).enabled]
     return tuple(tool for tools in build_tools(on, options_by_name, tool_deps).values() for tool in tools)
 
 
 def sources(options_by_name: Mapping[str, Options], *, taken: Collection[str]) -> tuple[ToolSource, ...]:
-    """The sources of enabled tools that are not known yet; `taken` are the names of the others. Nothing is started."""
+    """Returns the sources of tools known only at run time, without starting them; `taken` are names of other tools."""
     return tuple(
         entry.source(options, taken)
         for name, entry in CATALOG.items()
@@ -52,11 +52,10 @@ def sources(options_by_name: Mapping[str, Options], *, taken: Collection[str]) -
 def build_tools(
     names: Iterable[str], options_by_name: Mapping[str, Options], tool_deps: ToolDeps
 ) -> Mapping[str, tuple[Tool, ...]]:
-    """The tools of these lines, whether they are switched on or not; none where a line lacks what it needs.
+    """Builds the tools of these lines, enabled or not; none for a line that lacks what it needs.
 
-    What they are made with: their surroundings, and `search`, where all of them search. So they share the services, the
-    months, the minutes and the numbers. It is there whether or not the tool `web_search` is switched on, whose settings
-    it goes by.
+    They get the shared dependencies and one `search`, so they also share its services, quotas, cache and result
+    numbers. It follows the settings of the tool `web_search`, whether or not that is enabled.
     """
     given = options_by_name.get("web_search")
     search = SearchService(
@@ -71,13 +70,13 @@ def _options(name: str, options_by_name: Mapping[str, Options]) -> Options:
 
 
 class Nobody:
-    """Every port at once, refusing whatever is asked of it."""
+    """Stands in for every port and refuses every call."""
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[NoReturn]]:
-        """A method of whichever port.
+        """Returns a method that refuses.
 
         Raises:
-            AttributeError: the name is private, which no port's is.
+            AttributeError: the name is private, so it belongs to no port.
         """
         if name.startswith("_"):
             raise AttributeError(name)
@@ -89,19 +88,19 @@ class Nobody:
 
 
 class NoQuotas:
-    """`Quotas` without limits: what is asked by hand may be asked."""
+    """`Quotas` without limits, for calls by hand."""
 
     async def take(self, service: str, *, most: int, amount: int = 1, per: Span = "month") -> bool:
-        """Always."""
+        """Always allows it."""
         del service, most, amount, per
         return True
 
     async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:
-        """Nothing was counted."""
+        """Does nothing, as nothing was counted."""
 
 
 def alone(http: Http, fetcher: Fetcher) -> ToolDeps:
-    """Surroundings with a way to the outside, and nobody behind the ports."""
+    """Returns dependencies with network access but without anything behind the ports."""
     everything: dict[str, Any] = {field.name: Nobody() for field in fields(ToolDeps)}
     everything |= {"http": http, "fetcher": fetcher, "quotas": NoQuotas()}
     return ToolDeps(**everything)

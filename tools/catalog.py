@@ -1,8 +1,8 @@
-"""Which tools there are: one line a tool, in the order in which models see them.
+"""The catalogue of tools, one line each, in the order in which models see them.
 
-The name of a line is the tool's group of settings: `weather` is set by `TOOLS__WEATHER__<FIELD>`, and the fields are
-those of its options class. To add a tool, write its module and add its line here. The settings of all tools are read at
-every start, so what is imported here at the head is light; a tool itself is imported when it is made.
+The name of a line is the settings group of the tool: the fields of the options class of `weather` are set by
+`TOOLS__WEATHER__<FIELD>`. To add a tool, write its module and add its line here. The settings of all tools are read at
+every start, so the imports of this module are light; a tool is imported when it is built.
 """
 
 import inspect
@@ -28,22 +28,22 @@ from tools.wikipedia.options import WikipediaOptions
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """A line of the catalogue: the tool's options class, and where the tool is.
+    """A line of the catalogue: the options class of a tool, and where to find the tool.
 
-    Several tools that share one group of settings are one line.
+    Tools that share a settings group share a line.
     """
 
     options: type[Options]
     maker: str = ""
-    """`module:name` of a class, or of a function that gives a tool or a tuple of tools. It is handed what its
-    parameters are called: `options`, `search`, a field of `tools.building.ToolDeps`. Empty: there is only a source."""
+    """`module:name` of a class, or of a function that returns a tool or a tuple of tools. Arguments are passed by the
+    names of its parameters: `options`, `search`, a field of `tools.building.ToolDeps`. Empty: it has only a source."""
     has_stand_in: bool = False
-    """Whether it is made even where its options lack something, for it can do its work by another service then."""
+    """Whether it is built even if its options lack something, because another service can then do its work."""
     source: Callable[[Any, Collection[str]], ToolSource] | None = None
-    """What gives tools that are known only while Aldis runs, made with the names that are taken; None: nothing does."""
+    """Makes the source of tools known only at run time, given the names already taken; None: there is none."""
 
     def build(self, options: Options, around: Mapping[str, object]) -> tuple[Tool, ...]:
-        """The tools of the line, made with what is `around` them by name; none where the options lack something."""
+        """Builds the tools of the line from the dependencies in `around`; none if the options lack something."""
         if not self.maker or (options.missing() is not None and not self.has_stand_in):
             return ()
         make: Callable[..., Tool | tuple[Tool, ...]] = resolve_name(self.maker)

@@ -1,8 +1,8 @@
-"""Charts as pictures: curves or bars over the same steps, one panel above the other, and points in a square.
+"""Draws charts: curves or bars over common steps in panels one above the other, and points in a square.
 
-Drawn twice as large and scaled down, for Pillow draws lines with stairs. The letters are Pillow's own, which know ASCII
-and the degree sign only; others are written without their accents or left out. Where there is nothing to draw, or the
-machine cannot draw, the bytes are empty, and the caller has to use words.
+Charts are drawn at double size and scaled down, because Pillow does not smooth lines. Pillow's own font has only ASCII
+and the degree sign; other letters lose their accents or are left out. If there is nothing to draw, or the machine
+cannot draw, the bytes are empty and the caller has to use words.
 
 Source: Pillow 13.0.0, `ImageFont.load_default` and `ImageDraw`, 2026-11-22. A chart takes 0.1 seconds and 60 KB.
 """
@@ -31,55 +31,55 @@ _CURVES = ("#c2410c", "#1d5fbf", "#15803d", "#7e22ce")
 _MAX_TICKS = 5
 _LABEL_GAP = 14
 _MAX_TITLE_CHARS = 60
-_BAR_WIDTH = 0.7  # of the room that a step has
+_BAR_WIDTH = 0.7  # share of the width of a step
 _SQUARE = 520
 _INSET = 26
-"""Between the frame of the square and 0 or 100 %, so that a dot there lies inside with its number."""
+"""The margin between the frame of the square and 0 or 100 %, so that dots there fit inside with their numbers."""
 _DOT_RADIUS = 7.0
 _HIGH_PERCENT = 97
-"""A dot so high has its number below it."""
+"""From this height on, a dot has its number below it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Panel:
-    """A curve, or a row of bars, and its axis."""
+    """A curve or a row of bars, with its axis."""
 
     name: str
     """What it shows, with the unit."""
     values: Sequence[float | None]
     """One for each step; None leaves a gap."""
     lowest: float | None = None
-    """Where the axis begins at the latest; None lets the values decide."""
+    """The axis starts here or lower; None: the values decide."""
     highest: float | None = None
-    """Where the axis ends at the earliest; likewise."""
+    """The axis ends here or higher; None: the values decide."""
     bars: bool = False
-    """Whether it is a row of bars that stand on zero, and no curve."""
+    """Whether to draw bars that start at zero instead of a curve."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Point:
-    """A place in a square, in percent of its sides: 0 to 100."""
+    """A point in a square, in percent of its sides: 0 to 100."""
 
     across: float
     up: float
     count: int
-    """How many cases stand behind it, at least 1: the number at its dot."""
+    """The number of cases that it represents, at least 1, shown beside its dot."""
 
 
 def line_chart(
     title: str, labels: Mapping[int, str], panels: Sequence[Panel], *, mark: tuple[float, str] | None = None
 ) -> bytes:
-    """A PNG of the panels with a curve, or bars, in each; the same input gives the same picture.
+    """Draws a PNG with a curve or bars in each panel; equal input gives equal pictures.
 
-    `labels` are written below the steps of those numbers, as far as there is room. `mark` is a place between the first
-    step and the last with a word for it: a line through all panels. Panels without any value are left out; where none
-    is left, or the machine cannot draw, the bytes are empty.
+    `labels` are written below the steps with those numbers, as far as they fit. `mark` is a position between the first
+    and last step, with a word: a line through all panels. Panels without values are left out. If none is left, or the
+    machine cannot draw, the bytes are empty.
     """
     shown = [panel for panel in panels if any(value is not None for value in panel.values)]
     if not shown:
         return b""
 
-    # Beside curves the steps of bars have to lie where theirs do.
+    # Beside curves, bars have to use the same steps as they do.
     is_apart = all(panel.bars for panel in shown)
 
     def draw(drawing: _Drawing) -> None:
@@ -88,7 +88,7 @@ def line_chart(
             plot = _plot(panel, top=_HEAD_HEIGHT + number * _PANEL_HEIGHT, is_apart=is_apart)
             colour = _CURVES[number % len(_CURVES)]
             _draw_frame(drawing, plot, panel.name, labels, colour)
-            if panel.bars:  # which would hide the mark, as its word would hide a curve
+            if panel.bars:  # bars would hide the mark, while the word of the mark would hide a curve
                 _draw_bars(drawing, plot, panel.values, colour)
             if mark is not None:
                 _draw_mark(drawing, plot, *mark)
@@ -99,15 +99,15 @@ def line_chart(
 
 
 def bar_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel]) -> bytes:
-    """As `line_chart`, with bars that stand on zero."""
+    """Like `line_chart`, with bars that start at zero."""
     return line_chart(title, labels, [replace(panel, bars=True) for panel in panels])
 
 
 def point_chart(title: str, points: Sequence[Point], *, across: str, up: str, is_joined: bool) -> bytes:
-    """A PNG of a square of 0 to 100 % both ways, with its diagonal and the points; the same input, the same picture.
+    """Draws a PNG of a square of 0 to 100 % both ways, with its diagonal and the points; equal input, equal pictures.
 
-    `across` and `up` say what its sides measure. Each dot has the number of its cases beside it, and all are of one
-    size; `is_joined`: a line leads from each to the next. Empty where there is no point, or the machine cannot draw.
+    `across` and `up` say what its sides measure. All dots have one size, with the number of cases beside them;
+    `is_joined` connects them by a line. Empty if there are no points, or the machine cannot draw.
     """
     if not points:
         return b""
@@ -121,7 +121,7 @@ def point_chart(title: str, points: Sequence[Point], *, across: str, up: str, is
 
 
 class _Drawing:
-    """Draws in the measures of the finished picture."""
+    """Draws in the coordinates of the finished picture."""
 
     def __init__(self, canvas: Any) -> None:
         """`canvas` is one of Pillow's `ImageDraw`."""
@@ -142,11 +142,11 @@ class _Drawing:
         self._canvas.rectangle(sides, fill=colour)
 
     def words(self, x: float, y: float, words: str, size: int, *, anchor: str, colour: str = _INK) -> None:
-        """Words at a point of theirs: `l`, `m`, `r` across and `t`, `m`, `b` down, as Pillow's anchors say."""
+        """Text at a point given by `anchor`: `l`, `m`, `r` across and `t`, `m`, `b` down, as in Pillow."""
         self._canvas.text((x * _LARGER, y * _LARGER), words, fill=colour, font=_font(size), anchor=anchor)
 
     def note(self, x: float, y: float, words: str, *, anchor: str) -> None:
-        """Small words on paper of their own, so that no line runs through them."""
+        """Small text on a background of its own, so that no line crosses it."""
         at = (x * _LARGER, y * _LARGER)
         left, top, right, bottom = self._canvas.textbbox(at, words, font=_font(_LABEL_SIZE), anchor=anchor)
         self._canvas.rectangle((left - _LARGER, top - _LARGER, right + _LARGER, bottom + _LARGER), fill=_PAPER)
@@ -158,15 +158,15 @@ class _Drawing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Plot:
-    """Where the steps and values of a panel lie in the picture."""
+    """The position of the steps and values of a panel in the picture."""
 
     ticks: Sequence[float]
     top: float
     bottom: float
     first: float
-    """Where the first step is."""
+    """The position of the first step."""
     pace: float
-    """How far the next one is from it."""
+    """The distance between steps."""
 
     def x(self, step: float) -> float:
         return self.first + step * self.pace
@@ -177,7 +177,7 @@ class _Plot:
 
 
 def _plot(panel: Panel, *, top: float, is_apart: bool) -> _Plot:
-    """Curves begin and end at the edges; bars that stand apart have as much room to each side as between them."""
+    """Lays out a panel. Curves reach the edges; bars without curves have as much space beside as between them."""
     width, steps = _WIDTH - _LEFT - _RIGHT, len(panel.values)
     pace = width / steps if is_apart else width / max(steps - 1, 1)
     return _Plot(
@@ -202,7 +202,7 @@ def _draw_frame(drawing: _Drawing, plot: _Plot, name: str, labels: Mapping[int, 
 
 
 def _draw_curves(drawing: _Drawing, plot: _Plot, values: Sequence[float | None], colour: str) -> None:
-    """A curve for each run of values without a gap."""
+    """Draws a curve for each run of values without a gap."""
     for is_gap, run in itertools.groupby(enumerate(values), key=lambda step: step[1] is None):
         points = [(plot.x(step), plot.y(value)) for step, value in run if value is not None]
         if is_gap:
@@ -222,7 +222,7 @@ def _draw_bars(drawing: _Drawing, plot: _Plot, values: Sequence[float | None], c
 
 
 def _draw_mark(drawing: _Drawing, plot: _Plot, step: float, word: str) -> None:
-    """A line from the top to the bottom of a panel, with its word beside it, inside the picture."""
+    """Draws a line from top to bottom of a panel, with its word beside it inside the picture."""
     x, words = plot.x(step), _drawable(word)
     drawing.line([(x, plot.top), (x, plot.bottom)], _INK, width=1.5)
     is_right = x + drawing.label_width(words) + _LABEL_GAP < _WIDTH - _RIGHT
@@ -230,7 +230,7 @@ def _draw_mark(drawing: _Drawing, plot: _Plot, step: float, word: str) -> None:
 
 
 def _draw_labels(drawing: _Drawing, plot: _Plot, labels: Mapping[int, str]) -> None:
-    """The labels that find room beside each other and inside the picture, each with a line upwards."""
+    """Draws the labels that fit beside each other and inside the picture, each with a line upwards."""
     taken = 0.0
     for step, label in sorted(labels.items()):
         x, words = plot.x(step), _drawable(label)
@@ -242,7 +242,7 @@ def _draw_labels(drawing: _Drawing, plot: _Plot, labels: Mapping[int, str]) -> N
 
 
 def _draw_square(drawing: _Drawing, across: str, up: str) -> None:
-    """The square with its grid, its diagonal, and what its sides measure."""
+    """Draws the square with its grid, its diagonal and the names of its sides."""
     top, left = _HEAD_HEIGHT + _TOP, _LEFT
     right, bottom = left + _SQUARE, top + _SQUARE
     drawing.words(left, top - _TOP / 2, _drawable(up), _NAME_SIZE, anchor="lm", colour=_PALE_INK)
@@ -258,26 +258,26 @@ def _draw_square(drawing: _Drawing, across: str, up: str) -> None:
 
 
 def _draw_points(drawing: _Drawing, points: Sequence[Point], *, is_joined: bool) -> None:
-    """The points from the left to the right, each with its number."""
+    """Draws the points from left to right, each with its number."""
     ordered = sorted(points, key=lambda point: (point.across, point.up))
     if is_joined:
         drawing.line([_place(point.across, point.up) for point in ordered], _CURVES[1], width=2)
     for point in ordered:
         x, y = _place(point.across, point.up)
         drawing.dot(x, y, _CURVES[1], _DOT_RADIUS)
-        # Off the diagonal, on the side where there is room.
+        # Away from the diagonal, on the side with more space.
         is_above = point.up >= point.across and point.up < _HIGH_PERCENT
         drawing.note(x, y + (-1 if is_above else 1) * 2.2 * _DOT_RADIUS, str(point.count), anchor="mm")
 
 
 def _place(across: float, up: float) -> tuple[float, float]:
-    """Where a point of the square lies in the picture."""
+    """Returns the position of a point of the square in the picture."""
     room = _SQUARE - 2 * _INSET
     return _LEFT + _INSET + across / 100 * room, _HEAD_HEIGHT + _TOP + _INSET + (1 - up / 100) * room
 
 
 def _ticks(panel: Panel) -> Sequence[float]:
-    """Round values from below the lowest to above the highest, at least two; for bars zero is among them."""
+    """Returns round values from below the lowest to above the highest, at least two; with zero for bars."""
     ends = (panel.lowest, panel.highest, 0.0 if panel.bars else None)
     bounds = [value for value in (*panel.values, *ends) if value is not None]
     low, high = min(bounds), max(bounds)
@@ -289,17 +289,17 @@ def _ticks(panel: Panel) -> Sequence[float]:
 
 
 def _drawable(words: str) -> str:
-    """The words in the letters that the font has."""
+    """Returns the words in the letters that the font has."""
     plain = "".join(mark for mark in unicodedata.normalize("NFD", words) if not unicodedata.combining(mark))
     return " ".join("".join(mark for mark in plain if mark == "°" or " " <= mark <= "~").split())
 
 
 def _picture(width: int, height: int, draw: Callable[[_Drawing], None]) -> bytes:
-    """What `draw` draws, as a PNG; empty where the machine cannot draw."""
+    """Returns what `draw` draws as a PNG; empty if the machine cannot draw."""
     try:
         picture = _pillow("Image").new("RGB", (width * _LARGER, height * _LARGER), _PAPER)
         draw(_Drawing(_pillow("ImageDraw").Draw(picture)))
-    except (ImportError, OSError) as error:  # Pillow, or the library that it draws letters with, does not fit it
+    except (ImportError, OSError) as error:  # Pillow or its font library does not work here
         _log.warning("no chart can be drawn on this machine: %s", type(error).__name__)
         return b""
     file = io.BytesIO()
@@ -313,5 +313,5 @@ def _font(size: int) -> Any:
 
 
 def _pillow(module: str) -> Any:
-    """A module of Pillow; loaded with the first chart, for a start can do without its memory and its time."""
+    """Imports a module of Pillow with the first chart, which saves memory and time at the start."""
     return importlib.import_module(f"PIL.{module}")

@@ -1,5 +1,6 @@
-"""Cities, and countries with one zone, by what people call them: those that IANA's database of zones leaves out, for it
-names one city a zone, and what they are called in German, French and Spanish (CLDR 48). Pure.
+"""Names of cities, and of countries with one time zone, that the IANA database lacks: it names one city per zone.
+
+Includes German, French and Spanish names (CLDR 48).
 """
 
 import unicodedata
@@ -71,10 +72,10 @@ ZONES_BY_CITY: Mapping[str, str] = {
     }.items()
     for city in " ".join(cities.split()).split(", ")
 }
-"""The IANA name of the zone by the name of the city as `fold_name` gives it."""
+"""IANA zone names by city name, as returned by `fold_name`."""
 
 
 def fold_name(name: str) -> str:
-    """The name of a city or a zone without case, accents, underscores and double spaces."""
+    """Returns the name of a city or zone without case, accents, underscores and double spaces."""
     bare = "".join(mark for mark in unicodedata.normalize("NFKD", name) if not unicodedata.combining(mark))
     return " ".join(bare.casefold().replace("_", " ").split())

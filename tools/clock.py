@@ -1,6 +1,6 @@
-"""The tool `current_time`: the date and the time in a zone that the model names, else in that of the people who ask.
+"""The tool `current_time`: date and time in a given time zone, or in that of the people who ask.
 
-Zones are found by their IANA name, by a city that stands in one ("Tokyo"), by those of `tools.cities`, and as an offset
+Zones are found by IANA name, by the city in such a name ("Tokyo"), by the names in `tools.cities`, and as an offset
 ("UTC+5:30").
 """
 
@@ -24,7 +24,7 @@ _WITH_CITIES = ("Africa/", "America/", "Asia/", "Atlantic/", "Australia/", "Euro
 
 
 class CurrentTimeArguments(Arguments):
-    """Where the time is asked for."""
+    """The place to tell the time of."""
 
     timezone: str | None = Field(
         default=None,
@@ -49,10 +49,10 @@ class CurrentTime:
     )
 
     async def run(self, arguments: CurrentTimeArguments, context: ToolContext) -> Result:
-        """The local time.
+        """Returns the local time.
 
         Raises:
-            NotFound: no zone or known city has that name; the message names those that come close.
+            NotFound: no zone or known city has that name; the message suggests similar ones.
         """
         name, zone = zone_named(arguments.timezone or context.timezone)
         local = context.now.astimezone(zone)
@@ -69,7 +69,7 @@ class CurrentTime:
 
 
 def zone_named(name: str) -> tuple[str, tzinfo]:
-    """The zone that a person or a model means by the name, and what to call it.
+    """Returns the zone that a person or model means by a name, and the name to use for it.
 
     Raises:
         NotFound: there is none.
@@ -92,9 +92,9 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
 
 @cache
 def _zones() -> Mapping[str, str]:
-    """The IANA name of every zone by what people may call it, folded: its whole name, its city, a city within it."""
+    """Returns IANA names by folded names that people use: the whole name, its city, other cities in the zone."""
     names = sorted(available_timezones(), key=lambda name: (name.count("/"), name), reverse=True)
-    # Only these hold cities: Etc/GMT+5 is five hours behind UTC, the reverse of what people mean by it.
+    # Only these contain cities. Etc/GMT+5 is five hours behind UTC, the opposite of what people mean by it.
     cities = {fold_name(name.rpartition("/")[2]): name for name in names if name.startswith(_WITH_CITIES)}
     whole = {fold_name(name): name for name in names}
     return {**cities, **ZONES_BY_CITY, **whole}

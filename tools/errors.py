@@ -1,6 +1,6 @@
-"""How a tool fails: always as an answer to the model, never as a crash.
+"""Errors of tools. Each becomes an answer to the model, never a crash.
 
-    ToolError                   `code` is what the model sees as "error", the text as "message"
+    ToolError                   the model sees `code` as "error" and the text as "message"
     |- BadArguments             invalid_arguments   the model: ask differently
     |- NotFound                 not_found           the model: nothing of that name
     |- RateLimited              rate_limited        again later
@@ -11,7 +11,7 @@
     |- Denied                   denied              nobody: policy forbids it
     '- UnknownOutcome           unknown_outcome     nobody: it may have happened, so it is not repeated unasked
 
-The text is read by a model and may reach a person: plain words, no key, no address with a key in it.
+A model reads the text, and it may reach a person: plain words, no key, no address that contains a key.
 """
 
 from decimal import Decimal
@@ -19,16 +19,16 @@ from typing import ClassVar
 
 
 class ToolError(Exception):
-    """The root: what a tool raises when it cannot answer."""
+    """The tool cannot answer. Base of all others."""
 
     code: ClassVar[str] = "unavailable"
-    # Here and not in `__init__`, which an error of a third-party tool may not call.
+    # On the class because errors of third-party tools may not call `__init__`.
     quoted: str | None = None
     cost_usd: Decimal = Decimal(0)
     """What the call cost all the same."""
 
     def __init__(self, message: str = "", *, quoted: str | None = None) -> None:
-        """`quoted` is what a stranger says of it: handed on as data, apart from our own words."""
+        """`quoted` is a stranger's text about it, passed on as data apart from our own words."""
         super().__init__(message)
         self.quoted = quoted
 
@@ -40,7 +40,7 @@ class BadArguments(ToolError):
 
 
 class NotFound(ToolError):
-    """There is nothing of that name; the message names what was looked for."""
+    """Nothing has that name; the message tells what was looked for."""
 
     code = "not_found"
 
@@ -52,25 +52,25 @@ class RateLimited(ToolError):
 
 
 class Unavailable(ToolError):
-    """The service cannot be reached, fails, or answers what cannot be read."""
+    """The service cannot be reached, fails, or gives an unreadable answer."""
 
     code = "unavailable"
 
 
 class TooLarge(ToolError):
-    """The question or its answer is larger than the tool takes."""
+    """The question or its answer is too large for the tool."""
 
     code = "too_large"
 
 
 class Disabled(ToolError):
-    """Switched off, or its key is missing or refused: the operator has to act."""
+    """The tool is switched off, or its key is missing or refused; the operator has to act."""
 
     code = "disabled"
 
 
 class TimedOut(ToolError):
-    """The tool did not finish in its time."""
+    """The tool did not finish in time."""
 
     code = "timeout"
 
@@ -82,6 +82,6 @@ class Denied(ToolError):
 
 
 class UnknownOutcome(ToolError):
-    """What must not happen twice was begun, and nobody knows how it ended."""
+    """Something that must not happen twice has begun, and its end is unknown."""
 
     code = "unknown_outcome"

@@ -1,16 +1,14 @@
 """Tools of other distributions: Python entry points of the group `aldis.tools`, found at every start.
 
-    entry point --a name that is free?--> not switched off? --> imported --> Extension --needs nothing more?--> Tool
-         '--------------------------------- what goes wrong anywhere --> Failure: told, and left out
+    entry point --name is free?--> enabled? --> import --> Extension --needs nothing more?--> Tool
+         '------------------------- any error --> Failure: reported and left out
 
-An entry point names a class, or a function, that gives a tool (or a tuple of tools) when it is called. It is handed
-what its parameters are called: `options`, annotated with its own class of `Options`; `http`; `fetcher`. The entry
-point's name is the group of its settings, `TOOLS__<NAME>__<FIELD>`. One that is switched off there is not even
-imported.
+An entry point names a class or function that returns a tool, or a tuple of tools, when called. Arguments are passed by
+the names of its parameters: `options`, annotated with a subclass of `Options`; `http`; `fetcher`. The name of the entry
+point is the group of its settings, `TOOLS__<NAME>__<FIELD>`. If it is switched off there, it is not even imported.
 
-What strangers' code raises when it is imported or built is no reason not to start, whatever it is: so here, as where
-tools run, everything is caught. Only types are told of it, for messages may hold what was set. What it prints goes to
-standard error, for ours may be read by a program.
+No error of foreign code keeps Aldis from starting: as where tools run, everything is caught. Only its type is reported,
+as messages may contain settings. What such code prints goes to standard error, as a program may read standard output.
 """
 
 import functools
@@ -44,64 +42,64 @@ _ANSWERS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failure:
-    """An entry point that gives no tool."""
+    """An entry point that provides no tool."""
 
     name: str
-    """What it is called, cut, without what cannot be shown."""
+    """Its name, shortened and without unprintable characters."""
     distribution: str
-    """Where it comes from: `aldis-tides 1.2`."""
+    """The distribution it comes from, such as `aldis-tides 1.2`."""
     why: str
-    """What is wrong, for the operator: one line, without anything that was set."""
+    """What is wrong, for the operator: one line without values of settings."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Extension:
-    """An entry point that was imported and can be built."""
+    """An imported entry point that can be built."""
 
     name: str
     distribution: str
     options: type[Options]
-    """What may be set for it; all of it has a default."""
+    """Its settings, all of which have defaults."""
     make: Callable[..., object]
     wants: frozenset[str]
-    """What it is handed, by the names of its parameters."""
+    """The names of its parameters, which are passed to it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Extensions:
-    """What the machine's distributions bring."""
+    """The extensions of the installed distributions."""
 
     found: tuple[Extension, ...] = ()
     switched_off: tuple[str, ...] = ()
-    """Names of those that were not imported."""
+    """Names of extensions that were not imported."""
     failures: tuple[Failure, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtensionTools:
-    """What became of the extensions."""
+    """The tools built from extensions."""
 
     by_name: Mapping[str, tuple[Tool, ...]]
-    """The tools of each that can work as it is set."""
+    """The tools of each extension that works with its settings."""
     failures: tuple[Failure, ...]
 
 
 class _Unfit(Exception):
-    """The entry point gives no tool; the text says why, and stands behind `it ...`."""
+    """The entry point provides no tool. The text completes "it ..."."""
 
 
 @functools.cache
 def find_entry_points() -> tuple[metadata.EntryPoint, ...]:
-    """The entry points of the group, in the order of their names; nothing is imported. Looked for once a process."""
+    """Returns the entry points of the group by name, without importing them. Searches once per process."""
     return tuple(sorted(metadata.entry_points(group=GROUP), key=lambda point: (point.name, _origin(point))))
 
 
 def import_extensions(
     points: Iterable[metadata.EntryPoint], *, off: Collection[str] | None, taken: Collection[str]
 ) -> Extensions:
-    """What the entry points name, imported; never raises.
+    """Imports what the entry points name; never raises.
 
-    `off` names those that are switched off, None means all; `taken` are the names that settings of tools have already.
+    `off` are the names that are switched off (None: all); `taken` are names already used by settings groups.
     """
     found: dict[str, Extension] = {}
     switched_off: list[str] = []
@@ -126,9 +124,9 @@ def build_extensions(
     fetcher: object,
     taken: Collection[str],
 ) -> ExtensionTools:
-    """The tools of the extensions that are on and lack nothing; never raises. `http` and `fetcher` are handed on.
+    """Builds the tools of extensions that are enabled and lack nothing; never raises. Passes on `http` and `fetcher`.
 
-    `taken` are the names, as models see them, of the tools that there are already: nothing may go by one of them.
+    `taken` are the names of existing tools, which no extension can use.
     """
     built: dict[str, tuple[Tool, ...]] = {}
     failures = list(extensions.failures)
@@ -136,7 +134,7 @@ def build_extensions(
     for extension in extensions.found:
         options = options_by_name.get(extension.name) or extension.options()
         try:
-            # What the lists of tools want to know of them.
+            # The lists of tools show these.
             for name, kind in _ANSWERS.items():
                 with _foreign(f"has options whose {name}() cannot be used"):
                     TypeAdapter(kind).validate_python(getattr(options, name)(), strict=True)
@@ -153,9 +151,7 @@ def build_extensions(
 
 @contextmanager
 def _foreign(unfit: str) -> Generator[None]:
-    """Within it runs strangers' code: what it raises is told as `unfit`, with its type; of a module that is not there
-    its name, too.
-    """
+    """Runs foreign code; turns its errors into `unfit` with their type, and the name of a missing module."""
     try:
         with redirect_stdout(sys.stderr):
             yield
@@ -186,7 +182,7 @@ def _import(point: metadata.EntryPoint) -> Extension:
 
 
 def _wanted_names(parameters: Iterable[inspect.Parameter]) -> Iterable[str]:
-    """The names of what is to be handed over."""
+    """Yields the names of the arguments to pass."""
     for parameter in parameters:
         if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
             continue
@@ -223,14 +219,14 @@ def _check_tool(tool: object) -> Tool:
         raise _Unfit("gives no tool: one has a spec and an async run")
     if not _TOOL_NAME.fullmatch(spec.name):
         raise _Unfit("gives a tool whose name is none: small letters, digits and underscores, a letter first")
-    # What models are offered, and what every call is run by: what is wrong with it shows here, and not in each turn.
+    # Models are offered this, and every call relies on it: an error shows here and not in each turn.
     json.dumps(spec.parameters)
     _check_values(spec)
     return cast("Tool", tool)
 
 
 def _check_values(spec: ToolSpec) -> None:
-    """Whether each value is of its type and size: a cost that is a float, for instance, breaks every turn."""
+    """Checks the type and size of each value: a cost that is a float, for instance, would break every turn."""
     for name, kind in get_type_hints(ToolSpec).items():
         try:
             TypeAdapter(kind).validate_python(getattr(spec, name), strict=True)

@@ -1,4 +1,4 @@
-"""The tool `remember`: what a person wants to be known about them in later conversations with Aldis."""
+"""The tool `remember`: facts that a person wants Aldis to know in later conversations."""
 
 from typing import Literal
 
@@ -12,7 +12,7 @@ _MAX_FACT_CHARS = 300
 
 
 class RememberArguments(Arguments):
-    """What is to be remembered or forgotten."""
+    """What to remember or forget."""
 
     action: Literal["remember", "forget"] = Field(description="remember needs fact, forget needs number.")
     fact: str | None = Field(
@@ -25,7 +25,7 @@ class RememberArguments(Arguments):
 
 
 class Remember:
-    """Remembers what the person asks to be remembered about themselves."""
+    """Remembers facts that people tell about themselves."""
 
     spec = ToolSpec(
         name="remember",
@@ -48,10 +48,10 @@ class Remember:
         self._memory = memory
 
     async def run(self, arguments: RememberArguments, context: ToolContext) -> Result:
-        """What is remembered, or no longer.
+        """Returns what is remembered, or not any more.
 
         Raises:
-            ToolError: as the port has it; `BadArguments` where something is missing for the action.
+            ToolError: as the port; `BadArguments` if the action lacks an argument.
         """
         if arguments.action == "forget":
             if arguments.number is None:

@@ -1,7 +1,7 @@
-"""What tools need from the rest of Aldis, as small protocols: tools know neither the store nor the bot.
+"""Protocols for what tools need from the rest of Aldis, as tools know neither the store nor the bot.
 
-Who stands behind a port is handed over in `bot/app/`. The names in a `ToolContext` are opaque: a tool hands the
-context on and reads nothing out of it.
+`bot/app/` passes the implementations to the tools. The names in a `ToolContext` are opaque: a tool passes the context
+on and reads nothing from it.
 """
 
 from collections.abc import Sequence
@@ -12,37 +12,37 @@ from typing import Literal, Protocol
 from tools.base import ToolContext
 
 Every = Literal["hour", "day", "week", "month", "year"]
-"""What a repetition counts. Seconds and minutes are no reminders."""
+"""The unit of a repetition. Seconds and minutes are too short for reminders."""
 
 Weekday = Literal["mo", "tu", "we", "th", "fr", "sa", "su"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Repeat:
-    """How often something comes again, by the clock on the wall of its time zone (`hour`: by elapsed time)."""
+    """A repetition, by the wall clock of its time zone (`hour`: by elapsed time)."""
 
     every: Every
     interval: int = 1
-    """Every so many hours, days, ..."""
+    """Every how many hours, days, ..."""
     weekdays: tuple[Weekday, ...] = ()
     """Only on these days; with `month` exactly one, together with `nth`."""
     nth: int | None = None
     """Which of these weekdays of the month: 1 to 4, or -1 for the last."""
     count: int | None = None
-    """How often in all; None: without end."""
+    """How many times in all; None: without end."""
     until: date | None = None
     """The last day, by the time zone's calendar; None: without end."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wish:
-    """What somebody wants to be reminded of, and when: at a local time, or after a delay, perhaps again and again."""
+    """A request for a reminder: a text, and a local time or a delay, once or repeatedly."""
 
     text: str
     prompt: str | None = None
-    """What is to be asked then, as if the person asked it; None: they only hear `text`."""
+    """A question to ask then on the person's behalf; None: they are only told `text`."""
     local: str | None = None
-    """`YYYY-MM-DDTHH:MM` on the wall clock of the zone; with `repeat` the first time."""
+    """`YYYY-MM-DDTHH:MM` on the wall clock of the zone; with `repeat`, the first time."""
     delay_seconds: int | None = None
     timezone: str | None = None
     """An IANA zone; None: the person's own."""
@@ -51,26 +51,26 @@ class Wish:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedReminder:
-    """A reminder as it stands."""
+    """A planned reminder."""
 
     number: int
-    """How its person calls it in this conversation, as long as it is planned."""
+    """The number by which its person knows it in this conversation while it is planned."""
     text: str | None
-    """None when its words have disappeared with the message that they came from."""
+    """None if its words have disappeared with the message they came from."""
     prompt: str | None
     when: str
     """The next time: `Monday 2026-11-23 08:00 Europe/Berlin`."""
     due_at: datetime
-    """The same, aware, in UTC."""
+    """The same as an aware datetime in UTC."""
     timezone: str
-    """The IANA zone by which it is reckoned."""
+    """The IANA zone it follows."""
     repeat: Repeat | None
     is_shifted: bool = False
-    """Whether the clocks skip the time that was wished for, so that it comes an hour later on that day."""
+    """Whether the clocks skip the requested time that day, so that it comes an hour later."""
     loses_words: bool = False
-    """Whether its words disappear before its time, with the message that they came from."""
+    """Whether its words disappear before it is due, with the message they came from."""
     zone_is_known: bool = True
-    """Whether the person has told their time zone, or named one now."""
+    """Whether the person has told their time zone, before or with this call."""
     origin: str = ""
     """Where its words come from: opaque, for `Result.origins`."""
 
@@ -79,29 +79,29 @@ class Reminders(Protocol):
     """The reminders of the person in the conversation of the context."""
 
     async def add(self, wish: Wish, context: ToolContext) -> PlannedReminder:
-        """Plan one; the same call again, after a crash, plans nothing more.
+        """Plans a reminder; repeating the same call after a crash changes nothing.
 
         Raises:
-            BadArguments: there is no such time, it is over, or it is too far away; the message says which.
-            RateLimited: the person has as many as one may have.
-            Denied: the question was taken back, or is itself a reminder that is run.
+            BadArguments: the time does not exist, is past or too far away; the message says which.
+            RateLimited: the person has as many reminders as allowed.
+            Denied: the question was taken back, or a reminder itself asks it.
         """
         ...
 
     async def upcoming(self, context: ToolContext) -> tuple[PlannedReminder, ...]:
-        """Those that are planned, the next one first."""
+        """Returns the planned reminders, the next one first."""
         ...
 
     async def cancel(self, number: int, context: ToolContext) -> PlannedReminder:
-        """Cancel one; gives what it was.
+        """Cancels a reminder; returns what it was.
 
         Raises:
-            NotFound: there is none of this number.
+            NotFound: no reminder has this number.
         """
         ...
 
     async def keep_timezone(self, name: str, context: ToolContext) -> str:
-        """The person lives in this zone from now on, everywhere; gives its name.
+        """Keeps the person's time zone for all conversations; returns its name.
 
         Raises:
             BadArguments: there is no such zone.
@@ -111,99 +111,99 @@ class Reminders(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RememberedFact:
-    """One fact that is remembered about a person."""
+    """A remembered fact about a person."""
 
     number: int
-    """How the person calls it, as long as it is remembered."""
+    """The number by which the person knows it while it is remembered."""
     fact: str
     until: str | None = None
-    """When it disappears with the message that told it: `2026-11-23T08:00Z`; None: it stays until it is forgotten."""
+    """When it disappears with the message it came from (`2026-11-23T08:00Z`); None: it stays until it is forgotten."""
     origin: str = ""
     """Where it comes from: opaque, for `Result.origins`."""
 
 
 class Memory(Protocol):
-    """What is remembered about the person of the context, in the conversation that they have with Aldis alone."""
+    """The facts about the person of the context, in their direct conversation with Aldis."""
 
     async def remember(self, fact: str, context: ToolContext) -> RememberedFact:
-        """Remember a fact; the same call again, after a crash, and the same fact again remember nothing more.
+        """Remembers a fact; repeating the call after a crash, or the same fact, changes nothing.
 
         Raises:
-            Denied: it was asked in a group, by a reminder that is run, or the question was taken back.
-            RateLimited: as many are remembered as may be.
+            Denied: it was asked in a group or by a reminder, or the question was taken back.
+            RateLimited: there are as many facts as allowed.
         """
         ...
 
     async def forget(self, number: int, context: ToolContext) -> None:
-        """Forget one.
+        """Forgets a fact.
 
         Raises:
             Denied: as `remember`.
-            NotFound: there is none of this number.
+            NotFound: no fact has this number.
         """
         ...
 
 
 Verdict = Literal["came_true", "did_not", "void"]
-"""What came of a prediction; `void`: nobody can say, or it no longer means anything, so that it is not scored."""
+"""The outcome of a prediction; `void`: nobody can tell, or it became meaningless, so it is not scored."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forecast:
-    """What somebody thinks is going to happen."""
+    """What somebody expects to happen."""
 
     statement: str
     probability: float
-    """From 0 to 1: how likely it is, in their opinion."""
+    """How likely they think it is, from 0 to 1."""
     due: date
-    """By which day it is known, by the person's calendar."""
+    """The day by which the outcome is known, by the person's calendar."""
     domain: str | None = None
-    """One word for what it is about; None: none was given."""
+    """One word for its subject; None: none was given."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prediction:
-    """A forecast as it is kept."""
+    """A recorded forecast."""
 
     number: int
-    """How people call it in this conversation, as long as it is kept."""
+    """Its number in this conversation while it is kept."""
     forecast: Forecast
     made: date
     """When it was recorded, by the person's calendar."""
     verdict: Verdict | None = None
     """None: it is open."""
     is_overdue: bool = False
-    """Whether it is open and its day is over."""
+    """Whether it is open and its due day is over."""
     until: str | None = None
-    """When it disappears with a message that it came from: `2026-11-23T08:00Z`; None: it stays."""
+    """When it disappears with a message it came from (`2026-11-23T08:00Z`); None: it stays."""
     origin: str = ""
     """Where its words come from: opaque, for `Result.origins`."""
 
 
 class Predictions(Protocol):
-    """What the person of the context predicts in the conversation of the context; no other conversation sees it."""
+    """The predictions of a person in a conversation, both from the context; other conversations do not see them."""
 
     async def record(self, forecast: Forecast, context: ToolContext) -> Prediction:
-        """Record a forecast; the same call again, after a crash, records nothing more.
+        """Records a forecast; repeating the same call after a crash changes nothing.
 
         Raises:
-            BadArguments: its day is over, or too far away; the message says which.
-            Denied: a reminder that is run asks for it, or the question was taken back.
-            RateLimited: as many are kept for the person as may be.
+            BadArguments: its day is past or too far away; the message says which.
+            Denied: a reminder asks for it, or the question was taken back.
+            RateLimited: the person has as many predictions as allowed.
         """
         ...
 
     async def resolve(self, number: int, verdict: Verdict | None, context: ToolContext) -> Prediction:
-        """This came of one of the person's own; None: it is open again. Gives it as it is now.
+        """Records the outcome of one of the person's predictions (None: reopens it); returns its new state.
 
         Raises:
             Denied: as `record`.
-            NotFound: they have none of this number here.
+            NotFound: they have no prediction with this number here.
         """
         ...
 
     async def strike(self, number: int, context: ToolContext) -> Prediction:
-        """Take one of the person's own off the record, as if it had not been made; gives what it was.
+        """Strikes one of the person's predictions, as if it had not been made; returns what it was.
 
         Raises:
             Denied, NotFound: as `resolve`.
@@ -211,38 +211,37 @@ class Predictions(Protocol):
         ...
 
     async def all(self, context: ToolContext) -> tuple[Prediction, ...]:
-        """The person's own: what is overdue first, then what is open, each by its day; then what is settled, the
-        newest first.
-        """
+        """Returns the person's predictions: overdue, then open ones, each by due day; then settled, newest first."""
         ...
 
     async def everybody(self, context: ToolContext) -> tuple[tuple[float, bool], ...]:
-        """What everybody in this conversation has predicted and came true or not: how likely it was said to be, and
-        whether it came true. Nothing of what it was about, and nothing of who said it.
+        """Returns the probability of each settled prediction of anybody in this conversation, and if it came true.
+
+        Nothing tells what it was about or who made it.
         """
         ...
 
 
 Span = Literal["day", "month"]
-"""What an amount is for: a calendar day or a calendar month, UTC."""
+"""The period of a quota: a calendar day or month, UTC."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Paper:
-    """What a PDF says, as far as it was read. A stranger's words, as `clean_text` leaves them."""
+    """The text of a PDF, as far as it was read: a stranger's words, cleaned by `clean_text`."""
 
     text: str
-    """Each page that holds words under a line `Page 1:`; empty for a scan."""
+    """Each page with words follows a line `Page 1:`; empty for a scan."""
     pages: int
-    """All there are."""
+    """The number of pages in the PDF."""
     pages_read: int
     is_cut: bool
-    """Whether there is more behind the text because it is as long as was asked for."""
+    """Whether the text was cut at the requested length."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageLink:
-    """A link of a page: its words, perhaps "", and the whole address, canonical."""
+    """A link on a page: its words, perhaps "", and its full canonical address."""
 
     text: str
     url: str
@@ -250,27 +249,27 @@ class PageLink:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageText:
-    """What stands on a page of the web. A stranger's words, plain and as `clean_text` leaves them."""
+    """The content of a web page: a stranger's words, plain and cleaned by `clean_text`."""
 
     text: str
     title: str = ""
-    """"" where the page has none."""
+    """"" if the page has none."""
     date: str = ""
-    """`YYYY-MM-DD`, perhaps with the time, as the page itself says; "" where it does not."""
+    """`YYYY-MM-DD`, perhaps with the time, as the page says; "" if it does not."""
     language: str = ""
     links: tuple[PageLink, ...] = ()
-    """Those within the text, each address once, in order."""
+    """The links within the text in order, each address once."""
     has_password: bool = False
     """Whether the page asks for a password."""
     has_script: bool = False
-    """Whether JavaScript belongs to it, which may write more."""
+    """Whether it has JavaScript, which may add content."""
 
 
 class Papers(Protocol):
-    """Opens PDFs and pages of strangers where they can do no harm."""
+    """Reads strangers' PDFs and pages where they can do no harm."""
 
     async def read(self, data: bytes, *, max_chars: int) -> Paper:
-        """The first so many characters of what a PDF says.
+        """Returns at most the first `max_chars` characters of a PDF.
 
         Raises:
             BadArguments: it cannot be opened; the message completes "The PDF cannot be read: ".
@@ -278,7 +277,7 @@ class Papers(Protocol):
         ...
 
     async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool) -> PageText:
-        """What stands on the page that was found at `url`; `charset` as its server names it, or "".
+        """Returns the content of the page found at `url`; `charset` is what its server says, or "".
 
         Raises:
             BadArguments: it cannot be opened; the message completes "The page cannot be read: ".
@@ -287,57 +286,58 @@ class Papers(Protocol):
 
 
 class Quotas(Protocol):
-    """What services of the outside have given in the running day or month, over all restarts.
+    """Counts the use of outside services in the current day or month, across restarts.
 
-    Each service is counted by one span of time.
+    Each service has one period.
     """
 
     async def take(self, service: str, *, most: int, amount: int = 1, per: Span = "month") -> bool:
-        """Count `amount` more (at least 1) of what the service gives: requests, or whatever it charges for.
+        """Counts `amount` more units (at least 1): requests, or whatever the service charges for.
 
-        False: that would be more than `most`, so it is not counted and must not be asked for.
+        Returns False, and counts nothing, if the sum would exceed `most`: then the service must not be called.
         """
         ...
 
     async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:
-        """Count `amount` less: what was taken before asking, and then not given. Nothing where another day or month
-        runs by now than at `taken_at`.
+        """Counts `amount` fewer units, which were taken in advance but not used.
+
+        Does nothing if a new day or month has begun since `taken_at`.
         """
         ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Story:
-    """One article, as a feed told of it. The words are a stranger's: plain text, not to be obeyed."""
+    """An article of a feed. Its words are a stranger's: plain text, not to be obeyed."""
 
     title: str
     url: str | None
-    """http or https, in its one spelling; None: the feed gives no address."""
+    """The normalized http or https address; None: the feed gives none."""
     feed: str
-    """The name of the feed that it stood in."""
+    """The name of its feed."""
     at: datetime
-    """When it was published, aware, in UTC; where the feed does not say, when it was seen first."""
+    """When it was published, aware, in UTC; if the feed does not tell, when it was first seen."""
     is_dated: bool
-    """Whether the feed says when it was published."""
+    """Whether the feed tells when it was published."""
     summary: str
-    """The feed's own; may be empty."""
+    """The summary from the feed; may be empty."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stories:
-    """What was found for some words."""
+    """The stories found for a query."""
 
     stories: tuple[Story, ...]
     """The best and newest first."""
     has_all_words: bool = True
-    """Whether all words stand in each of them; else there is none like that, and these have some of the words."""
+    """Whether each contains all words; otherwise none does, and these contain some of them."""
 
 
 class News(Protocol):
-    """What stood in the feeds that are read here. What is looked for is not written down."""
+    """The articles of the feeds that are read here. Searches are not recorded."""
 
     async def search(self, query: str, *, since: datetime, most: int) -> Stories:
-        """The stories from `since` on that the words of the query stand in; words between double quotes side by side.
+        """Returns stories from `since` on that contain the words of the query; quoted words follow each other.
 
         Raises:
             Disabled: no feed is read here.
@@ -345,7 +345,7 @@ class News(Protocol):
         ...
 
     async def recent(self, *, since: datetime, most: int, feed: str | None = None) -> tuple[Story, ...]:
-        """The newest stories from `since` on, newest first; `feed` is a part of a feed's name, None: of all feeds.
+        """Returns the newest stories from `since` on, newest first. `feed` is part of a feed's name; None: all feeds.
 
         Raises:
             NotFound: no feed has this in its name.
@@ -355,14 +355,14 @@ class News(Protocol):
 
 
 Stance = Literal["agrees", "contradicts", "mentions"]
-"""What a report says of a claim: it, the opposite, or neither."""
+"""What a report says about a claim: the same, the opposite, or neither."""
 
 Tone = Literal["panic", "neutral", "optimistic"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Excerpt:
-    """What is known of a report: a title and some words, both of strangers."""
+    """The known part of a report: a title and some text, both by strangers."""
 
     title: str
     snippet: str
@@ -370,22 +370,22 @@ class Excerpt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judgement:
-    """What a report says of a claim, as a model has read it."""
+    """A model's reading of what a report says about a claim."""
 
     stance: Stance
     tone: Tone
     cites_official: bool
-    """Whether it says that an authority has confirmed or denied the claim."""
+    """Whether it says that an authority confirmed or denied the claim."""
 
 
 class Judge(Protocol):
-    """Reads reports and says what they say of a claim; never whether it is true."""
+    """Reads reports and tells what they say about a claim, never whether it is true."""
 
     async def judge(self, claim: str, reports: Sequence[Excerpt], context: ToolContext) -> tuple[Judgement, ...]:
-        """One judgement for each report, in their order; the implementation records what it costs.
+        """Returns one judgement per report, in order; the implementation records the cost.
 
         Raises:
             Disabled: no model is set up.
-            Unavailable: the model did not answer, or what it answered cannot be relied on.
+            Unavailable: the model did not answer, or not reliably.
         """
         ...

@@ -1,4 +1,4 @@
-"""Why a connection failed, in words that help whoever set the address."""
+"""Explains failed connections to whoever configured the address."""
 
 import errno
 import socket
@@ -15,12 +15,12 @@ _WORDS: tuple[tuple[type[BaseException], str], ...] = (
     (PermissionError, "this user may not connect to it"),
     (FileNotFoundError, "there is no such socket"),
 )
-"""The narrower kind before the wider one."""
+"""Subclasses come before their base classes."""
 _MAX_CAUSES = 20
 
 
 def why_unreachable(error: BaseException) -> str:
-    """Why a connection failed: the first of its causes that says so, else the name of the error. Names no address."""
+    """Returns why a connection failed, by its first telling cause, or the type of the error. Names no address."""
     for cause in _causes(error):
         if isinstance(cause, OSError) and cause.errno in _NO_WAY:
             return "there is no way to it from here"
@@ -31,7 +31,7 @@ def why_unreachable(error: BaseException) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and what stands behind it, the nearest first."""
+    """Yields the error and its causes, the nearest first."""
     waiting = [error]
     for _ in range(_MAX_CAUSES):
         if not waiting:

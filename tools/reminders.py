@@ -1,6 +1,6 @@
-"""The tool `remind`: what the person wants to be told later, or to have asked for them, once or again and again.
+"""The tool `remind`: tells the person something later, or asks a question for them, once or repeatedly.
 
-The model fills in a time that it has worked out; nothing here guesses at what people mean by "next Friday".
+The model has to work out the time; nothing here guesses what people mean by "next Friday".
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _MAX_DELAY_SECONDS = 5 * 366 * 86_400
 
 
 class RemindArguments(Arguments):
-    """What is to be done with reminders."""
+    """What to do with reminders."""
 
     action: Literal["set", "list", "cancel", "timezone"] = Field(
         description="set needs text and a time; cancel needs number; timezone keeps where the person lives."
@@ -68,7 +68,7 @@ def _intent(given: RemindArguments) -> Intent:
 
 
 class Remind:
-    """Plans, lists and cancels the reminders of the person who asks, in the conversation they ask in."""
+    """Plans, lists and cancels a person's reminders in the conversation."""
 
     spec = ToolSpec(
         name="remind",
@@ -91,7 +91,7 @@ class Remind:
         | {"action=set"},
         looking=frozenset({"action=list"}),
         allows_always=True,
-        # What is worked on later, by itself, is agreed to each time.
+        # Work that is done later, without the person, has to be approved each time.
         asks_always=frozenset({"prompt", "action=cancel", "action=timezone"}),
     )
 
@@ -99,10 +99,10 @@ class Remind:
         self._reminders = reminders
 
     async def run(self, arguments: RemindArguments, context: ToolContext) -> Result:
-        """What is planned after it.
+        """Returns the reminders that the action is about.
 
         Raises:
-            ToolError: as the port has it; `BadArguments` where something is missing for the action.
+            ToolError: as the port; `BadArguments` if the action lacks an argument.
         """
         match arguments.action:
             case "set":

@@ -1,7 +1,7 @@
-"""Text on its way to a model: tags taken out, invisible characters dropped, results cut to size. All pure.
+"""Prepares text for a model: strips tags, drops invisible characters, cuts results to size. Pure functions.
 
-`plain`, `clean_line` and `clean_text` are for one text, `fit_json` for a tool's whole result. What the text means, and
-that it is data and no instruction, is the caller's to say.
+`plain`, `clean_line` and `clean_text` are for single texts, `fit_json` for the whole result of a tool. Callers have to
+say what the text means, and that it is data and no instruction.
 """
 
 import html
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
 
-# Characters that nobody sees and that can carry orders past the eye of a person: control characters (but tab and
-# line feed), lone surrogates (which also break every encoder behind us), zero-width and bidirectional controls,
-# Unicode tags, and the variation selectors that no emoji uses.
-# The flags of England, Scotland and Wales are spelled in tags: one sign, then letters that nobody sees.
+# Invisible characters, which can hide instructions from people: control characters (except tab and line feed), lone
+# surrogates (which also break every later encoder), zero-width and bidirectional controls, Unicode tags, and the
+# variation selectors that no emoji uses.
+# The flags of England, Scotland and Wales are spelled with tags: one symbol, then invisible letters.
 _FLAGS = "|".join(
     "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in place) + "\U000e007f"
     for place in ("gbeng", "gbsct", "gbwls")
@@ -27,38 +27,38 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-# Signs that are an emoji, or become one: the only ones whose looks a variation selector changes.
+# Characters that are, or can become, emoji: the only ones that a variation selector changes.
 _EMOJI = "\u00a9\u00ae\u203c\u2049\u2100-\u214f\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 _IDLE_SELECTORS = re.compile(f"(?<![#*0-9{_EMOJI}])[\ufe0e\ufe0f]")
-# A joiner has work to do between two letters of a script that joins (Arabic, those of India and around), or between two
-# emoji; all others are hiding places.
+# Joiners belong between two letters of a joining script (Arabic, the Indic ones), or between two emoji; anywhere else
+# they can only hide something.
 _JOINED = f"\u0600-\u10ff\u1700-\u1cff\ua800-\uabff\ufb50-\ufdff\ufe0f\ufe70-\ufefe\U00010a00-\U00011fff{_EMOJI}"
 _JOINERS = re.compile(f"(?<=[{_JOINED}])([\u200c\u200d])(?=[{_JOINED}])|[\u200c\u200d]+")
 
-# Possessive, so that a tag that never ends is given up at once: the time stays in proportion to the text.
+# Possessive, so that an unclosed tag is given up at once and the time stays linear.
 _TAG = re.compile(r"<[/!?]?+([a-zA-Z-][a-zA-Z0-9]*+)[^<>]*+>")
-# Python refuses to read integers of more than 4,300 digits; no character has a number this long.
+# No character has a number this long, and Python refuses to read integers of more than 4,300 digits.
 _ENDLESS_ENTITY = re.compile(r"&#[0-9]{9,};?")
 _INLINE_TAGS = frozenset(
     {"a", "abbr", "b", "code", "em", "font", "i", "mark", "s", "small", "span", "strong", "u", "wbr"}
 )
 
 MIN_FITTED_CHARS = 200
-"""The least that `fit_json` can be asked for: room for a mark."""
+"""The smallest limit for `fit_json`, which leaves space for a mark."""
 
-_MIN_CUT_CHARS = 40  # characters of a text that stay before lists lose items
+_MIN_CUT_CHARS = 40  # texts keep at least this many characters before lists lose items
 _DEEPEST = 24  # levels; far above any result, far below Python's recursion limit
 _MAX_INTEGER_BITS = 14_000  # 4,215 digits: json and str refuse integers of more than 4,300
 _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 
 def clean_text(text: str) -> str:
-    """The text without control characters, lone surrogates, bidirectional, zero-width and Unicode tag characters.
+    """Removes control characters, lone surrogates, and bidirectional, zero-width and Unicode tag characters.
 
-    Tabs and line feeds stay (other line ends become line feeds), and so do joiners within scripts and emoji, and the
-    selectors that make a sign an emoji.
+    Tabs and line feeds stay (other line ends become line feeds), as do joiners within scripts and emoji, and the
+    selectors that turn a character into an emoji.
     """
-    if text.isascii() and text.isprintable():  # most texts, and much cheaper to ask than to search
+    if text.isascii() and text.isprintable():  # true of most texts, and much cheaper than a search
         return text
     with_line_feeds = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     visible = _IDLE_SELECTORS.sub("", _INVISIBLE.sub(lambda found: found[1] or "", with_line_feeds))
@@ -66,25 +66,25 @@ def clean_text(text: str) -> str:
 
 
 def clean_line(text: str) -> str:
-    """`clean_text` on one line: white space collapsed."""
+    """Like `clean_text`, with white space collapsed to one line."""
     return " ".join(clean_text(text).split())
 
 
 def plain(html_snippet: str) -> str:
-    """The words of a snippet of HTML on one line: tags gone, entities read, `clean_line`.
+    """Returns the text of an HTML snippet on one line: without tags, with entities decoded, cleaned by `clean_line`.
 
-    For the short snippets of search engines, not for pages: what stands inside a script or style stays as text.
-    Takes time in proportion to the snippet, whatever is in it.
+    For the short snippets of search engines, not for pages: the content of script and style elements stays. Takes
+    linear time, whatever the snippet contains.
     """
-    # Nothing stands where a tag within a line was, a space between blocks.
+    # An inline tag leaves nothing, a block tag a space.
     bare = _TAG.sub(lambda tag: "" if tag[1].lower() in _INLINE_TAGS else " ", html_snippet)
     return clean_line(html.unescape(_ENDLESS_ENTITY.sub("", bare)))
 
 
 def shorten(text: str, max_chars: int) -> str:
-    """At most `max_chars` characters of the text (at least 1), ending in an ellipsis where something was cut.
+    """Returns at most `max_chars` characters of the text (at least 1), ending in an ellipsis if it was cut.
 
-    Cut behind a word where one ends in the second half, else behind a character, never within one.
+    Cuts after a word if one ends in the second half, otherwise after a character, never within one.
     """
     if len(text) <= max_chars:
         return text
@@ -94,12 +94,12 @@ def shorten(text: str, max_chars: int) -> str:
 
 
 def fit_json(data: Mapping[str, Any], max_chars: int) -> str:
-    """The JSON text of `data`, compact and in plain Unicode, in at most `max_chars` characters (at least 200).
+    """Returns `data` as compact JSON in plain Unicode, in at most `max_chars` characters (at least 200).
 
-    Whatever `data` holds, the text is valid JSON of an object and can be encoded. Every text in it is `clean_text`;
-    what JSON does not know becomes its `str`, a float that is no number becomes null. Where it is too long the longest
-    texts are cut first, then the longest lists lose items at their tail, then objects lose entries; each cut leaves a
-    mark that says how much is missing.
+    Whatever `data` contains, the result is a valid JSON object and can be encoded. All texts are cleaned by
+    `clean_text`, unknown types become their `str`, and floats that are no numbers become null. If it is too long, the
+    longest texts are cut first, then the longest lists lose items at the end, then objects lose entries; each cut
+    leaves a mark that says how much is missing.
     """
     if max_chars < MIN_FITTED_CHARS:
         raise ValueError(f"max_chars must be at least {MIN_FITTED_CHARS}")
@@ -111,7 +111,7 @@ def fit_json(data: Mapping[str, Any], max_chars: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Caps:
-    """How much of each text, list and object stays."""
+    """Limits for each text, list and object."""
 
     chars: int
     items: int
@@ -119,12 +119,12 @@ class _Caps:
 
 
 def _caps_that_fit(whole: Mapping[str, Any], max_chars: int) -> _Caps:
-    """The widest caps found that fit: texts give way first, then lists, then objects; then texts take what is left."""
+    """Finds the widest limits that fit: shortens texts first, then lists, then objects; gives texts what is left."""
 
     def fits(caps: _Caps) -> bool:
         return len(_dump(_cut(whole, caps))) <= max_chars
 
-    # No text, list or object that is longer than this fits, so nothing wider needs to be tried.
+    # Nothing longer than this fits, so nothing wider needs to be tried.
     items, entries = max_chars // 2, max_chars // 4
     if not fits(_Caps(_MIN_CUT_CHARS, items, entries)):
         items = _largest(lambda count: fits(_Caps(_MIN_CUT_CHARS, count, entries)), items)
@@ -135,9 +135,9 @@ def _caps_that_fit(whole: Mapping[str, Any], max_chars: int) -> _Caps:
 
 
 def _largest(fits: Callable[[int], bool], below: int) -> int:
-    """The largest number under `below` that fits, as far as doubling and halving find it; 0 where none does.
+    """Returns the largest number under `below` that fits, found by doubling and halving; 0 if none does.
 
-    From below, for what is far too large is also slow to try.
+    Searches from below, as limits that are far too large are slow to try.
     """
     high = 1
     while high < below and fits(high):
@@ -165,7 +165,7 @@ def _cut(item: Any, caps: _Caps) -> Any:
 
 
 def _character_end(text: str, end: int) -> int:
-    """The last place at or before `end` where a character, as people see it, ends."""
+    """Returns the last end of a grapheme at or before `end`."""
     if end >= len(text):
         return len(text)
     from wcwidth import grapheme_boundary_before  # noqa: PLC0415 - only when something is cut, its tables
@@ -174,7 +174,7 @@ def _character_end(text: str, end: int) -> int:
 
 
 def _jsonable(item: Any, levels: int) -> Any:
-    """The item in types that `json` writes without loss or surprise, at most `levels` deep."""
+    """Converts an item to types that `json` writes faithfully, at most `levels` deep."""
     if isinstance(item, str):
         return clean_text(item)
     if item is None or isinstance(item, bool):

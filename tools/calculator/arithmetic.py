@@ -1,11 +1,11 @@
-"""Arithmetic that can neither hang nor grow: every operator and function checks the size of its result beforehand.
+"""Bounded arithmetic: every operator and function checks the size of its result before computing it.
 
 Numbers are exact integers of at most `MAX_BITS` bits, and decimals of 30 digits with exponents up to 9,999, so that
-0.1 + 0.2 is 0.3. The context `bounded_context` must be in force; what it traps (`decimal.Overflow`, `InvalidOperation`)
-and `BadArguments` are the only failures. Reading expressions is the calculator's part.
+0.1 + 0.2 is 0.3. Use it within `bounded_context`. The only errors are those that it traps (`decimal.Overflow`,
+`InvalidOperation`) and `BadArguments`. `tools.calculator.tool` reads expressions.
 
-Source of the bounds: measurements of 2026-11-21 over 108 hostile expressions and 300,000 random ones. Time-outs do not
-help: an operation on large integers holds Python's global lock until it is done.
+Source of the bounds: measurements of 2026-11-21 over 108 hostile expressions and 300,000 random ones. Timeouts do not
+help, because an operation on large integers holds Python's global lock until it is done.
 """
 
 import decimal
@@ -22,17 +22,17 @@ from tools.errors import BadArguments
 Number = int | Decimal
 
 MAX_BITS = 14_000
-"""4,215 decimal digits; Python refuses to write integers of more than 4,300."""
+"""4,215 decimal digits; Python refuses to print integers of more than 4,300."""
 
 EXACT_DIGITS = 30
-"""What a decimal is computed with."""
+"""The precision of decimals."""
 
 EXPONENTS = range(-9_999, 10_000)
-"""What the exponent of a decimal may be."""
+"""The allowed exponents of decimals."""
 
 _MAX_FACTORIAL = 1_400
 _MAX_PLACES = 30
-_NOTHING = 1e-15  # where a result of floating point is meant to be zero, like the sine of pi
+_NOTHING = 1e-15  # floating-point results below this are meant to be zero, like the sine of pi
 _CONTEXT = decimal.Context(
     prec=EXACT_DIGITS,
     rounding=decimal.ROUND_HALF_EVEN,
@@ -48,16 +48,16 @@ _PHI = Decimal("1.6180339887498948482045868343656381177")
 
 
 def bounded_context() -> AbstractContextManager[decimal.Context]:
-    """The context in which all of this module computes; one for each evaluation, for it remembers inexactness."""
+    """Returns the context for all arithmetic here; a new one for each evaluation, as it remembers inexactness."""
     return decimal.localcontext(_CONTEXT)
 
 
 def checked_function(function: Callable[..., Number], name: str, *, count: int | None = None) -> Callable[..., Number]:
-    """The function, called with the right count of numbers only, giving numbers of allowed size only.
+    """Wraps a function so that it takes only the right count of numbers and returns only numbers of allowed size.
 
-    A list as its one argument stands for its items. `count` is how many numbers a function takes that is not written in
-    Python: to read the signature of one, `inspect` copies the table of all modules and leaves the copy to the garbage
-    collector, which made 3 MB of a process with Claude (CPython 3.11, `inspect._signature_fromstr`).
+    A single list stands for its items. `count` is the number of arguments of a function not written in Python: to read
+    its signature, `inspect` would copy the table of all modules and leave the copy to the garbage collector, which cost
+    a process with Claude 3 MB (CPython 3.11, `inspect._signature_fromstr`).
     """
     least, most = (count, count) if count is not None else _arity(function)
 
@@ -68,7 +68,7 @@ def checked_function(function: Callable[..., Number], name: str, *, count: int |
             raise BadArguments(f"{name} takes numbers, not functions or lists of lists.")
         if not least <= len(numbers) <= most:
             raise BadArguments(f"{name} takes {_count_in_words(least, most)}, not {len(numbers)}.")
-        # Rounded first: constants have more digits than are computed with, which would show in pi - tau/2.
+        # Rounded first: constants have more digits than the precision, which would show in pi - tau/2.
         result = function(*(+number for number in numbers))
         if isinstance(result, int):
             _check_bits(result.bit_length())
@@ -96,7 +96,7 @@ def _check_bits(bits: int) -> None:
 
 
 def _whole(number: Number, what: str) -> int:
-    """The number as an integer.
+    """Returns the number as an integer.
 
     Raises:
         BadArguments: it has a fraction; `what` names what takes whole numbers only.
@@ -114,7 +114,7 @@ def _as_integer(whole: Decimal) -> int:
 
 
 def _approximate(number: Number) -> Decimal:
-    """The number in 30 digits: a root of an integer of 4,000 digits taken exactly costs more than a second."""
+    """Rounds the number to 30 digits: an exact root of an integer of 4,000 digits takes more than a second."""
     return +Decimal(number)
 
 
@@ -132,7 +132,7 @@ def _divide(left: Number, right: Number) -> Number:
 
 
 def _divide_down(left: Number, right: Number) -> Number:
-    """The quotient rounded towards minus infinity, as Python and mathematics have it; decimals round towards zero."""
+    """Returns the quotient rounded towards minus infinity, as in mathematics; decimals would round towards zero."""
     _check_divisor(right)
     if isinstance(left, int) and isinstance(right, int):
         return left // right
@@ -140,7 +140,7 @@ def _divide_down(left: Number, right: Number) -> Number:
 
 
 def _modulo(left: Number, right: Number) -> Number:
-    """The remainder, with the sign of the divisor."""
+    """Returns the remainder, with the sign of the divisor."""
     _check_divisor(right)
     if isinstance(left, int) and isinstance(right, int):
         return left % right
@@ -166,7 +166,7 @@ def _power(base: Number, exponent: Number) -> Number:
 def _whole_power(base: int, exponent: int) -> int:
     if abs(base) <= 1:
         return base if exponent % 2 else base * base if exponent else 1
-    # The least bits that the result can have: for 2**n exactly right, for other bases up to a bit a factor more.
+    # The fewest bits that the result can have: exact for 2**n, up to a bit per factor too few for other bases.
     _check_bits((base.bit_length() - 1) * exponent)
     return base**exponent
 
@@ -197,7 +197,7 @@ def _floor(number: Number) -> Number:
 
 
 def _round(number: Number, places: Number = 0) -> Number:
-    """Halves go away from zero, as in school; negative places round to tens, hundreds, ..."""
+    """Rounds halves away from zero, as taught in school; negative places round to tens, hundreds, ..."""
     count = _whole(places, "round, for its places,")
     if abs(count) > _MAX_PLACES:
         raise BadArguments(f"round takes at most {_MAX_PLACES} places.")
@@ -205,7 +205,7 @@ def _round(number: Number, places: Number = 0) -> Number:
         unit = 10 ** max(-count, 0)
         size = (abs(number) + unit // 2) // unit * unit
         return size if number >= 0 else -size
-    # In a context of its own: a number that was rounded on purpose is not an inexact one.
+    # In a context of its own: a number rounded on purpose is not inexact.
     with decimal.localcontext():
         exponent = number.as_tuple().exponent
         if isinstance(exponent, int) and exponent >= -count:
@@ -280,7 +280,7 @@ def _counts(items: Number, chosen: Number, name: str) -> tuple[int, int]:
 
 
 def _in_floating_point(function: Callable[..., float], name: str) -> Callable[..., Number]:
-    """A function of Python's `math` of one or two numbers; its last digit or two are noise and cut later."""
+    """Wraps a function of Python's `math`; its last one or two digits are noise, which is cut later."""
 
     def call(*numbers: Number) -> Number:
         try:
@@ -352,10 +352,10 @@ FUNCTIONS: Mapping[str, Callable[..., Number]] = {
         for name, function in _FLOATING.items()
     },
 }
-"""What an expression may call, by name; angles are in radians, `log` is the natural logarithm unless given a base."""
+"""The functions by name. Angles are in radians; `log` is the natural logarithm unless given a base."""
 
 CONSTANTS: Mapping[str, Number] = {"pi": PI, "e": E, "tau": _TAU, "phi": _PHI}
-"""What an expression may name."""
+"""The constants by name."""
 
 OPERATORS = {
     "+": checked_function(operator.add, "+", count=2),
@@ -366,9 +366,9 @@ OPERATORS = {
     "%": checked_function(_modulo, "%"),
     "**": checked_function(_power, "^"),
 }
-"""What may stand between two numbers."""
+"""The binary operators."""
 
 _SIGNS: Mapping[str, Callable[[Number], Number]] = {"+": lambda number: +number, "-": lambda number: -number}
 
 SIGNS = {sign: checked_function(function, sign) for sign, function in _SIGNS.items()}
-"""What may stand before a number."""
+"""The signs before a number."""

@@ -1,10 +1,10 @@
-"""The tool `calculate`: what an expression comes to, exactly where that is possible.
+"""The tool `calculate`: the value of an expression, exact where possible.
 
-`value` is the whole of it, pure: it reads the expression as people and models write it, refuses what is longer, deeper
-or other than arithmetic, and lets simpleeval walk the rest over the operators and functions of
-`tools.calculator.arithmetic`, which bound every step. So it may run on the event loop: the worst expression found takes
-a few milliseconds. The only home of simpleeval. On its own simpleeval 1.0.8 lets a few characters run for minutes or
-take gigabytes.
+`value` does all of the work and is pure. It reads the expression as people and models write it, refuses whatever is too
+long, too deep or no arithmetic, and lets simpleeval evaluate the rest with the operators and functions of
+`tools.calculator.arithmetic`, which bound every step. It can therefore run on the event loop: the worst expression
+found takes a few milliseconds. With simpleeval 1.0.8 alone, a few characters can run for minutes or take gigabytes.
+Only this module uses simpleeval.
 """
 
 import ast
@@ -37,7 +37,7 @@ from tools.text import clean_text
 MAX_EXPRESSION_CHARS: Final = 500
 _MAX_NAME_CHARS = 40
 _MAX_NODES = 200
-_MAX_DEPTH = 100  # a sum of a hundred amounts is as deep
+_MAX_DEPTH = 100  # reached by a sum of a hundred amounts
 
 _SIGNS_AND_NAMES = str.maketrans(
     dict.fromkeys("×⋅·∙∗", "*")
@@ -51,7 +51,7 @@ _TIMES = re.compile(r"(?<=[0-9)]) +x +(?=[0-9(])")
 _PERCENTAGE = re.compile(r"%\s*($|[a-z*/)+-])")
 
 _READABLE_DIGITS = 15
-_READABLE_ZEROS = 7  # behind the point, before an exponent is easier to read
+_READABLE_ZEROS = 7  # after the point; with more, an exponent is easier to read
 _READABLE = decimal.Context(
     prec=_READABLE_DIGITS, rounding=decimal.ROUND_HALF_EVEN, Emin=EXPONENTS[0], Emax=EXPONENTS[-1]
 )
@@ -79,7 +79,7 @@ _ARITHMETIC_ONLY = "Only numbers, the signs + - * / // % ^, brackets and functio
 
 
 class CalculatorArguments(Arguments):
-    """What is to be calculated."""
+    """The expression to calculate."""
 
     expression: str = Field(
         min_length=1,
@@ -105,10 +105,10 @@ class Calculator:
     )
 
     async def run(self, arguments: CalculatorArguments, context: ToolContext) -> Result:
-        """The expression and its result, both as text.
+        """Returns the expression and its result, both as text.
 
         Raises:
-            BadArguments: it cannot be read, is not defined or is too large; the message says which.
+            BadArguments: the expression is unreadable or undefined, or its value too large; the message says which.
         """
         del context
         result = _spell(value(arguments.expression))
@@ -116,15 +116,15 @@ class Calculator:
 
 
 def value(expression: str) -> Number:
-    """What the expression comes to: an exact integer of at most 4,215 digits, or a finite decimal.
+    """Returns the value of an expression: an exact integer of at most 4,215 digits, or a finite decimal.
 
-    A decimal is exact where 30 digits hold it (0.1 + 0.2 is 0.3), else rounded to 15 digits; a result without a
-    fraction is an integer. Written forms are understood: `^` is a power, as are superscript digits; ×, ÷, −, π and √,
-    full-width characters and the digits of other scripts count as what they mean; an equals sign at the end is
-    ignored. `%` is the remainder only. A comma within a number is refused, for 1,234 is two things in two countries.
+    A decimal is exact if it fits in 30 digits (0.1 + 0.2 is 0.3), otherwise rounded to 15 digits; a result without a
+    fraction is an integer. Written forms are understood: `^` and superscript digits are powers; ×, ÷, −, π and √,
+    full-width characters and digits of other scripts work as expected; an equals sign at the end is ignored. `%` is
+    always the remainder. Commas within numbers are refused, as 1,234 means two things in two countries.
 
     Raises:
-        BadArguments: whatever else it is; nothing else is ever raised.
+        BadArguments: the only error, for everything else.
     """
     text = _normal(expression)
     tree = _parse(text)
@@ -137,7 +137,7 @@ def value(expression: str) -> Number:
 
 
 def _evaluate(text: str, tree: ast.expr) -> Number:
-    """What the tree of the text comes to, by simpleeval with everything taken out but arithmetic."""
+    """Evaluates the tree of the text by simpleeval, reduced to arithmetic."""
     evaluator = _SimpleEval(operators=_OPERATORS, functions=FUNCTIONS, names=CONSTANTS)
 
     def literal(node: ast.Constant) -> Number:
@@ -159,12 +159,12 @@ def _literal(node: ast.Constant, text: str) -> Number:
         raise BadArguments(_ARITHMETIC_ONLY)
     if isinstance(node.value, int):
         return node.value
-    # The digits as they were written: a float has lost those behind the seventeenth.
+    # The digits as written: a float has lost those after the seventeenth.
     return +Decimal(ast.get_source_segment(text, node) or "")
 
 
 def _readable(number: Number) -> Number:
-    """The number as people want it: exact where it is, else rounded to 15 digits; whole numbers as integers."""
+    """Returns the number as people want it: rounded to 15 digits unless exact, whole numbers as integers."""
     if isinstance(number, int):
         return number
     settled = +number
@@ -178,7 +178,7 @@ def _readable(number: Number) -> Number:
 
 
 def _spell(number: Number) -> str:
-    """The digits of a readable number; with an exponent where it is very large or very small."""
+    """Returns the digits of a readable number, with an exponent if it is very large or very small."""
     if isinstance(number, int):
         return str(number)
     exponent = number.as_tuple().exponent
@@ -187,7 +187,7 @@ def _spell(number: Number) -> str:
 
 
 def _normal(expression: str) -> str:
-    """The expression in the characters of Python's arithmetic, on one line."""
+    """Rewrites the expression in Python's arithmetic, on one line."""
     if len(expression) > MAX_EXPRESSION_CHARS:
         raise BadArguments(f"The expression is too long: at most {MAX_EXPRESSION_CHARS} characters.")
     powers = _SUPERSCRIPT.sub(lambda power: f"**({power[0].translate(_SUPERSCRIPT_DIGITS)})", clean_text(expression))
@@ -199,10 +199,10 @@ def _normal(expression: str) -> str:
 
 
 def _digit(character: str) -> str:
-    """A decimal digit of any script as 0 to 9, every other character as it is.
+    """Returns a decimal digit of any script as 0 to 9, and every other character unchanged.
 
     Raises:
-        BadArguments: a number such as ½ or ①, which the next step would turn into something else.
+        BadArguments: a number such as ½ or ①, which normalization would turn into something else.
     """
     category = unicodedata.category(character)
     if category == "Nd":
@@ -215,7 +215,7 @@ def _digit(character: str) -> str:
 def _parse(text: str) -> ast.expr:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # Python only warns of "2if 3else 4" and of calling a number
+            warnings.simplefilter("error")  # Python only warns about "2if 3else 4" and about calling a number
             return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise BadArguments(_reading_hint(text)) from error
@@ -232,7 +232,7 @@ def _reading_hint(text: str) -> str:
 
 
 def _check_shape(tree: ast.expr) -> None:
-    """Refuse, before anything is calculated, what is too large or no arithmetic."""
+    """Refuses expressions that are too large or no arithmetic, before anything is calculated."""
     if isinstance(tree, ast.Tuple):
         raise BadArguments(_COMMA)
     for count, (node, depth) in enumerate(_nodes(tree)):
@@ -242,7 +242,7 @@ def _check_shape(tree: ast.expr) -> None:
 
 
 def _nodes(tree: ast.expr) -> Iterator[tuple[ast.expr, int]]:
-    """Every expression within the tree with its depth, in no particular order."""
+    """Yields every expression within the tree with its depth, in no particular order."""
     waiting = [(tree, 0)]
     while waiting:
         node, depth = waiting.pop()
@@ -263,7 +263,7 @@ def _check_node(node: ast.expr) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """A foreign error as a sentence."""
+    """Explains a foreign error in a sentence."""
     if isinstance(error, simpleeval.FunctionNotDefined):
         return _unknown("function", error, FUNCTIONS)
     if isinstance(error, simpleeval.NameNotDefined):

@@ -1,6 +1,6 @@
-"""Rates between currencies, from Frankfurter, without a key.
+"""Exchange rates from Frankfurter, which needs no key.
 
-All rates are asked for at once and kept in memory for an hour, so Frankfurter never learns who converts what.
+All rates are fetched at once and kept in memory for an hour, so Frankfurter never learns what is converted.
 
 Source: frankfurter.dev and the repository lineofflight/frankfurter (`lib/versions/v2.rb`), 2026-11-22: `/v2/rates`
 gives one row per currency against the euro, blended from the reference rates of central banks, once a working day.
@@ -24,12 +24,12 @@ _SERVICE = "Frankfurter"
 _BASE = "EUR"
 _KEPT_FOR = timedelta(hours=1)
 
-# By way of its text: a float's own decimals are longer than what was written.
+# Via its text, as the exact decimals of a float are longer than what was written.
 _Written = Annotated[Decimal, BeforeValidator(lambda given: str(given) if isinstance(given, float) else given)]
 
 
 class _Row(BaseModel):
-    """What one euro was worth in a currency on a day."""
+    """The value of one euro in a currency on a day."""
 
     date: date
     base: str
@@ -39,32 +39,32 @@ class _Row(BaseModel):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExchangeRate:
-    """What one unit of a currency is worth in another."""
+    """The value of one unit of a currency in another."""
 
     value: Decimal
     day: date
-    """The day that it holds for; of two days the earlier."""
+    """The day it is valid for; the earlier of the two currencies' days."""
 
 
 class ExchangeRates:
-    """Knows what currencies are worth; one question under way at a time, the others wait for its answer."""
+    """Provides exchange rates. Only one request is made at a time; other callers wait for its answer."""
 
     def __init__(self, *, http: Http, base_url: str, timeout_seconds: float) -> None:
         self._http = http
         self._url = f"{base_url}/v2/rates"
         self._timeout_seconds = timeout_seconds
         self._kept: tuple[datetime, Mapping[str, _Row]] | None = None
-        """All rates, and when they were asked for."""
+        """All rates, and when they were fetched."""
         self._asking = asyncio.Lock()
 
     async def rate(self, source: str, target: str, now: datetime) -> ExchangeRate:
-        """The newest rate between two codes of ISO 4217 in capital letters.
+        """Returns the newest rate between two ISO 4217 codes in capital letters.
 
-        While Frankfurter does not answer, the rates of before are given: their day says how old they are.
+        While Frankfurter does not answer, returns earlier rates; their day tells how old they are.
 
         Raises:
-            NotFound: there is no rate for one of them; the message names it.
-            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: no rates at all.
+            NotFound: there is no rate for one of the codes; the message names it.
+            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: there are no rates at all.
         """
         async with self._asking:
             if self._kept is None or not self._kept[0] <= now < self._kept[0] + _KEPT_FOR:

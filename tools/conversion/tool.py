@@ -1,6 +1,5 @@
-"""The tool `convert`: an amount into another unit of measurement or another currency.
-
-What a unit is stands in `tools.conversion.units`, what currencies are worth in `tools.conversion.rates`.
+"""The tool `convert`: converts amounts between units of measurement (`tools.conversion.units`) and between currencies
+(`tools.conversion.rates`).
 """
 
 import asyncio
@@ -25,7 +24,7 @@ _DECIMALS = Decimal("0.01")
 
 
 class ConvertArguments(Arguments):
-    """How much of what, and into what."""
+    """The amount, its unit and the unit to convert it to."""
 
     amount: float = Field(ge=-_MAX_AMOUNT, le=_MAX_AMOUNT, allow_inf_nan=False, description="How much.")
     unit: str = Field(
@@ -60,7 +59,7 @@ class Convert:
     )
 
     async def run(self, arguments: ConvertArguments, context: ToolContext) -> Result:
-        """The amount before and after, each with its unit in full.
+        """Returns the amount before and after, each with the full name of its unit.
 
         Raises:
             BadArguments: a unit is unknown or ambiguous, or the two measure different things.
@@ -70,7 +69,7 @@ class Convert:
         amount = Decimal(repr(arguments.amount))
         if _CURRENCY.fullmatch(arguments.unit) and _CURRENCY.fullmatch(arguments.to):
             return await self._convert_currency(amount, arguments, context)
-        async with self._measuring:  # the first question builds pint's table, which takes half a second
+        async with self._measuring:  # the first conversion builds pint's table, which takes half a second
             source, target, carried_amount = await asyncio.to_thread(_convert_units, amount, arguments)
         return Result(
             data={"from": _spell_amount(amount, source.name), "to": _spell_amount(carried_amount, target.name)}
@@ -105,7 +104,7 @@ def _spell_amount(amount: Decimal, name: str) -> str:
 
 
 def _plain(number: Decimal) -> str:
-    """The number without idle zeros; with a power of ten only where it is very large or very small."""
+    """Returns the number without trailing zeros, with an exponent only if it is very large or very small."""
     if not number:
         return "0"
     exact = number.normalize()

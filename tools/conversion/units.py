@@ -1,16 +1,16 @@
-"""Units of measurement by their names, and amounts carried from one into another. The only home of pint.
+"""Reads the names of units of measurement, and converts amounts between them. Only this module uses pint.
 
-    unit("miles per hour") -> Unit          read by a small grammar of our own; pint only ever sees single names
+    unit("miles per hour") -> Unit          parsed by a small grammar here; pint only sees single names
     convert_amount(Decimal(5), unit, unit) -> Decimal
 
-    text = part { ( "/" | " per " | "*" ) part }        everything behind the first "/" or "per" divides
+    text = part { ( "/" | " per " | "*" ) part }        everything after the first "/" or "per" divides
     part = [ count ] [ "square" | "cubic" ] name [ "^" ] [ power ]
 
-A name that means different amounts to different people (ton, gallon, cup, horsepower, calories) is not guessed: the
+Names that mean different amounts to different people (ton, gallon, cup, horsepower, calories) are not guessed: the
 error lists the exact names.
 
 Source: pint 0.25.3, its table of units (SI, NIST and imperial definitions) and its behaviour, 2026-11-22. Importing it
-takes 0.3 seconds and 3 MB, building its table half a second more, which is why that waits for the first question.
+takes 0.3 seconds and 3 MB, building its table another half second, so both wait for the first conversion.
 """
 
 import functools
@@ -23,7 +23,7 @@ from tools.errors import BadArguments
 from tools.text import clean_text
 
 MAX_CHARS = 80
-"""The longest text that is read as a unit."""
+"""The most characters of a unit."""
 
 _MAX_PARTS = 6
 _DIGITS = 40
@@ -39,7 +39,7 @@ _PART = re.compile(
 )
 _POWERS = {"square": 2, "sq": 2, "²": 2, "cubic": 3, "cu": 3, "³": 3}
 
-# What people write and pint reads otherwise or not at all: first as it is written, then in lower case.
+# What people write but pint misreads or does not know: first as written, then in lower case.
 _SYMBOLS = (
     {"PS": "metric_horsepower", "Cal": "kilocalorie"}
     | {"kb": "kilobit", "Mb": "megabit", "Gb": "gigabit", "Tb": "terabit"}
@@ -78,7 +78,7 @@ _SHORT = (
     | {"tbsp": "tablespoon", "tsp": "teaspoon", "hp": "horsepower", "cwt": "hundredweight"}
 )  # fmt: skip
 _SCALES = frozenset({"degree_Celsius", "degree_Fahrenheit", "degree_Reaumur"})
-# pint's names of the American measures, which are nothing but the bare words.
+# pint's names of American measures, which are the bare words.
 _EXACT_NAMES = {
     name: f"US {name}" for name in ("gallon", "quart", "pint", "cup", "gill", "tablespoon", "teaspoon", "barrel")
 } | {"fluid_ounce": "US fluid ounce", "ton": "short ton", "UK_ton": "long ton", "horsepower": "mechanical horsepower"}
@@ -86,21 +86,21 @@ _EXACT_NAMES = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unit:
-    """A unit that an amount can be carried into and out of."""
+    """A unit to convert from or to."""
 
     name: str
-    """In full words, such as `kilometer/hour`, so that a wrong reading shows."""
+    """In full words, such as `kilometer/hour`, so that a misreading shows."""
     count: Decimal
-    """How many of `measure` make one of it."""
+    """How many of `measure` make one unit."""
     measure: Any
     """Pint's own unit."""
 
 
 def unit(text: str) -> Unit:
-    """The unit that a text of at most `MAX_CHARS` characters names.
+    """Parses the name of a unit, of at most `MAX_CHARS` characters.
 
     Raises:
-        BadArguments: it names none, or one that has several meanings: the message lists them.
+        BadArguments: there is no such unit, or it has several meanings, which the message lists.
     """
     parts = _parts(text)
     count, measure = Decimal(1), _table().Unit("")
@@ -114,10 +114,10 @@ def unit(text: str) -> Unit:
 
 
 def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
-    """The amount in the target unit; distance per volume and volume per distance (fuel) turn into each other.
+    """Converts an amount; distance per volume and volume per distance (fuel) convert into each other, too.
 
     Raises:
-        BadArguments: the two measure different things, or the amount means nothing there.
+        BadArguments: the two units measure different things, or the amount makes no sense.
     """
     with localcontext(Context(prec=_DIGITS)):
         try:
@@ -150,7 +150,7 @@ def _kind(measure: Any) -> str:
 
 
 def _parts(text: str) -> tuple[tuple[str, bool], ...]:
-    """The parts of the text, each with whether it divides."""
+    """Returns the parts of the text, each with whether it divides."""
     if len(text) > MAX_CHARS:
         raise BadArguments(f"A unit has at most {MAX_CHARS} characters.")
     first, *divisors = _DIVIDING.split(text.replace("º", "°").strip())
@@ -162,7 +162,7 @@ def _parts(text: str) -> tuple[tuple[str, bool], ...]:
 
 
 def _read_part(part: str, text: str, *, is_alone: bool) -> tuple[Decimal, Any]:
-    """How many of which of pint's units one part is."""
+    """Returns the count and the pint unit of one part."""
     found = _PART.fullmatch(part)
     name = _pint_name(found["name"]) if found else ""
     if found is None or not name:
@@ -177,7 +177,7 @@ def _read_part(part: str, text: str, *, is_alone: bool) -> tuple[Decimal, Any]:
 
 
 def _pint_name(name: str) -> str:
-    """The name by which pint knows what a person calls a unit; empty where it knows none."""
+    """Returns pint's name for a unit as people call it; empty if it knows none."""
     written = re.sub(r"[\s-]+", "_", name.strip())
     key = written.lower()
     singular = key.removesuffix("s")
@@ -200,7 +200,7 @@ def _unknown(text: str) -> BadArguments:
 
 @functools.cache
 def _pint() -> Any:
-    """Pint itself; imported with the first question, for a start can do without its third of a second."""
+    """Imports pint with the first conversion, which saves a third of a second at the start."""
     import pint  # noqa: PLC0415 - see above
 
     return pint
@@ -208,7 +208,7 @@ def _pint() -> Any:
 
 @functools.cache
 def _table() -> Any:
-    """Pint's table of units, in decimal numbers."""
+    """Returns pint's table of units, with decimal numbers."""
     table = _pint().UnitRegistry(non_int_type=Decimal)
     for definition in _DEFINITIONS:
         table.define(definition)

@@ -1,9 +1,9 @@
-"""The operator's list of databases, from the JSON of one variable to checked values.
+"""Parses the operator's list of databases, the JSON of one variable.
 
     {"shop": {"address": "sqlite:///data/shop.db", "about": "the club's shop", "tables": {"orders": ["day", "total"]}}}
 
-What is wrong is told without repeating what was given: an address may hold a password. Whether the database is there,
-and has these tables, shows only when it is asked.
+Errors do not repeat what was given, as an address may contain a password. Whether a database exists and has these
+tables only shows when it is queried.
 """
 
 from collections.abc import Mapping
@@ -43,22 +43,22 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, allow_inf_nan=False)
 
     address: SecretStr
-    """`sqlite:///...` or `postgresql://...`: it may hold a password."""
+    """`sqlite:///...` or `postgresql://...`, perhaps with a password."""
     tables: Annotated[dict[_Identifier, _Columns], Field(min_length=1, max_length=50)]
-    """The columns that may be read, by table. A view is a table."""
+    """The readable columns by table or view."""
     about: _About = ""
-    """What is in it, for the model; "" where the operator says nothing."""
+    """What it contains, for the model."""
     max_rows: Annotated[int, Field(ge=1, le=500)] = 50
     """The most rows of an answer."""
     timeout_seconds: Annotated[float, Field(ge=0.1, le=60)] = 5
-    """For one question in all, opening and counting included."""
+    """The time limit of a query, including opening and counting."""
 
 
 class Access(_Entry):
-    """What the operator lets be read of one database."""
+    """What can be read of one database."""
 
     name: str
-    """How models call it."""
+    """Its name for models."""
     engine: Engine
 
 
@@ -67,16 +67,16 @@ _FIELDS = frozenset(_Entry.model_fields)
 
 
 def accesses_of(document: str) -> tuple[Access, ...]:
-    """The databases in the order in which they stand in the JSON.
+    """Returns the databases in the order of the JSON.
 
     Raises:
-        ValueError: it is no such JSON; the message says where, in one line, and holds no value.
+        ValueError: the JSON is not valid; the message says where, in one line, without any value.
     """
     try:
         entries = _ENTRIES.validate_json(document)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        # Where, in words of ours alone: a key that was given may be a password in the wrong place.
+        # Only our own names tell where: a given key may be a misplaced password.
         place = next((f"{part}: " for part in first["loc"] if part in _FIELDS), "")
         raise ValueError(f"must be JSON as docs/tools.md shows it: {place}{first['msg']}") from None
     return tuple(
@@ -86,7 +86,7 @@ def accesses_of(document: str) -> tuple[Access, ...]:
 
 
 def path_of(access: Access) -> str:
-    """The path of an SQLite database: absolute, what was escaped in the address read."""
+    """Returns the absolute path of an SQLite database, unescaped."""
     return "/" + unquote(urlsplit(access.address.get_secret_value()).path).lstrip("/")
 
 
@@ -98,7 +98,7 @@ def _engine(name: str, address: str) -> Engine:
         is_path = bool(parts.path.strip("/")) and "\x00" not in unquote(parts.path)
         is_whole = engine == "postgresql" or (is_path and not (parts.netloc or parts.query or parts.fragment))
     except ValueError:
-        raise ValueError(problem) from None  # the cause would hold the address
+        raise ValueError(problem) from None  # the cause would contain the address
     if engine is None or not is_whole:
         raise ValueError(problem)
     return engine

@@ -1,11 +1,10 @@
-"""What a question to a database consists of, whatever kind of database it is, and what comes back.
+"""Queries to a database of any kind, and their answers.
 
     TableQuery (the model's)  --> ReadableDatabase.ask --> Answer
                                   ReadableDatabase.describe --> TableState ...
 
-A question holds names only, and only such as the operator's list allows (`tools.databases.tool` sees to that). Left to
-others: how the names become SQL (`tools.databases.sql`), and how a database is opened and kept from writing (one module
-each).
+A query contains only names, and only those that the operator's list allows (`tools.databases.query` checks that). Left
+to others: how the names become SQL (`tools.databases.sql`), and how a database is opened read-only (one module each).
 """
 
 from collections.abc import Sequence
@@ -21,40 +20,40 @@ Operator = Literal[
 ]
 
 Kind = Literal["any", "integer", "number", "float", "truth", "text", "time", "uuid", "json", "array", "bytes", "other"]
-"""How a column behaves; `any` is SQLite's, where each cell has a type of its own."""
+"""How a column behaves; `any` is for SQLite, where each cell has its own type."""
 
 Precision = Literal["exactly", "about", "more than"]
 
 Scalar = str | int | float | bool
 
 Cell = str | int | float | bool | list[object] | dict[str, object] | None
-"""A value of an answer, in the types of JSON."""
+"""A value of an answer, as a JSON type."""
 
 MAX_CELL_CHARS = 300
-"""Where the text of a cell is cut, by the database itself."""
+"""The length at which the database cuts the text of a cell."""
 
 MAX_COUNTED = 10_000
-"""How far rows are counted: a table may have billions."""
+"""The most rows that are counted, as a table can have billions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Column:
-    """A column as the database has it."""
+    """A column as found in the database."""
 
     name: str
-    """As the access spells it."""
+    """Its name as spelled in the access."""
     stored_name: str
-    """As the database spells it."""
+    """Its name as spelled in the database."""
     type: str
-    """As the database declares it, for the model."""
+    """Its declared type, for the model."""
     kind: Kind
     cast: str = "text"
-    """The type that values are given before they are compared with it; only of the adapter's own list."""
+    """The type to which values are cast for comparisons; always from the adapter's own list."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Condition:
-    """One condition on the rows."""
+    """A condition on rows."""
 
     column: str
     operator: Operator
@@ -64,16 +63,16 @@ class Condition:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measure:
-    """One figure about all rows, or about each group of them."""
+    """An aggregate over all rows or each group of them."""
 
     function: Function
     column: str | None
-    """None: the rows themselves are counted."""
+    """None: counts the rows."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Order:
-    """By what rows are ordered; rows without a value come last either way."""
+    """A sort key; rows without a value come last in either direction."""
 
     by: str | Measure
     descending: bool
@@ -81,14 +80,14 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TableQuery:
-    """What is asked of one table. Without groups and measures: its rows; else one row for each group."""
+    """A query to one table: its rows, or with groups or measures one row for each group."""
 
     table: str
     columns: tuple[str, ...]
-    """What is shown, in this order; with groups: the columns that the rows are grouped by."""
+    """The columns to show, in this order; with groups, the columns to group by."""
     where: tuple[Condition, ...]
     any_of: bool
-    """Whether one of the conditions is enough."""
+    """Whether one matching condition is enough."""
     is_grouped: bool
     measures: tuple[Measure, ...]
     order_by: tuple[Order, ...]
@@ -96,7 +95,7 @@ class TableQuery:
     offset: int
 
     def answer(self, rows: Sequence[tuple[Cell, ...]]) -> "Answer":
-        """The answer of these rows, of which one more was fetched than is shown; how many there are is not counted."""
+        """Makes the answer from the fetched rows, which include one more than the limit; counts no further rows."""
         has_more, is_beyond = len(rows) > self.limit, self.offset > 0 and not rows
         total = None if has_more or is_beyond else self.offset + len(rows)
         return Answer(rows=tuple(rows[: self.limit]), has_more=has_more, total=total)
@@ -107,52 +106,52 @@ class Answer:
     """The rows of an answer."""
 
     rows: tuple[tuple[Cell, ...], ...]
-    """At most as many as asked for; each with its shown columns, then its measures."""
+    """At most `limit` rows, each with its columns, then its measures."""
     has_more: bool
     total: int | None
-    """How many rows there are without limit and offset; None where they were not counted to their end."""
+    """The number of rows without limit and offset; None if they were not all counted."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TableState:
-    """One table that may be read, as it stands."""
+    """The present state of a readable table."""
 
     name: str
     columns: tuple[Column, ...] = ()
     rows: int | None = None
-    """None where counting would take long."""
+    """The number of rows; None if counting would take long."""
     precision: Precision = "exactly"
-    """How many rows there are: as many, as many by the database's statistics, or more than were counted."""
+    """Whether `rows` is exact, an estimate by the database, or the limit of counting."""
     problem: str = ""
-    """Why it cannot be read; "" where it can."""
+    """Why it cannot be read; "" if it can."""
 
 
 def no_table(name: str) -> Disabled:
-    """The error where a table of the operator's list is not in the database."""
+    """Returns the error for a table on the operator's list that the database does not have."""
     return Disabled(f"The operator lets the table {name!r} be read, but the database has none of that name.")
 
 
 def no_column(table: str, column: str) -> Disabled:
-    """The error where the table has no such column."""
+    """Returns the error for a column on the operator's list that the table does not have."""
     return Disabled(f"The operator lets {table}.{column} be read, but the table has no such column.")
 
 
 class ReadableDatabase(Protocol):
-    """One database of the operator."""
+    """A database of the operator."""
 
     async def ask(self, question: TableQuery) -> Answer:
-        """Answer a question. Cancellation stops the database, too.
+        """Answers a query. Cancellation stops the database, too.
 
         Raises:
-            BadArguments: a value does not fit its column, or the function does not.
-            Disabled: the operator has to act: the address, the login or the list of tables does not fit the database.
+            BadArguments: a value or function does not fit its column.
+            Disabled: the operator has to act: address, login or list of tables do not fit the database.
             Denied: the database itself forbids it.
             TimedOut, TooLarge, Unavailable: no answer in time, one that is too large, or none.
         """
         ...
 
     async def describe(self) -> tuple[TableState, ...]:
-        """The tables that may be read, in the order of the access.
+        """Returns the readable tables, in the order of the access.
 
         Raises:
             Disabled, TimedOut, Unavailable: as `ask`, for the database as a whole.

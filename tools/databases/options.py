@@ -1,4 +1,4 @@
-"""The settings of the tools that ask databases."""
+"""The settings of the database tools."""
 
 import importlib
 import importlib.util
@@ -30,11 +30,11 @@ class DbQueryOptions(Options):
 
     @property
     def accesses(self) -> tuple[Access, ...]:
-        """The databases in the order in which they are listed."""
+        """The databases in the listed order."""
         return () if self.databases is None else accesses_of(self.databases.get_secret_value())
 
     def missing(self) -> str | None:
-        """As `Options.missing`: a database, or what the only ones there are need."""
+        """See `Options.missing`: a database, or the package that all of them need."""
         if not (listed := self.accesses):
             return "DATABASES"
         if has_postgres() or any(access.engine == "sqlite" for access in listed):
@@ -42,12 +42,12 @@ class DbQueryOptions(Options):
         return POSTGRES_PACKAGE
 
     def lacking(self) -> str | None:
-        """As `Options.lacking`: PostgreSQL's."""
+        """See `Options.lacking`: the extra for PostgreSQL."""
         is_needed = any(access.engine == "postgresql" for access in self.accesses)
         return "postgres" if is_needed and not has_postgres() else None
 
     def seen_by(self) -> tuple[str, ...]:
-        """As `Options.seen_by`: the operator's own servers, if any."""
+        """See `Options.seen_by`: the operator's own servers, if any."""
         is_served = any(access.engine == "postgresql" for access in self.accesses)
         return ("your own PostgreSQL servers: the question",) if is_served else ()
 

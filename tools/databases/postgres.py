@@ -1,12 +1,12 @@
-"""A PostgreSQL database of the operator's, read and never written.
+"""Reads a PostgreSQL database of the operator, without ever writing to it.
 
-    connected --> BEGIN READ ONLY, the limits of the transaction --> the catalogue --> the one statement --> ROLLBACK
+    connect --> BEGIN READ ONLY, set limits --> read the catalogue --> run the statement --> ROLLBACK
 
-Each question has a connection of its own. Its limits hold for the transaction alone, for behind a pooler the session is
-shared with others. Everything but whole numbers and truth values is fetched as text, cut by the server: no type of a
-column, and no size of a cell, is then a matter of ours. Give Aldis a role that may select what is listed and no more.
+Each query has its own connection. The limits apply to the transaction only, because behind a pooler others share the
+session. Everything but integers and booleans is fetched as text and cut by the server, so types of columns and sizes of
+cells do not matter here. Give Aldis a role that can select what is listed and no more.
 
-asyncpg is an extra of Aldis's: this module is imported when such a database is first asked.
+asyncpg is an extra; this module is imported when such a database is first queried.
 
 Source: postgresql.org/docs/18, "Client Connection Defaults", "System Catalogs"; asyncpg 0.32.0 (2026-11-22).
 """
@@ -41,7 +41,7 @@ from tools.databases.base import (
 from tools.databases.sql import Bind, Statement, column_of, count_of, quote_identifier, rows_of
 from tools.errors import BadArguments, Denied, Disabled, TimedOut, ToolError, Unavailable
 
-_QUESTIONS_AT_ONCE = 4  # connections: a server has few, and they are there for others
+_QUESTIONS_AT_ONCE = 4  # connections, of which a server has few, and others need them, too
 _GOODBYE_SECONDS = 1.0
 _DEFAULT_SCHEMA = "public"
 _BEGIN = (
@@ -51,9 +51,8 @@ _BEGIN = (
     " SET LOCAL search_path = pg_catalog; SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'"
 )
 
-# Tables, partitioned ones, views, materialised views and foreign tables, with the columns that are left in them; a
-# domain counts as the type beneath it. The statistics count rows that a policy hides from Aldis's role, too: they are
-# not told then.
+# Tables, partitioned tables, views, materialised views and foreign tables, with their present columns. A domain counts
+# as its base type. Statistics also count rows that a policy hides from Aldis's role, so they are left out then.
 _CATALOGUE = """
 SELECT attribute.attname::text, base.typname::text, base.typcategory::text,
        base.typnamespace = 'pg_catalog'::regnamespace,
@@ -69,7 +68,7 @@ SELECT attribute.attname::text, base.typname::text, base.typcategory::text,
    AND attribute.attnum > 0 AND NOT attribute.attisdropped
 """
 
-# What a column of a built-in type is to us, and what the text of a value is cast to before it is compared with it.
+# The kind of each built-in type, and the type to which texts of values are cast for comparisons.
 _TYPES: Mapping[str, tuple[Kind, str]] = {
     **dict.fromkeys(("int2", "int4", "int8"), ("integer", "int8")),
     "numeric": ("number", "numeric"),
@@ -86,7 +85,7 @@ _AS_TEXT = frozenset({"json", "array", "other"})
 _WITH_MINIMUM = frozenset({"integer", "number", "float", "text", "time"})
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
 
-# The first that fits, by class. The server's own texts stay out: they may quote what is in the database.
+# The first match by class counts. The server's own messages are left out, as they may quote data.
 _TRANSLATIONS: tuple[tuple[type[BaseException], type[ToolError], str], ...] = (
     (asyncpg.QueryCanceledError, TimedOut, "The database did not answer in time; ask for less."),
     (asyncpg.LockNotAvailableError, Unavailable, "The table is locked by another program just now; ask again later."),
@@ -109,7 +108,7 @@ _FAILURES: tuple[type[BaseException], ...] = tuple(foreign for foreign, _, _ in 
 
 
 class _Connection(Protocol):
-    """What is used of asyncpg's connection, with the types that it leaves out."""
+    """The used part of asyncpg's connection, with the types that it lacks."""
 
     async def execute(self, query: str) -> str: ...
 
@@ -131,7 +130,7 @@ class Postgres:
         self._places = asyncio.Semaphore(_QUESTIONS_AT_ONCE)
 
     async def ask(self, question: TableQuery) -> Answer:
-        """As `ReadableDatabase.ask`."""
+        """See `ReadableDatabase.ask`."""
         ends_at = asyncio.get_running_loop().time() + self._access.timeout_seconds
         async with self._reading() as connection:
             table = await _table(connection, question.table, self._access.tables[question.table])
@@ -144,13 +143,13 @@ class Postgres:
             return replace(answer, total=await _total(connection, count, ends_at))
 
     async def describe(self) -> tuple[TableState, ...]:
-        """As `ReadableDatabase.describe`. How many rows there are is what the server's statistics say, if anything."""
+        """See `ReadableDatabase.describe`. The numbers of rows come from the server's statistics, if it has any."""
         async with self._reading() as connection:
             return tuple([await _state(connection, name, self._access.tables[name]) for name in self._access.tables])
 
     @asynccontextmanager
     async def _reading(self) -> AsyncGenerator[_Connection]:
-        """A connection in a transaction that reads; all within the time of a question."""
+        """Yields a connection in a read-only transaction, all within the time limit of a query."""
         seconds = self._access.timeout_seconds
         try:
             async with asyncio.timeout(seconds), self._places, _open_connection(self._access) as connection:
@@ -165,18 +164,18 @@ class Postgres:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Table:
-    """A table that may be read, as the database has it."""
+    """A readable table as found in the database."""
 
     source: str
-    """Its schema and its name, quoted."""
+    """Its schema and name, quoted."""
     columns: Mapping[str, Column]
-    """By the name that the access uses."""
+    """The columns by their name in the access."""
     rows: int | None
-    """How many the server believes there are; None where it does not know."""
+    """The server's estimate of its rows; None if it has none."""
 
 
 class _Dialect:
-    """PostgreSQL's. A value comes as text and is cast to the type of its column; of odd types the text is compared."""
+    """The dialect of PostgreSQL. Values are sent as text and cast to the column's type; odd types compare as text."""
 
     def placeholder(self, number: int) -> str:
         return f"${number:d}::text"
@@ -226,7 +225,7 @@ class _Dialect:
             word = re.sub(r"[!%_]", r"!\g<0>", _spell_value(condition.values[0]))
             pattern = bind(f"{word}%" if operator == "starts_with" else f"%{word}%")
             return f"({expression})::text ILIKE {pattern} ESCAPE '!'"
-        # A column of whole numbers may be compared with any number.
+        # Integer columns can be compared with any number.
         written = [_spell_value(value) for value in condition.values]
         is_fraction = [column.kind == "integer" and not _WHOLE.fullmatch(each) for each in written]
         casts = ["numeric" if each else column.cast for each in is_fraction]
@@ -243,11 +242,11 @@ _DIALECT = _Dialect()
 
 @asynccontextmanager
 async def _open_connection(access: Access) -> AsyncGenerator[_Connection]:
-    """A connection by the operator's address; it is gone at the end, whatever state the server is in."""
-    # Without prepared statements that outlive their use: poolers hand the session on.
+    """Opens a connection to the operator's address; at the end it is gone, whatever state the server is in."""
+    # Without cached prepared statements, as poolers pass the session on.
     try:
         connection = await _connect(access.address.get_secret_value(), statement_cache_size=0)
-    except ValueError:  # such as a port that is no number; it repeats a part of the address
+    except ValueError:  # such as a port that is no number; the message repeats part of the address
         raise Disabled("The address cannot be read: the operator has to look at it.") from None
     try:
         yield connection
@@ -267,7 +266,7 @@ async def _state(connection: _Connection, name: str, allowed: Sequence[str]) -> 
 
 
 async def _table(connection: _Connection, name: str, allowed: Sequence[str]) -> _Table:
-    """The table with the columns that may be read.
+    """Returns the table with its readable columns.
 
     Raises:
         Disabled: the database has no such table or column.
@@ -287,7 +286,7 @@ async def _table(connection: _Connection, name: str, allowed: Sequence[str]) -> 
 
 
 def _split(name: str) -> tuple[str, str]:
-    """The schema and the table: `sales.orders`, or a table of the schema `public`."""
+    """Returns the schema and the table of a name such as `sales.orders`; the default schema is `public`."""
     schema, _, table = name.rpartition(".")
     return schema or _DEFAULT_SCHEMA, table
 
@@ -305,7 +304,7 @@ def _spell_value(value: Scalar) -> str:
 
 
 async def _total(connection: _Connection, statement: Statement, ends_at: float) -> int | None:
-    """How many rows there are; None where they are many, or counting takes half of the time that is left."""
+    """Counts the rows; None if there are many, or if counting takes half of the time left."""
     left_seconds = max(0.0, ends_at - asyncio.get_running_loop().time())
     await connection.execute(f"SET LOCAL statement_timeout = {max(1, int(500 * left_seconds)):d}")
     try:
@@ -324,7 +323,7 @@ def _cell(value: Any, kind: Kind) -> Cell:
         case "float":
             number = float(value)
             return number if math.isfinite(number) else str(value)
-        case "number":  # every digit of it: a fraction stays a text
+        case "number":  # keeps every digit: a fraction stays a text
             return int(value) if _WHOLE.fullmatch(value) else value
         case "json" | "array":
             return _of_json(value)
@@ -333,7 +332,7 @@ def _cell(value: Any, kind: Kind) -> Cell:
 
 
 def _of_json(text: str) -> Cell:
-    """What the JSON says, if it is whole; else as much of it as there is, as text."""
+    """Parses the JSON if it is complete; otherwise returns what there is of it as text."""
     try:
         return json.loads(text) if len(text) <= MAX_CELL_CHARS else text
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""What a model asks of a database, and how that becomes a question of nothing but what may be read.
+"""The arguments of `db_query`, and the query that they become.
 
-Everything that a model names is held against the operator's list here, before a database is opened; where something
-does not fit, the answer names what would.
+Everything that a model names is checked against the operator's list before a database is opened. Errors list what can
+be named instead.
 """
 
 import re
@@ -28,11 +28,11 @@ _DIRECTION = re.compile(r"(.*?)(?: +(asc|desc))?", re.IGNORECASE)
 _Text = Annotated[str, Field(max_length=_MAX_VALUE_CHARS)]
 _Number = int | Annotated[float, Field(allow_inf_nan=False)]
 Name = Annotated[str, Field(max_length=_MAX_NAME_CHARS)]
-"""A name that a model writes: of a database, a table, a column."""
+"""A name written by a model: of a database, table or column."""
 
 
 class ConditionArguments(Arguments):
-    """One condition on the rows."""
+    """A condition on rows."""
 
     model_config = ConfigDict(str_strip_whitespace=False)
 
@@ -43,7 +43,7 @@ class ConditionArguments(Arguments):
     )
 
 
-# Written out where it is used: not every server that speaks OpenAI's language follows references within a schema.
+# Inlined because not every server with OpenAI's API follows references within a schema.
 _Conditions = Annotated[
     tuple[ConditionArguments, ...],
     WithJsonSchema({"type": "array", "maxItems": _MAX_CONDITIONS, "items": ConditionArguments.model_json_schema()}),
@@ -52,7 +52,7 @@ _Conditions = Annotated[
 
 
 class DbQueryArguments(Arguments):
-    """What is asked, of one table."""
+    """A query to one table."""
 
     model_config = ConfigDict(str_strip_whitespace=False)
 
@@ -87,10 +87,10 @@ class DbQueryArguments(Arguments):
 
 
 def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
-    """The question, of nothing but what may be read.
+    """Returns the query, which names nothing but what can be read.
 
     Raises:
-        BadArguments: something else is named, or it does not fit together.
+        BadArguments: the arguments name something else, or do not fit together.
     """
     check_table(arguments.table, access)
     allowed = access.tables[arguments.table]
@@ -115,10 +115,10 @@ def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
 
 
 def check_table(table: str, access: Access) -> None:
-    """See that the table may be read.
+    """Checks that the table can be read.
 
     Raises:
-        BadArguments: it may not.
+        BadArguments: it cannot.
     """
     if table not in access.tables:
         raise BadArguments(f"There is no table {quote_name(table)}; there are: {', '.join(access.tables)}.")
@@ -170,7 +170,7 @@ def _condition(given: ConditionArguments, allowed: Sequence[str]) -> Condition:
 
 
 def _misfit(given: ConditionArguments, count: int) -> str | None:
-    """What is wrong with the number of values; None where nothing is."""
+    """Returns what is wrong with the number of values; None if nothing is."""
     match given.op:
         case "is_null" | "is_not_null":
             return "takes no value" if given.value is not None else None
@@ -184,10 +184,10 @@ def _misfit(given: ConditionArguments, count: int) -> str | None:
 
 
 def heading(measure: Measure) -> str:
-    """How a figure is called in questions and above its column: `count`, `sum(total)`."""
+    """Returns the name of a measure in queries and above its column: `count`, `sum(total)`."""
     return measure.function if measure.column is None else f"{measure.function}({measure.column})"
 
 
 def quote_name(name: str) -> str:
-    """What a model wrote, short and quoted, for an answer to it."""
+    """Returns a name from a model, shortened and quoted, for an answer."""
     return repr(shorten(name, 60))

@@ -1,9 +1,9 @@
-"""From a question to SQL. Pure: what is written here is the only SQL about the operator's tables that Aldis can say.
+"""Turns queries into SQL: the only statements on the operator's tables that Aldis can make. Pure functions.
 
-    Question + the table's columns + Dialect --> Statement (rows), Statement (how many there are)
+    TableQuery + the table's columns + Dialect --> Statement (rows), Statement (their number)
 
-Names come from the database's own catalogue and are quoted; values are parameters; figures for limit and offset are
-whole numbers. No text of a model becomes a part of a statement.
+Names come from the catalogue of the database and are quoted; values are parameters; limit and offset are integers. No
+text from a model becomes part of a statement.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,41 +13,41 @@ from typing import Protocol
 from tools.databases.base import MAX_COUNTED, Column, Condition, Kind, Measure, Order, Scalar, TableQuery
 
 Bind = Callable[[Scalar], str]
-"""Takes a value along as a parameter and gives what stands for it in the statement."""
+"""Adds a value as a parameter and returns its placeholder."""
 
 
 class Dialect(Protocol):
-    """What databases say differently."""
+    """The differences between databases."""
 
     def placeholder(self, number: int) -> str:
-        """What stands for the parameter of this number, from 1."""
+        """Returns the placeholder of the parameter with this number, from 1."""
         ...
 
     def fetch_expression(self, expression: str, kind: Kind) -> str:
-        """The expression as it is fetched: bounded in size."""
+        """Returns the expression as it is fetched, bounded in size."""
         ...
 
     def plain(self, column: Column) -> str:
-        """The column as it is shown."""
+        """Returns the column for display."""
         ...
 
     def key(self, column: Column) -> str:
-        """The column as it is compared with others of its kind: grouped, ordered."""
+        """Returns the column for comparisons: grouping and ordering."""
         ...
 
     def measure_expression(self, measure: Measure, column: Column | None) -> tuple[str, Kind]:
-        """The figure as an expression, and how it behaves.
+        """Returns the measure as an expression, and how it behaves.
 
         Raises:
-            BadArguments: there is no such figure of such a column.
+            BadArguments: the column does not support this measure.
         """
         ...
 
     def condition(self, column: Column, condition: Condition, bind: Bind) -> str:
-        """The condition on the column, true only where it holds: never where the column has no value.
+        """Returns the condition on the column, which is never true where the column has no value.
 
         Raises:
-            BadArguments: such columns know no such condition.
+            BadArguments: the column does not support this condition.
         """
         ...
 
@@ -59,21 +59,21 @@ class Statement:
     sql: str
     parameters: tuple[Scalar, ...]
     kinds: tuple[Kind, ...]
-    """How each column of its rows behaves."""
+    """How each column of the result behaves."""
 
 
 def quote_identifier(name: str) -> str:
-    """A name as SQL quotes it."""
+    """Quotes a name for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def column_of(column: Column) -> str:
-    """The column as an expression: with its table, for SQLite takes a quoted name alone for a text if it must."""
+    """Returns the column as an expression, with its table: SQLite may read a quoted name alone as a string."""
     return f"t.{quote_identifier(column.stored_name)}"
 
 
 def rows_of(question: TableQuery, source: str, columns: Mapping[str, Column], dialect: Dialect) -> Statement:
-    """The rows that are asked for, and one more, which shows that there are more. `source` is the table, quoted.
+    """Returns the statement for the rows, plus one more to see whether there are more. `source` is the quoted table.
 
     Raises:
         BadArguments: as the dialect says.
@@ -95,7 +95,7 @@ def rows_of(question: TableQuery, source: str, columns: Mapping[str, Column], di
 
 
 def count_of(question: TableQuery, source: str, columns: Mapping[str, Column], dialect: Dialect) -> Statement:
-    """How many rows there are in all, counted up to one more than `MAX_COUNTED`."""
+    """Returns the statement that counts all rows, up to one more than `MAX_COUNTED`."""
     tail, parameters = _tail(question, source, columns, dialect)
     sql = f"SELECT count(*) FROM (SELECT 1 AS one {tail} LIMIT {MAX_COUNTED + 1:d}) AS counted"  # noqa: S608  (see above)
     return Statement(sql=sql, parameters=parameters, kinds=("integer",))
@@ -104,7 +104,7 @@ def count_of(question: TableQuery, source: str, columns: Mapping[str, Column], d
 def _tail(
     question: TableQuery, source: str, columns: Mapping[str, Column], dialect: Dialect
 ) -> tuple[str, tuple[Scalar, ...]]:
-    """From which rows, in which groups; with the parameters."""
+    """Returns the FROM, WHERE and GROUP BY clauses with their parameters."""
     parameters: list[Scalar] = []
 
     def bind(value: Scalar) -> str:

@@ -1,13 +1,14 @@
-"""An SQLite file of the operator's, read and never written.
+"""Reads an SQLite file of the operator, without ever writing to it.
 
-    a thread: opened (mode=ro) --> BEGIN --> the catalogue --> the authorizer is set --> the one statement --> closed
-                    '------- the brake: a deadline, and a caller that has stopped waiting; checked all the time -------'
+    in a thread: open (mode=ro) --> BEGIN --> read the catalogue --> set the authorizer --> run the statement --> close
+                  '------- brake: stops it at the deadline, or when the caller has stopped waiting -------'
 
-Each question opens the file again: it may have been replaced, and nothing is held that another program waits for. A
-file with a write-ahead log that nobody has open is read as it lies (immutable): SQLite would have to make the log's
-files beside it, which fails in a folder that is read-only, and else leaves files that its owner perhaps may not write.
-What SQLite could still do on a connection that is read-only (attach a file, write a copy, load code) is refused by the
-authorizer, should a statement of ours ever say it; a view that the operator names may read what it is made of.
+Each query opens the file again, as it may have been replaced, and holds nothing that another program waits for. A file
+in write-ahead mode that nobody has open is read as immutable: SQLite would otherwise create the files of the log beside
+it, which fails in a read-only folder, and elsewhere leaves files that the owner may be unable to write.
+
+The authorizer refuses what a read-only connection could still do (attach a file, write a copy, load code), should a
+statement ever ask for it. A view that the operator lists can read the tables it is made of.
 
 Source: sqlite.org, "Defense Against The Dark Arts", "Datatypes In SQLite", "The Authorizer", "Write-Ahead Logging" (on
 read-only databases), "Database File Format" (2026-11-22).
@@ -50,10 +51,10 @@ _T = TypeVar("_T")
 _Work = Callable[[sqlite3.Connection, "Brake"], _T]
 
 _QUESTIONS_AT_ONCE = 2
-_STEPS_BETWEEN_LOOKS = 1000  # of SQLite's machine: well under a millisecond
+_STEPS_BETWEEN_LOOKS = 1000  # of SQLite's virtual machine: well under a millisecond
 _MAX_LOCK_SECONDS = 1.0
 _HEADER_BYTES = 100
-_FORMATS = slice(18, 20)  # of the header: how the file is written and read
+_FORMATS = slice(18, 20)  # the write and read versions in the header
 _WITH_LOG = b"\x02\x02"
 _MAX_VALUE_BYTES = 16_000_000  # SQLite refuses to touch anything longer
 _LIMITS: Mapping[int, int] = {
@@ -70,7 +71,7 @@ _PRAGMAS = ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON", "
 _FINDS = "aldis_finds"
 _FUNCTIONS = frozenset({_FINDS, "count", "sum", "avg", "min", "max", "typeof", "length", "substr"})
 
-# By the primary code; SQLite's own texts stay out, for they may quote what is in the database.
+# By primary code. SQLite's own messages are left out, as they may quote data.
 _TRANSLATIONS: Mapping[int, tuple[type[ToolError], str]] = {
     sqlite3.SQLITE_BUSY: (Unavailable, "The database is locked by another program just now; ask again later."),
     sqlite3.SQLITE_LOCKED: (Unavailable, "The database is locked by another program just now; ask again later."),
@@ -80,9 +81,9 @@ _TRANSLATIONS: Mapping[int, tuple[type[ToolError], str]] = {
     sqlite3.SQLITE_CANTOPEN: (Disabled, "The database cannot be opened: the operator has to look at its address."),
     sqlite3.SQLITE_NOTADB: (Disabled, "The file is no SQLite database: the operator has to look at its address."),
     sqlite3.SQLITE_CORRUPT: (Unavailable, "The database is damaged."),
-    # It groups and sorts in temporary files, for which a container has little room.
+    # It groups and sorts in temporary files, for which a container has little space.
     sqlite3.SQLITE_FULL: (TooLarge, "Grouping or sorting so many rows takes more room than there is; ask for less."),
-    # Its program died as it wrote: what is half written must be taken back first, which takes writing.
+    # Its program died while writing; undoing the unfinished transaction requires writing.
     sqlite3.SQLITE_READONLY: (
         Unavailable,
         "A program died as it wrote to the database: the operator has to let it open the database again.",
@@ -96,21 +97,21 @@ _SQL_FUNCTIONS = {"count": "count", "sum": "sum", "average": "avg", "min": "min"
 
 
 class Brake:
-    """Ends what SQLite does: at its deadline, or when nobody waits any longer."""
+    """Stops SQLite at a deadline, or when nobody waits any longer."""
 
     def __init__(self, seconds: float) -> None:
-        """`seconds` from now on it may take in all."""
+        """Sets the deadline to `seconds` from now."""
         self._ends_at = time.monotonic() + seconds
         self._is_pulled = threading.Event()
         self._connection: sqlite3.Connection | None = None
 
     def attach(self, connection: sqlite3.Connection) -> None:
-        """Act on this connection. SQLite asks every so many steps whether to stop."""
+        """Attaches it to a connection, on which SQLite regularly asks whether to stop."""
         self._connection = connection
         connection.set_progress_handler(self.is_due, _STEPS_BETWEEN_LOOKS)
 
     def halve(self) -> None:
-        """From now on, take half of the time that is left at most."""
+        """Halves the remaining time."""
         now = time.monotonic()
         self._ends_at = now + (self._ends_at - now) / 2
 
@@ -119,7 +120,7 @@ class Brake:
         return self._is_pulled.is_set() or time.monotonic() > self._ends_at
 
     def pull(self) -> None:
-        """Stop it from another thread; counting a whole table, say, is one long step that asks nobody."""
+        """Stops it from another thread. Counting a whole table, for instance, is one long step without a check."""
         self._is_pulled.set()
         if self._connection is not None:
             try:
@@ -134,20 +135,20 @@ class Sqlite:
     def __init__(self, access: Access) -> None:
         self._access = access
         self._path = path_of(access)
-        # Threads of its own: a disk that does not answer holds up this database and nothing else.
+        # Its own threads, so that an unresponsive disk holds up only this database.
         self._threads = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, thread_name_prefix="database")
 
     async def ask(self, question: TableQuery) -> Answer:
-        """As `ReadableDatabase.ask`."""
+        """See `ReadableDatabase.ask`."""
         return await self._in_thread(lambda connection, brake: self._answer(connection, brake, question))
 
     async def describe(self) -> tuple[TableState, ...]:
-        """As `ReadableDatabase.describe`. Rows are counted up to `MAX_COUNTED`, those of views not at all."""
+        """See `ReadableDatabase.describe`. Counts rows up to `MAX_COUNTED`, and not at all for views."""
         names = self._access.tables
         return await self._in_thread(lambda connection, _brake: tuple(self._state(connection, name) for name in names))
 
     async def _in_thread(self, work: _Work[_T]) -> _T:
-        """Do the work in a thread with a connection; a caller that stops waiting stops the work, too.
+        """Does the work in a thread with a connection. Cancelling the caller stops the work, too.
 
         Raises:
             ToolError: see `ReadableDatabase.ask`.
@@ -163,7 +164,7 @@ class Sqlite:
             brake.pull()
 
     def _worked(self, brake: Brake, work: _Work[_T]) -> _T:
-        if not _is_file(Path(self._path)):  # a pipe or a terminal would keep the thread for good
+        if not _is_file(Path(self._path)):  # a pipe or terminal would block the thread for good
             raise Disabled("The database is not there: the operator has to look at its address.")
         rest = _rest(Path(self._path))
         try:
@@ -172,7 +173,7 @@ class Sqlite:
                 done = work(connection, brake)
         except sqlite3.Error as error:
             raise _translated(error) from error
-        if rest is not None and rest != _rest(Path(self._path)):  # what was read may be half old and half new
+        if rest is not None and rest != _rest(Path(self._path)):  # the data read may be half old and half new
             raise Unavailable("The database is being written just now; ask again.")
         return done
 
@@ -216,26 +217,26 @@ class Sqlite:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Table:
-    """A table that may be read, as the file has it."""
+    """A readable table as found in the file."""
 
     name: str
     is_view: bool
     columns: Mapping[str, Column]
-    """By the name that the access uses."""
+    """The columns by their name in the access."""
 
 
 class _Dialect:
-    """SQLite's, where a cell of any type may stand in any column.
+    """The dialect of SQLite, where any column can have cells of any type.
 
-    Texts are compared by their characters, whatever the column says. Words are found without regard to case, for which
-    SQLite knows ASCII alone: that is done here.
+    Texts are compared by their characters, whatever collation the column has. Searches ignore case, which is done here
+    because SQLite only does it for ASCII.
     """
 
     def placeholder(self, number: int) -> str:
         return f"?{number:d}"
 
     def fetch_expression(self, expression: str, kind: Kind) -> str:
-        """A text is cut, and of bytes only their number is fetched, as bytes."""
+        """Cuts texts; of a blob, fetches only the length, as a blob."""
         if kind != "any":
             return expression
         return (
@@ -244,14 +245,14 @@ class _Dialect:
         )
 
     def plain(self, column: Column) -> str:
-        """Without an order of its own: the length of bytes is known then without reading them."""
+        """Without a collation, so that the length of a blob is known without reading it."""
         return column_of(column)
 
     def key(self, column: Column) -> str:
         return f"{column_of(column)} COLLATE BINARY"
 
     def measure_expression(self, measure: Measure, column: Column | None) -> tuple[str, Kind]:
-        """Sums and averages go over numbers alone."""
+        """Sums and averages include only numbers."""
         if column is None:
             return "count(*)", "integer"
         expression, function = self.key(column), _SQL_FUNCTIONS[measure.function]
@@ -283,7 +284,7 @@ _DIALECT = _Dialect()
 
 
 def _finds(cell: bytes | None, word: str, at_start: int) -> bool | None:
-    """Whether the word stands in the cell, without regard to case; the cell comes as bytes, for it may be no text."""
+    """Whether the cell contains the word, ignoring case. The cell comes as bytes because it may be no valid text."""
     if cell is None:
         return None
     text, folded = cell.decode(errors="replace").casefold(), word.casefold()
@@ -293,19 +294,19 @@ def _finds(cell: bytes | None, word: str, at_start: int) -> bool | None:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # it may not be looked at
+    except OSError:  # no permission to look
         return False
 
 
 def _rest(path: Path) -> tuple[int, int, int] | None:
-    """What tells one state of the file from another, if it has a write-ahead log and nobody has it open; else None."""
+    """Identifies the state of a file in write-ahead mode that nobody has open; None for any other file."""
     log = Path(f"{os.path.realpath(path)}-wal")  # beside the file itself, not beside a link to it
     try:
         with path.open("rb") as file:
             header, state = file.read(_HEADER_BYTES), os.fstat(file.fileno())
         if header[_FORMATS] != _WITH_LOG or log.exists():
             return None
-    except OSError:  # it may not be looked at: SQLite says why
+    except OSError:  # SQLite will say why
         return None
     return state.st_ino, state.st_size, state.st_mtime_ns
 
@@ -320,10 +321,10 @@ def _restrain(connection: sqlite3.Connection) -> None:
 
 
 def _table(connection: sqlite3.Connection, name: str, columns: tuple[str, ...]) -> _Table:
-    """The table with the columns that may be read.
+    """Returns the table with its readable columns.
 
     Raises:
-        Disabled: the file has no such table or column, or the table is no plain one.
+        Disabled: the file has no such table or column, or the table is a virtual one.
     """
     found = connection.execute(
         "SELECT name, type, coalesce(rootpage, 0) FROM sqlite_master"
@@ -348,16 +349,16 @@ def _table(connection: sqlite3.Connection, name: str, columns: tuple[str, ...]) 
 
 
 def _fold(name: str) -> str:
-    """As SQLite compares names: without regard to the case of ASCII letters."""
+    """Lowers ASCII letters only, as SQLite does when it compares names."""
     return "".join(sign.lower() if sign.isascii() else sign for sign in name)
 
 
 def _authorize(connection: sqlite3.Connection, table: _Table) -> None:
-    """From now on the connection reads these columns and nothing else; a view also what its definition names.
+    """Limits the connection to reading these columns, and for a view also whatever its definition names.
 
-    The statement is ours and names one table: what else is read for a view, the operator has written into it.
+    The statement names one table; what else a view reads was the operator's choice.
     """
-    columns = frozenset(column.stored_name for column in table.columns.values()) | {""}  # "": the rows as such
+    columns = frozenset(column.stored_name for column in table.columns.values()) | {""}  # "": the row itself
 
     def decided(action: int, first: str | None, second: str | None, _file: str | None, _within: str | None) -> int:
         match action:
@@ -377,7 +378,7 @@ def _authorize(connection: sqlite3.Connection, table: _Table) -> None:
 
 
 def _total(connection: sqlite3.Connection, question: TableQuery, table: _Table) -> int | None:
-    """How many rows there are; None where they are many, or counting them takes too long or too much room."""
+    """Counts the rows; None if there are many, or if counting takes too long or too much space."""
     statement = count_of(question, quote_identifier(table.name), table.columns, _DIALECT)
     try:
         [total] = connection.execute(statement.sql, statement.parameters).fetchone()
@@ -403,7 +404,7 @@ def _cell(stored: Any) -> Cell:
 
 
 def _code(error: sqlite3.Error) -> int | None:
-    """The primary error code; None where the error is Python's own."""
+    """Returns the primary error code; None if the error is Python's own."""
     code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
 

@@ -1,10 +1,10 @@
-"""The tools `db_query` and `db_describe`: questions to the operator's own databases.
+"""The tools `db_query` and `db_describe`: queries to the operator's own databases.
 
-A model never writes SQL. It names a table, columns, conditions and figures; what it names is held against the
-operator's list before any database is opened.
+A model never writes SQL. It names a table, columns, conditions and measures, which are checked against the operator's
+list before any database is opened.
 
-Everyone who may write to Aldis can read what is listed here. There is no list of persons: what not everybody may know
-does not belong in the list.
+Everybody who can write to Aldis can read what is listed. There are no permissions per person, so private data does not
+belong on the list.
 """
 
 import importlib
@@ -28,19 +28,19 @@ from tools.text import clean_text, shorten
 _log = logging.getLogger(__name__)
 
 _MAX_ROWS_CHARS = 6000
-_MAX_RESULT_CHARS = 12_000  # the tool cuts by itself; this is for names that are long
+_MAX_RESULT_CHARS = 12_000  # the tool cuts its rows itself; this leaves space for long names
 _MAX_LISTED_CHARS = 300
 
 
 class DbDescribeArguments(Arguments):
-    """Which database."""
+    """The database and table to describe."""
 
     database: Name | None = Field(default=None, description="Left out: all of them, in short.")
     table: Name | None = Field(default=None, description="Left out: all tables of the database.")
 
 
 class Databases:
-    """The databases that the operator lists, each opened when it is first asked."""
+    """The databases on the operator's list, each opened when it is first queried."""
 
     def __init__(self, options: DbQueryOptions) -> None:
         self.accesses: Mapping[str, Access] = {access.name: access for access in options.accesses}
@@ -49,24 +49,24 @@ class Databases:
 
     @property
     def timeout_seconds(self) -> float:
-        """Longer than any of them may take, so that each says itself that it took too long."""
+        """Longer than the limit of any database, so that each can report its own timeout."""
         return 2 + max(access.timeout_seconds for access in self.accesses.values())
 
     def access(self, name: str) -> Access:
-        """What may be read of the database.
+        """Returns what can be read of the database.
 
         Raises:
-            BadArguments: there is none of that name.
+            BadArguments: there is no database of that name.
         """
         if access := self.accesses.get(name):
             return access
         raise BadArguments(f"There is no database {quote_name(name)}; there are: {', '.join(self.accesses)}.")
 
     def database(self, access: Access) -> ReadableDatabase:
-        """The database itself.
+        """Returns the database.
 
         Raises:
-            Disabled: what it needs is not installed.
+            Disabled: the package that it needs is not installed.
         """
         if access.name not in self._opened:
             self._opened[access.name] = Sqlite(access) if access.engine == "sqlite" else _postgres(access)
@@ -80,7 +80,7 @@ def _intent(given: DbQueryArguments) -> Intent:
 
 
 class DbQuery:
-    """Reads rows and figures of your own SQLite and PostgreSQL databases."""
+    """Reads rows and aggregates from your own SQLite and PostgreSQL databases."""
 
     def __init__(self, databases: Databases) -> None:
         self._databases = databases
@@ -102,11 +102,11 @@ class DbQuery:
         )
 
     async def run(self, arguments: DbQueryArguments, context: ToolContext) -> Result:  # noqa: ARG002  (the seam's)
-        """The rows as a table.
+        """Returns the rows as a table.
 
         Raises:
-            BadArguments: something is named that may not be read, or the question makes no sense; says what would.
-            NotFound: no row fits.
+            BadArguments: a name is not readable, or the query makes no sense; the message says what would.
+            NotFound: no row matches.
             Disabled: the operator has to act.
             Denied, TimedOut, TooLarge, Unavailable: the database gives no answer.
         """
@@ -119,7 +119,7 @@ class DbQuery:
 
 
 class DbDescribe:
-    """Tells which databases, tables and columns there are."""
+    """Lists the databases, tables and columns that can be read."""
 
     def __init__(self, databases: Databases) -> None:
         self._databases = databases
@@ -138,11 +138,11 @@ class DbDescribe:
         )
 
     async def run(self, arguments: DbDescribeArguments, context: ToolContext) -> Result:  # noqa: ARG002  (the seam's)
-        """All databases in short, or one in full, or one table of it; the only database there is in full, too.
+        """Returns all databases in short, or one of them (also if it is the only one) or one of its tables in full.
 
         Raises:
-            BadArguments: there is no such database, or no such table in it.
-            Disabled, TimedOut, Unavailable: it cannot be asked.
+            BadArguments: there is no such database or table.
+            Disabled, TimedOut, Unavailable: the database cannot be queried.
         """
         accesses = self._databases.accesses
         only = next(iter(accesses)) if len(accesses) == 1 else None
@@ -158,7 +158,7 @@ class DbDescribe:
 
 
 def database_tools(options: DbQueryOptions) -> tuple[DbQuery | DbDescribe, ...]:
-    """Both tools, for options that list a database which can be asked."""
+    """Returns both tools, for options with a database that can be queried."""
     databases = Databases(options)
     if lacking := [access.name for access in options.accesses if access.engine == "postgresql" and not has_postgres()]:
         _log.warning("db_query: %s cannot be read without %s", ", ".join(lacking), POSTGRES_PACKAGE)
@@ -170,7 +170,7 @@ def _table(question: TableQuery, answer: Answer, access: Access) -> Mapping[str,
         [shorten(clean_text(cell), MAX_CELL_CHARS) if isinstance(cell, str) else cell for cell in row]
         for row in answer.rows
     ]
-    # The first rows, at least one, as many as a model should read at once.
+    # As many rows as a model should read at once, at least one.
     sizes = accumulate(len(json.dumps(row, ensure_ascii=False)) for row in shown)
     rows = shown[: max(1, sum(size <= _MAX_ROWS_CHARS for size in sizes))]
     has_more = answer.has_more or len(rows) < len(answer.rows)
@@ -203,7 +203,7 @@ def _state(state: TableState) -> Mapping[str, Any]:
 
 
 def _postgres(access: Access) -> ReadableDatabase:
-    """The adapter is imported when it is first needed: few have such a database, and the library is an extra."""
+    """Imports the adapter when it is first needed: few people have such a database, and the library is an extra."""
     if not has_postgres():
         raise Disabled(f"The operator has to install {POSTGRES_PACKAGE} before this database can be read.")
     return importlib.import_module("tools.databases.postgres").Postgres(access)

@@ -1,1 +1,1 @@
-"""What speaks for a claim and what against it, judged by tables: pure, and without any model."""
+"""Evidence for and against claims in the news."""

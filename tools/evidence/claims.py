@@ -1,7 +1,7 @@
-"""Pure: what a claim is about, by its own words, and whether a text is about the same.
+"""Tells by its words what a claim is about, and whether a text is about the same. Pure functions.
 
-Whether that text agrees is not for words to tell: it may deny, doubt, mock or turn round what it repeats. That is asked
-of a model (`tools.ports.Judge`).
+Words alone cannot tell whether the text agrees: it may deny, doubt, mock or twist what it repeats. A model judges that
+(`tools.ports.Judge`).
 """
 
 import re
@@ -12,42 +12,42 @@ from typing import Self
 from tools.evidence.word_lists import FUNCTION_WORDS, IDLE, words
 
 ABOUT = 0.6
-"""The share of the claim's telling words that a text about it has at least."""
+"""The minimum share of the claim's significant words in a text about it."""
 
 _MAX_TERMS = 24
-_MIN_STEM = 4  # characters; shorter words count only as they stand
-_LONG = 7  # characters, from which on an ending may change two: collapsed, collapses
+_MIN_STEM = 4  # characters; shorter words have to match exactly
+_LONG = 7  # characters; from here on an ending may change two of them: collapsed, collapses
 _MAX_ENDING = 3
-_MIN_FUNCTION_WORDS = 2  # to know the language of a text by; one is enough for a headline
+_MIN_FUNCTION_WORDS = 2  # to tell the language of a text; one is enough for a headline
 _HEADLINE_WORDS = 8
-# Scripts that put no spaces between words are compared by pairs of signs.
+# Scripts without spaces between words are compared by pairs of characters.
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]+")
 _THOUSANDS = re.compile(r"(?<=[0-9])[.,\u00a0\u202f ](?=[0-9]{3}(?![0-9]))")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckedClaim:
-    """What is to be checked, in one or several wordings of the same meaning."""
+    """A claim to check, in one or more wordings with the same meaning."""
 
     wordings: tuple[str, ...]
-    """The first is the claim as it was given; others may be in other languages."""
+    """The first is the claim as given; others may be in other languages."""
     terms: tuple[tuple[str, ...], ...]
-    """Of each wording the folded words that tell what it is about, each once."""
+    """For each wording, the folded words that tell what it is about, each once."""
 
     @classmethod
     def of(cls, *wordings: str) -> Self:
-        """The claim in these words."""
+        """Makes a claim from its wordings."""
         return cls(wordings=wordings, terms=tuple(filter(None, map(_terms, wordings))))
 
     def is_told_by(self, title: str, snippet: str) -> bool:
-        """Whether the two are about the claim, by the wording that fits best; whatever they say of it."""
+        """Whether the two are about the claim in the best matching wording, whatever they say about it."""
         said = frozenset(_pieces(f"{title} {snippet}"))
         shares = (sum(_stands(term, said) for term in terms) / len(terms) for terms in self.terms)
         return max(shares, default=0.0) >= ABOUT
 
 
 def language(text: str) -> str | None:
-    """Which of `LANGUAGES` a text is in, by its small words; None where that cannot be told."""
+    """Returns which of `LANGUAGES` a text is in, by its function words; None if unclear."""
     said = words(text)
     hits = {name: sum(word in listed for word in said) for name, listed in FUNCTION_WORDS.items()}
     best = max(hits, key=lambda name: hits[name])
@@ -70,7 +70,7 @@ def _terms(wording: str) -> tuple[str, ...]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Its words; numbers in one spelling; pairs of signs where a script puts no spaces."""
+    """Yields the words, with numbers in one spelling and pairs of characters for scripts without spaces."""
     for word in words(_THOUSANDS.sub("", text)):
         if _UNSPACED.fullmatch(word) and len(word) > 2:  # noqa: PLR2004 - a pair is itself
             yield from (word[at : at + 2] for at in range(len(word) - 1))

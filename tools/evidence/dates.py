@@ -1,4 +1,4 @@
-"""Pure: the day that a search service means when it says how old a page is: a date in any spelling, or "2 days ago"."""
+"""Parses the age of a page as search services give it: a date in any spelling, or "2 days ago". Pure functions."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 _DAY = timedelta(days=1)
-# The beginnings of the words for a span, in English, German, French and Spanish, without accents; longer ones first.
+# The beginnings of words for time spans in English, German, French and Spanish, without accents; longer ones first.
 _SPANS: Mapping[str, timedelta] = {
     "min": timedelta(minutes=1),
     **dict.fromkeys(("hour", "stunde", "heure", "hora"), timedelta(hours=1)),
@@ -34,9 +34,9 @@ _DAY_FIRST = re.compile(r"\b(\d{1,2})\.?\s+(?:de\s+)?([a-z]{3,10})\.?,?\s+(?:de\
 
 
 def parse_age(age: str | None, now: datetime) -> date | None:
-    """The day, in UTC; None where the words tell none, or one that is still to come.
+    """Returns the day in UTC; None if the words contain none, or one in the future.
 
-    An age in weeks, months or years gives a day as rough as itself.
+    An age in weeks, months or years gives an equally rough day.
     """
     if not age:
         return None

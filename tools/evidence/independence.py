@@ -1,9 +1,8 @@
-"""Pure: which sources tell the same report, so that ten sites that print one text are not taken for ten witnesses.
+"""Groups sources that tell the same report, so that ten sites with one text do not count as ten witnesses. Pure.
 
-Sources belong to one report when they are of one publisher, when their titles or their snippets are nearly the same
-words, or when they name the same news agency as their source; and whatever belongs to one of them belongs to it too.
-A text that was rewritten or translated without saying where it is from looks independent, and so do two publishers of
-one house: that cannot be seen here.
+Sources belong to one report if they have the same publisher, nearly the same title or snippet, or name the same news
+agency; this is transitive. A text that was rewritten or translated without naming its origin looks independent, and so
+do two publishers of one company: that cannot be detected here.
 """
 
 import re
@@ -14,19 +13,19 @@ from tools.evidence.word_lists import CREDITS, fold, words
 from tools.search.base import Hit
 
 SAME = 0.6
-"""The share of the shorter text's runs of three words that stands in the other one when they are the same text."""
+"""The minimum share of the shorter text's three-word runs in the other text for both to count as the same."""
 
 _RUN_WORDS = 3
-_MIN_RUNS = 6  # shorter texts say the same by chance
+_MIN_RUNS = 6  # shorter texts can match by chance
 _MIN_TITLE_WORDS = 5
-# Behind the last of these a title names its site.
+# After the last of these, a title names its site.
 _SITE_IN_TITLE = re.compile(r"\s[|\u2013\u2014-]\s[^|\u2013\u2014]{1,40}$")
 _AGENCY_SITES = {"reuters": "reuters", "apnews": "ap", "afp": "afp", "dpa": "dpa", "efe": "efe", "ansa": "ansa"}
 _LONG_NAMES = {"associated press": "ap", "keystone-sda": "sda"}
 
 
 def reports(hits: Sequence[Hit]) -> tuple[int, ...]:
-    """Of each source the number of its report, from 1 in the order in which reports first appear."""
+    """Returns the number of each source's report, counted from 1 in order of first appearance."""
     leaders = list(range(len(hits)))
     for one, other in _same_reports(hits):
         first, second = sorted((_leader(leaders, one), _leader(leaders, other)))
@@ -42,7 +41,7 @@ def _leader(leaders: Sequence[int], at: int) -> int:
 
 
 def _same_reports(hits: Sequence[Hit]) -> Iterator[tuple[int, int]]:
-    """The pairs, by place, that tell one report."""
+    """Yields pairs of sources, by index, that tell the same report."""
     first_of: dict[Hashable, int] = {}
     for at, hit in enumerate(hits):
         for mark in _marks(hit):
@@ -57,7 +56,7 @@ def _same_reports(hits: Sequence[Hit]) -> Iterator[tuple[int, int]]:
 
 
 def _marks(hit: Hit) -> Iterator[tuple[str, Hashable]]:
-    """What a source shares with others only if they tell one report."""
+    """Yields marks that sources share only if they tell the same report."""
     name = publisher(hit.site)
     yield "publisher", name
     if len(title := words(_SITE_IN_TITLE.sub("", hit.title))) >= _MIN_TITLE_WORDS:

@@ -1,7 +1,7 @@
-"""Pure: who stands behind a host, as far as its name tells: one publisher or another, an authority, a platform.
+"""Classifies hosts by their names: publisher, authority, platform. Pure functions.
 
-The tables are short and our own. What they do not know is a site like any other: who owns it, and whether two
-publishers belong to one house, nobody can see from a name.
+The tables are short and our own. Hosts that they do not list are ordinary sites. Names do not tell who owns a site, or
+whether two publishers belong to one company.
 """
 
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from typing import Literal
 from tools.search.base import lies_in
 
 Kind = Literal["official", "fact_check", "site", "reference", "platform"]
-"""An authority; a newsroom that examines claims; any other site; an encyclopaedia, which repeats what others found out;
-a place where everybody writes."""
+"""An authority; a newsroom that checks claims; any other site; an encyclopaedia, which repeats what others found out; a
+platform where anybody can write."""
 
-# Labels under which the countries keep what others register, as in example.co.uk.
+# Second-level labels under which names are registered in some countries, as in example.co.uk.
 _SHARED_LABELS = "ac asso co com edu go gob gouv gov govt gub gv info int ltd mil ne net nic nom or org plc sch web"
-# Where a country keeps a label for its state; elsewhere anybody may own such a name, as gob.io.
+# Countries that reserve a label for the state. Elsewhere anybody can own such a name, such as gob.io.
 _STATE_LABELS = {
     "gov": """ae al ar au az ba bd bh br by cl cn co cy cz dz eg ge gh gr hk hr hu ie il in iq ir it jo kw kz lb lk lt
         lv ma md mk mt my ng np ph pk pl pt qa ro rs ru sa sg si sk sy tn tr tt tw ua uk vn za zm zw""",
@@ -64,22 +64,21 @@ _COUNTRY_CHARS = 2
 
 
 def registrable(host: str) -> str:
-    """The part of the host that somebody registered: `news.example.co.uk` is `example.co.uk`; an address is itself.
+    """Returns the registered part of a host: `example.co.uk` for `news.example.co.uk`; an IP address is itself.
 
-    By the usual labels of countries, not by the whole list of public suffixes: an ending that it does not know counts
-    for a site, so that two sites under it are taken for one. One for two only where a site itself bears such a label,
-    as web.de does.
+    Uses the common labels of countries, not the full list of public suffixes. Two sites under an unknown suffix count
+    as one; a single site counts as two only if it has such a label as its name, like web.de.
     """
     if _is_address(host):
         return host
     labels = _labels(host)
-    # Below a label that its country shares out.
+    # Below a label for registrations in its country.
     is_shared = len(labels) > 2 and len(labels[-1]) == _COUNTRY_CHARS and labels[-2] in _SHARED  # noqa: PLR2004 - a.b.c
     return ".".join(labels[-3:] if is_shared else labels[-2:])
 
 
 def publisher(host: str) -> str:
-    """What tells publishers apart: the registered name without its ending, since one house has several endings.
+    """Returns the registered name without its ending, as one publisher can have several.
 
     `bbc.com` and `news.bbc.co.uk` are both `bbc`.
     """
@@ -87,7 +86,7 @@ def publisher(host: str) -> str:
 
 
 def kind(host: str, *, official_sites: Sequence[str] = ()) -> Kind:
-    """What the host is; `official_sites` are authorities besides those of the table."""
+    """Returns the kind of a host; `official_sites` are authorities besides those in the table."""
     if lies_in(host, official_sites):
         return "official"
     labels = _labels(host)
@@ -95,7 +94,7 @@ def kind(host: str, *, official_sites: Sequence[str] = ()) -> Kind:
     for named, sites in _BY_SITE:
         if not sites.isdisjoint(itself_and_above):
             return named
-    # By its ending, or by what a country keeps for its state, as example.gov.uk.
+    # By its ending, or by a label reserved for the state, as in example.gov.uk.
     return "official" if labels[-1] in _OF_STATES or tuple(labels[-2:]) in _STATES else "site"
 
 

@@ -1,6 +1,6 @@
-"""Pure: what was found about a claim, weighed: how many independent reports agree, who contradicts, how sure that is.
+"""Weighs what was found about a claim: how many independent reports agree, which contradict, how sure that is. Pure.
 
-The confidence says how well what was found carries the claim. It is no probability that the claim is true.
+The confidence says how well the findings support the claim. It is not the probability that the claim is true.
 
     support     = 0.7 x min(agreeing / needed, 1)
                 + 0.3 if an official site says it, else 0.1 if a report says that an authority confirmed it
@@ -9,9 +9,9 @@ The confidence says how well what was found carries the claim. It is no probabil
     confidence  = support x (1 - opposition), at most 0.5 while data are incomplete; to two places
 
 `agreeing` and `contradicting` count reports, not pages (`tools.evidence.independence`); `needed` is the operator's
-threshold. A report that has a contradicting page contradicts, whatever its other pages say. Platforms where everybody
-writes and encyclopaedias are shown and not counted. A source that only mentions the claim counts for neither side.
-Left to others: what a page says (`tools.ports.Judge`); without that there is neither support nor opposition.
+threshold. A report with a contradicting page contradicts, whatever its other pages say. Platforms and encyclopaedias
+are shown but not counted. A source that only mentions the claim counts for neither side. Left to others: what a page
+says (`tools.ports.Judge`); without that there is neither support nor opposition.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ from tools.search.base import Hit, lies_in
 BY_REPORTS = 0.7
 BY_OFFICIALS = 0.3
 BY_HEARSAY = 0.1
-"""What a report that cites an authority adds where no authority speaks for itself."""
+"""The weight of a report that cites an authority, if no authority was found itself."""
 MAX_INCOMPLETE = 0.5
 """The highest confidence while data are incomplete."""
 
@@ -42,57 +42,57 @@ _KINDS: tuple[Kind, ...] = ("official", "fact_check", "site", "reference", "plat
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvidenceSource:
-    """A page that is about the claim."""
+    """A page about the claim."""
 
     hit: Hit
     kind: Kind
     judgement: Judgement | None
-    """What it says of the claim; None: nobody has read it."""
+    """What it says about the claim; None: it was not read."""
     report: int
-    """Sources of one number tell one report and are not independent of each other."""
+    """The number of its report; sources with the same number are not independent of each other."""
     day: date | None
-    """When it was published, in UTC; None where the search service did not tell."""
+    """When it was published, in UTC; None if the search service did not tell."""
     is_preferred: bool
 
     @property
     def is_witness(self) -> bool:
-        """Whether it counts: no platform, no encyclopaedia."""
+        """Whether it counts, being neither a platform nor an encyclopaedia."""
         return self.kind in _WITNESSES
 
     @property
     def stance(self) -> Stance | None:
-        """What it says of the claim; None: nobody has read it."""
+        """What it says about the claim; None: it was not read."""
         return None if self.judgement is None else self.judgement.stance
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """What the sources say together."""
+    """The sources' statements together."""
 
     agreeing: int
-    """Independent reports that say the claim."""
+    """Independent reports that agree with the claim."""
     contradicting: int
     mentioning: int
     official_confirms: bool
-    """An official site says it."""
+    """Whether an official site agrees."""
     official_is_cited: bool
-    """A report that agrees says that an authority confirmed or told it."""
+    """Whether an agreeing report says that an authority confirmed or told it."""
     official_contradicts: bool
     fact_check_contradicts: bool
     official_denial_is_cited: bool
-    """A report that contradicts says that an authority denies it."""
+    """Whether a contradicting report says that an authority denies it."""
     tones: tuple[tuple[Tone, int], ...]
-    """How the pages are written, the most frequent tone first."""
+    """The tones of the pages with their counts, the most frequent first."""
     days: tuple[date, ...]
-    """When pages that do not contradict were published, the first first; those of which it is known."""
+    """The known dates of pages that do not contradict, in order."""
 
     has_official: bool
-    """Whether an official site is among the pages, whatever it says."""
+    """Whether the pages include an official site, whatever it says."""
     has_fact_check: bool
 
     @property
     def independent(self) -> int:
-        """Independent reports about the claim, whatever they say."""
+        """The number of independent reports about the claim, whatever they say."""
         return self.agreeing + self.contradicting + self.mentioning
 
 
@@ -104,10 +104,10 @@ def sources(
     articles: Collection[str] = (),
     judgements: Mapping[Hit, Judgement] | None = None,
 ) -> tuple[EvidenceSource, ...]:
-    """The pages about the claim, those first that say most: contradiction, then agreement; officials first.
+    """Returns the pages about the claim, the most significant first: contradiction, then agreement; officials first.
 
-    `judgements` are of those that were read, None: none was. `articles` are the addresses of pages that are an
-    encyclopaedia's, wherever they lie.
+    `judgements` are those of the pages that were read; None: none was. `articles` are addresses of pages of an
+    encyclopaedia, whatever their host.
     """
     numbers = reports(hits)
     told = [
@@ -127,7 +127,7 @@ def sources(
 
 
 def weigh(found: Sequence[EvidenceSource]) -> Evidence:
-    """What the sources say together, by independent reports."""
+    """Sums up the sources by independent reports."""
     witnesses = [source for source in found if source.is_witness]
     stances = Counter(_stances_by_report(witnesses).values())
     tones: Counter[Tone] = Counter(source.judgement.tone for source in found if source.judgement is not None)
@@ -148,7 +148,7 @@ def weigh(found: Sequence[EvidenceSource]) -> Evidence:
 
 
 def confidence(evidence: Evidence, *, needed: int, is_incomplete: bool) -> float:
-    """How well what was found carries the claim, 0 to 1, by the formula at the head of this module."""
+    """Returns how well the findings support the claim, 0 to 1, by the formula at the head of this module."""
     support = _weight(evidence.agreeing, needed, itself=evidence.official_confirms, cited=evidence.official_is_cited)
     opposition = _weight(
         evidence.contradicting,
@@ -166,7 +166,7 @@ def _weight(independent: int, needed: int, *, itself: bool, cited: bool) -> floa
 
 
 def _stances_by_report(witnesses: Sequence[EvidenceSource]) -> dict[int, Stance | None]:
-    """Of each report what its pages say; the one against the claim weighs most, then the one for it."""
+    """Returns the stance of each report: that of a contradicting page, else of an agreeing one, else of any."""
     stances: dict[int, Stance | None] = {}
     for source in sorted(witnesses, key=lambda witness: _STANCES.index(witness.stance)):
         stances.setdefault(source.report, source.stance)

@@ -1,12 +1,12 @@
-"""Pure: what is searched for next, of what was found and what was looked for already; nothing when that is enough.
+"""Plans the next searches from what was found and searched before; none when that is enough. Pure functions.
 
     round 1   the claim in its own words, in the news and on the web
-    then      what is missing: a look at denials; an official word, unless an official site was found; the operator's
-              preferred sites, unless one is among the sources; and while too few independent reports are there, the
-              claim's other wordings, at last fewer of its words
+    then      what is missing: denials; an official statement, unless an official site was found; the operator's
+              preferred sites, unless one is among the sources; and, while there are too few independent reports, other
+              wordings of the claim, and finally fewer of its words
 
-What pages say of the claim is read once, when all of them are there, so it has no part in this. Nothing is looked
-for twice. A check whose sources are several, with an official word and a look at denials, ends early.
+Pages are judged once, after all searches, so what they say plays no part here. Nothing is searched for twice. A check
+with enough sources, an official statement and a search for denials ends early.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -19,7 +19,7 @@ from tools.evidence.word_lists import IDLE, LANGUAGES, words
 from tools.search.base import Query, trim_query
 
 Aim = Literal["reports", "denials", "official word", "preferred sites", "other words", "fewer words"]
-"""What a search is for."""
+"""The purpose of a search."""
 
 SEARCHES_PER_ROUND = 3
 HITS_PER_SEARCH = 10
@@ -39,7 +39,7 @@ _OFFICIAL = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
-    """One search, and what it is for."""
+    """A search and its purpose."""
 
     aim: Aim
     query: Query
@@ -47,7 +47,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Inquiry:
-    """What is to be found out, and within which bounds of the web."""
+    """A claim to check, and the limits of the search."""
 
     claim: CheckedClaim
     needed: int
@@ -55,10 +55,10 @@ class Inquiry:
     preferred_sites: tuple[str, ...] = ()
     excluded_sites: tuple[str, ...] = ()
     language: str | None = None
-    """Of the pages, two letters; None: any."""
+    """The language of the pages, two letters; None: any."""
 
     def following(self, found: Sequence[EvidenceSource], evidence: Evidence, tried: Sequence[Step]) -> tuple[Step, ...]:
-        """The searches of the next round; none where nothing is missing, or nothing is left to try."""
+        """Returns the searches of the next round; empty if nothing is missing, or nothing is left to try."""
         if not tried:
             text = self.claim.wordings[0]
             return tuple(Step(aim="reports", query=self._query(text, is_news=is_news)) for is_news in (True, False))
@@ -89,17 +89,17 @@ class Inquiry:
             count=HITS_PER_SEARCH,
             is_news=is_news,
             sites=sites[:_MAX_SITES],
-            # Some services take either; what is found is looked through for excluded sites anyway.
+            # Some services accept only one of the two; excluded sites are dropped from the results anyway.
             without_sites=() if sites else self.excluded_sites[:_MAX_SITES],
             language=self.language,
         )
 
     def _key_words(self) -> str:
-        """The claim's telling words as they were written, in their order; the claim where it has none."""
+        """Returns the claim's significant words as written, in order; the whole claim if there are none."""
         return " ".join(_telling(self.claim.wordings[0])[:_MAX_KEY_WORDS]) or self.claim.wordings[0]
 
     def _fewer_words(self) -> str:
-        """The names and numbers of the claim first, then its longest words: enough to find it told otherwise."""
+        """Returns some names and numbers of the claim, or else its longest words, to find other wordings of it."""
         telling = _telling(self.claim.wordings[0])
         by_weight = sorted(telling, key=lambda word: (not (word[0].isupper() or word[0].isdigit()), -len(word)))
         kept = set(by_weight[:_FEWER_WORDS])

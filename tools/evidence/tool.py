@@ -1,13 +1,13 @@
-"""The tool `verify_news`: looks for what speaks for a claim and what against it, and gives evidence, never a verdict.
+"""The tool `verify_news`: gathers evidence for and against a claim, and never gives a verdict.
 
-    claim --> plan --> searches side by side --> grouped by report --what is missing?--> plan, up to three rounds
-                                                                  '--nothing more, or time is up--> read --> evidence
+    claim --> plan --> parallel searches --> group by report --something is missing--> plan, up to three rounds
+                                                            '--nothing more, or time is up--> judge --> evidence
 
-What is searched, who stands behind a page, which reports are independent and how much they weigh are tables here. What
-a report says of the claim is asked of a model, once, when all of them are there (`tools.ports.Judge`); where there is
-none, or nothing that it says can be relied on, there is all the rest, and the answer says so. A search that fails costs
-the others nothing: the answer says that data are incomplete. `tools.search.service` asks the services, and its ten
-minutes and its months hold here too.
+Rules in this folder decide what to search for, who publishes a page, which reports are independent and how much they
+weigh. A model judges once, at the end, what the reports say about the claim (`tools.ports.Judge`). Without a model or a
+reliable judgement there is everything else, and the answer says so. A failed search does not affect the others; the
+answer then says that the data are incomplete. Searches go through `tools.search.service`, with its cache of ten minutes
+and its monthly quotas.
 """
 
 import asyncio
@@ -44,8 +44,8 @@ NOTE_UNREAD = (
 
 _MAX_CLAIM_CHARS = 400
 _MAX_SNIPPET_CHARS = 300
-_MAX_RESULT_CHARS = 14_000  # ten sources of usual length, whole: a citation needs its address uncut
-_MAX_READ = 24  # pages: more than are told of by default
+_MAX_RESULT_CHARS = 14_000  # ten sources of usual length in full, as a citation needs the whole address
+_MAX_READ = 24  # pages: more than are shown by default
 _SECONDS_TO_READ = 22.0
 _SECONDS_TO_ANSWER = 2.0  # between the end of the searches and the end of the call
 
@@ -53,7 +53,7 @@ Wording = Annotated[str, StringConstraints(min_length=1, max_length=_MAX_CLAIM_C
 
 
 class VerifyNewsArguments(Arguments):
-    """What is to be checked."""
+    """The claim to check."""
 
     claim: Wording = Field(
         description="The claim, as one short plain sentence with its names, places and numbers. No question."
@@ -70,37 +70,37 @@ class VerifyNewsArguments(Arguments):
 
 @dataclass
 class _Case:
-    """What one check has gathered so far."""
+    """The state of one check."""
 
     claim: CheckedClaim
     tried: list[Step] = field(default_factory=list)
     rounds: int = 0
     found_by_step: dict[Step, CachedHits] = field(default_factory=dict)
     failures_by_step: dict[Step, tuple[ToolError, ...]] = field(default_factory=dict)
-    """Of searches that no service answered, or the encyclopaedia in the place of one that failed."""
+    """Failures of searches that no service answered, or the encyclopaedia instead of a failed one."""
     is_out_of_time: bool = False
     judgements: Mapping[Hit, Judgement] | None = None
-    """What the pages say of the claim; None: nobody has read them."""
+    """What the pages say about the claim; None: they were not read."""
     unread_because: str = ""
 
     @property
     def is_read(self) -> bool:
-        """Whether it is known what the pages say of the claim."""
+        """Whether it is known what the pages say about the claim."""
         return self.judgements is not None
 
     @property
     def found(self) -> tuple[CachedHits, ...]:
-        """What the searches found, in the order in which they were planned, whichever was answered first."""
+        """The results of the searches, in the order of planning."""
         return tuple(self.found_by_step[step] for step in self.tried if step in self.found_by_step)
 
     @property
     def failures(self) -> tuple[ToolError, ...]:
-        """Likewise, why searches failed."""
+        """The failures of the searches, in the order of planning."""
         return tuple(failure for step in self.tried for failure in self.failures_by_step.get(step, ()))
 
 
 class VerifyNews:
-    """Gathers evidence for and against a claim: several searches, and one call of the model."""
+    """Gathers evidence for and against a claim by several searches and one call of the model."""
 
     def __init__(self, options: VerifyNewsOptions, search: SearchService, judge: Judge) -> None:
         self._options = options
@@ -126,10 +126,10 @@ class VerifyNews:
         )
 
     async def run(self, arguments: VerifyNewsArguments, context: ToolContext) -> Result:
-        """The evidence, with its sources as `results`; incomplete rather than an error where searches fail.
+        """Returns the evidence, with its sources as `results`. Failed searches make it incomplete, not an error.
 
         Raises:
-            BadArguments: the claim holds nothing that can be read.
+            BadArguments: the claim contains nothing readable.
         """
         options = self._options
         inquiry = Inquiry(
@@ -164,7 +164,7 @@ class VerifyNews:
                     searches.create_task(self._take(step, case, now))
 
     async def _judge_pages(self, case: _Case, context: ToolContext) -> None:
-        """Have the pages read; those that come first, where there are many."""
+        """Has the pages judged, or only the first ones if there are many."""
         hits = [source.hit for source in self._sources(case, context.now)][:_MAX_READ]
         excerpts = [Excerpt(title=hit.title, snippet=hit.snippet) for hit in hits]
         try:
@@ -222,12 +222,12 @@ class VerifyNews:
 
 
 def evidence_tools(options: VerifyNewsOptions, search: SearchService, judge: Judge) -> tuple[VerifyNews, ...]:
-    """The tool; none where no service can be searched with."""
+    """Returns the tool; none if no search service is available."""
     return (VerifyNews(options, search, judge),) if search.is_open else ()
 
 
 def _each_once(found: Iterable[CachedHits]) -> Iterable[Hit]:
-    """The hits of all searches, each address once, in the order in which they were found."""
+    """Returns the hits of all searches, each address once, in order."""
     by_address: dict[str, Hit] = {}
     for answer in found:
         for hit in answer.hits:
@@ -236,7 +236,7 @@ def _each_once(found: Iterable[CachedHits]) -> Iterable[Hit]:
 
 
 def _lacking(case: _Case, evidence: Evidence, needed: int) -> Iterator[str]:
-    """Why the data are incomplete; nothing where they are not."""
+    """Yields the reasons why the data are incomplete."""
     if case.is_out_of_time:
         yield "time_ran_out"
     if any(isinstance(failure, RateLimited) for failure in case.failures):
@@ -270,7 +270,7 @@ def _evidence_data(evidence: Evidence, needed: int, *, is_incomplete: bool) -> M
 
 
 def _unread_data(evidence: Evidence, needed: int) -> Mapping[str, Any]:
-    """What can be told of pages that nobody has read."""
+    """Returns what can be said about pages that were not read."""
     return {
         "independent_reports": evidence.independent,
         "independent_needed": needed,

@@ -1,13 +1,13 @@
-"""Words that say nothing of what a claim is about, in English, German, French and Spanish, and those of news agencies.
+"""Words that do not tell what a claim is about, in English, German, French and Spanish, and names of news agencies.
 
-What a text says of a claim is not told by words: that is asked of a model (`tools.ports.Judge`).
+Words do not tell what a text says about a claim; a model judges that (`tools.ports.Judge`).
 """
 
 import re
 import unicodedata
 
 LANGUAGES = ("en", "de", "fr", "es")
-"""Those in which denials and official words are searched for."""
+"""The languages in which denials and official statements are searched for."""
 
 _WORD = re.compile(r"[^\W_]+(?:[.,][0-9]+)*(?:'t\b)?")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
@@ -15,14 +15,14 @@ _SPELLINGS = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00df
 
 
 def fold(text: str) -> str:
-    """The text in small letters without accents, with plain apostrophes and hyphens: as words are compared."""
-    if text.isascii():  # most texts, and much faster
+    """Returns the text in lower case, without accents, with plain apostrophes and hyphens, for comparing words."""
+    if text.isascii():  # true of most texts, and much faster
         return text.lower()
     return _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_SPELLINGS).casefold()))
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The folded words and numbers in their order; `didn't` stays one word, `7.8` one number."""
+    """Returns the folded words and numbers in order; `didn't` stays one word, `7.8` one number."""
     return tuple(_WORD.findall(fold(text)))
 
 
@@ -30,7 +30,7 @@ _AGENCIES = "reuters|dpa|afp|apa|ap|epd|kna|efe|ansa|pa media|associated press|x
 CREDITS = re.compile(
     rf"[(\[/]\s*({_AGENCIES})\b[^)\]]{{0,20}}[)\]/]|\b(?:source|quelle|fuente|via)\s?:?\s({_AGENCIES})\b"
 )
-"""The news agency that a text names as its own source, in either group."""
+"""Matches the news agency that a text names as its source, in either group."""
 
 FUNCTION_WORDS: dict[str, frozenset[str]] = {
     language: frozenset(fold(listed).split())

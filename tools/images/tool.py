@@ -1,14 +1,15 @@
-"""The tool `image_generate`: makes a picture of a description, by any service that has OpenAI's images endpoint.
+"""The tool `image_generate`: makes a picture from a description, by any service with OpenAI's images endpoint.
 
     description --> service --b64_json-------------> bytes --PNG, JPEG or WebP?--> a file beside the answer
                        '------url--guarded fetch----^
 
-A picture may cost money, so a request is sent once, and a call whose end nobody knows is not repeated (effects `once`).
-One that was made costs what it costs, whether or not it can be sent.
+A picture may cost money, so a request is sent once, and a call with an unknown outcome is not repeated (effects
+`once`). A picture that was made is charged, whether or not it can be sent.
 
 Source: OpenAI's API reference, `/images/generations`, and the openai SDK 3.54.0 (2026-11-21). GPT image models always
-answer with `b64_json` and refuse `response_format`; of compatible servers many answer with `url` unless that is asked
-for, and one in a private network must take it, for nothing is fetched from there. A picture takes 20 to 120 seconds.
+answer with `b64_json` and refuse `response_format`. Many compatible servers answer with `url` unless asked for
+`b64_json`; one in a private network has to support that, as nothing is fetched from there. A picture takes 20 to 120
+seconds.
 """
 
 import base64
@@ -27,12 +28,12 @@ from tools.web.fetch import Fetcher
 
 MAX_PROMPT_CHARS = 4_000
 MAX_PICTURE_BYTES = 8_000_000
-"""What a message may carry."""
+"""The limit of a message."""
 MAX_ANSWER_BYTES = MAX_PICTURE_BYTES * 4 // 3 + 100_000
-"""The same in base 64, with room for what stands around it."""
+"""The same in base 64, plus space for what surrounds it."""
 
 OPENAI_MODEL = "gpt-image-2.5-flare"
-"""The model at OpenAI itself unless one is named; there is none that the service would choose.
+"""The default model at OpenAI itself, which does not choose one.
 
 Source: the model list of the openai SDK 3.54.0, 2026-11-21.
 """
@@ -41,16 +42,16 @@ _SERVICE = "The image service"
 _GROUP = "TOOLS__IMAGES__"
 _FETCH_SECONDS = 30.0
 _FETCHED_TYPES = ("image/png", "image/jpeg", "image/webp", "application/octet-stream", "binary/octet-stream")
-_LOST_BEHIND_GATEWAYS = frozenset({502, 504, 520, 524})  # who answers so does not know what those behind it have done
+_LOST_BEHIND_GATEWAYS = frozenset({502, 504, 520, 524})  # a gateway does not know what the servers behind it have done
 _MAYBE_PAID = "The picture may be paid all the same: do not repeat it unasked."
 _FORBIDDEN = frozenset({"moderation_blocked", "content_policy_violation", "content_filter"})
 _UNPAID = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 _SETTINGS = frozenset({"model", "size", "quality"})
-_WITH_FORMAT_ALWAYS = "gpt-image"  # in the names of models that refuse to be asked for a format
+_WITH_FORMAT_ALWAYS = "gpt-image"  # in the names of models that refuse `response_format`
 
 
 class ImageArguments(Arguments):
-    """What is drawn."""
+    """The picture to make."""
 
     prompt: str = Field(
         min_length=1,
@@ -63,7 +64,7 @@ class ImageGenerate:
     """Makes a picture."""
 
     def __init__(self, options: ImagesOptions, http: Http, fetcher: Fetcher) -> None:
-        """`fetcher` fetches pictures of which the service tells only where they are."""
+        """`fetcher` downloads pictures for which the service only gives an address."""
         self._http = http
         self._fetcher = fetcher
         self._url = f"{options.base_url or OPENAI_URL}/images/generations"
@@ -88,14 +89,14 @@ class ImageGenerate:
         )
 
     async def run(self, arguments: ImageArguments, context: ToolContext) -> Result:
-        """The picture as a file; the model learns its format and size in bytes.
+        """Returns the picture as a file; the model is told its format and size in bytes.
 
         Raises:
-            BadArguments: the description is empty, or none that the service takes.
+            BadArguments: the description is empty, or the service does not accept it.
             Denied: the service's rules forbid the picture.
-            Disabled: key, account, model or size are refused; the message names what the operator must look into.
-            RateLimited, TooLarge, Unavailable: no picture, or none that can be sent.
-            UnknownOutcome: there was no whole answer, or none in time; the picture may be made and paid.
+            Disabled: key, account, model or size are refused; the message names what the operator has to check.
+            RateLimited, TooLarge, Unavailable: there is no picture, or it cannot be sent.
+            UnknownOutcome: no complete answer in time; the picture may have been made and charged.
         """
         del context
         prompt = clean_text(arguments.prompt).strip()
@@ -113,7 +114,7 @@ class ImageGenerate:
         return Result(data={"format": kind, "size_bytes": len(picture)}, files=(file,))
 
     async def _ask(self, prompt: str) -> BytesAnswer:
-        """The answer that holds the picture; a server that cannot be asked for a format is asked without."""
+        """Returns the answer with the picture; repeats a request without `response_format` if that is refused."""
         answer = await self._post({**self._request_body, "prompt": prompt})
         if "response_format" in self._request_body and not answer.ok:
             error = _error(answer.as_json(_SERVICE))
@@ -136,7 +137,7 @@ class ImageGenerate:
             )
         except (BrokenOff, TimedOut) as error:
             raise UnknownOutcome(f"{error} {_MAYBE_PAID}") from error
-        except TooLarge as error:  # nothing is as long but a picture
+        except TooLarge as error:  # only a picture is that long
             error.cost_usd = self.spec.cost_usd
             raise
         if answer.status in _LOST_BEHIND_GATEWAYS:
@@ -152,7 +153,7 @@ class ImageGenerate:
         return _decode(made.url) if made.url.startswith("data:") else await self._fetch(made.url)
 
     async def _fetch(self, url: str) -> bytes:
-        """What stands at the address: a stranger's, however well the service is known."""
+        """Downloads a picture. The address counts as a stranger's, however well known the service is."""
         try:
             page = await self._fetcher.get(
                 url, accept=_FETCHED_TYPES, max_bytes=MAX_PICTURE_BYTES, timeout_seconds=_FETCH_SECONDS
@@ -176,7 +177,7 @@ class _Answer(BaseModel):
 
 
 class _Error(BaseModel):
-    """Why a request is refused, as far as the service says so."""
+    """Why the service refuses a request."""
 
     message: str = ""
     param: str | None = None
@@ -188,7 +189,7 @@ class _Refused(BaseModel):
 
 
 def _request_body(options: ImagesOptions) -> Mapping[str, Any]:
-    """The request but for the description."""
+    """Returns the request without the description."""
     model = options.model or (OPENAI_MODEL if options.base_url in {None, OPENAI_URL} else None)
     form = None if _WITH_FORMAT_ALWAYS in (model or "") else "b64_json"
     wanted = {"model": model, "size": options.size, "quality": options.quality, "response_format": form}
@@ -196,7 +197,7 @@ def _request_body(options: ImagesOptions) -> Mapping[str, Any]:
 
 
 def _decode(text: str) -> bytes:
-    """The bytes of base 64, which may stand in an address of the kind `data:`."""
+    """Decodes base 64, perhaps in a `data:` address."""
     try:
         picture = base64.b64decode(text.rpartition(",")[2])
     except ValueError as error:
@@ -207,7 +208,7 @@ def _decode(text: str) -> bytes:
 
 
 def _kind(picture: bytes) -> str | None:
-    """What the bytes are, whatever anybody calls them; None for anything else."""
+    """Returns the format of the bytes themselves; None for any other."""
     if picture.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
     if picture.startswith(b"\xff\xd8\xff"):
@@ -223,7 +224,7 @@ def _error(answer: JsonAnswer) -> _Error:
 
 
 def _refusal(answer: JsonAnswer) -> ToolError:
-    """What a refusal means to the model; nothing of the service's words is in it."""
+    """Returns the error for a refusal, without any of the service's words."""
     error = _error(answer)
     if error.code in _FORBIDDEN:
         return Denied(f"{_SERVICE} has rules that forbid this picture: tell the person, or describe another one.")

@@ -1,4 +1,4 @@
-"""The seam to prediction markets: one form for all of them, and how numbers and dates are read."""
+"""The interface of prediction markets: one type for all of them, and the parsing of numbers and dates."""
 
 import json
 from abc import ABC, abstractmethod
@@ -17,21 +17,21 @@ Status = Literal["open", "closed", "resolved"]
 """Whether people can still trade, wait for the outcome, or know it."""
 
 MAX_OUTCOMES = 12
-"""Of one market."""
+"""The most outcomes shown of one market."""
 
-_MISSING = frozenset({400, 404, 422})  # what exchanges answer where there is no such market
+_MISSING = frozenset({400, 404, 422})  # how exchanges answer if there is no such market
 _MAX_LINE_CHARS = 200
 _MAX_TEXT_CHARS = 1500
-_LATEST_MILLISECONDS = 32_503_680_000_000  # the year 3000; people enter closing times far beyond all calendars
+_LATEST_MILLISECONDS = 32_503_680_000_000  # the year 3000; people enter closing times beyond any calendar
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MarketOutcome:
-    """What may happen, and how likely the traders hold it."""
+    """A possible outcome, and its probability according to the traders."""
 
     name: str
     probability: float | None
-    """From 0 to 1; None where nobody has named a price."""
+    """From 0 to 1; None if there is no price."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,30 +39,30 @@ class Market:
     """A question that people trade on."""
 
     id: str
-    """What `market_get` takes: the source's name and its own id, with a colon between."""
+    """The id for `market_get`: the name of the source and its own id, separated by a colon."""
     question: str
     url: str
     status: Status
     outcomes: Sequence[MarketOutcome]
-    """The likeliest first where there are more than two."""
+    """The most likely first if there are more than two."""
     resolution: str = ""
-    """How it came out; empty until that is known."""
+    """The outcome; empty until it is known."""
     ends_at: datetime | None = None
     volume: float | None = None
-    """What has been traded in all, in the source's money; likewise below."""
+    """The total volume in the money of the source, like the amounts below."""
     volume_24h: float | None = None
     liquidity: float | None = None
     description: str = ""
-    """The rules by which it is decided; empty in lists."""
+    """The rules of the decision; empty in lists."""
 
 
 class Exchange(ABC):
-    """A place where people trade on questions, asked by HTTP: what all of them share."""
+    """Base class of exchanges where people trade on questions, queried by HTTP."""
 
     name: ClassVar[str]
-    """As people know it, such as Polymarket."""
+    """Its common name, such as Polymarket."""
     money: ClassVar[str]
-    """What is traded with: USD, or play money."""
+    """Its currency: USD, or play money."""
 
     def __init__(self, *, http: Http, base_url: str, timeout_seconds: float) -> None:
         self._http = http
@@ -71,14 +71,14 @@ class Exchange(ABC):
 
     @abstractmethod
     async def search(self, query: str, count: int, *, also_closed: bool) -> Sequence[Market]:
-        """At most `count` markets that match, best first.
+        """Returns at most `count` matching markets, best first.
 
         Raises:
-            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: no answer, or none that can be read.
+            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: there is no readable answer.
         """
 
     async def market(self, key: str) -> Market:
-        """The market of that id, which is the part behind the colon.
+        """Returns the market with that id, the part after the colon.
 
         Raises:
             NotFound: there is none.
@@ -91,11 +91,11 @@ class Exchange(ABC):
 
     @abstractmethod
     def _path(self, key: str) -> str:
-        """Where the market of that id is read."""
+        """Returns the path of the market with that id."""
 
     @abstractmethod
     def _market(self, answer: JsonAnswer) -> Market:
-        """The one market that was asked for, with its rules."""
+        """Parses the requested market, with its rules."""
 
     async def _ask(self, path: str, params: Mapping[str, str]) -> JsonAnswer:
         return await self._http.get_json(
@@ -109,17 +109,17 @@ class Exchange(ABC):
 
 
 def line(text: str) -> str:
-    """A short text of a stranger on one line."""
+    """Cleans a stranger's short text, on one line."""
     return shorten(clean_line(text), _MAX_LINE_CHARS)
 
 
 def paragraph(text: str) -> str:
-    """A longer text of a stranger."""
+    """Cleans a stranger's longer text."""
     return shorten(clean_text(text).strip(), _MAX_TEXT_CHARS)
 
 
 def _number(given: Any) -> Any:
-    """Numbers come as such, as texts, empty or not at all; what is none counts as unknown."""
+    """Parses a number, which may be given as text, empty or missing; anything else counts as unknown."""
     if not isinstance(given, str):
         return given
     try:
@@ -129,7 +129,7 @@ def _number(given: Any) -> Any:
 
 
 def _texts(given: Any) -> Any:
-    """A list of texts, which may come as JSON inside a text, empty or not at all."""
+    """Parses a list of texts, which may be given as JSON in a text, empty or missing."""
     if isinstance(given, str):
         try:
             given = json.loads(given or "[]")
@@ -139,7 +139,7 @@ def _texts(given: Any) -> Any:
 
 
 def _instant(given: Any) -> datetime | None:
-    """An instant from milliseconds since 1970 or from ISO 8601, a mere date included; None for anything else."""
+    """Parses a time given as milliseconds since 1970 or in ISO 8601, also a date alone; None for anything else."""
     if isinstance(given, int | float) and 1 < given < _LATEST_MILLISECONDS:
         return datetime.fromtimestamp(given / 1000, UTC)
     if not isinstance(given, str):

@@ -1,7 +1,7 @@
-"""Manifold: play money, read without a key.
+"""Manifold, an exchange with play money; needs no key.
 
-Source: docs.manifold.markets/api, 2026-11-21: 500 requests a minute from an address, any use allowed, "alpha"; times
-are milliseconds since 1970; a list leaves out the answers of questions with several.
+Source: docs.manifold.markets/api, 2026-11-21: 500 requests a minute per address, any use allowed, "alpha"; times are
+milliseconds since 1970; lists leave out the answers of questions with several.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _RESOLUTIONS = {"YES": "Yes", "NO": "No", "MKT": "in parts", "CANCEL": "called o
 
 
 class _Answer(BaseModel):
-    """One of the answers to a question with several."""
+    """One of several answers to a question."""
 
     id: str = ""
     text: str
@@ -23,7 +23,7 @@ class _Answer(BaseModel):
 
 
 class _Contract(BaseModel):
-    """A question; what a kind of question does not have is missing."""
+    """A question of any kind; fields that a kind does not have are missing."""
 
     id: str
     question: str
@@ -40,7 +40,7 @@ class _Contract(BaseModel):
 
 
 class Manifold(Exchange):
-    """Asks Manifold's API."""
+    """Queries Manifold's API."""
 
     name = "Manifold"
     money = "play money"
@@ -52,7 +52,7 @@ class Manifold(Exchange):
         return [_market(contract) for contract in answer.parse(tuple[_Contract, ...], self.name)[:count]]
 
     def _path(self, key: str) -> str:
-        """The key is the id, or `slug/` and the last part of its address."""
+        """See `Exchange`. The key is the id, or `slug/` and the last part of the address."""
         return f"/v0/{key}" if key.startswith("slug/") else f"/v0/market/{key}"
 
     def _market(self, answer: JsonAnswer) -> Market:
@@ -85,7 +85,7 @@ def _outcomes(contract: _Contract) -> Sequence[MarketOutcome]:
 
 
 def _resolution(contract: _Contract) -> str:
-    """How it came out: a word of Manifold's, or one of the answers by its id."""
+    """Returns the outcome, which Manifold gives as a word of its own or as the id of an answer."""
     if not contract.isResolved or not contract.resolution:
         return ""
     texts = {answer.id: answer.text for answer in contract.answers}

@@ -1,10 +1,10 @@
-"""Polymarket: real money, read without a key.
+"""Polymarket, an exchange with real money; needs no key.
 
-What people search for and see is an event, which holds one market (yes or no) or one for each candidate; both become
-one `Market` here, of which the candidates are the outcomes.
+People search for and see events. An event has one market (yes or no), or one for each candidate. Either becomes one
+`Market` here, with the candidates as outcomes.
 
-Source: docs.polymarket.com, Gamma API, and answers of it, 2026-11-21: lists come as JSON inside texts, numbers as texts
-or numbers; a price is a probability, and a closed market's price of 1 is the winner.
+Source: docs.polymarket.com, Gamma API, and its answers, 2026-11-21: lists are JSON within texts, numbers are texts or
+numbers; a price is a probability, and a price of 1 in a closed market marks the winner.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _WON = 0.999
 
 
 class _Traded(BaseModel):
-    """One of the markets of an event."""
+    """A market of an event."""
 
     question: str = ""
     groupItemTitle: str | None = None  # noqa: N815 - Polymarket's own name; so below
@@ -32,7 +32,7 @@ class _Traded(BaseModel):
 
     @property
     def prices(self) -> Sequence[float | None]:
-        """A price for each outcome; of a market that lists none the first's is what was last paid or is offered."""
+        """A price for each outcome. If a market lists none, the first outcome's comes from the last trade or offers."""
         read = [_probability(price) for price in self.outcomePrices[: len(self.outcomes)]]
         known = [*read, *[None] * (len(self.outcomes) - len(read))]
         if known and known[0] is None:
@@ -78,26 +78,26 @@ class _Event(BaseModel):
 
     @property
     def winner(self) -> str:
-        """The outcome that has won; empty until one has."""
+        """The outcome that won; empty until one has."""
         if not self.closed:
             return ""
         return ", ".join(outcome.name for outcome in self.outcomes if (outcome.probability or 0) >= _WON)
 
 
 class _Found(BaseModel):
-    """What a search gives; without a hit the events may be null."""
+    """The answer to a search; without hits, the events may be null."""
 
     events: tuple[_Event, ...] | None = None
 
 
 class Polymarket(Exchange):
-    """Asks Polymarket's Gamma API."""
+    """Queries Polymarket's Gamma API."""
 
     name = "Polymarket"
     money = "USD"
 
     async def search(self, query: str, count: int, *, also_closed: bool) -> Sequence[Market]:
-        """See `Exchange`. An event of many candidates may be too long for several at once: then one is asked for."""
+        """See `Exchange`. If events with many candidates make the answer too large, asks for a single one."""
         try:
             answer = await self._ask_search(query, count, also_closed=also_closed)
         except TooLarge:
@@ -111,7 +111,7 @@ class Polymarket(Exchange):
         return await self._ask("/public-search", params | which)
 
     def _path(self, key: str) -> str:
-        """The key is the slug of the event, as it stands in its address."""
+        """See `Exchange`. The key is the slug of the event, as in its address."""
         return f"/events/slug/{key}"
 
     def _market(self, answer: JsonAnswer) -> Market:
@@ -136,7 +136,7 @@ def _market(event: _Event, description: str = "") -> Market:
 
 
 def _probability(price: str) -> float | None:
-    """A price between 0 and 1; None for anything else."""
+    """Parses a price between 0 and 1; None for anything else."""
     try:
         value = float(price)
     except ValueError:

@@ -1,6 +1,6 @@
-"""The tools `market_search` and `market_get`: what traders hold likely, from Polymarket and Manifold.
+"""The tools `market_search` and `market_get`: probabilities according to the traders of Polymarket and Manifold.
 
-One group of settings for both. How each exchange is asked and read stands in the modules beside this one.
+Both share a settings group. The neighbouring modules query the exchanges.
 """
 
 import asyncio
@@ -23,9 +23,9 @@ from tools.text import clean_line
 _MAX_RESULTS = 10
 _MAX_QUERY_CHARS = 200
 _MAX_ADDRESS_CHARS = 300
-_FEW_TRADES = 1000  # of the source's money: below it a single person moves the price
+_FEW_TRADES = 1000  # in the money of the source; below it, a single person moves the price
 
-# What people and models have of a market: the id of an earlier answer, or its address.
+# How people and models refer to a market: by the id from an earlier answer, or by its address.
 _IDS = (
     ("polymarket", re.compile(r"polymarket:(?P<key>[A-Za-z0-9_-]{1,200})"), "{}"),
     (
@@ -39,7 +39,7 @@ _IDS = (
 
 
 class MarketSearchArguments(Arguments):
-    """What is looked for."""
+    """The markets to search for."""
 
     query: str = Field(
         min_length=1, max_length=_MAX_QUERY_CHARS, description="A few words in English, such as: German election."
@@ -49,7 +49,7 @@ class MarketSearchArguments(Arguments):
 
 
 class MarketGetArguments(Arguments):
-    """Which market."""
+    """The market to read."""
 
     market: str = Field(
         min_length=1,
@@ -59,7 +59,7 @@ class MarketGetArguments(Arguments):
 
 
 class MarketSearch:
-    """Looks for prediction markets: what traders hold likely."""
+    """Searches prediction markets."""
 
     def __init__(self, options: MarketsOptions, http: Http) -> None:
         self._exchanges = exchanges(options, http)
@@ -78,11 +78,11 @@ class MarketSearch:
     )
 
     async def run(self, arguments: MarketSearchArguments, context: ToolContext) -> Result:
-        """What each exchange finds, the best of each first; an empty list, and a message, when none finds anything.
+        """Returns what each exchange finds, best first; an empty list and a message if none finds anything.
 
         Raises:
-            BadArguments: the query holds nothing that can be read.
-            ToolError: no exchange answered; of the kind of the first one's failure.
+            BadArguments: the query contains nothing readable.
+            ToolError: no exchange answered; the error of the first one.
         """
         query = clean_line(arguments.query)
         if not query:
@@ -132,12 +132,12 @@ class MarketGet:
     )
 
     async def run(self, arguments: MarketGetArguments, context: ToolContext) -> Result:
-        """The market.
+        """Returns the market.
 
         Raises:
-            BadArguments: that is neither an id nor an address of a market, or its source is switched off.
+            BadArguments: it is neither the id nor the address of a market, or its source is switched off.
             NotFound: there is no such market.
-            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: no answer, or none that can be read.
+            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: there is no readable answer.
         """
         source, key = _split(arguments.market)
         exchange = self._exchanges.get(source)
@@ -148,12 +148,12 @@ class MarketGet:
 
 
 def market_tools(options: MarketsOptions, http: Http) -> tuple[MarketSearch, MarketGet]:
-    """Both tools."""
+    """Returns both tools."""
     return MarketSearch(options, http), MarketGet(options, http)
 
 
 def exchanges(options: MarketsOptions, http: Http) -> Mapping[str, Exchange]:
-    """Who is asked, by the word that ids begin with."""
+    """Returns the exchanges in use by the prefix of their ids."""
     timeout_seconds = options.timeout_seconds
     every: dict[str, Exchange] = {
         "polymarket": Polymarket(http=http, base_url=options.polymarket_base_url, timeout_seconds=timeout_seconds),
@@ -163,7 +163,7 @@ def exchanges(options: MarketsOptions, http: Http) -> Mapping[str, Exchange]:
 
 
 def _split(given: str) -> tuple[str, str]:
-    """The source and its own id."""
+    """Splits a reference into the source and its own id."""
     for source, form, key in _IDS:
         if match := form.fullmatch(given):
             return source, key.format(match["key"])
@@ -171,7 +171,7 @@ def _split(given: str) -> tuple[str, str]:
 
 
 def _row(exchange: Exchange, market: Market, now: datetime) -> dict[str, Any]:
-    """The one form of all markets; what is not known is left out."""
+    """Describes a market in the common form, leaving out what is unknown."""
     is_waiting = market.status == "open" and market.ends_at is not None and market.ends_at <= now
     is_thin = market.volume is not None and market.volume < _FEW_TRADES
     said: dict[str, Any] = {

@@ -1,6 +1,6 @@
-"""The tools `intel_search` and `intel_recent`: what stood in the feeds that are read here, out of a store of our own.
+"""The tools `intel_search` and `intel_recent`: articles of the feeds that are read here, from our own store.
 
-One group of settings for both. Nothing is asked of anybody: what people look for stays on this machine.
+Both share a settings group. Searches stay on this machine.
 """
 
 from datetime import timedelta
@@ -26,7 +26,7 @@ Limit = Annotated[int, Field(ge=1, le=_MAX_RESULTS, description="The most result
 
 
 class IntelSearchArguments(Arguments):
-    """What is looked for."""
+    """The articles to search for."""
 
     query: str = Field(
         min_length=1,
@@ -38,7 +38,7 @@ class IntelSearchArguments(Arguments):
 
 
 class IntelRecentArguments(Arguments):
-    """From when, and from which feed."""
+    """The period, and the feed."""
 
     from_days: Days = 2
     limit: Limit = 10
@@ -51,7 +51,7 @@ class IntelRecentArguments(Arguments):
 
 
 class IntelSearch:
-    """Looks for words in what the feeds of your choice told."""
+    """Searches the articles of the feeds of your choice."""
 
     spec = ToolSpec(
         name="intel_search",
@@ -72,10 +72,10 @@ class IntelSearch:
         self._news = news
 
     async def run(self, arguments: IntelSearchArguments, context: ToolContext) -> Result:
-        """The articles that fit; an empty list, and a message, when none does.
+        """Returns matching articles; an empty list and a message if there are none.
 
         Raises:
-            BadArguments: the query holds nothing that can be read.
+            BadArguments: the query contains nothing readable.
             Disabled: no feed is read here.
         """
         query = clean_query(arguments.query)
@@ -92,7 +92,7 @@ class IntelSearch:
 
 
 class IntelRecent:
-    """Tells what the feeds told last."""
+    """Lists the latest articles of these feeds."""
 
     spec = ToolSpec(
         name="intel_recent",
@@ -112,10 +112,10 @@ class IntelRecent:
         self._news = news
 
     async def run(self, arguments: IntelRecentArguments, context: ToolContext) -> Result:
-        """The newest articles; an empty list, and a message, when there is nothing.
+        """Returns the newest articles; an empty list and a message if there are none.
 
         Raises:
-            NotFound: no feed has this in its name; it quotes those that there are.
+            NotFound: no feed has this in its name; the error quotes the existing ones.
             Disabled: no feed is read here.
         """
         since = context.now - timedelta(days=arguments.from_days)
@@ -125,12 +125,12 @@ class IntelRecent:
 
 
 def news_tools(news: News) -> tuple[IntelSearch, IntelRecent]:
-    """Both tools."""
+    """Returns both tools."""
     return IntelSearch(news), IntelRecent(news)
 
 
 def _row(story: Story) -> dict[str, Any]:
-    """A story in the form of all results; one without an address cannot be cited."""
+    """Describes a story as a result; one without an address cannot be cited."""
     told: dict[str, Any] = {"title": story.title}
     if story.url is not None:
         told |= {"url": story.url, "site": (urlsplit(story.url).hostname or "").removeprefix("www.")}

@@ -1,9 +1,9 @@
-"""How good predictions were: pure arithmetic over what was said and what came of it.
+"""Scores predictions from their probabilities and outcomes. Pure functions.
 
-    accuracy   the share of those on whose side of one half it came out; exactly one half takes no side: half a hit
-    Brier      the mean of (probability - outcome)^2, outcome 1 or 0: 0 is perfect, 0.25 is what always saying one
-               half gets, 1 is being sure and wrong each time
-    bins       what was said to be 60 to 70 % likely should come true in 60 to 70 % of the cases
+    accuracy   the share of predictions on the right side of one half; exactly one half counts as half a hit
+    Brier      the mean of (probability - outcome)^2, with an outcome of 1 or 0: 0 is perfect, 0.25 results from always
+               saying one half, 1 from being certain and wrong each time
+    bins       what is predicted with 60 to 70 % should come true in 60 to 70 % of the cases
 
 Source: G. W. Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather Review 78 (1950), in
 the form for two outcomes.
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 BINS = 10
-"""Of the same width: 0 to 10 %, ..., 90 to 100 %; only the last holds its upper end."""
+"""The number of equal bins: 0 to 10 %, ..., 90 to 100 %; only the last includes its upper end."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SettledPrediction:
-    """A prediction of which is known what came of it."""
+    """A prediction with a known outcome."""
 
     probability: float
     """From 0 to 1."""
@@ -29,7 +29,7 @@ class SettledPrediction:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Score:
-    """How good some predictions were. Shares and means are from 0 to 1."""
+    """The score of some predictions. Shares and means are from 0 to 1."""
 
     count: int
     """At least 1."""
@@ -43,7 +43,7 @@ class Score:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bin:
-    """The predictions of about the same probability."""
+    """Predictions with similar probabilities."""
 
     low_percent: int
     high_percent: int
@@ -51,10 +51,10 @@ class Bin:
 
 
 def score(settled: Sequence[SettledPrediction]) -> Score | None:
-    """The score of all of them; None of none."""
+    """Returns the score of all predictions; None if there are none."""
     if not settled:
         return None
-    # Fractions of what was said in decimals: 0.7 is seven tenths, and no sum depends on its order.
+    # Exact fractions: 0.7 is seven tenths, and no sum depends on its order.
     said = [Fraction(str(one.probability)) for one in settled]
     outcomes = [int(one.came_true) for one in settled]
     pairs = list(zip(said, outcomes, strict=True))
@@ -68,7 +68,7 @@ def score(settled: Sequence[SettledPrediction]) -> Score | None:
 
 
 def by_domain(settled: Iterable[SettledPrediction]) -> tuple[tuple[str | None, Score], ...]:
-    """The score of each domain, the one with most predictions first; None: those without a domain."""
+    """Returns the score of each domain (None: no domain), the one with most predictions first."""
     groups: dict[str | None, list[SettledPrediction]] = {}
     for one in settled:
         groups.setdefault(one.domain, []).append(one)
@@ -77,7 +77,7 @@ def by_domain(settled: Iterable[SettledPrediction]) -> tuple[tuple[str | None, S
 
 
 def bins(settled: Iterable[SettledPrediction]) -> tuple[Bin, ...]:
-    """The score of each bin in which there is a prediction, from the unlikely to the likely."""
+    """Returns the bins that have predictions, from the unlikely to the likely."""
     groups: dict[int, list[SettledPrediction]] = {}
     for one in settled:
         groups.setdefault(min(int(Fraction(str(one.probability)) * BINS), BINS - 1), []).append(one)

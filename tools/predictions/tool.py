@@ -1,5 +1,5 @@
-"""The tools `predict`, `resolve_prediction`, `list_predictions` and `calibration_stats`: what people think is going to
-happen, what came of it, and how far their confidence can be trusted.
+"""The tools `predict`, `resolve_prediction`, `list_predictions` and `calibration_stats`: what people expect to happen,
+how it turned out, and how well calibrated they are.
 """
 
 import asyncio
@@ -21,21 +21,21 @@ _MAX_STATEMENT_CHARS = 400
 _MAX_LISTED = 50
 _MAX_DOMAINS = 20
 _ENOUGH = 10
-"""With fewer resolved predictions the figures are mostly chance."""
+"""With fewer resolved predictions, the figures are mostly chance."""
 
 _Domain = Annotated[str, StringConstraints(pattern=r"^\w[\w-]*$", max_length=30)]
-"""Its length is no part of the pattern: a letter of any language so many times takes 0.8 MB in each model."""
+"""The length is not part of the pattern: a repeated letter of any language takes 0.8 MB in each model."""
 _ACROSS, _UP = "Predicted (%)", "Came true (%)"
 _COUNTED = f"{_UP}; at each dot the number of cases"
 _MIN_JOINED = 10
-"""Of fewer cases a line would claim a course that there is not."""
+"""With fewer cases, a line would suggest a trend that does not exist."""
 _BAR_CHARS = 20
 _DEEDS = ("predict", "forecast", "vorhersag", "prognos", "predi", "prevo", "pronosti", "apuest")
-"""How people speak of predictions, in all languages."""
+"""How people speak about predictions, in all languages."""
 
 
 class PredictArguments(Arguments):
-    """What is predicted."""
+    """The prediction to record."""
 
     statement: str = Field(
         min_length=1,
@@ -52,14 +52,14 @@ def _percent(probability: float) -> Decimal:
 
 
 class _PredictionTool:
-    """What all four have."""
+    """Base class of the four tools."""
 
     def __init__(self, predictions: Predictions) -> None:
         self._predictions = predictions
 
 
 class Predict(_PredictionTool):
-    """Records what the person predicts, in the conversation they do it in."""
+    """Records a person's predictions in the conversation."""
 
     spec = ToolSpec(
         name="predict",
@@ -81,11 +81,11 @@ class Predict(_PredictionTool):
     )
 
     async def run(self, arguments: PredictArguments, context: ToolContext) -> Result:
-        """What is recorded.
+        """Returns what is recorded.
 
         Raises:
-            BadArguments: the statement holds nothing that can be read.
-            ToolError: as the port has it.
+            BadArguments: the statement contains no words.
+            ToolError: as the port.
         """
         statement = clean_line(arguments.statement)
         if not any(map(str.isalnum, statement)):
@@ -101,7 +101,7 @@ class Predict(_PredictionTool):
 
 
 class ResolveArguments(Arguments):
-    """What came of a prediction."""
+    """The outcome of a prediction."""
 
     number: int = Field(ge=1, description="Which one, as predict or list_predictions gave it.")
     outcome: Literal["came_true", "did_not", "void", "open", "struck"] = Field(
@@ -113,7 +113,7 @@ class ResolveArguments(Arguments):
 
 
 class ResolvePrediction(_PredictionTool):
-    """Keeps what came of a prediction."""
+    """Records the outcome of a prediction."""
 
     spec = ToolSpec(
         name="resolve_prediction",
@@ -131,10 +131,10 @@ class ResolvePrediction(_PredictionTool):
     )
 
     async def run(self, arguments: ResolveArguments, context: ToolContext) -> Result:
-        """The prediction as it is now.
+        """Returns the new state of the prediction.
 
         Raises:
-            ToolError: as the port has it.
+            ToolError: as the port.
         """
         if arguments.outcome == "struck":
             struck = await self._predictions.strike(arguments.number, context)
@@ -145,7 +145,7 @@ class ResolvePrediction(_PredictionTool):
 
 
 class ListArguments(Arguments):
-    """Which predictions are to be shown."""
+    """The predictions to list."""
 
     status: Literal["open", "overdue", "resolved", "all"] = Field(
         default="open", description="open holds the overdue ones, which come first; resolved holds the void ones."
@@ -155,7 +155,7 @@ class ListArguments(Arguments):
 
 
 class ListPredictions(_PredictionTool):
-    """Shows the predictions of the person."""
+    """Lists a person's predictions."""
 
     spec = ToolSpec(
         name="list_predictions",
@@ -172,10 +172,10 @@ class ListPredictions(_PredictionTool):
     )
 
     async def run(self, arguments: ListArguments, context: ToolContext) -> Result:
-        """Those that fit, and how many there are of each kind.
+        """Returns the matching predictions, and how many there are of each status.
 
         Raises:
-            ToolError: as the port has it.
+            ToolError: as the port.
         """
         every = _of_domain(await self._predictions.all(context), arguments.domain)
         wanted = [one for one in every if _fits(one, arguments.status)]
@@ -187,7 +187,7 @@ class ListPredictions(_PredictionTool):
 
 
 class StatsArguments(Arguments):
-    """Whose predictions are to be scored, and how that is shown."""
+    """Whose predictions to score, and how to show the result."""
 
     whose: Literal["mine", "everybody"] = Field(
         default="mine", description="everybody: all people in this conversation together, never one by one."
@@ -197,7 +197,7 @@ class StatsArguments(Arguments):
 
 
 class CalibrationStats(_PredictionTool):
-    """Scores the predictions of the person, or of everybody in the conversation."""
+    """Scores the predictions of a person, or of everybody in the conversation."""
 
     spec = ToolSpec(
         name="calibration_stats",
@@ -215,12 +215,12 @@ class CalibrationStats(_PredictionTool):
     )
 
     async def run(self, arguments: StatsArguments, context: ToolContext) -> Result:
-        """The scores; with the picture, or where none can be made with the same in letters.
+        """Returns the scores, with a picture on request, or a chart in text if none can be made.
 
         Raises:
-            ToolError: as the port has it.
+            ToolError: as the port.
         """
-        origins: tuple[str, ...] = ()  # of everybody only figures are told
+        origins: tuple[str, ...] = ()  # for everybody together there are only figures
         if arguments.whose == "everybody":
             everybody = await self._predictions.everybody(context)
             settled = [SettledPrediction(probability=said, came_true=came_true) for said, came_true in everybody]
@@ -240,7 +240,7 @@ class CalibrationStats(_PredictionTool):
 
 
 def prediction_tools(predictions: Predictions) -> tuple[Tool, ...]:
-    """All four tools."""
+    """Returns the four tools."""
     return tuple(tool(predictions) for tool in (Predict, ResolvePrediction, ListPredictions, CalibrationStats))
 
 
@@ -285,7 +285,7 @@ def _counts(predictions: Sequence[Prediction]) -> Mapping[str, int]:
 
 
 def _settle(prediction: Prediction) -> SettledPrediction | None:
-    """The prediction as it is scored; None: it is open or void."""
+    """Returns the prediction for scoring; None if it is open or void."""
     if prediction.verdict is None or prediction.verdict == "void":
         return None
     return SettledPrediction(
@@ -336,7 +336,7 @@ def _plot(settled: Sequence[SettledPrediction]) -> bytes:
 
 
 def _plot_in_letters(settled: Sequence[SettledPrediction]) -> str:
-    """The plot where no picture can be made: a line for each bin, with a bar for how often it came true."""
+    """Returns the plot as text: a line for each bin, with a bar for how often it came true."""
     lines = [
         f"{one.low_percent:>2}-{one.high_percent:>3} % |{'#' * round(one.score.came_true * _BAR_CHARS):.<{_BAR_CHARS}}|"
         f" {100 * one.score.came_true:.0f} % of {one.score.count}"

@@ -1,7 +1,7 @@
-"""What X's search for posts understands: queries are checked before anybody pays for them. All pure.
+"""Checks queries for X's post search before anybody pays for them. Pure functions.
 
-    query --checked--> the same, or what is wrong with it, in words that a model can act on
-          '--in_words--> what a search engine makes of it
+    query --check_query--> the same, or an error that tells the model what to change
+          '--in_words--> the words for a search engine
 
 Source: docs.x.com, "Build a query" and the search operators of API v2, 2026-11-21; `min_likes`, `min_reposts` and
 `min_replies` are back since 2026-05-04, the names that the web page has for them are refused, and reposts are no longer
@@ -16,7 +16,7 @@ from itertools import pairwise
 from tools.errors import BadArguments
 
 MAX_QUERY_CHARS = 512
-"""For customers who pay for what they use."""
+"""The limit for pay-per-use customers."""
 
 _NAME_OF_A_PERSON = r"[A-Za-z0-9_]{1,15}|[0-9]{1,19}"
 _NUMBER = r"[0-9]{1,19}"
@@ -32,10 +32,10 @@ _VALUES = {
     "min_reposts": (_NUMBER, "min_reposts:100"),
     "min_replies": (_NUMBER, "min_replies:100"),
 }
-"""What may stand behind an operator, and how it is written rightly."""
+"""The values of each operator, and how to write them."""
 
 _STANDING_ALONE = frozenset({"from", "to", "url", "conversation_id"})
-"""Operators that find something without any word beside them."""
+"""Operators that can be used without any other word."""
 
 _BY_HOURS = "leave it out and give `hours`; X finds posts of the last seven days only"
 _INSTEAD = {
@@ -50,7 +50,7 @@ _INSTEAD = {
     "http": 'write url:"example.org/page"',
     "https": 'write url:"example.org/page"',
 }
-"""What to write in place of operators of X's web page, and of what is none."""
+"""What to write instead of operators of X's web page, and of what is no operator."""
 
 _TOKEN = re.compile(
     r'(?P<minus>-?)(?:(?P<bracket>[()])|(?P<name>[A-Za-z_]+):(?P<value>"[^"]*"|[^\s()"]*)|(?P<word>"[^"]*"|[^\s()"]+))'
@@ -59,10 +59,10 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Words:
-    """What a query means to a search engine, which knows no operators."""
+    """A query for a search engine, which knows no operators."""
 
     text: str
-    """The words that are wanted, perhaps none."""
+    """The wanted words, perhaps none."""
     language: str | None
     """Two letters; None: any."""
 
@@ -101,7 +101,7 @@ def check_query(query: str) -> str:
 
 
 def in_words(query: str) -> Words:
-    """What is left of a query that was checked where nobody knows X's operators."""
+    """Returns what is left of a checked query without X's operators."""
     tokens = [token for token in _tokens(query) if not token.is_negated]
     words = [token.text.lstrip("#@$") for token in tokens if token.finds]
     languages = [token.text for token in tokens if token.name == "lang" and len(token.text) == len("en")]
@@ -156,7 +156,7 @@ def _check_brackets(tokens: Sequence[_Token]) -> None:
 
 
 def _check_ors(tokens: Sequence[_Token]) -> None:
-    """An OR stands between two things that may be found."""
+    """Checks that every OR stands between two terms."""
     texts = ["(", *(token.text for token in tokens), ")"]
     for before, text, behind in zip(texts, texts[1:], texts[2:], strict=False):
         if text == "OR" and (before in {"(", "OR"} or behind == ")"):

@@ -1,14 +1,14 @@
-"""The tool `twitter_search`: posts of the last days from X, or what the web's search services know of X.
+"""The tool `twitter_search`: recent posts from X, or what web search services know of X.
 
-    query --checked--> within the day's posts? --> X --> posts with author, time, counts, address
-                                  '- no token, used up, out of credit, down: a web search limited to x.com
+    query --check--> within the daily quota? --> X --> posts with author, time, counts, address
+                                '- no token, used up, out of credit, down: a web search limited to x.com
 
-Every post and every author that X gives is paid for, so as many posts as are asked for are counted before asking, and
-those that did not come are given back.
+Every post and author that X returns costs money, so the requested number of posts is counted in advance, and what X
+does not return is given back.
 
 Source: docs.x.com, API v2, recent search, 2026-11-21: 10 to 100 posts a request, of the last seven days; 0.005 dollars
-a post read and 0.010 a user read (pay per use since 2026-02-06). Answers name their fields after tweets or after
-posts: both are read, the older names are sent.
+a post read and 0.010 a user read (pay per use since 2026-02-06). Answers name their fields after tweets or after posts:
+both are read, the older names are sent.
 """
 
 import re
@@ -33,12 +33,12 @@ KEPT_HOURS = 168
 """How far back X's search goes."""
 
 _SERVICE = "X"
-_MIN_POSTS = 10  # X refuses to give fewer
+_MIN_POSTS = 10  # the fewest that X accepts
 _MAX_POSTS = 50  # long posts have 25,000 characters, and an answer at most 2 MB
 _MAX_HITS = 20
 _MAX_TEXT_CHARS = 600
 _HOURS_OF_A_DAY = 24
-_EDGE = timedelta(minutes=1)  # a request on its way must not ask for more than is kept
+_EDGE = timedelta(minutes=1)  # while a request is on its way, the limit moves on
 
 _ID = re.compile(r"[0-9]{1,19}")
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d{1,9})?Z", re.ASCII)
@@ -59,7 +59,7 @@ _COUNTS = {
 
 
 class TwitterArguments(Arguments):
-    """What is looked for."""
+    """The posts to search for."""
 
     query: str = Field(min_length=1, max_length=2_000, description="Words and operators; at most 512 characters.")
     count: int = Field(default=_MIN_POSTS, ge=_MIN_POSTS, le=_MAX_POSTS, description="How many posts at most.")
@@ -68,7 +68,7 @@ class TwitterArguments(Arguments):
 
 
 class TwitterSearch:
-    """Searches posts on X, or the web for them."""
+    """Searches posts on X, or the web for such posts."""
 
     def __init__(self, options: TwitterOptions, http: Http, quotas: Quotas, search: SearchService) -> None:
         self._options = options
@@ -93,11 +93,11 @@ class TwitterSearch:
         )
 
     async def run(self, arguments: TwitterArguments, context: ToolContext) -> Result:
-        """The posts; an empty list, and a message, when nothing was found. `why_not_x` where the web was searched.
+        """Returns the posts; an empty list and a message if there are none. `why_not_x`: the web was searched instead.
 
         Raises:
-            BadArguments: X does not take the query; the message says what to write instead.
-            ToolError: neither X nor a search service answered; of the kind of the last one's failure.
+            BadArguments: X does not accept the query; the message says what to write instead.
+            ToolError: neither X nor a search service answered; the error of the last one.
         """
         query = operators.check_query(clean_query(arguments.query))
         try:
@@ -126,12 +126,12 @@ class TwitterSearch:
             await self._quotas.give_back(_SERVICE, amount=arguments.count, per="day", taken_at=context.now)
             raise _refusal(answer)
         found = answer.parse(_Answer, _SERVICE)
-        # No more were asked for, and no more are paid.
+        # No more were requested, and no more are charged.
         found = found.model_copy(update={"data": found.data[: arguments.count]})
         if (unread := arguments.count - len(found.data)) > 0:
             await self._quotas.give_back(_SERVICE, amount=unread, per="day", taken_at=context.now)
         users = {user.id: user for user in found.includes.users}
-        # By the price list: X charges neither post nor author twice in a day, so it is at most this.
+        # At most this much, as X charges no post or author twice in a day.
         authors = users.keys() & {post.author_id for post in found.data}
         cost_usd = self._options.post_cost_usd * len(found.data) + self._options.user_cost_usd * len(authors)
         data: dict[str, Any] = {"query": query, "source": _SERVICE}
@@ -145,7 +145,7 @@ class TwitterSearch:
         return Result(data=data | {"results": results}, cost_usd=cost_usd)
 
     async def _from_web(self, query: str, arguments: TwitterArguments, context: ToolContext, why: ToolError) -> Result:
-        """What the search services know of X."""
+        """Searches the web for posts on X."""
         words, hours = operators.in_words(query), arguments.hours
         wanted = Query(
             text=words.text,
@@ -168,7 +168,7 @@ class TwitterSearch:
 def twitter_tools(
     options: TwitterOptions, http: Http, quotas: Quotas, search: SearchService
 ) -> tuple[TwitterSearch, ...]:
-    """The tool; none where neither X nor a search that keeps to its site can be asked."""
+    """Returns the tool; none if neither X nor a search limited to its site is available."""
     if options.missing() and not search.reaches(SITE):
         return ()
     return (TwitterSearch(options, http, quotas, search),)
@@ -182,7 +182,7 @@ class _Post(BaseModel):
     id: str
     text: str = ""
     note: _LongText | None = Field(default=None, validation_alias=AliasChoices("note_tweet", "note_post"))
-    """The whole of a long post, of which `text` is the beginning."""
+    """A long post in full; `text` is its beginning."""
     created_at: str = ""
     author_id: str = ""
     lang: str = ""
@@ -205,7 +205,7 @@ class _Meta(BaseModel):
 
 
 class _Answer(BaseModel):
-    """What X found; errors that stand beside it concern posts that are gone."""
+    """The answer of X. Errors beside it are about posts that are gone."""
 
     data: tuple[_Post, ...] = ()
     includes: _Includes = _Includes()
@@ -221,7 +221,7 @@ def _params(query: str, arguments: TwitterArguments, now: datetime) -> dict[str,
 
 
 def _page(post: _Post, user: _User | None) -> Hit | None:
-    """The post as a page among others; nothing in its address is anybody's words. None where it has no address."""
+    """Describes a post as a page; its address contains nobody's words. None if it has no address."""
     if not _ID.fullmatch(post.id):
         return None
     posted = _TIME.fullmatch(post.created_at)
@@ -236,7 +236,7 @@ def _page(post: _Post, user: _User | None) -> Hit | None:
 
 
 def _details(post: _Post, user: _User | None) -> Mapping[str, Any]:
-    """What a post has and other pages have not, as far as X tells it."""
+    """Returns what a post has beyond other pages, as far as X tells it."""
     details: dict[str, Any] = {}
     if user and _USERNAME.fullmatch(user.username):
         details |= {"author": f"@{user.username}", "verified": bool(user.verified)}

@@ -1,12 +1,12 @@
-"""The tool `wikipedia`: one article, its introduction or a section, from the Wikipedia of a language.
+"""The tool `wikipedia`: the introduction or a section of an article in the Wikipedia of a language.
 
-An article is looked up by its title; where none has it, the best that a search finds is taken and the others are named.
-A title that several subjects share gives the articles that may be meant.
+Looks an article up by its title. If there is none, returns the best search result and names the others. An ambiguous
+title returns the articles that it may mean.
 
 Source: mediawiki.org, API:Query, API:Redirects, API:Search, Extension:TextExtracts, Extension:Disambiguator, and the
-User-Agent policy of foundation.wikimedia.org, 2026-11-22: a User-Agent is required (`tools.http.Http` has it), and has
-to say how to reach the operator: 200 requests a minute with it (`TOOLS__CONTACT`), 10 without; at most three at once,
-errors come with status 200. The text is CC BY-SA 4.0: the article has to be named and linked.
+User-Agent policy of foundation.wikimedia.org, 2026-11-22: a User-Agent is required (`tools.http.Http` sends it) and
+should say how to reach the operator (`TOOLS__CONTACT`): 200 requests a minute with that, 10 without. At most three
+requests at once; errors have status 200. The text is CC BY-SA 4.0: the article has to be named and linked.
 """
 
 import re
@@ -39,7 +39,7 @@ _HEADING = re.compile(r"^(={2,6})[ \t]*([^\n]{0,200}?[^\n=\s])[ \t]*\1[ \t]*$", 
 
 
 class WikipediaArguments(Arguments):
-    """Which article, and how much of it."""
+    """The article, and the part of it to read."""
 
     article: str = Field(
         min_length=1, max_length=_MAX_TITLE_CHARS, description="The article's name, or a few words for its subject."
@@ -60,7 +60,7 @@ class _Link(BaseModel):
 
 
 class _Page(BaseModel):
-    """An article; `index` is its place among what a search found, `pageprops` tells whether it only lists others."""
+    """An article. `index` is its rank in a search; `pageprops` tells whether it only lists others."""
 
     title: str
     index: int = 0
@@ -86,24 +86,24 @@ class _Query(BaseModel):
 
 class _Answer(BaseModel):
     query: _Query | None = None
-    """Missing where nothing matches."""
+    """Missing if nothing matches."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Section:
-    """A heading, and where in the article what belongs to it stands."""
+    """A heading, and the position of its section in the article."""
 
     heading: str
     top: int
-    """Where the line of the heading begins."""
+    """Start of the line of the heading."""
     start: int
-    """Where its text begins."""
+    """Start of its text."""
     end: int
-    """Where that ends, the sections below it included."""
+    """End of its text, including subsections."""
 
 
 class Wikipedia:
-    """Reads an article of Wikipedia, or one of its sections."""
+    """Reads a Wikipedia article, or one of its sections."""
 
     def __init__(self, options: WikipediaOptions, http: Http) -> None:
         self._options = options
@@ -124,12 +124,12 @@ class Wikipedia:
     )
 
     async def run(self, arguments: WikipediaArguments, context: ToolContext) -> Result:
-        """The article, or the articles that may be meant.
+        """Returns the article, or the articles that an ambiguous title may mean.
 
         Raises:
-            NotFound: nothing is found, or the article has no such section: the message lists those it has.
-            BadArguments: the title holds nothing that can be looked up.
-            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: no answer, or none that can be read.
+            NotFound: nothing is found, or the article has no such section; the error lists those it has.
+            BadArguments: the title contains nothing that can be looked up.
+            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: there is no readable answer.
         """
         del context
         title = _NOT_IN_TITLES.sub(" ", clean_text(arguments.article)).strip()
@@ -144,7 +144,7 @@ class Wikipedia:
         return Result(data={"ambiguous": True, "message": message, "candidates": meanings})
 
     async def _page(self, title: str, language: str) -> tuple[_Page, Sequence[str]]:
-        """The article of that title, else the first that a search finds and the titles of the others found."""
+        """Returns the article of that title, or else the best search result and the titles of the others."""
         wanted = {"prop": "extracts|info|pageprops", "ppprop": "disambiguation", "inprop": "url"}
         text = {"explaintext": "1", "exsectionformat": "wiki"}
         pages = await self._query({**wanted, **text, "titles": title}, language)
@@ -161,7 +161,7 @@ class Wikipedia:
         return pages[0], others
 
     async def _meanings(self, title: str, language: str) -> Sequence[str]:
-        """The articles that a page of several meanings names, in the order of the alphabet."""
+        """Returns the articles that a disambiguation page lists, in alphabetical order."""
         pages = await self._query(
             {"prop": "links", "titles": title, "plnamespace": "0", "pllimit": str(_CANDIDATES)}, language
         )
@@ -211,14 +211,14 @@ def _section(text: str, sections: Sequence[_Section], wanted: str) -> Mapping[st
         return {"section": section.heading, "text": shorten(words, _MAX_TEXT_CHARS)}
     headings = "; ".join(section.heading for section in sections)
     told = f"The article has no section {clean_text(wanted)!r}"
-    # Anybody may write a heading: they are data like the article.
+    # Anybody can write a heading: they are data like the article.
     raise NotFound(
         f"{told}; those that it has stand beside this." if headings else f"{told}, nor any.", quoted=headings
     )
 
 
 def _sections(text: str) -> Sequence[_Section]:
-    """The sections of a plain text in which headings stand between equals signs, in order; the first of very many."""
+    """Returns the sections of a text with headings between equals signs, in order, up to a limit."""
     found = list(islice(_HEADING.finditer(text), _MAX_SECTIONS))
     return [
         _Section(
@@ -236,7 +236,7 @@ def _fold(heading: str) -> str:
 
 
 def _pause(answer: JsonAnswer) -> float | None:
-    """A crowd is told with status 200 as well; it is waited out if that is short."""
+    """Returns how long to pause before a retry; an error of overload can have status 200."""
     if error_code(answer) not in BUSY:
         return usual_pause(answer)
     asked = answer.retry_after_seconds
