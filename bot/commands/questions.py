@@ -167,4 +167,4 @@ def _question(repos: Repositories, call: Call, turn: TurnId) -> UserMessage | No
 
 def _shown(question: UserMessage) -> str:
     """The beginning of a question in the person's own words, without the lines that Aldis adds to them."""
-    return shorten(" ".join(prompt.own_words(question).split()), _SHOWN_CHARACTERS)
+    return shorten(" ".join(prompt.words_of_question(question).split()), _SHOWN_CHARACTERS)

@@ -20,7 +20,7 @@ The library scans a text in Python, character by character; most answers consist
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
-def clean_text(text: str) -> str:
+def sendable_text(text: str) -> str:
     """The text as Signal can carry it: with plain line feeds, and without control characters except tabs.
 
     Adjacent halves of a surrogate pair become their character, a lone one becomes U+FFFD.

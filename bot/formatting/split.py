@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from bot.events import Incoming, QuoteTarget, Style, Styled
-from bot.formatting.graphemes import borders, clean_text, fitting
+from bot.formatting.graphemes import borders, fitting, sendable_text
 from bot.formatting.layout import style_beginning
 from bot.formatting.spans import Span, StyledText, overlapping
 
@@ -74,7 +74,7 @@ def parts(
             half a part); the caller's mistake, whatever the answer.
     """
     _check(limit_bytes, max_parts, cut_mark)
-    answer, read_chars = clean_text(markdown), _READ * limit_bytes * max_parts
+    answer, read_chars = sendable_text(markdown), _READ * limit_bytes * max_parts
     if not answer.strip():
         return ()
     page = style_beginning(answer, read_chars)
@@ -93,7 +93,7 @@ def visible(markdown: str) -> StyledText:
     All of it, although a page can be longer than its Markdown; of a table whose cells repeat a long header, at least
     what `parts` would send.
     """
-    answer = clean_text(markdown)
+    answer = sendable_text(markdown)
     page = style_beginning(answer, max(_MAX_GROWTH * len(answer), _MAX_SENT))
     return page if page.text else StyledText(text=answer.strip())
 

@@ -80,7 +80,7 @@ def is_nod(text: str) -> bool:
     return _said(text) <= _NODS
 
 
-def may_ask(text: str) -> bool:
+def invites_yes(text: str) -> bool:
     """Whether Aldis's own words may ask for a yes: by a question mark of any script, by containing a yes, or in a
     script whose questions need no mark.
     """

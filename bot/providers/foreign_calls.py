@@ -105,7 +105,7 @@ def pieces(text: str, *, names: Collection[str], given: str) -> list[Piece]:
     return _bare(text, names, given) or _python(text, names, given) or _tagged(text, names, given)
 
 
-def visible_words(text: str) -> str:
+def words_without_calls(text: str) -> str:
     """The words of an unfinished completion, without anything that is a call or may become one."""
     if not may_hold(text) and not text.lstrip().startswith("`"):
         return text

@@ -59,7 +59,7 @@ class Reader:
         begun = foreign_calls.begun_with(text, _BEGINS)
         if begun is not None and not text[text.rfind("\n") + 1 : begun].strip():
             text = text[:begun].rstrip()
-        spoken = foreign_calls.visible_words(without_thoughts(text)).rstrip()
+        spoken = foreign_calls.words_without_calls(without_thoughts(text)).rstrip()
         if not self._names or "<" not in spoken:
             return spoken
         return streams.join_texts(markers.visible_parts(spoken, names=self._names, given=self._given(spoken)))

@@ -28,7 +28,7 @@ from bot.i18n.language import speaking
 from bot.messages import AssistantMessage, load_messages
 from bot.policy.routing import Verdict
 from bot.policy.trust import untrusted_sources
-from bot.policy.yes_no import is_nod, may_ask
+from bot.policy.yes_no import invites_yes, is_nod
 from bot.turn import journal, phrases
 from bot.turn.journal import Decided, Paused
 from bot.turn.turns import Turns, question_files
@@ -179,4 +179,4 @@ def _misleads(repos: Repositories, conversation: ConversationId, turn: TurnId, p
     [answer] = load_messages(line) if line is not None else [None]
     if not isinstance(answer, AssistantMessage) or answer.labels is None:
         return True
-    return may_ask(answer.text) or bool(untrusted_sources(answer.labels, person))
+    return invites_yes(answer.text) or bool(untrusted_sources(answer.labels, person))

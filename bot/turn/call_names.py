@@ -41,7 +41,7 @@ _COORDINATES = re.compile(r"\s*(-?\d{1,2}(?:\.\d+)?)\s*[,;]\s*(-?\d{1,3}(?:\.\d+
 _MAX_WORDS = 400
 
 
-def tool_name(name: str, known: Mapping[str, object]) -> str:
+def meant_name(name: str, known: Mapping[str, object]) -> str:
     """The name of the tool that is meant, if there is one.
 
     gpt-oss may append its template's tokens to a name or prefix it with the tools' namespace; so does Gemini.

@@ -92,7 +92,9 @@ class PastTurns:
                 # Read again, because it may have been edited.
                 asked = messages.load_question(repos.history.question(conversation, turn))
                 if asked is not None:
-                    repos.history.correct(conversation, turn, messages.dump_messages((prompt.in_words(asked),)))
+                    repos.history.correct(
+                        conversation, turn, messages.dump_messages((prompt.with_media_in_words(asked),))
+                    )
 
         if changed:
             await self._store.transaction(lighten)

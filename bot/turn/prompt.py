@@ -182,7 +182,7 @@ def without_old_media(turns: Sequence[PastTurn]) -> tuple[PastTurn, ...]:
     return tuple(reversed(found))
 
 
-def in_words(asked: UserMessage) -> UserMessage:
+def with_media_in_words(asked: UserMessage) -> UserMessage:
     """The question with a note in place of its pictures, and the beginnings of its documents' texts."""
     if not asked.media:
         return asked
@@ -211,7 +211,7 @@ def transcripts(asked: UserMessage) -> tuple[str, ...]:
     return tuple(found)
 
 
-def own_words(asked: UserMessage) -> str:
+def words_of_question(asked: UserMessage) -> str:
     """What people wrote or said in a question, without the lines Aldis added; may be empty."""
     written: list[str] = []
     is_clipped = False
@@ -265,7 +265,7 @@ def _without_media(turn: PastTurn) -> PastTurn:
     """The turn in words alone."""
     if not turn.media_bytes:
         return turn
-    return PastTurn(in_words(message) if isinstance(message, UserMessage) else message for message in turn)
+    return PastTurn(with_media_in_words(message) if isinstance(message, UserMessage) else message for message in turn)
 
 
 def _worded(message: Incoming, stamp: str, clipped: Sequence[str]) -> str:

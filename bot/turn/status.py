@@ -23,7 +23,7 @@ from typing import Literal
 from bot import events
 from bot.clock import Clock
 from bot.events import Reply, Styled
-from bot.formatting.graphemes import borders, clean_text
+from bot.formatting.graphemes import borders, sendable_text
 from bot.formatting.split import parts, quoting
 from bot.logs import describe_error
 from bot.providers.base import OnText
@@ -166,7 +166,7 @@ def unfinished_part(text: str) -> str:
 
     Leaves out the word being written, and anything after a style marker that is not closed yet.
     """
-    whole = _whole_words(clean_text(text))
+    whole = _whole_words(sendable_text(text))
     fences = [match.start() for match in _FENCE.finditer(whole)]
     if len(fences) % 2 == 0:
         head, gap, block = whole.rpartition("\n\n")

@@ -157,7 +157,7 @@ class Toolbox:
 
     def understood(self, call: ToolCall) -> ToolCall:
         """The call with the tools' own names, where it is clear what is meant."""
-        call = replace(call, name=call_names.tool_name(call.name, self._tools))
+        call = replace(call, name=call_names.meant_name(call.name, self._tools))
         spec = self.spec(call.name)
         return call if spec is None or spec.server else call_names.understood(call, spec)
 

@@ -7,7 +7,7 @@ from itertools import accumulate
 import pytest
 from wcwidth import iter_graphemes
 
-from bot.formatting.graphemes import MAX_CODE_POINTS, borders, clean_text, fitting
+from bot.formatting.graphemes import MAX_CODE_POINTS, borders, fitting, sendable_text
 
 CHARACTERS = [
     ("letter", "a"),
@@ -98,7 +98,7 @@ def test_endless_character_is_cut() -> None:
 )
 def test_cleaned(text: str, wanted: str) -> None:
     """Line ends become one, controls go, halves of surrogate pairs are joined or replaced, all else stays."""
-    assert clean_text(text) == wanted
+    assert sendable_text(text) == wanted
 
 
 @pytest.mark.parametrize(("limit_bytes", "end"), [(0, 1), (1, 2), (2, 2), (3, 3), (6, 3), (7, 4), (9, 4)])

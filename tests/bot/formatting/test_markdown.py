@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.events import Styled, utf16_offsets
-from bot.formatting.graphemes import borders, clean_text
+from bot.formatting.graphemes import borders, sendable_text
 from bot.formatting.layout import style_beginning
 from bot.formatting.markdown import tokens
 
@@ -208,7 +208,7 @@ SCRIPTS: list[Row] = [
 
 
 def styled(markdown: str) -> Styled:
-    return style_beginning(clean_text(markdown), 20_000).for_signal()
+    return style_beginning(sendable_text(markdown), 20_000).for_signal()
 
 
 def ranges(content: Styled) -> tuple[str, ...]:

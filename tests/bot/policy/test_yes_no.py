@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.policy.yes_no import is_nod, may_ask, parse_word
+from bot.policy.yes_no import invites_yes, is_nod, parse_word
 
 
 @pytest.mark.parametrize(
@@ -59,11 +59,11 @@ def test_words_behind_a_word_that_is_repeated_are_read(word: str, more: str, cou
 )
 def test_what_may_ask_for_a_yes_is_found(text: str) -> None:
     """In any script, by its sign or by the word it wants."""
-    assert may_ask(text)
+    assert invites_yes(text)
 
 
 @pytest.mark.parametrize(
     "text", ["", "It is sunny, 20 °C.", "Es wird schön: 20 °C ☀️", "Eyes, jar, Ouida", "Il fait beau.", "No hay lluvia."]
 )
 def test_what_tells_something_asks_for_nothing(text: str) -> None:
-    assert not may_ask(text)
+    assert not invites_yes(text)
