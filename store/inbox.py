@@ -233,6 +233,21 @@ class Inbox(Repository):
             _log.error("a message of turn %d is lost: %s", turn, error)
             return None
 
+    def set_apart(self, turn: TurnId, items: Collection[InboxId], *, askers: Collection[str]) -> None:
+        """These messages were taken up with the turn, and it does not answer them: they are settled by themselves. Of
+        all whose messages were taken up only these people have asked something.
+        """
+        self.execute(
+            "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL, turn_id = NULL "
+            "WHERE id IN (SELECT value FROM json_each(?)) AND turn_id = ?",
+            (json.dumps(list(items)), turn),
+        )
+        handles = [self.keyring.handle(person).hex().upper() for person in askers]
+        self.execute(
+            "DELETE FROM askers WHERE turn_id = ? AND hex(person) NOT IN (SELECT value FROM json_each(?))",
+            (turn, json.dumps(handles)),
+        )
+
     def is_asker(self, turn: TurnId, person: str) -> bool:
         """Whether the person asked the turn's question, alone or with others."""
         handle = self.keyring.handle(person)

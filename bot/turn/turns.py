@@ -76,6 +76,12 @@ class Turns:
         """The turn of a claim, with the history before it and the steps of earlier attempts."""
         now, wall = self._clock.now(), self._clock.wall()
         past = await self._past_turns.load(claim.conversation)
+    async def set_apart(self, claim: Claim, items: Collection[InboxId], *, askers: Collection[PersonId]) -> None:
+        """These messages of a claim are not answered: what was said among others has no part in the turn, and neither
+        has who said it.
+        """
+        await self._store.transaction(lambda repos: repos.inbox.set_apart(claim.turn, items, askers=askers))
+
         earlier = () if claim.is_new else await self._steps(claim)
         asked = next((step for step in earlier if isinstance(step, Asked)), None)
         known = await self._store.read(

@@ -335,6 +335,7 @@ class Worker:
         if not asked:
             await self._turns.ignore(claim)
             return
+        authors = {one.envelope.author for one in opened}
         messages = tuple(found.message for found in asked)
         incoming = tuple(found.message for found in asked if found.excuse is None)
         turn = await self._turns.load(claim, incoming or messages)
@@ -342,6 +343,10 @@ class Worker:
             self._reactions.take_off(messages)  # possibly marked while they waited
             for _ in messages:
                 self._unanswered.note("paused")
+        askers = {message.author for message in incoming or messages}
+        others = {item.id for item in claim.items} - {found.item for found in asked}
+        if others or askers != authors:
+            await self._turns.set_apart(claim, others, askers=askers)
             return
         notes = tuple(dict.fromkeys(found.excuse for found in asked if found.excuse is not None))
         if incoming:

@@ -23,7 +23,7 @@ from bot.turn.group_context import GroupContext
 from bot.turn.reactions import Reactions
 from bot.turn.turns import Turns
 from bot.unanswered import Unanswered
-from store import Claim, ConversationId, InboxItem, Store
+from store import Claim, ConversationId, InboxId, InboxItem, Store
 
 _log = logging.getLogger(__name__)
 
@@ -42,6 +42,8 @@ class OpenedItem:
 class AskedMessage:
     """A message that waits for an answer."""
 
+    item: InboxId
+    """The row of the inbox that it stands in."""
     message: Incoming
     excuse: Sentence | None
     """What the person is told instead of an answer; None: it will be answered."""
@@ -117,7 +119,9 @@ class Questions:
             if message is not None:
                 excuse, is_marked = self._excuse(item, envelope, now), envelope.kind is Kind.MESSAGE
                 is_bare = isinstance(found, Question) and found.is_bare and message.quote is None
-                asked.append(AskedMessage(message=message, excuse=excuse, is_marked=is_marked, is_bare=is_bare))
+                asked.append(
+                    AskedMessage(item=item.id, message=message, excuse=excuse, is_marked=is_marked, is_bare=is_bare)
+                )
         return asked
 
     async def _may_ask(self, claim: Claim, opened: OpenedItem, message: Incoming) -> bool:

@@ -389,3 +389,25 @@ async def test_whoever_an_admin_let_in_is_on_the_list(store: Store, clock: SetCl
         await port.deliver(message("/who all", author=BOB))
         await port.quiet()
         assert port.transport.sent[-1].content.text == command_phrases.ONLY_IN_GROUPS.text
+
+
+@pytest.mark.parametrize("how", ["/undo", "/retry", "deleted", "edited"])
+async def test_who_talked_beside_a_question_has_no_part_in_it(store: Store, clock: SetClock, how: str) -> None:
+    """What was said among others is taken up with the question that waits behind it: whoever said it takes back, asks
+    again or changes nothing of what somebody else has asked.
+    """
+    async with app_harness(store, clock) as port:
+        gate = port.thinker.gates["slow"] = asyncio.Event()
+        await port.deliver(message("Aldis, slow?", author=CAROL, group=GROUP))
+        await port.asked(1)
+        talk = await port.deliver(message("I like plums", author=BOB, group=GROUP))
+        await port.deliver(message("Aldis, what time?", group=GROUP))
+        gate.set()
+        await port.quiet()
+        frames = {
+            "deleted": delete(talk, author=BOB, group=GROUP),
+            "edited": edit("Figs", talk, author=BOB, group=GROUP),
+        }
+        await port.process(frames.get(how) or message(how, author=BOB, group=GROUP))
+        assert await port.count("SELECT count(DISTINCT turn_id) FROM history") == 2
+        assert (len(port.thinker.asked), port.transport.removed) == (2, [])
