@@ -34,6 +34,7 @@ import json
 import logging
 from collections.abc import Collection
 from datetime import datetime
+from itertools import takewhile
 from typing import Any
 
 from store.errors import Damaged
@@ -88,20 +89,22 @@ class Inbox(Repository):
         until: datetime,
         busy: Collection[ConversationId],
         busy_people: Collection[bytes] = (),
+        by_person: bool = False,
         most: int = 20,
     ) -> Claim | None:
         """Claims the waiting messages of the conversation that was served longest ago; returns None if nothing waits.
 
         Skips conversations in `busy`, and those whose next message is from somebody in `busy_people` (handles). Takes
-        at most `most` messages together. The messages of a turn that began before are taken again without later ones.
+        at most `most` messages together, with `by_person` only up to the first of somebody else. The messages of a turn
+        that began before are taken again as they were, without later ones.
         """
         conversation = self._next_conversation(busy, busy_people, now)
         if conversation is None:
             return None
-        rows = self._waiting(conversation, most, now)
+        rows = self._waiting(conversation, most, now, by_person=by_person)
         items = tuple(item for row in rows if (item := self._item(conversation, row)) is not None)
         if not items:
-            return self.claim(now=now, until=until, busy=busy, busy_people=busy_people, most=most)
+            return self.claim(now=now, until=until, busy=busy, busy_people=busy_people, by_person=by_person, most=most)
         begun = rows[0][0]
         first_end = min((item.expires_at for item in items if item.expires_at is not None), default=None)
         turn = self.begin_turn(conversation, now=now, expires_at=first_end) if begun is None else TurnId(begun)
@@ -444,7 +447,9 @@ class Inbox(Repository):
             ),
         )
 
-    def _waiting(self, conversation: ConversationId, most: int, now: datetime) -> list[tuple[Any, ...]]:
+    def _waiting(
+        self, conversation: ConversationId, most: int, now: datetime, *, by_person: bool
+    ) -> list[tuple[Any, ...]]:
         rows = self.rows(
             "SELECT turn_id, id, account, author, device, sent_at, kind, envelope, received_at, attempts, expires_at, "
             "refusal FROM inbox INDEXED BY inbox_open "
@@ -452,7 +457,10 @@ class Inbox(Repository):
             "AND coalesce(put_off_until, 0) <= ? ORDER BY turn_id IS NULL, turn_id, id LIMIT ?",
             (conversation, millis(now), most),
         )
-        return [row for row in rows if row[0] == rows[0][0]]
+        together = [row for row in rows if row[0] == rows[0][0]]
+        if not by_person or not together or together[0][0] is not None:
+            return together
+        return list(takewhile(lambda row: row[3] == together[0][3], together))
 
     def _open_items(self, rows: list[tuple[Any, ...]]) -> tuple[UrgentItem, ...]:
         read = [(row[0], self._item(row[0], row[1:])) for row in rows]

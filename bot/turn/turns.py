@@ -52,18 +52,21 @@ class Turns:
         seconds: float,
         most: int = 1,
         busy_people: Collection[bytes] = (),
+        by_person: bool = False,
     ) -> tuple[tuple[Claim, ...], bool]:
         """Claims what waits in up to `most` conversations that are not busy, least recently served first, within a
         transaction.
 
-        Skips what waits for somebody in `busy_people` (handles). Also returns whether anything is left waiting, in busy
-        conversations or beyond `most`.
+        Skips what waits for somebody in `busy_people` (handles). `by_person`: takes nobody's messages together with
+        somebody else's. Also returns whether anything is left waiting, in busy conversations or beyond `most`.
         """
         now = self._clock.now()
         until = now + timedelta(seconds=seconds)
         passed_over, claims = set(busy), list[Claim]()
         while len(claims) < most:
-            found = repos.inbox.claim(now=now, until=until, busy=passed_over, busy_people=busy_people)
+            found = repos.inbox.claim(
+                now=now, until=until, busy=passed_over, busy_people=busy_people, by_person=by_person
+            )
             if found is None:
                 break
             claims.append(found)
@@ -72,16 +75,16 @@ class Turns:
                 return tuple(claims), False
         return tuple(claims), repos.inbox.has_waiting()
 
-    async def load(self, claim: Claim, incoming: tuple[Incoming, ...]) -> Turn:
-        """The turn of a claim, with the history before it and the steps of earlier attempts."""
-        now, wall = self._clock.now(), self._clock.wall()
-        past = await self._past_turns.load(claim.conversation)
     async def set_apart(self, claim: Claim, items: Collection[InboxId], *, askers: Collection[PersonId]) -> None:
         """These messages of a claim are not answered: what was said among others has no part in the turn, and neither
         has who said it.
         """
         await self._store.transaction(lambda repos: repos.inbox.set_apart(claim.turn, items, askers=askers))
 
+    async def load(self, claim: Claim, incoming: tuple[Incoming, ...]) -> Turn:
+        """The turn of a claim, with the history before it and the steps of earlier attempts."""
+        now, wall = self._clock.now(), self._clock.wall()
+        past = await self._past_turns.load(claim.conversation)
         earlier = () if claim.is_new else await self._steps(claim)
         asked = next((step for step in earlier if isinstance(step, Asked)), None)
         known = await self._store.read(

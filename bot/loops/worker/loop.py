@@ -35,6 +35,7 @@ from bot.loops.worker.questions import OpenedItem, Questions
 from bot.loops.worker.typing_indicator import TypingIndicator
 from bot.metrics import Counts
 from bot.policy.access import is_admin
+from bot.policy.budgets import limits_people
 from bot.policy.routing import Question, Verdict
 from bot.settings import Settings
 from bot.transports.base import Progress, Transport
@@ -126,6 +127,8 @@ class Worker:
         self._seen = InboxId(0)
         """The newest waiting message that was looked at."""
         self._settings = settings
+        self._is_by_person = limits_people(settings.budget)
+        """Whether each person's messages are answered by themselves, also in a group."""
         self._authority = authority
         self._running: dict[ConversationId, asyncio.Task[None]] = {}
         self._people: Counter[bytes] = Counter()
@@ -269,7 +272,9 @@ class Worker:
         people = self._people.copy()
         busy_people = [person for person, turns in people.items() if turns >= self._settings.limits.turns_at_once]
         seconds = self._settings.worker.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
-        return self._turns.claim(repos, busy=busy, seconds=seconds, most=most, busy_people=busy_people)
+        return self._turns.claim(
+            repos, busy=busy, seconds=seconds, most=most, busy_people=busy_people, by_person=self._is_by_person
+        )
 
     def _on_arrival(self, group: asyncio.TaskGroup, taken: _Taken) -> None:
         """Begins what was claimed on arrival."""
@@ -330,23 +335,23 @@ class Worker:
             _log.error("turn %d cannot be read and is given up", claim.turn)
             await self._turns.discard(claim)
             return
+        authors = {one.envelope.author for one in opened}
         opened = await self._undecided(claim, opened)
         asked = await self._questions.to_answer(claim, opened)
         if not asked:
             await self._turns.ignore(claim)
             return
-        authors = {one.envelope.author for one in opened}
         messages = tuple(found.message for found in asked)
         incoming = tuple(found.message for found in asked if found.excuse is None)
+        askers = {message.author for message in incoming or messages}
+        others = {item.id for item in claim.items} - {found.item for found in asked}
+        if others or askers != authors:
+            await self._turns.set_apart(claim, others, askers=askers)
         turn = await self._turns.load(claim, incoming or messages)
         if await self._turns.is_paused(claim, turn):
             self._reactions.take_off(messages)  # possibly marked while they waited
             for _ in messages:
                 self._unanswered.note("paused")
-        askers = {message.author for message in incoming or messages}
-        others = {item.id for item in claim.items} - {found.item for found in asked}
-        if others or askers != authors:
-            await self._turns.set_apart(claim, others, askers=askers)
             return
         notes = tuple(dict.fromkeys(found.excuse for found in asked if found.excuse is not None))
         if incoming:

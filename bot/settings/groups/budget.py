@@ -15,9 +15,9 @@ class BudgetSettings(SettingsGroup):
     """Spending limits in US dollars, by the ledger's prices. Unset means no limit, 0 means nothing."""
 
     person_day_usd: Decimal | None = Field(default=None, ge=0)
-    """For one person per day."""
+    """For one person per day. What several people ask in a group at once is then answered to each alone."""
     person_month_usd: Decimal | None = Field(default=None, ge=0)
-    """For one person per month."""
+    """For one person per month; likewise."""
     group_day_usd: Decimal | None = Field(default=None, ge=0)
     """For one group per day."""
     group_month_usd: Decimal | None = Field(default=None, ge=0)

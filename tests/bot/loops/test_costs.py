@@ -1,16 +1,19 @@
 """Costs of turns that end in the middle: whatever ends them, what was paid by then counts once, for whoever asked."""
 
 import asyncio
+from decimal import Decimal
 
 import pytest
 
 from bot.clock import SetClock
+from bot.settings import BudgetSettings
+from bot.turn import phrases
 from store import Store
 from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says
 from tests.conftest import NOON
 from tests.ledger_sums import ledger_sum
-from tests.servers.envelopes import ALICE, BOB, GROUP, Frame, delete, edit, message
+from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, Frame, delete, edit, message
 
 CENT = "0.01"
 """What a completion of the scripted model costs."""
@@ -97,3 +100,30 @@ async def test_an_answer_that_nobody_keeps_is_paid(store: Store, clock: SetClock
     assert str(completion.cost_usd) == CENT
     await desk.turns.charge_broken_off(turn, journal)
     assert str((await store.read(ledger_sum)).cost_usd) == CENT
+
+
+@pytest.mark.parametrize("has_own", [True, False], ids=["each has a budget", "all have one"])
+async def test_nobody_pays_for_what_somebody_else_asks(store: Store, clock: SetClock, has_own: bool) -> None:
+    """Questions that wait together in a group are answered together, by whoever asked last; where each person has a
+    budget each is answered, and pays, alone, and is refused alone when it is used up.
+    """
+    limit = Decimal("0.015")
+    budgets = BudgetSettings(person_day_usd=limit) if has_own else BudgetSettings(all_day_usd=Decimal(1))
+    async with app_harness(store, clock, budgets=budgets) as port:
+        gate = port.thinker.gates["slow"] = asyncio.Event()
+        await port.deliver(message("Aldis, slow?", author=CAROL, group=GROUP))
+        await port.asked(1)
+        for number in range(3):
+            await port.deliver(message(f"Aldis, {number}?", author=BOB, group=GROUP))
+        await port.deliver(message("Aldis, and mine?", group=GROUP))
+        await port.deliver(message("Aldis, a last one?", author=BOB, group=GROUP))
+        gate.set()
+        await port.quiet()
+        answers = [reply.content.text for reply in port.transport.sent[1:]]
+        spent = [await spent_by(port, person) for person in (ALICE.uuid, BOB.uuid)]
+        if has_own:
+            assert (answers[1], spent) == ("re: Aldis, and mine?", ["0.01", "0.02"])
+            await port.process(message("Aldis, more?", author=BOB, group=GROUP))
+            assert port.transport.sent[-1].content.text == phrases.BUDGET_PERSON_DAY.text
+        else:
+            assert (len(answers), spent) == (1, ["0", "0.01"])
