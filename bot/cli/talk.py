@@ -8,6 +8,7 @@ from bot.service import Aldis
 from bot.settings import Settings
 from bot.shutdown import Shutdown
 from bot.transports.terminal.transport import Terminal
+from store import TurnId
 
 
 async def talk(given: Settings, terminal: Terminal, shutdown: Shutdown) -> None:
@@ -23,13 +24,13 @@ async def talk(given: Settings, terminal: Terminal, shutdown: Shutdown) -> None:
 
 def _on_interrupt(aldis: Aldis, shutdown: Shutdown) -> None:
     """Has Ctrl-C stop the running turns; if there are none, or it comes again before they stopped, leaves."""
-    interrupted: set[str] = set()
+    interrupted: set[TurnId] = set()
 
     def interrupt() -> None:
-        running = aldis.worker.stoppable_turns()
+        running = aldis.worker.tasks.stoppable()
         if running <= interrupted:
             shutdown.request()
         interrupted.update(running)
-        aldis.worker.stop_turns()
+        aldis.worker.tasks.stop_all()
 
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)

@@ -20,7 +20,6 @@ see meanwhile (`typing_indicator`, `bot.turn.status`, `bot.turn.reactions`), sen
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -32,6 +31,7 @@ from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.logs import describe_error
 from bot.loops.worker.questions import OpenedItem, Questions
+from bot.loops.worker.turn_tasks import TurnStopped, TurnTasks
 from bot.loops.worker.typing_indicator import TypingIndicator
 from bot.metrics import Counts
 from bot.policy.access import is_admin
@@ -50,7 +50,7 @@ from bot.turn.status import StatusMessages
 from bot.turn.turns import Turns
 from bot.turn.work import Work
 from bot.unanswered import Unanswered
-from store import Claim, ConversationId, InboxId, Repositories, Store, StoreError, TurnId
+from store import Claim, InboxId, Repositories, Store, StoreError
 from tools import shorten
 
 _log = logging.getLogger(__name__)
@@ -130,13 +130,8 @@ class Worker:
         self._is_by_person = limits_people(settings.budget)
         """Whether each person's messages are answered by themselves, also in a group."""
         self._authority = authority
-        self._running: dict[ConversationId, asyncio.Task[None]] = {}
-        self._people: Counter[bytes] = Counter()
-        """How many turns of each person (a handle) are running."""
-        self._stopped: set[ConversationId] = set()
-        self._forgotten: set[ConversationId] = set()
-        self._told: set[ConversationId] = set()
-        """Conversations whose turn has stored its answer and is only cleaning up."""
+        self.tasks = TurnTasks()
+        """The running turns."""
         self._is_closing = False
         self._is_looking = False
         """Whether it is claiming what waits; nothing is claimed on arrival meanwhile."""
@@ -165,52 +160,10 @@ class Worker:
         self._is_closing = True
         self._store.wakeups["inbox"].set()
 
-    def running_turns(self) -> set[str]:
-        """The names of the running turns."""
-        return {task.get_name() for task in self._running.values()}
-
-    def stoppable_turns(self) -> set[str]:
-        """The names of the running turns that have not reached their answer yet."""
-        return {task.get_name() for place, task in self._running.items() if place not in self._told}
-
-    def stop_turns(self) -> None:
-        """Stops all running turns, as if people had asked for it: each conversation is told."""
-        self._stopped |= self._running.keys()
-        for task in self._running.values():
-            task.cancel()
-
-    def stop(self, conversation: ConversationId) -> bool:
-        """Stops the conversation's turn, which then says so; returns whether there was one."""
-        task = self._running.get(conversation)
-        if task is None:
-            return False
-        self._stopped.add(conversation)
-        task.cancel()
-        return True
-
-    def stop_turn(self, turn: TurnId) -> bool:
-        """Stops this turn, which then says so; returns whether it was running."""
-        tasks = self._running.items()
-        return any(self.stop(place) for place, task in list(tasks) if task.get_name() == f"turn-{turn}")
-
-    def halt(self, conversation: ConversationId, *, is_forgotten: bool = False) -> None:
-        """Stops the conversation's turn silently, if there is one; `is_forgotten`: its journal is about to go."""
-        task = self._running.get(conversation)
-        if task is not None:
-            if is_forgotten:
-                self._forgotten.add(conversation)
-            task.cancel()
-
-    def halt_turn(self, turn: TurnId) -> None:
-        """Stops this turn silently, if it is running."""
-        for task in self._running.values():
-            if task.get_name() == f"turn-{turn}":
-                task.cancel()
-
     async def _look(self, group: asyncio.TaskGroup) -> None:
         """Begins everything that waits and may begin."""
         try:
-            await self._urgent_items.begin_all(self, group)
+            await self._urgent_items.begin_all(self.tasks, group)
             await self._take_all(group)
             if self._is_more_waiting and self._reactions.are_wanted:
                 await self._mark_waiting()
@@ -252,7 +205,7 @@ class Worker:
 
     def _room(self) -> int:
         """In how many more conversations something may be claimed at once."""
-        return min(self._settings.worker.conversations_at_once - len(self._running), _MAX_CLAIMS)
+        return min(self._settings.worker.conversations_at_once - len(self.tasks), _MAX_CLAIMS)
 
     def _claiming(self) -> Callable[[Repositories], _Taken | None] | None:
         """Returns what claims arrivals in the commit that stores them; None if `_look` takes care of what waits."""
@@ -268,9 +221,8 @@ class Worker:
 
     def _claim(self, repos: Repositories, most: int) -> _Taken:
         """Claims what waits, on the store's thread, where each commit knows what the previous one has claimed."""
-        busy = {*self._running, *self._urgent_items.conversations}
-        people = self._people.copy()
-        busy_people = [person for person, turns in people.items() if turns >= self._settings.limits.turns_at_once]
+        busy = {*self.tasks.conversations, *self._urgent_items.conversations}
+        busy_people = self.tasks.people(least=self._settings.limits.turns_at_once)
         seconds = self._settings.worker.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
         return self._turns.claim(
             repos, busy=busy, seconds=seconds, most=most, busy_people=busy_people, by_person=self._is_by_person
@@ -286,22 +238,18 @@ class Worker:
     def _begin(self, group: asyncio.TaskGroup, claims: Iterable[Claim]) -> None:
         for claim in claims:
             task = group.create_task(self._see_through(claim), name=f"turn-{claim.turn}")
-            self._running[claim.conversation] = task
-            self._people[claim.items[0].author] += 1
-            task.add_done_callback(lambda _, claim=claim: self._ended(claim))
+            self.tasks.add(claim, task)
+            task.add_done_callback(lambda task, claim=claim: self._ended(claim, task))
 
-    def _ended(self, claim: Claim) -> None:
-        self._running.pop(claim.conversation, None)
-        self._people -= Counter([claim.items[0].author])  # drops people without any left
-        self._stopped.discard(claim.conversation)
-        self._forgotten.discard(claim.conversation)
-        self._told.discard(claim.conversation)
+    def _ended(self, claim: Claim, task: asyncio.Task[bool]) -> None:
+        has_ended = task.cancelled() or task.exception() is not None or task.result()
+        self.tasks.remove(claim, is_tried_again=not has_ended)
         self._ends += 1
         if self._is_more_waiting:
             self._store.wakeups["inbox"].set()
 
-    async def _see_through(self, claim: Claim) -> None:
-        """Sees one claim through; raises nothing but cancellation."""
+    async def _see_through(self, claim: Claim) -> bool:
+        """Sees one claim through; returns whether it ended, or is tried again. Raises only cancellation."""
         try:
             async with self._work.on(claim.turn, is_suspect=claim.attempt > 1):
                 opened = await self._questions.open_all(claim)
@@ -313,8 +261,12 @@ class Worker:
         except Exception as error:  # noqa: BLE001  (one turn's failure must not end the others)
             self._counts.add("turns_failed")
             _log.error("turn %d failed (try %d): %s", claim.turn, claim.attempt, describe_error(error))
-            await asyncio.sleep(_PAUSE_SECONDS)
-            await self._handed_back(claim, counts=True)
+            try:
+                await asyncio.sleep(_PAUSE_SECONDS)
+            finally:  # even if it is halted meanwhile: a claim that nobody has would block its conversation
+                await self._handed_back(claim, counts=True)
+            return False
+        return True
 
     async def _discard_files(self, opened: Iterable[OpenedItem]) -> None:
         """Makes the bridge delete the attachments, which have been read or never will be."""
@@ -412,7 +364,7 @@ class Worker:
             told = replace(outcome, text="\n\n".join([*_asked_for(turn), *texts]))
             # Before the indicator is removed: a bridge that is slow to do so must not delay the answer.
             is_kept = await self._turns.keep(turn, told)
-            self._told.add(claim.conversation)
+            self.tasks.on_answer(turn.id)
         if is_kept:
             self._note_seconds(claim, "answered" if outcome.ok else "failed")
             self._counts.add("turns_answered" if outcome.ok else "turns_answered_with_failure")
@@ -430,26 +382,25 @@ class Worker:
         """The agent's outcome, or what is said if it was stopped or took too long."""
         journal, seconds = self._turns.journal(turn), self._settings.worker.turn_timeout_seconds
         try:
-            async with asyncio.timeout(seconds), self._status_messages.show(turn) as showing:
+            with self.tasks.answering(turn.id):
+                async with asyncio.timeout(seconds), self._status_messages.show(turn) as showing:
 
-                async def on_progress(progress: Progress) -> None:
-                    showing.watch(progress)
-                    await self._transport.progress(turn.chat, progress)
+                    async def on_progress(progress: Progress) -> None:
+                        showing.watch(progress)
+                        await self._transport.progress(turn.chat, progress)
 
-                return await self._agent.answer(turn, journal, on_progress, showing.on_text)
+                    return await self._agent.answer(turn, journal, on_progress, showing.on_text)
         except TimeoutError:
             return journal.failure(say(phrases.TOOK_TOO_LONG))
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or turn.conversation not in self._stopped:
-                await self._charge_broken_off(turn, journal)
-                raise
-            task.uncancel()
+        except TurnStopped:
             return journal.failure(say(phrases.STOPPED))
+        except asyncio.CancelledError:
+            await self._charge_broken_off(turn, journal)
+            raise
 
     async def _charge_broken_off(self, turn: Turn, journal: Journal) -> None:
         try:
-            await self._turns.charge_broken_off(turn, journal, is_forgotten=turn.conversation in self._forgotten)
+            await self._turns.charge_broken_off(turn, journal, is_forgotten=self.tasks.is_forgotten(turn.id))
         except StoreError as error:
             _log.error("what turn %d has cost could not be written down: %s", turn.id, error)
 

@@ -223,7 +223,7 @@ async def test_undo_stops_what_is_under_way(store: Store, clock: SetClock) -> No
         await port.deliver(message("slow tulips"))
         await port.asked(1)
         assert await told(port, "/undo") == common_phrases.STOPPED.text
-        await port.until(lambda: not port.worker.running_turns())
+        await port.until(lambda: not port.worker.tasks.running())
         await port.quiet()
         assert len(port.transport.sent) == 1
         assert await open_words(port) == 0
@@ -271,7 +271,7 @@ async def test_what_is_paid_while_it_is_forgotten_counts(store: Store, clock: Se
         await port.deliver(message("/forget everything", group=GROUP))
         await port.answered(1)
         port.thinker.gates["slow"].set()
-        await port.until(lambda: not port.worker.running_turns())
+        await port.until(lambda: not port.worker.tasks.running())
         assert await port.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 1
         assert len(port.transport.sent) == 1
 

@@ -47,7 +47,7 @@ async def test_a_turn_that_ends_in_that_moment_says_nothing(store: Store, clock:
         gate = port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("Aldis, slow?", group=GROUP))
         await port.asked(1)
-        port.worker.halt = lambda _: None  # pyright: ignore[reportAttributeAccessIssue]
+        port.worker.tasks.halt = lambda _: None  # pyright: ignore[reportAttributeAccessIssue]
         over = await told(port, "/takeover", group=GROUP, author=BOB)
         gate.set()
         await port.quiet()

@@ -64,7 +64,7 @@ async def test_a_turn_with_a_tool_is_three_commits(
     async with app_harness(store, clock, tools=(echo,), patience_seconds=LONG_SECONDS) as port:
         await asked(port, 1)
         # The turn is over, and that its answer went out waits for the next commit.
-        await port.until(lambda: not port.worker.running_turns() and len(store._database._waiting) == 1)
+        await port.until(lambda: not port.worker.tasks.running() and len(store._database._waiting) == 1)
         seen = await Commits().watch(store)
         port.thinker.script = [calls(("echo", {"word": "hi"})), says("It said hi.")]
         await asked(port, 2)
@@ -77,7 +77,7 @@ async def test_what_is_urgent_comes_before_what_arrives_with_it(store: Store, cl
     async with app_harness(store, clock) as port:
         await asked(port, 1)
         await port.quiet()
-        await port.until(lambda: not port.worker.running_turns())
+        await port.until(lambda: not port.worker.tasks.running())
         question = message("never mind", sent_at=1_795_000_000_500)
         taken_back = delete(1_795_000_000_500)
         frames = FrameReader(OWN_ACCOUNT, "Aldis")
@@ -92,7 +92,7 @@ async def test_one_turn_at_a_time_however_they_are_claimed(store: Store, clock: 
     async with app_harness(store, clock) as port:
         await asked(port, 1)
         await port.quiet()
-        await port.until(lambda: not port.worker.running_turns())
+        await port.until(lambda: not port.worker.tasks.running())
         gate = port.thinker.gates["held"] = asyncio.Event()
         is_free = threading.Event()
         commit_under_way = asyncio.create_task(store.transaction(lambda _: is_free.wait()))

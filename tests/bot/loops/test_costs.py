@@ -72,7 +72,7 @@ async def test_a_completion_is_paid_though_its_tool_is_broken_off(
             await port.asked(2)
         else:
             await port.quiet()
-            await port.until(lambda: not port.worker.running_turns())
+            await port.until(lambda: not port.worker.tasks.running())
         assert [await spent_by(port, person) for person in (ALICE.uuid, BOB.uuid)] == ["0.012", "0"]
         assert len(port.thinker.asked) == (2 if how == "edited" else 1)
         port.thinker.gates["otherwise"].set()

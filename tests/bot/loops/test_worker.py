@@ -330,11 +330,54 @@ async def test_a_stopped_turn_says_so(store: Store, clock: SetClock) -> None:
         await arrive(store, "slow", 1)
         async with asyncio.timeout(WAIT_SECONDS):
             await thinker.changed.wait()
-        assert len(worker.running_turns()) == 1
-        worker.stop_turns()
+        assert len(worker.tasks.running()) == 1
+        worker.tasks.stop_all()
         assert await said(store, 1) == [common_phrases.STOPPED.text]
         await arrive(store, "quick", 2)
         assert await said(store, 1) == ["answer"]
+
+
+async def test_a_turn_that_is_stopped_before_it_asks_a_model_says_so(store: Store, clock: SetClock) -> None:
+    """It asks none, and is not taken up again: whoever stops it that early wants no answer either."""
+    thinker = Thinker()
+    worker = worker_of(store, clock, FakeTransport(), thinker)
+    async with running(worker):
+        arriving = asyncio.create_task(arrive(store, "hello", 1))
+        while not worker.tasks.running():
+            await asyncio.sleep(0)
+        worker.tasks.stop_all()
+        await arriving
+        assert await said(store, 1) == [common_phrases.STOPPED.text]
+        assert thinker.asked == []
+        await arrive(store, "quick", 2)
+        assert await said(store, 1) == ["answer"]
+
+
+async def test_a_turn_that_is_halted_after_it_failed_blocks_nobody(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its claim is handed back at once, and not left until its time is over."""
+    worker = worker_of(store, clock, FakeTransport(), Thinker(), max_attempts=1)
+    async with running(worker):
+        await arrive(store, "explode", 1)
+        await eventually(lambda: "failed (try 1)" in caplog.text)
+        [conversation] = worker.tasks.conversations
+        worker.tasks.halt(conversation)
+        assert await said(store, 1) == [phrases.GAVE_UP.text]
+
+
+async def test_a_turn_that_is_stopped_before_it_is_tried_again_says_so(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It asks no model a second time."""
+    thinker = Thinker()
+    worker = worker_of(store, clock, FakeTransport(), thinker)
+    async with running(worker):
+        await arrive(store, "explode", 1)
+        await eventually(lambda: "failed (try 1)" in caplog.text)
+        worker.tasks.stop_all()
+        assert await said(store, 1) == [common_phrases.STOPPED.text]
+        assert len(thinker.asked) == 1
 
 
 async def test_a_turn_that_has_its_answer_cannot_be_stopped_any_more(store: Store, clock: SetClock) -> None:
@@ -351,10 +394,10 @@ async def test_a_turn_that_has_its_answer_cannot_be_stopped_any_more(store: Stor
     async with running(worker):
         await arrive(store, "hello", 1)
         await eventually(lambda: thinker.asked)
-        assert worker.stoppable_turns() == worker.running_turns()
+        assert worker.tasks.stoppable() == worker.tasks.running()
         thinker.gates["hello"].set()
         assert await said(store, 1) == ["answer"]
-        await eventually(lambda: worker.running_turns() and not worker.stoppable_turns())
+        await eventually(lambda: worker.tasks.running() and not worker.tasks.stoppable())
 
 
 async def test_a_turn_that_fails_is_tried_again_and_then_buried(store: Store, clock: SetClock) -> None:

@@ -163,7 +163,7 @@ async def test_a_cross_of_somebody_else_stops_nothing_but_an_admins_does(store: 
         await port.asked(1)
         await port.deliver(reaction("❌", asked, of=ALICE, author=BOB, group=GROUP))
         await eventually_found(lambda: port.count("SELECT count(*) = 0 FROM inbox WHERE urgent AND state = 'waiting'"))
-        assert port.worker.running_turns()
+        assert port.worker.tasks.running()
         await port.deliver(reaction("❌", asked, of=ALICE, author=CAROL, group=GROUP))
         assert [reply.content.text for reply in await port.answered(1)] == [phrases.STOPPED.text]
 

@@ -274,7 +274,7 @@ async def test_a_question_takes_the_place_of_the_status(store: Store, clock: Set
         _, question = await port.answered(2)
         assert question.content.text.startswith("May I ")
         assert question.edits == FIRST + 1
-        await port.until(lambda: not port.worker.running_turns())
+        await port.until(lambda: not port.worker.tasks.running())
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(reaction("👍", FIRST + 2))
         await port.answered(3)
@@ -304,7 +304,7 @@ async def test_a_status_that_is_under_way_when_its_question_goes_is_removed(stor
         asked = await slowly(port)
         await come_to(port, "sending")
         await port.deliver(delete(asked))
-        await port.until(lambda: not port.worker.running_turns())
+        await port.until(lambda: not port.worker.tasks.running())
         port.transport.gate.set()
         await port.transport.until(lambda: bool(port.transport.removed))
         await port.quiet()
