@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from store.records import ConversationId, LedgerEntry, Spending, TurnId
-from store.repository import Repository, millis
+from store.repository import Repository, millis, moment
 
 Scope = Literal["person", "group", "all"]
 """Whose spending is added up; `all` is everything in this store."""
@@ -24,7 +24,6 @@ FORGED_USD = "1000000000"
 
 _FORGED = "SELECT 1 FROM forged_spent WHERE scope = ? AND period = ?"
 _ALL = b"all"
-_EPOCH = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -127,7 +126,7 @@ class Ledger(Repository):
             found[3] += Decimal(cost or 0)
         return tuple(
             SpentUsage(
-                day=_EPOCH + timedelta(days=day),
+                day=moment(day * 86_400_000).date(),
                 person=person,
                 kind=kind,
                 name=name,

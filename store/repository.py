@@ -16,6 +16,9 @@ _log = logging.getLogger(__name__)
 R = TypeVar("R")
 
 
+_MAX_MILLIS = int(datetime(9998, 12, 31, tzinfo=UTC).timestamp()) * 1000
+"""Leaves space for time zones and grace periods before the last moment of `datetime`."""
+
 AT_ONCE = 25
 """The most rows that one deleting transaction removes, so that it holds others up for a few milliseconds only."""
 
@@ -113,8 +116,11 @@ def millis(at: datetime) -> int:
 
 
 def moment(at: int) -> datetime:
-    """Converts milliseconds since 1970 to an aware datetime in UTC."""
-    return datetime.fromtimestamp(at / 1000, UTC)
+    """Converts milliseconds since 1970 to an aware datetime in UTC.
+
+    A time before 1970 or after 9998, which Aldis never writes but a forged file can contain, becomes the nearest one.
+    """
+    return datetime.fromtimestamp(min(max(at, 0), _MAX_MILLIS) / 1000, UTC)
 
 
 def millis_if(at: datetime | None) -> int | None:
