@@ -1,7 +1,8 @@
 """Backup and restore: a copy of the whole store, made while it is in use, and the way back.
 
-A copy is two files, `aldis-<UTC time>.db` and the same name with `-keys`. Reading them takes the master key, which is
-in neither and has to be kept apart from them. Each copy is marked as one (`store.restored`).
+A copy is two files, `aldis-<UTC time>.db` (with `-2`, `-3`, ... for further copies in one second) and the same name
+with `-keys`. Reading them takes the master key, which is in neither and has to be kept apart from them. Each copy is
+marked as one (`store.restored`).
 
     backup:   copy log and keys --> copy file --> merge the log, mark as a copy, drop deleted rows --> check --> rename
     restore:  copy beside the store --> check --> mark --> rename present files, rename copies --> unmark
@@ -18,9 +19,11 @@ import asyncio
 import os
 import shutil
 import sqlite3
+import time
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from urllib.parse import quote
 
@@ -43,6 +46,9 @@ _FILES = ("", "-keys")
 _COMPANIONS = ("-wal", "-journal", "-keys-journal")
 """Files that SQLite leaves beside the database and the keys after an unclean stop; they belong to them."""
 
+_LEFT_SECONDS = 86_400
+"""After so long without a write, a draft belongs to no running backup."""
+
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 """The end of a journal that belongs to a commit over several databases. Aldis never makes one.
 
@@ -59,7 +65,7 @@ async def write_backup(database: Database, folder: Path, *, now: datetime) -> Pa
 
     Raises:
         StoreFull: the disk is full; nothing is left behind.
-        StoreError: it cannot be written there, or the name is taken; nothing is left behind.
+        StoreError: it cannot be written there; nothing is left behind.
     """
     writing = asyncio.ensure_future(_write(database, folder, now))
     try:
@@ -90,16 +96,13 @@ def _drafting(folder: Path, now: datetime) -> Generator[tuple[Path, Path]]:
 
     Translates errors to the store's; that of a full disk names the folder.
     """
-    copy = folder / f"aldis-{_stamp(now)}.db"
-    draft = folder / f".{copy.name}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for suffix in _FILES:
-            if beside(copy, suffix).exists():
-                raise StoreError(f"{beside(copy, suffix)} is there already: wait a second, or choose another folder")
-            # SQLite fills these empty files; it would create them readable by everybody.
-            _create(beside(draft, suffix))
+        _clear(folder)
+        copy, draft = next(filter(None, (_claim(folder, stamp) for stamp in _stamps(now))))
         try:
+            # SQLite fills these empty files; it would create them readable by everybody.
+            _create(beside(draft, "-keys"))
             yield copy, draft
         except BaseException:
             _remove(draft)
@@ -109,6 +112,29 @@ def _drafting(folder: Path, now: datetime) -> Generator[tuple[Path, Path]]:
         raise (
             StoreFull(f"no room is left in {folder}: nothing was copied") if isinstance(told, StoreFull) else told
         ) from error
+
+
+def _clear(folder: Path) -> None:
+    """Deletes the drafts of backups that were killed long ago."""
+    for left in folder.glob(".aldis-*.db.part*"):
+        with suppress(FileNotFoundError):  # another backup clears, too, or ends
+            if time.time() - left.stat().st_mtime > _LEFT_SECONDS:
+                left.unlink()
+
+
+def _claim(folder: Path, stamp: str) -> tuple[Path, Path] | None:
+    """Returns the paths of a copy and its draft, which exists from now on; None if another backup has the name."""
+    copy = folder / f"aldis-{stamp}.db"
+    draft = folder / f".{copy.name}.part"
+    try:
+        _create(draft)
+    except FileExistsError:
+        return None
+    # Checked only now: the draft of another backup is there until its copy is.
+    if any(beside(copy, suffix).exists() for suffix in _FILES):
+        draft.unlink()
+        return None
+    return copy, draft
 
 
 def _create(file: Path) -> None:
@@ -207,12 +233,15 @@ def restore(
         finish_restore(path)
         _fetch(copy, draft)
         _check(copy, draft, MasterKey(master_key_path(path), given=key, former=old_key), now)
-        former = beside(path, f".before-{_stamp(now)}") if path.exists() else None
-        stamp = beside(path, ".restoring-mark")
-        stamp.write_text(_stamp(now), "ascii")
-        sync(stamp)
+        # The files of another restore in this second are not overwritten.
+        formers = ((stamp, beside(path, f".before-{stamp}")) for stamp in _stamps(now))
+        stamp, former = next(each for each in formers if not any(beside(each[1], part).exists() for part in _FILES))
+        was_there = path.exists()
+        mark = beside(path, ".restoring-mark")
+        mark.write_text(stamp, "ascii")
+        sync(mark)
         # From here on the restore will be finished, whatever happens.
-        stamp.rename(beside(path, ".restore"))
+        mark.rename(beside(path, ".restore"))
         sync(path.parent)
         finish_restore(path)
     except FOREIGN_ERRORS as error:
@@ -221,7 +250,7 @@ def restore(
         if not beside(path, ".restore").exists():
             _remove(draft)
         os.close(lock)
-    return former
+    return former if was_there else None
 
 
 def finish_restore(path: Path) -> None:
@@ -347,5 +376,8 @@ def _remove(draft: Path) -> None:
         beside(draft, suffix).unlink(missing_ok=True)
 
 
-def _stamp(now: datetime) -> str:
-    return now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+def _stamps(now: datetime) -> Generator[str]:
+    """Yields names for this second: `20261121T120000Z`, then `20261121T120000Z-2`, ..."""
+    stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    yield stamp
+    yield from (f"{stamp}-{number}" for number in count(2))

@@ -288,7 +288,7 @@ class Store:
 
         Raises:
             StoreFull: the disk is full; nothing is left behind.
-            StoreError: there is one of this second already, or the folder cannot be written; nothing is left behind.
+            StoreError: the folder cannot be written; nothing is left behind.
         """
         return await backup.write_backup(self._database, folder, now=now)
 

@@ -1,9 +1,11 @@
 """Backups: a copy made under load is whole, and a store restored from it is the store as it was at that moment."""
 
 import asyncio
+import os
 import secrets
 import sqlite3
 import stat
+import time
 from contextlib import closing
 from datetime import timedelta
 from itertools import count
@@ -122,18 +124,39 @@ class TestMaking:
                     assert {*await remembered(store, f"direct:{number}")} <= {b"words"}
 
     async def test_nothing_is_overwritten(self, store: Store, tmp_path: Path) -> None:
-        """Two copies within a second: the second is refused, the first left alone, nothing else left behind."""
-        copy = await store.backup(tmp_path / "backups", now=NOON)
-        before = copy.read_bytes()
-        with pytest.raises(StoreError, match=f"{copy} is there already"):
-            await store.backup(tmp_path / "backups", now=NOON)
-        both = await asyncio.gather(
-            *(store.backup(tmp_path / "backups", now=NOON + timedelta(seconds=1)) for _ in range(2)),
-            return_exceptions=True,
-        )
-        assert sum(isinstance(each, StoreError) for each in both) == 1
-        assert copy.read_bytes() == before
-        assert len(files(tmp_path / "backups")) == 4
+        """Copies within a second, one after the other or side by side, get names of their own; each is whole."""
+        folder = tmp_path / "backups"
+        first = await store.backup(folder, now=NOON)
+        before = first.read_bytes()
+        others = await asyncio.gather(*(store.backup(folder, now=NOON) for _ in range(3)))
+        assert {each.name for each in others} == {f"aldis-{STAMP}-{number}.db" for number in (2, 3, 4)}
+        assert first.read_bytes() == before
+        assert files(folder) == {name for copy in (first, *others) for name in (copy.name, keys_of(copy).name)}
+        for copy in others:
+            with closing(sqlite3.connect(copy)) as connection:
+                assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+    @pytest.mark.parametrize("part", ["", "-keys"])
+    async def test_a_name_that_half_of_a_copy_has_is_taken(self, store: Store, tmp_path: Path, part: str) -> None:
+        """Whoever moved one of the two files away keeps the other."""
+        first = await store.backup(tmp_path, now=NOON)
+        first.with_name(first.name + part).unlink()
+        second = await store.backup(tmp_path, now=NOON)
+        assert second.name == f"aldis-{STAMP}-2.db"
+        assert len(files(tmp_path)) >= 3
+
+    async def test_what_a_killed_backup_left_is_cleared_away(self, store: Store, tmp_path: Path) -> None:
+        """A day later; what is younger may be a backup of another store that is just being written."""
+        folder = tmp_path / "backups"
+        folder.mkdir()
+        old, young = (folder / f".aldis-2026112{day}T120000Z.db.part" for day in (0, 1))
+        for draft in (old, young):
+            draft.write_bytes(b"half of a store")
+            keys_of(draft).write_bytes(b"half of its keys")
+        for file in (old, keys_of(old)):
+            os.utime(file, (0, time.time() - 90_000))
+        copy = await store.backup(folder, now=NOON)
+        assert files(folder) == {copy.name, keys_of(copy).name, young.name, keys_of(young).name}
 
     async def test_a_folder_that_cannot_be_used_is_named(self, store: Store, tmp_path: Path) -> None:
         """The store itself goes on."""
@@ -207,6 +230,15 @@ class TestRestoring:
         former = restore(copy, path, now=NOON)
         assert former is not None
         assert restore(former, path, now=NOON + timedelta(seconds=1)) is not None
+        await assert_holds(path, [*WORDS, b"asked two", b"told two"])
+
+    async def test_two_within_a_second_keep_all_files(self, path: Path, tmp_path: Path) -> None:
+        """The store that the first put aside is not overwritten by what the second puts aside."""
+        copy = await backed_up(path, tmp_path / "backups")
+        former = restore(copy, path, now=NOON)
+        assert restore(copy, path, now=NOON) == path.with_name(f"aldis.db.before-{STAMP}-2")
+        assert former is not None
+        restore(former, path, now=NOON)
         await assert_holds(path, [*WORDS, b"asked two", b"told two"])
 
     async def test_it_works_on_a_new_machine(self, path: Path, tmp_path: Path) -> None:
