@@ -98,14 +98,23 @@ class Inbox(Repository):
         at most `most` messages together, with `by_person` only up to the first of somebody else. The messages of a turn
         that began before are taken again as they were, without later ones.
         """
-        conversation = self._next_conversation(busy, busy_people, now)
-        if conversation is None:
-            return None
-        rows = self._waiting(conversation, most, now, by_person=by_person)
-        items = tuple(item for row in rows if (item := self._item(conversation, row)) is not None)
-        if not items:
-            return self.claim(now=now, until=until, busy=busy, busy_people=busy_people, by_person=by_person, most=most)
-        begun = rows[0][0]
+        # Damaged messages are dead once they were read, so this ends.
+        while (conversation := self._next_conversation(busy, busy_people, now)) is not None:
+            rows = self._waiting(conversation, most, now, by_person=by_person)
+            if items := tuple(item for row in rows if (item := self._item(conversation, row)) is not None):
+                return self._claim(conversation, items, begun=rows[0][0], now=now, until=until)
+        return None
+
+    def _claim(
+        self,
+        conversation: ConversationId,
+        items: tuple[InboxItem, ...],
+        *,
+        begun: int | None,
+        now: datetime,
+        until: datetime,
+    ) -> Claim:
+        """Claims these messages of the conversation, under the turn `begun` or a new one."""
         first_end = min((item.expires_at for item in items if item.expires_at is not None), default=None)
         turn = self.begin_turn(conversation, now=now, expires_at=first_end) if begun is None else TurnId(begun)
         [(started_at, replaces, deaths)] = self.rows(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from store import Arrival, Claim, ConversationId, Repositories, Store, TurnId, open_store
 from tests.conftest import NOON
+from tests.store.lives import arrival
 
 LATER = NOON + timedelta(minutes=5)
 
@@ -244,6 +245,23 @@ async def test_a_damaged_message_stops_no_other(store: Store) -> None:
     assert [item.envelope for item in found.items] == [b"whole"]
     assert await claim(store) is None
     assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 2
+
+
+async def test_however_many_are_damaged(store: Store) -> None:
+    """As where an older key file was put in place: each is passed over, and what can be read is claimed."""
+    conversation = await store.conversation("direct:a", now=NOON)
+
+    def fill(repos: Repositories) -> None:
+        for sent_at in range(1100):
+            repos.inbox.put(arrival(conversation, sent_at))
+        repos.inbox.execute("UPDATE inbox SET envelope = zeroblob(60)")
+
+    await store.transaction(fill)
+    await arrive(store, "direct:a", 2000, b"whole")
+    found = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=LATER, busy=(), most=1))
+    assert found is not None
+    assert [item.envelope for item in found.items] == [b"whole"]
+    assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1100
 
 
 async def after_death(store: Store, *at_work: int) -> dict[TurnId, Claim]:
