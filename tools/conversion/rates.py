@@ -23,6 +23,7 @@ ATTRIBUTION = "Reference rates of central banks by Frankfurter (https://frankfur
 _SERVICE = "Frankfurter"
 _BASE = "EUR"
 _KEPT_FOR = timedelta(hours=1)
+_PAUSE = timedelta(minutes=1)  # after a failure
 
 # Via its text, as the exact decimals of a float are longer than what was written.
 _Written = Annotated[Decimal, BeforeValidator(lambda given: str(given) if isinstance(given, float) else given)]
@@ -60,7 +61,8 @@ class ExchangeRates:
     async def rate(self, source: str, target: str, now: datetime) -> ExchangeRate:
         """Returns the newest rate between two ISO 4217 codes in capital letters.
 
-        While Frankfurter does not answer, returns earlier rates; their day tells how old they are.
+        While Frankfurter does not answer, returns earlier rates; their day tells how old they are. It is asked again
+        after a minute.
 
         Raises:
             NotFound: there is no rate for one of the codes; the message names it.
@@ -73,6 +75,8 @@ class ExchangeRates:
                 except ToolError:
                     if self._kept is None:
                         raise
+                    # Nobody else waits for a service that is down.
+                    self._kept = now - _KEPT_FOR + _PAUSE, self._kept[1]
             rows = self._kept[1]
         for code in (source, target):
             if code not in rows:

@@ -238,6 +238,20 @@ async def test_old_rates_are_better_than_none(ask: Asked, frankfurter: Frankfurt
     assert (await ask(1, "EUR", "USD"))["rate_date"] == "2026-11-20"
 
 
+async def test_nobody_else_waits_for_rates_that_do_not_come(ask: Asked, frankfurter: Frankfurter) -> None:
+    """One finds that Frankfurter is down, all others of that minute have the old rates at once; then it is tried."""
+    await ask(1, "EUR", "USD")
+    ask.context = replace(ask.context, now=ask.context.now + timedelta(hours=2))
+    frankfurter.rates["USD"] = 2
+    frankfurter.faults.append(answer_json({"status": 500, "message": "x"}, status=500))
+    tried = len(frankfurter.requests)
+    for _ in range(3):
+        assert (await ask(1, "EUR", "USD"))["to"] == "1.14 USD"
+    assert len(frankfurter.requests) == tried + 1
+    ask.context = replace(ask.context, now=ask.context.now + timedelta(minutes=1))
+    assert (await ask(1, "EUR", "USD"))["to"] == "2 USD"
+
+
 @pytest.mark.parametrize(("source", "target"), [("XXX", "EUR"), ("EUR", "BTC")])
 async def test_a_currency_without_a_rate_is_named(ask: Asked, source: str, target: str) -> None:
     """Which of the two it is shows."""
