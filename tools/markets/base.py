@@ -1,6 +1,7 @@
 """The interface of prediction markets: one type for all of them, and the parsing of numbers and dates."""
 
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -120,12 +121,13 @@ def paragraph(text: str) -> str:
 
 def _number(given: Any) -> Any:
     """Parses a number, which may be given as text, empty or missing; anything else counts as unknown."""
-    if not isinstance(given, str):
+    if not isinstance(given, int | float | str):
         return given
     try:
-        return float(given)
-    except ValueError:
+        number = float(given)
+    except (ValueError, OverflowError):
         return None
+    return number if math.isfinite(number) else None
 
 
 def _texts(given: Any) -> Any:

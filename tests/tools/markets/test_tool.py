@@ -183,6 +183,8 @@ async def test_lists_inside_texts_are_read_in_every_form(
         ({"endDate": "soon"}, "ends"),
         ({"volume": None}, "volume"),
         ({"volume": "much"}, "volume"),
+        ({"volume": "NaN"}, "volume"),
+        ({"volume": "-inf"}, "volume"),
         ({"liquidity": ""}, "liquidity"),
     ],
 )
