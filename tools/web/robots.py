@@ -12,6 +12,7 @@ long, `*` and a `$` at the end, at least 500 kB, statuses 4xx as if there were n
 sites nine have more than 1,000 rules, one has 850 kB, and four misspell a name as below (2026-11-23, protego's tests).
 """
 
+import asyncio
 import re
 import time
 from collections import OrderedDict
@@ -42,7 +43,7 @@ _MAX_REMEMBERED_RULES = 300_000
 _MAX_PATTERN_CHARS = 2_000
 _MAX_STARS = 20
 _MAX_STARS_OF_FILE = 20_000  # each may look at the whole path again
-_LINE = re.compile(r"^[ \t]*([a-z-]+(?: agent)?)[ \t]*:[ \t]*([^#\r\n]*)", re.IGNORECASE | re.MULTILINE)
+_LINE = re.compile(r"^[ \t]*([a-z-]+(?: agent)?)[ \t]*:[ \t]*([^#\n]*)", re.IGNORECASE | re.MULTILINE)
 _ESCAPED = re.compile("%([0-9a-f]{2})", re.IGNORECASE)
 _UNRESERVED = frozenset(f"{ascii_letters}{digits}-._~")
 _AGENT = re.compile(r"\*|[a-z_-]+")
@@ -100,7 +101,8 @@ class Robots:
             Unavailable: the site's server fails to say.
             ToolError: as `Fetcher.get`: the site cannot be reached, or must not be.
         """
-        if not allows(await self._rules(address), address.target):
+        # The longest files and paths are work of up to two seconds, in which everybody else shall have their turn.
+        if not await asyncio.to_thread(allows, await self._rules(address), address.target):
             raise Denied("This site does not let programs read this page (its robots.txt says so).")
 
     async def _rules(self, address: WebAddress) -> Rules:
@@ -126,8 +128,9 @@ class Robots:
             return ()
         if page.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise Unavailable("The site's server fails, so that it is unknown whether the page may be read.")
-        is_text = page.ok and page.content_type == "text/plain"
-        return rules_of(page.body.decode("utf-8-sig", errors="replace")) if is_text else ()
+        if not page.ok or page.content_type != "text/plain":
+            return ()
+        return await asyncio.to_thread(rules_of, page.body.decode("utf-8-sig", errors="replace"))  # as above
 
 
 def _lines(text: str) -> Iterator[tuple[frozenset[str], bool, str]]:
@@ -137,7 +140,7 @@ def _lines(text: str) -> Iterator[tuple[frozenset[str], bool, str]]:
     """
     agents: frozenset[str] = frozenset()
     is_naming = False
-    for name, value in _LINE.findall(text):
+    for name, value in _LINE.findall(text.replace("\r", "\n")):
         match name.lower():
             case "user-agent" | "user agent" | "useragent":
                 # Of the others nothing is kept: a file may name a hundred thousand.

@@ -268,6 +268,12 @@ async def test_a_body_of_the_largest_size_is_read(fetcher: Fetcher, site: Site) 
         assert (await fetch(fetcher, url_of(site), max_bytes=300_000)).body == body
 
 
+async def test_nothing_is_read_behind_the_end_of_a_compressed_body(fetcher: Fetcher, site: Site) -> None:
+    """It would be kept, and copied with every piece that comes."""
+    site.faults.append(endless(gzip.compress(b"whole", mtime=0), b"x" * 65_536, Content_Encoding="gzip"))
+    assert (await fetch(fetcher, url_of(site))).body == b"whole"
+
+
 @pytest.mark.parametrize(
     ("body", "encoding", "words"),
     [

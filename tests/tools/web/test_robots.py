@@ -46,6 +46,7 @@ nonsense
         ("User-agent: * # everybody\nDisallow: /", "/", False),
         ("User Agent: *\nDisallow: /", "/", False),
         ("useragent: *\nDissallow: /", "/", False),
+        ("User-agent: *\rDisallow: /a\r\rDisallow: /b # not this", "/b", False),
         ("User-agent: *\nDisallow: /a%2fb", "/a/b", True),
         ("User-agent: *\nDisallow: /a%2fb", "/a%2Fb", False),
         ("User-agent: *\nDisallow: /a%24", "/a$b", False),

@@ -1,7 +1,9 @@
 """Reading pages: in pieces, in their encodings, as their sites allow; and what is said of those that cannot be read."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -361,6 +363,25 @@ async def test_a_site_that_cannot_say_is_asked_again_later(tool: WebFetch, site:
         await fetched(tool, context, site.url_of("/"))
     site.answers["/robots.txt"] = lambda _: web.Response(body=b"x" * 600_000, content_type="text/plain")
     assert await fetched(tool, context, site.url_of("/"))
+
+
+async def test_the_rules_of_a_site_are_read_and_weighed_beside_all_else(
+    tool: WebFetch, site: Site, context: ToolContext
+) -> None:
+    """A file of 1 MB, and a path that nearly fits each of its rules, stopped everybody for one to two seconds."""
+    begun: list[str] = []
+
+    class Threads(ThreadPoolExecutor):
+        def submit(self, fn: Any, /, *args: Any, **more: Any) -> Any:
+            begun.append(fn.args[0].__name__)
+            return super().submit(fn, *args, **more)
+
+    asyncio.get_running_loop().set_default_executor(Threads())
+    site.robots = "User-agent: *\nDisallow: /closed"
+    for _ in range(2):
+        with pytest.raises(Denied, match=r"robots\.txt"):
+            await fetched(tool, context, site.url_of("/closed"))
+    assert begun == ["rules_of", "allows", "allows"]
 
 
 async def test_the_rules_of_a_site_are_asked_for_again_after_an_hour(
