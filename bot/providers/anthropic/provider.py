@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
+from urllib.parse import urlsplit
 
 import anthropic
 from httpx2 import TransportError
@@ -32,7 +33,7 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
-from bot.providers import bounds, caching, capabilities, media, streams, wire, written
+from bot.providers import bounds, caching, capabilities, media, special_tokens, streams, wire, written
 from bot.providers.anthropic import stream as anthropic_events
 from bot.providers.base import Completion, OnText, Request, Stop, ToolOffer, Usage
 from bot.providers.lessons import ModelLessons
@@ -190,6 +191,7 @@ class Anthropic:
         self._takes = media.ALL
         self._lessons = lessons or ModelLessons()
         self._base_url = (base_url or BASE_URL).rstrip("/")
+        self._official = urlsplit(self._base_url).hostname == urlsplit(BASE_URL).hostname
         self._client = anthropic.AsyncAnthropic(
             api_key=api_key,
             base_url=self._base_url,  # None would be looked up in the environment
@@ -265,6 +267,8 @@ class Anthropic:
         return frozenset(kind for kind, can in kinds.items() if can is False)
 
     async def _answered(self, request: Request, takes: media.Kinds, ear: _Ear | None) -> wire.WireAnswer:
+        reader = written.Reader(request)
+        request = request if self._official else special_tokens.told_as_words(request)
         plan = caching.plan(request)
         body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
         messages = self._conversation(request.messages, takes, plan.marks)
@@ -274,7 +278,7 @@ class Anthropic:
                 break
             paused: Block = {"role": "assistant", "content": answer.content}
             answer = answer.extend(await self._post(body, [*messages, wire.encode_json(paused)], ear, after=answer))
-        return written.Reader(request).read(self._read(answer))
+        return reader.read(self._read(answer))
 
     async def _post(
         self, body: Block, messages: list[bytes], ear: _Ear | None, *, after: _Answer | None = None

@@ -21,7 +21,7 @@ from aiohttp import ClientError
 from httpx2 import TransportError
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
-from bot.providers import bounds, capabilities, media, streams, wire, written
+from bot.providers import bounds, capabilities, media, special_tokens, streams, wire, written
 from bot.providers.base import Completion, OnText, Request
 from bot.providers.lessons import ModelLessons
 from bot.providers.openai import chat, chat_stream, responses_stream
@@ -234,6 +234,7 @@ class OpenAI:
         request = replace(request, max_output_tokens=most)
         effort = self._effort if habits.takes_effort else None
         model, reader = self._model, written.Reader(request)
+        request = request if self._official else special_tokens.told_as_words(request)
         if habits.speaks_responses:
             reasons = _REASONING.match(model) is not None
             body = openai_responses.body(request, model=model, effort=effort, reasons=reasons, habits=habits)
