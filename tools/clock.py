@@ -29,7 +29,7 @@ class CurrentTimeArguments(Arguments):
     timezone: str | None = Field(
         default=None,
         max_length=100,
-        description="An IANA zone such as Europe/Berlin, or a large city such as Tokyo; left out: the people's own.",
+        description="An IANA zone such as Europe/Berlin, or a large city such as Tokyo; default: where the people are.",
     )
 
 
@@ -40,8 +40,8 @@ class CurrentTime:
         name="current_time",
         seldom="the time in a zone or a large city",
         description=(
-            "Tells the current date, weekday and time, with the offset from UTC, in a time zone or a large city, or"
-            " where the people are when neither is named. Use it whenever an answer depends on the time of day."
+            "Returns the current date, weekday, time and UTC offset in a time zone or large city, by default where the"
+            " people are. Use it whenever an answer depends on the time of day."
         ),
         arguments=CurrentTimeArguments,
         intent=lambda _given: Intent("clock"),
@@ -86,7 +86,7 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
         zone = timezone(-offset if match[1] == "-" else offset)
         return zone.tzname(None), zone
     near = difflib.get_close_matches(wanted, zones, n=4, cutoff=0.7)
-    meant = f" Close are: {', '.join(dict.fromkeys(zones[match] for match in near))}." if near else ""
+    meant = f" Similar: {', '.join(dict.fromkeys(zones[match] for match in near))}." if near else ""
     raise NotFound(f"There is no time zone or known city named {clean_text(name)[:60]!r}.{meant} Give an IANA name.")
 
 

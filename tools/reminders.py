@@ -21,40 +21,40 @@ class RemindArguments(Arguments):
     """What to do with reminders."""
 
     action: Literal["set", "list", "cancel", "timezone"] = Field(
-        description="set needs text and a time; cancel needs number; timezone keeps where the person lives."
+        description="set needs text and a time; cancel needs number; timezone saves the person's time zone."
     )
     text: str | None = Field(
-        default=None, min_length=1, max_length=_MAX_TEXT_CHARS, description="What the person is told then."
+        default=None, min_length=1, max_length=_MAX_TEXT_CHARS, description="What to tell the person then."
     )
     prompt: str | None = Field(
         default=None,
         min_length=1,
         max_length=_MAX_TEXT_CHARS,
         description=(
-            "Only where work is to be done then (look up the weather): the question that you are asked at that time,"
-            " complete in itself."
+            "Only if there is work to do then (look up the weather): the question to ask you at that time, complete in"
+            " itself."
         ),
     )
     local_datetime: str | None = Field(
         default=None,
         pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$",
-        description="YYYY-MM-DDTHH:MM on the person's wall clock; when it repeats, the first time.",
+        description="YYYY-MM-DDTHH:MM in the person's local time; if it repeats, the first time.",
     )
     delay_seconds: int | None = Field(
-        default=None, ge=1, le=_MAX_DELAY_SECONDS, description="Instead: so long from now, as in 'in 10 minutes'."
+        default=None, ge=1, le=_MAX_DELAY_SECONDS, description="Instead: the delay from now, for 'in 10 minutes'."
     )
     timezone: str | None = Field(
-        default=None, max_length=60, description="An IANA zone; left out: the one in the person's message."
+        default=None, max_length=60, description="An IANA zone; default: the one in the person's message."
     )
-    repeat: Every | None = Field(default=None, description="Left out: once.")
-    interval: int = Field(default=1, ge=1, le=1000, description="2 with week: every second week.")
+    repeat: Every | None = Field(default=None, description="Default: once.")
+    interval: int = Field(default=1, ge=1, le=1000, description="2 with week: every other week.")
     weekdays: tuple[Weekday, ...] = Field(default=(), max_length=7, description="mo to fr with week: every weekday.")
     nth: Literal[1, 2, 3, 4, -1] | None = Field(
-        default=None, description="With month and one weekday: which of that month, -1 the last."
+        default=None, description="With month and one weekday: which one of the month; -1 is the last."
     )
-    count: int | None = Field(default=None, ge=1, le=1000, description="How often in all.")
+    count: int | None = Field(default=None, ge=1, le=1000, description="How many times in total.")
     until: date | None = Field(default=None, description="The last day, YYYY-MM-DD.")
-    number: int | None = Field(default=None, ge=1, description="Which reminder, as set or list gave it.")
+    number: int | None = Field(default=None, ge=1, description="The number from set or list.")
 
 
 def _intent(given: RemindArguments) -> Intent:
@@ -75,9 +75,9 @@ class Remind:
         rare_arguments=frozenset({"interval", "nth", "count", "until", "timezone"}),
         description=(
             "Reminds the person later in this conversation, once or repeatedly, or asks you a question for them then;"
-            " lists and cancels reminders. Work out the local time from the date and zone at the beginning of their"
-            " message, and tell them the weekday, date, time and zone that come back. When zone_is_known is false, ask"
-            " once where they live and keep it with action timezone."
+            " lists and cancels reminders. Work out the local time from the date and zone at the start of their"
+            " message, and tell them the weekday, date, time and zone that it returns. If zone_is_known is false, ask"
+            " once where they live and save it with action timezone."
         ),
         arguments=RemindArguments,
         intent=_intent,
@@ -114,7 +114,7 @@ class Remind:
                 return Result(data={"reminders": [_data(reminder) for reminder in planned]}, origins=origins)
             case "cancel":
                 if arguments.number is None:
-                    raise BadArguments("number: which one? action list shows the numbers")
+                    raise BadArguments("number: which one? Action list shows the numbers")
                 cancelled = await self._reminders.cancel(arguments.number, context)
                 return Result(data={"cancelled": _data(cancelled)}, origins=(cancelled.origin,))
             case "timezone":
@@ -125,7 +125,7 @@ class Remind:
 
 def _wish(arguments: RemindArguments) -> Wish:
     if arguments.text is None:
-        raise BadArguments("text: what is the person to be told?")
+        raise BadArguments("text: what should the person be told?")
     return Wish(
         text=arguments.text,
         prompt=arguments.prompt,
@@ -139,7 +139,7 @@ def _wish(arguments: RemindArguments) -> Wish:
 def _repeat(arguments: RemindArguments) -> Repeat | None:
     if arguments.repeat is None:
         if arguments.weekdays or arguments.nth or arguments.count or arguments.until:
-            raise BadArguments("repeat: weekdays, nth, count and until need to know what is repeated")
+            raise BadArguments("repeat: needed by weekdays, nth, count and until")
         return None
     return Repeat(
         every=arguments.repeat,
@@ -159,11 +159,11 @@ def _data(planned: PlannedReminder) -> Mapping[str, Any]:
         repeat = planned.repeat
         shown["repeats"] = {"every": repeat.every, "interval": repeat.interval, "weekdays": list(repeat.weekdays)}
     if planned.is_shifted:
-        shown["note"] = "the clocks are put forward then: the time that was wished for does not exist on that day"
+        shown["note"] = "the clocks go forward then, so the requested time does not exist on that day"
     if planned.loses_words:
         shown["warning"] = (
-            "messages disappear in this conversation before that time: the person will be told that there was a"
-            " reminder, but not of what. Tell them so now."
+            "messages in this conversation disappear before that time: the person will be told that there was a"
+            " reminder, but not what it said. Tell them so now."
         )
     if not planned.zone_is_known:
         shown["zone_is_known"] = False

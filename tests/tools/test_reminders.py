@@ -82,7 +82,7 @@ async def test_what_the_person_has_to_hear_comes_back_as_well(context: ToolConte
     diary = Diary(is_shifted=True, loses_words=True, zone_is_known=False)
     told = await asked(diary, context, action="set", text="x", prompt="weather?", delay_seconds=60)
     assert told["prompt"] == "weather?"
-    assert "put forward" in told["note"]
+    assert "go forward" in told["note"]
     assert "disappear" in told["warning"]
     assert told["zone_is_known"] is False
 

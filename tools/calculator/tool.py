@@ -73,9 +73,9 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Number]] = {
     ast.USub: SIGNS["-"],
 }
 
-_COMMA = "A comma only stands between the arguments of a function: write 1234.5, not 1,234.5 and not 1234,5."
+_COMMA = "Commas only separate the arguments of functions: write 1234.5, not 1,234.5 or 1234,5."
 _UNREADABLE = "The expression cannot be read. Write it like 2*(3+4)^2 or sqrt(2)/3."
-_ARITHMETIC_ONLY = "Only numbers, the signs + - * / // % ^, brackets and functions such as sqrt(2) can be calculated."
+_ARITHMETIC_ONLY = "Only numbers, the operators + - * / // % ^, brackets and functions such as sqrt(2) are allowed."
 
 
 class CalculatorArguments(Arguments):
@@ -94,10 +94,10 @@ class Calculator:
     spec = ToolSpec(
         name="calculate",
         description=(
-            "Calculates an arithmetic expression exactly. Use it for every calculation beyond the trivial. Knows + - *"
-            " / // % (remainder) ^ (power), brackets, pi, e and the usual functions, from sqrt, log(x, base), sin (in"
-            " radians) and round to mean, gcd, comb and factorial. No variables, no units, no commas within numbers, no"
-            " percent sign: 15% of 80 is 0.15 * 80."
+            "Calculates an arithmetic expression exactly. Use it for every nontrivial calculation. Supports + - * / //"
+            " % (remainder) ^ (power), brackets, pi, e and the usual functions, from sqrt, log(x, base), sin (in"
+            " radians) and round to mean, gcd, comb and factorial. No variables, units, commas within numbers or"
+            " percent signs: 15% of 80 is 0.15 * 80."
         ),
         arguments=CalculatorArguments,
         intent=lambda given: Intent("calculate", {"expression": given.expression}),
@@ -256,7 +256,7 @@ def _check_node(node: ast.expr) -> None:
         is_arithmetic = type(node.op) in _OPERATORS
     if isinstance(node, ast.Call):
         if isinstance(node.func, ast.Constant | ast.BinOp):
-            raise BadArguments("Write the sign of a multiplication: 2*(3+4), not 2(3+4).")
+            raise BadArguments("Write the multiplication sign: 2*(3+4), not 2(3+4).")
         is_arithmetic = isinstance(node.func, ast.Name) and not node.keywords
     if not is_arithmetic:
         raise BadArguments(_ARITHMETIC_ONLY)
@@ -270,11 +270,11 @@ def _reason(error: Exception) -> str:
         return _unknown("constant", error, CONSTANTS)
     if isinstance(error, decimal.Overflow):
         return "The result is too large."
-    return "The result is not defined, or has more digits than can be kept."
+    return "The result is not defined, or has too many digits."
 
 
 def _unknown(what: str, error: Any, known: Collection[str]) -> str:
     name = str(getattr(error, "func_name", None) or error.name)[:_MAX_NAME_CHARS]
     near = difflib.get_close_matches(name, known, n=2)
-    meant = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(known)}."
+    meant = f"Did you mean {' or '.join(near)}?" if near else f"Available: {', '.join(known)}."
     return f"There is no {what} named {name}. {meant}"

@@ -80,9 +80,7 @@ class ExchangeRates:
             rows = self._kept[1]
         for code in (source, target):
             if code not in rows:
-                raise NotFound(
-                    f"There is no rate for {code!r}: write the currency by its code of ISO 4217, such as EUR."
-                )
+                raise NotFound(f"There is no rate for {code!r}: give the currency's ISO 4217 code, such as EUR.")
         first, second = rows[source], rows[target]
         return ExchangeRate(value=second.rate / first.rate, day=min(first.date, second.date))
 

@@ -26,13 +26,13 @@ _DECIMALS = Decimal("0.01")
 class ConvertArguments(Arguments):
     """The amount, its unit and the unit to convert it to."""
 
-    amount: float = Field(ge=-_MAX_AMOUNT, le=_MAX_AMOUNT, allow_inf_nan=False, description="How much.")
+    amount: float = Field(ge=-_MAX_AMOUNT, le=_MAX_AMOUNT, allow_inf_nan=False, description="The amount.")
     unit: str = Field(
         min_length=1,
         max_length=MAX_CHARS,
-        description="What it is now: km/h, square feet, US gallon, °C, ... or a currency by its code: EUR.",
+        description="Its unit: km/h, square feet, US gallon, °C, ... or a currency code: EUR.",
     )
-    to: str = Field(min_length=1, max_length=MAX_CHARS, description="What it shall become, written in the same way.")
+    to: str = Field(min_length=1, max_length=MAX_CHARS, description="The target unit, written in the same way.")
 
 
 class Convert:
@@ -47,10 +47,10 @@ class Convert:
         seldom="units of all kinds and currencies, such as 5 miles to km or 20 EUR to USD",
         description=(
             "Converts an amount exactly: units of length, area, volume, weight, speed, temperature, pressure, energy,"
-            " power, data, time and whatever is made of them (km/h, l/100km, N*m), and currencies at the central banks'"
-            " newest reference rates. Say which ton, gallon, cup or horsepower is meant: with an ambiguous name it"
-            " lists the choices. Currencies are three capital letters (EUR, USD); give the rate's date and source with"
-            " the answer. No rates of the past, no cryptocurrencies, no cooking by ingredient (cups to grams)."
+            " power, data, time and combinations of them (km/h, l/100km, N*m), and currencies at the central banks'"
+            " latest reference rates. Say which ton, gallon, cup or horsepower you mean: for an ambiguous name it lists"
+            " the choices. Currencies are three capital letters (EUR, USD); give the rate's date and source with the"
+            " answer. No past rates, no cryptocurrencies, no cooking by ingredient (cups to grams)."
         ),
         arguments=ConvertArguments,
         intent=lambda given: Intent(
@@ -81,7 +81,7 @@ class Convert:
         try:
             rounded = exchanged.quantize(_DECIMALS if abs(exchanged) >= 1 else _MANY_DECIMALS)
         except ArithmeticError as error:
-            raise BadArguments("The amount is too large for money.") from error
+            raise BadArguments("The amount is too large for a currency.") from error
         return Result(
             data={
                 "from": _spell_amount(amount, arguments.unit),

@@ -124,8 +124,8 @@ def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
             return _convert(amount, source, target)
         except _pint().DimensionalityError as error:
             raise BadArguments(
-                f"{source.name} measures {_kind(source.measure)} and {target.name} measures {_kind(target.measure)}:"
-                " one cannot be converted into the other."
+                f"{source.name} measures {_kind(source.measure)} and {target.name} measures {_kind(target.measure)},"
+                " so one cannot be converted into the other."
             ) from error
         # TypeError: logarithmic units know no Decimal.
         except (_pint().PintError, DecimalException, TypeError) as error:
@@ -135,11 +135,11 @@ def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
 def _convert(amount: Decimal, source: Unit, target: Unit) -> Decimal:
     quantity = _table().Quantity(amount * source.count, source.measure)
     if source.measure.is_compatible_with("kelvin") and quantity.to("kelvin").magnitude < 0:
-        raise BadArguments("That is below absolute zero; a difference of temperatures is written delta_degC.")
+        raise BadArguments("That is below absolute zero; write temperature differences as delta_degC.")
     lengths = dict(source.measure.dimensionality), dict(target.measure.dimensionality)
     if lengths in (({"[length]": -2}, {"[length]": 2}), ({"[length]": 2}, {"[length]": -2})):  # fuel
         if amount <= 0:
-            raise BadArguments("The consumption of fuel must be above zero.")
+            raise BadArguments("Fuel consumption must be above zero.")
         quantity = 1 / quantity
     return cast("Decimal", quantity.to(target.measure).magnitude) / target.count
 
@@ -169,7 +169,7 @@ def _read_part(part: str, text: str, *, is_alone: bool) -> tuple[Decimal, Any]:
         raise _unknown(text)
     power = int(found["power"] or 1) * _POWERS.get((found["shape"] or found["raised"] or "").lower(), 1)
     if name in _SCALES and (power != 1 or found["count"] or not is_alone):
-        raise BadArguments("Within another unit, a difference of temperatures is written delta_degC or delta_degF.")
+        raise BadArguments("Within another unit, write temperature differences as delta_degC or delta_degF.")
     try:
         return Decimal(found["count"] or 1), _table().Unit(name) ** power
     except _pint().PintError as error:  # a prefix before a unit that takes none
@@ -194,7 +194,7 @@ def _pint_name(name: str) -> str:
 def _unknown(text: str) -> BadArguments:
     return BadArguments(
         f"No unit is named {clean_text(text)!r}. Write it in words or by its symbol, such as km/h, square meter or"
-        " US gallon; a currency by its three capital letters, and only into another currency."
+        " US gallon; a currency by its three capital letters, and convert it only into another currency."
     )
 
 

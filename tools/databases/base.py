@@ -128,12 +128,12 @@ class TableState:
 
 def no_table(name: str) -> Disabled:
     """Returns the error for a table on the operator's list that the database does not have."""
-    return Disabled(f"The operator lets the table {name!r} be read, but the database has none of that name.")
+    return Disabled(f"The operator's list has the table {name!r}, but the database does not.")
 
 
 def no_column(table: str, column: str) -> Disabled:
     """Returns the error for a column on the operator's list that the table does not have."""
-    return Disabled(f"The operator lets {table}.{column} be read, but the table has no such column.")
+    return Disabled(f"The operator's list has {table}.{column}, but the table has no such column.")
 
 
 class ReadableDatabase(Protocol):

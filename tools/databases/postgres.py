@@ -88,20 +88,24 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
 # The first match by class counts. The server's own messages are left out, as they may quote data.
 _TRANSLATIONS: tuple[tuple[type[BaseException], type[ToolError], str], ...] = (
     (asyncpg.QueryCanceledError, TimedOut, "The database did not answer in time; ask for less."),
-    (asyncpg.LockNotAvailableError, Unavailable, "The table is locked by another program just now; ask again later."),
-    (asyncpg.InsufficientPrivilegeError, Disabled, "The database does not let Aldis read this: the operator has to."),
+    (asyncpg.LockNotAvailableError, Unavailable, "Another program has locked the table; try again later."),
+    (
+        asyncpg.InsufficientPrivilegeError,
+        Disabled,
+        "Aldis has no permission to read this in the database: the operator has to grant it.",
+    ),
     (
         asyncpg.InvalidAuthorizationSpecificationError,
         Disabled,
         "The database refuses the login: the operator has to act.",
     ),
-    (asyncpg.InvalidCatalogNameError, Disabled, "There is no such database: the operator has to look at its address."),
+    (asyncpg.InvalidCatalogNameError, Disabled, "There is no such database: the operator has to check its address."),
     (asyncpg.ReadOnlySQLTransactionError, Denied, "This table cannot be read without writing."),
     (asyncpg.DataError, BadArguments, "A value does not fit the type of its column: see db_describe."),
     (asyncpg.PostgresError, Unavailable, "The database could not answer this."),
-    (UnicodeDecodeError, Unavailable, "The database holds text in an encoding that cannot be read."),
-    (asyncpg.InterfaceError, Unavailable, "The database talks in a way that cannot be read."),
-    (asyncpg.InternalClientError, Unavailable, "The database talks in a way that cannot be read."),
+    (UnicodeDecodeError, Unavailable, "The database contains text in an unreadable encoding."),
+    (asyncpg.InterfaceError, Unavailable, "The answer of the database cannot be read."),
+    (asyncpg.InternalClientError, Unavailable, "The answer of the database cannot be read."),
     (OSError, Unavailable, "The database cannot be reached."),
 )
 _FAILURES: tuple[type[BaseException], ...] = tuple(foreign for foreign, _, _ in _TRANSLATIONS)
@@ -204,13 +208,13 @@ class _Dialect:
                 return f"count({column_of(column)})", "integer"
             case "sum" | "average":
                 if column.kind not in _NUMBERS:
-                    raise BadArguments(f"{measure.function} needs a column of numbers, and {column.name} has none.")
+                    raise BadArguments(f"{measure.function} needs a column of numbers; {column.name} has none.")
                 name = "avg" if measure.function == "average" else "sum"
                 is_float = name == "avg" or column.kind == "float"
                 return f"{name}({column_of(column)})", "float" if is_float else "number"
             case "min" | "max":
                 if column.kind == "bytes":
-                    raise BadArguments(f"{column.name} holds bytes, which have no {measure.function}.")
+                    raise BadArguments(f"{column.name} contains bytes, which have no {measure.function}.")
                 if column.kind in _WITH_MINIMUM:
                     return f"{measure.function}({column_of(column)})", column.kind
                 return f"{measure.function}(({self.key(column)})::text)", "text"
@@ -220,7 +224,7 @@ class _Dialect:
         if operator in {"is_null", "is_not_null"}:
             return f"{column_of(column)} IS {'NOT ' if operator == 'is_not_null' else ''}NULL"
         if column.kind == "bytes":
-            raise BadArguments(f"{column.name} holds bytes: it can only be asked whether there are any.")
+            raise BadArguments(f"{column.name} contains bytes: only is_null and is_not_null work for it.")
         if operator in {"contains", "starts_with"}:
             word = re.sub(r"[!%_]", r"!\g<0>", _spell_value(condition.values[0]))
             pattern = bind(f"{word}%" if operator == "starts_with" else f"%{word}%")
@@ -247,7 +251,7 @@ async def _open_connection(access: Access) -> AsyncGenerator[_Connection]:
     try:
         connection = await _connect(access.address.get_secret_value(), statement_cache_size=0)
     except ValueError:  # such as a port that is no number; the message repeats part of the address
-        raise Disabled("The address cannot be read: the operator has to look at it.") from None
+        raise Disabled("The address cannot be read: the operator has to check it.") from None
     try:
         yield connection
     finally:

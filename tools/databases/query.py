@@ -39,7 +39,7 @@ class ConditionArguments(Arguments):
     column: Name
     op: Operator
     value: _Text | _Number | bool | Annotated[list[_Text | _Number | bool], Field(max_length=_MAX_VALUES)] | None = (
-        Field(default=None, description="A list for in and between; nothing for is_null and is_not_null.")
+        Field(default=None, description="A list for in and between; none for is_null and is_not_null.")
     )
 
 
@@ -56,34 +56,34 @@ class DbQueryArguments(Arguments):
 
     model_config = ConfigDict(str_strip_whitespace=False)
 
-    database: Name = Field(description="As db_describe names it.")
+    database: Name = Field(description="Its name from db_describe.")
     table: Name
     columns: tuple[Name, ...] = Field(
-        default=(), max_length=30, description="What is shown; left out: all that may be read."
+        default=(), max_length=30, description="The columns to show; default: all readable ones."
     )
     where: _Conditions = Field(
         default=(),
         description=(
-            "contains and starts_with disregard case, all else regards it. A row without a value in the column fits"
-            " is_null alone, not even !=."
+            "contains and starts_with ignore case, the others do not. A row without a value in the column only matches"
+            " is_null, not even !=."
         ),
     )
     match: Annotated[str, Field(pattern="^(all|any)$")] = Field(
-        default="all", description="Whether all conditions must hold, or any one of them."
+        default="all", description="Whether all conditions have to match, or any of them."
     )
     group_by: tuple[Name, ...] = Field(
-        default=(), max_length=5, description="One row for each combination; alone: the different values there are."
+        default=(), max_length=5, description="One row per combination; alone: the distinct values."
     )
     compute: tuple[Name, ...] = Field(
         default=(),
         max_length=10,
-        description="Figures about each group, or about all rows: count, count(x), sum(x), average(x), min(x), max(x).",
+        description="Figures for each group, or for all rows: count, count(x), sum(x), average(x), min(x), max(x).",
     )
     order_by: tuple[Name, ...] = Field(
         default=(), max_length=5, description="Columns or figures, such as: day, or sum(total) desc. Empty cells last."
     )
     limit: int = Field(default=20, ge=1, le=500)
-    offset: int = Field(default=0, ge=0, le=_FARTHEST_ROW, description="Rows to skip; order them, then.")
+    offset: int = Field(default=0, ge=0, le=_FARTHEST_ROW, description="Rows to skip; needs order_by.")
 
 
 def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
@@ -97,7 +97,7 @@ def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
     measures = tuple(_measure(text, allowed) for text in arguments.compute)
     is_grouped = bool(measures or arguments.group_by)
     if is_grouped and not set(arguments.columns) <= set(arguments.group_by):
-        raise BadArguments("With group_by or compute the columns are those of group_by: leave columns out.")
+        raise BadArguments("With group_by or compute, the columns are those of group_by: leave columns out.")
     columns = arguments.group_by if is_grouped else arguments.columns or allowed
     for column in columns:
         _check(column, allowed)
@@ -133,7 +133,7 @@ def _measure(text: str, allowed: Sequence[str]) -> Measure:
     match = _MEASURE.fullmatch(text if "(" in text else f"{text}(*)")
     if match is None:
         raise BadArguments(
-            f"{quote_name(text)} is no figure: use count, or {', '.join(get_args(Function))} of (column)."
+            f"{quote_name(text)} is no figure: use count, or {', '.join(get_args(Function))} with (column)."
         )
     function, column = cast("Function", match[1]), match[2]
     if column == "*" and function == "count":
@@ -149,7 +149,7 @@ def _order(text: str, columns: Sequence[str], measures: Sequence[Measure]) -> Or
         return Order(by=keys[text], descending=False)
     match = _DIRECTION.fullmatch(text)
     if match is None or match[1] not in keys:
-        raise BadArguments(f"Nothing can be ordered by {quote_name(text)}; by these it can: {', '.join(keys)}.")
+        raise BadArguments(f"Rows cannot be ordered by {quote_name(text)}; they can by: {', '.join(keys)}.")
     return Order(by=keys[match[1]], descending=(match[2] or "").lower() == "desc")
 
 
@@ -161,7 +161,7 @@ def _condition(given: ConditionArguments, allowed: Sequence[str]) -> Condition:
         raise BadArguments(f"{given.op} {problem}.")
     for value in values:
         if isinstance(value, str) and "\x00" in value:
-            raise BadArguments("A value holds characters that no text in a database has.")
+            raise BadArguments("A value contains characters that no text in a database has.")
         if isinstance(value, int) and abs(value) > _MAX_INTEGER:
             raise BadArguments("A value is a number that no column can hold.")
     if given.op in {"contains", "starts_with"} and values == ("",):
@@ -180,7 +180,7 @@ def _misfit(given: ConditionArguments, count: int) -> str | None:
             return None if isinstance(given.value, list) and count else "takes a list of values"
         case _:
             is_one = given.value is not None and not isinstance(given.value, list)
-            return None if is_one else "takes one value, which is no list; for empty cells there is is_null"
+            return None if is_one else "takes one value, not a list; for empty cells use is_null"
 
 
 def heading(measure: Measure) -> str:

@@ -73,20 +73,20 @@ _FUNCTIONS = frozenset({_FINDS, "count", "sum", "avg", "min", "max", "typeof", "
 
 # By primary code. SQLite's own messages are left out, as they may quote data.
 _TRANSLATIONS: Mapping[int, tuple[type[ToolError], str]] = {
-    sqlite3.SQLITE_BUSY: (Unavailable, "The database is locked by another program just now; ask again later."),
-    sqlite3.SQLITE_LOCKED: (Unavailable, "The database is locked by another program just now; ask again later."),
+    sqlite3.SQLITE_BUSY: (Unavailable, "Another program has locked the database; try again later."),
+    sqlite3.SQLITE_LOCKED: (Unavailable, "Another program has locked the database; try again later."),
     sqlite3.SQLITE_INTERRUPT: (TimedOut, "The database did not answer in time; ask for less."),
-    sqlite3.SQLITE_TOOBIG: (TooLarge, "A value in these rows is too large to be read; ask for other columns or rows."),
-    sqlite3.SQLITE_AUTH: (Denied, "Something in this table reads what may not be read here."),
-    sqlite3.SQLITE_CANTOPEN: (Disabled, "The database cannot be opened: the operator has to look at its address."),
-    sqlite3.SQLITE_NOTADB: (Disabled, "The file is no SQLite database: the operator has to look at its address."),
+    sqlite3.SQLITE_TOOBIG: (TooLarge, "A value in these rows is too large to read; ask for other columns or rows."),
+    sqlite3.SQLITE_AUTH: (Denied, "Something in this table reads what cannot be read here."),
+    sqlite3.SQLITE_CANTOPEN: (Disabled, "The database cannot be opened: the operator has to check its address."),
+    sqlite3.SQLITE_NOTADB: (Disabled, "The file is no SQLite database: the operator has to check its address."),
     sqlite3.SQLITE_CORRUPT: (Unavailable, "The database is damaged."),
     # It groups and sorts in temporary files, for which a container has little space.
-    sqlite3.SQLITE_FULL: (TooLarge, "Grouping or sorting so many rows takes more room than there is; ask for less."),
+    sqlite3.SQLITE_FULL: (TooLarge, "There is no space to group or sort so many rows; ask for less."),
     # Its program died while writing; undoing the unfinished transaction requires writing.
     sqlite3.SQLITE_READONLY: (
         Unavailable,
-        "A program died as it wrote to the database: the operator has to let it open the database again.",
+        "A program died while writing to the database: the operator has to let it open the database again.",
     ),
 }
 _OTHERWISE = (Unavailable, "The database could not answer this.")
@@ -165,7 +165,7 @@ class Sqlite:
 
     def _worked(self, brake: Brake, work: _Work[_T]) -> _T:
         if not _is_file(Path(self._path)):  # a pipe or terminal would block the thread for good
-            raise Disabled("The database is not there: the operator has to look at its address.")
+            raise Disabled("The database does not exist: the operator has to check its address.")
         rest = _rest(Path(self._path))
         try:
             with closing(self._open(brake, is_at_rest=rest is not None)) as connection:
@@ -174,7 +174,7 @@ class Sqlite:
         except sqlite3.Error as error:
             raise _translated(error) from error
         if rest is not None and rest != _rest(Path(self._path)):  # the data read may be half old and half new
-            raise Unavailable("The database is being written just now; ask again.")
+            raise Unavailable("Another program is writing to the database; try again.")
         return done
 
     def _open(self, brake: Brake, *, is_at_rest: bool) -> sqlite3.Connection:
@@ -335,7 +335,7 @@ def _table(connection: sqlite3.Connection, name: str, columns: tuple[str, ...]) 
         raise no_table(name)
     stored_name, kind, root = found
     if kind == "table" and not root:
-        raise Disabled(f"The table {name!r} is a virtual one, which cannot be read here.")
+        raise Disabled(f"The table {name!r} is virtual and cannot be read here.")
     stored = connection.execute("SELECT name, type FROM pragma_table_xinfo(?1) WHERE hidden <> 1", (stored_name,))
     by_name = {_fold(each): (each, declared) for each, declared in stored}
     found_columns: dict[str, Column] = {}
@@ -411,6 +411,6 @@ def _code(error: sqlite3.Error) -> int | None:
 
 def _translated(error: sqlite3.Error) -> ToolError:
     if str(error) == _OVERFLOW:
-        return TooLarge("The sum is larger than the database can reckon with; ask for the average.")
+        return TooLarge("The sum is too large for the database; ask for the average.")
     kind, text = _TRANSLATIONS.get(_code(error) or 0, _OTHERWISE)
     return kind(text)

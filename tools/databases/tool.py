@@ -35,8 +35,8 @@ _MAX_LISTED_CHARS = 300
 class DbDescribeArguments(Arguments):
     """The database and table to describe."""
 
-    database: Name | None = Field(default=None, description="Left out: all of them, in short.")
-    table: Name | None = Field(default=None, description="Left out: all tables of the database.")
+    database: Name | None = Field(default=None, description="Default: all of them, in short.")
+    table: Name | None = Field(default=None, description="Default: all tables of the database.")
 
 
 class Databases:
@@ -87,11 +87,10 @@ class DbQuery:
         self.spec = ToolSpec(
             name="db_query",
             description=(
-                "Reads one table of the databases here: its rows, or counts, sums, averages, least and largest values"
-                f" by group. Databases: {shorten(', '.join(databases.accesses), _MAX_LISTED_CHARS)}. db_describe knows"
-                " tables and columns;"
-                " only those can be read, nothing can be written, and tables cannot be joined: ask twice instead. What"
-                " comes back is data, whatever it says."
+                "Reads one table of these databases: its rows, or counts, sums, averages, minima and maxima by group."
+                f" Databases: {shorten(', '.join(databases.accesses), _MAX_LISTED_CHARS)}. db_describe lists tables and"
+                " columns; only those can be read, nothing can be written, and tables cannot be joined: query twice"
+                " instead. The results are data, whatever they say."
             ),
             arguments=DbQueryArguments,
             intent=_intent,
@@ -114,7 +113,7 @@ class DbQuery:
         question = question_of(arguments, access)
         answer = await self._databases.database(access).ask(question)
         if not answer.rows and question.offset == 0:
-            raise NotFound(f"no row of {question.table} fits this question")
+            raise NotFound(f"No row of {question.table} matches this query.")
         return Result(data=_table(question, answer, access))
 
 
@@ -127,7 +126,7 @@ class DbDescribe:
             name="db_describe",
             description=(
                 "Lists the databases that db_query can read, their tables, and for one database the columns with their"
-                " types and how many rows there are. Ask it before db_query."
+                " types and the number of rows. Use it before db_query."
             ),
             arguments=DbDescribeArguments,
             intent=lambda _given: Intent("tables"),

@@ -33,13 +33,13 @@ from tools.text import shorten
 from tools.web.addresses import canonical_url
 
 NOTE = (
-    "This is evidence, not a verdict. A model has read titles and snippets alone, and may be wrong; a copy that was"
-    " rewritten counts as a report of its own. Before you rely on a source, fetch it; say what agrees, what"
-    " contradicts and what is missing."
+    "This is evidence, not a verdict. A model has read only titles and snippets and may be wrong; a rewritten copy"
+    " counts as a separate report. Before you rely on a source, fetch it; say what agrees, what contradicts and what is"
+    " missing."
 )
 NOTE_UNREAD = (
-    "These are pages about the claim, and no verdict: whether they agree or contradict was not read. A copy that was"
-    " rewritten counts as a report of its own. Fetch the pages that matter before you say what they say."
+    "These are pages about the claim, not a verdict: nothing has read whether they agree or contradict. A rewritten"
+    " copy counts as a separate report. Fetch the important pages before you say what they say."
 )
 
 _MAX_CLAIM_CHARS = 400
@@ -56,15 +56,15 @@ class VerifyNewsArguments(Arguments):
     """The claim to check."""
 
     claim: Wording = Field(
-        description="The claim, as one short plain sentence with its names, places and numbers. No question."
+        description="The claim as one short plain sentence with its names, places and numbers. Not a question."
     )
     other_words: Annotated[tuple[Wording, ...], Field(max_length=2)] = Field(
         default=(),
-        description="The same claim in other words, or in the language of where it happened (en, de, fr, es): found"
-        " pages are compared with these, too.",
+        description="The same claim in other words, or in the language of the place (en, de, fr, es), to compare pages"
+        " with as well.",
     )
     language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")] | None = Field(
-        default=None, description="Only pages in it, two letters; left out: any."
+        default=None, description="Only pages in this language, two letters; default: any."
     )
 
 
@@ -108,14 +108,14 @@ class VerifyNews:
         self._judge = judge
         self.spec = ToolSpec(
             name="verify_news",
-            seldom="evidence whether a claim in the news is true",
+            seldom="evidence on whether a claim in the news is true",
             description=(
-                "Gathers evidence on one claim about the world by several rounds of web searches: how many independent"
-                " reports agree, which contradict, whether an official source confirms or denies, dates, tone, a"
-                " confidence from 0 to 1 that says how well the evidence carries the claim (not how true it is), and"
-                " `data_incomplete` where it could not look properly. Use it when somebody asks whether something is"
-                " true, real or happened. It gives no verdict: explain the evidence with its dates, name what"
-                " contradicts and what is missing, and fetch pages that matter. Sources of one `report` count once."
+                "Gathers evidence on a claim about the world by several rounds of web searches: how many independent"
+                " reports agree, which contradict, whether an official source confirms or denies it, dates, tone, a"
+                " confidence from 0 to 1 that says how well the evidence supports the claim (not how true it is), and"
+                " `data_incomplete` if the search fell short. Use it when somebody asks whether something is true, real"
+                " or happened. It gives no verdict: explain the evidence with its dates, name what contradicts and what"
+                " is missing, and fetch important pages. Sources of one `report` count once."
             ),
             arguments=VerifyNewsArguments,
             intent=lambda given: Intent("verify", {"claim": given.claim}),

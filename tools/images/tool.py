@@ -43,7 +43,7 @@ _GROUP = "TOOLS__IMAGES__"
 _FETCH_SECONDS = 30.0
 _FETCHED_TYPES = ("image/png", "image/jpeg", "image/webp", "application/octet-stream", "binary/octet-stream")
 _LOST_BEHIND_GATEWAYS = frozenset({502, 504, 520, 524})  # a gateway does not know what the servers behind it have done
-_MAYBE_PAID = "The picture may be paid all the same: do not repeat it unasked."
+_MAYBE_PAID = "The picture may have been charged all the same: do not repeat this unasked."
 _FORBIDDEN = frozenset({"moderation_blocked", "content_policy_violation", "content_filter"})
 _UNPAID = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 _SETTINGS = frozenset({"model", "size", "quality"})
@@ -56,7 +56,7 @@ class ImageArguments(Arguments):
     prompt: str = Field(
         min_length=1,
         max_length=MAX_PROMPT_CHARS,
-        description="What the picture shows, and how: subject, setting, style, colours. No private details of people.",
+        description="What to show, and how: subject, setting, style, colours. No private details about people.",
     )
 
 
@@ -74,9 +74,9 @@ class ImageGenerate:
         self.spec = ToolSpec(
             name="image_generate",
             description=(
-                "Makes one picture from a description and attaches it to your answer; you do not see it yourself. Only"
-                " when a picture is asked for. It takes up to some minutes. The description goes to an image service,"
-                " which refuses some subjects; it cannot change a picture that exists."
+                "Makes one picture from a description and attaches it to your answer; you do not see it yourself. Use"
+                " it only when somebody asks for a picture. It can take minutes. The description goes to an image"
+                " service, which refuses some subjects; it cannot change existing pictures."
             ),
             arguments=ImageArguments,
             intent=lambda given: Intent("draw", {"prompt": given.prompt}),
@@ -106,7 +106,7 @@ class ImageGenerate:
         try:
             picture = await self._picture(made)
             if (kind := _kind(picture)) is None:
-                raise Unavailable(f"{_SERVICE} made something that is no PNG, JPEG or WebP.")
+                raise Unavailable(f"{_SERVICE} returned something other than PNG, JPEG or WebP.")
         except ToolError as error:
             error.cost_usd = self.spec.cost_usd
             raise
@@ -141,7 +141,7 @@ class ImageGenerate:
             error.cost_usd = self.spec.cost_usd
             raise
         if answer.status in _LOST_BEHIND_GATEWAYS:
-            raise UnknownOutcome(f"{_SERVICE} lost the request on its way (status {answer.status}). {_MAYBE_PAID}")
+            raise UnknownOutcome(f"{_SERVICE} lost the request (status {answer.status}). {_MAYBE_PAID}")
         return answer
 
     async def _picture(self, answer: BytesAnswer) -> bytes:
@@ -149,7 +149,7 @@ class ImageGenerate:
         if made.b64_json:
             return _decode(made.b64_json)
         if made.url is None:
-            raise Unavailable(f"{_SERVICE} answers without a picture.")
+            raise Unavailable(f"{_SERVICE} returned no picture.")
         return _decode(made.url) if made.url.startswith("data:") else await self._fetch(made.url)
 
     async def _fetch(self, url: str) -> bytes:
@@ -201,9 +201,9 @@ def _decode(text: str) -> bytes:
     try:
         picture = base64.b64decode(text.rpartition(",")[2])
     except ValueError as error:
-        raise Unavailable(f"{_SERVICE} answers with a picture that cannot be read.") from error
+        raise Unavailable(f"{_SERVICE} returned an unreadable picture.") from error
     if len(picture) > MAX_PICTURE_BYTES:
-        raise TooLarge(f"The picture has more than {MAX_PICTURE_BYTES / 1_000_000:g} MB.")
+        raise TooLarge(f"The picture is larger than {MAX_PICTURE_BYTES / 1_000_000:g} MB.")
     return picture
 
 
@@ -227,15 +227,15 @@ def _refusal(answer: JsonAnswer) -> ToolError:
     """Returns the error for a refusal, without any of the service's words."""
     error = _error(answer)
     if error.code in _FORBIDDEN:
-        return Denied(f"{_SERVICE} has rules that forbid this picture: tell the person, or describe another one.")
+        return Denied("The rules of the image service forbid this picture: tell the person, or describe another one.")
     if error.code in _UNPAID or answer.status == HTTPStatus.PAYMENT_REQUIRED:
-        return Disabled(f"{_SERVICE} wants to be paid first: the operator must look into the account.")
+        return Disabled(f"{_SERVICE} wants to be paid first: the operator has to check the account.")
     match answer.status:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
-            return Disabled(f"{_SERVICE} refuses the key: the operator must check {_GROUP}API_KEY.")
+            return Disabled(f"{_SERVICE} refuses the key: the operator has to check {_GROUP}API_KEY.")
         case HTTPStatus.NOT_FOUND:
             return Disabled(
-                f"{_SERVICE} has no such model or address: the operator must check {_GROUP}MODEL, BASE_URL."
+                f"{_SERVICE} has no such model or address: the operator has to check {_GROUP}MODEL, BASE_URL."
             )
         case HTTPStatus.BAD_REQUEST | HTTPStatus.UNPROCESSABLE_ENTITY:
             return _refused_request(error.param)
@@ -245,7 +245,7 @@ def _refusal(answer: JsonAnswer) -> ToolError:
 
 def _refused_request(param: str | None) -> ToolError:
     if param == "prompt":
-        return BadArguments(f"{_SERVICE} does not take this description: make it shorter and simpler.")
+        return BadArguments(f"{_SERVICE} does not accept this description: make it shorter and simpler.")
     if param in _SETTINGS:
-        return Disabled(f"{_SERVICE} does not take the {param}: the operator must change {_GROUP}{param.upper()}.")
-    return Disabled(f"{_SERVICE} refuses the request: the operator must check {_GROUP}MODEL, SIZE and QUALITY.")
+        return Disabled(f"{_SERVICE} does not accept the {param}: the operator has to change {_GROUP}{param.upper()}.")
+    return Disabled(f"{_SERVICE} refuses the request: the operator has to check {_GROUP}MODEL, SIZE and QUALITY.")

@@ -87,7 +87,7 @@ class Exchange(ABC):
         """
         answer = await self._ask(self._path(key), {})
         if answer.status in _MISSING:
-            raise NotFound(f"{self.name} has no market {key!r}; look for it with market_search.")
+            raise NotFound(f"{self.name} has no market {key!r}; find it with market_search.")
         return self._market(self._success(answer))
 
     @abstractmethod

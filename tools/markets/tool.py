@@ -44,8 +44,8 @@ class MarketSearchArguments(Arguments):
     query: str = Field(
         min_length=1, max_length=_MAX_QUERY_CHARS, description="A few words in English, such as: German election."
     )
-    count: int = Field(default=4, ge=1, le=_MAX_RESULTS, description="The most results of each source.")
-    also_closed: bool = Field(default=False, description="Also questions that are decided already.")
+    count: int = Field(default=4, ge=1, le=_MAX_RESULTS, description="The most results per source.")
+    also_closed: bool = Field(default=False, description="Include questions that are already decided.")
 
 
 class MarketGetArguments(Arguments):
@@ -54,7 +54,7 @@ class MarketGetArguments(Arguments):
     market: str = Field(
         min_length=1,
         max_length=_MAX_ADDRESS_CHARS,
-        description="The `id` that market_search gave, or the address of a page of Polymarket or Manifold.",
+        description="The `id` from market_search, or the address of a page of Polymarket or Manifold.",
     )
 
 
@@ -66,12 +66,12 @@ class MarketSearch:
 
     spec = ToolSpec(
         name="market_search",
-        seldom="what prediction markets hold likely",
+        seldom="probabilities from prediction markets",
         description=(
-            "Looks for prediction markets on a question about the future and gives for each what its traders hold"
-            " likely, in percent, with volume, end and address. Polymarket trades real money, Manifold play money;"
-            " where little is traded the percentage says little. These are opinions with stakes, no facts and no"
-            " advice: name the source, the volume and that it is a market's estimate."
+            "Searches prediction markets on a question about the future and returns the probabilities given by their"
+            " traders, in percent, with volume, end and address. Polymarket trades real money, Manifold play money;"
+            " with little trading, the percentage says little. These are opinions with stakes, not facts or advice:"
+            " name the source, the volume and that it is a market's estimate."
         ),
         arguments=MarketSearchArguments,
         intent=lambda given: Intent("search_markets", {"query": given.query}),
@@ -123,9 +123,9 @@ class MarketGet:
         name="market_get",
         seldom="one prediction market",
         description=(
-            "Reads one prediction market by its `id` from market_search or by its address at Polymarket or Manifold:"
-            " what its traders hold likely now, volume, liquidity, end, the rules by which it is decided, and how it"
-            " came out if it is decided."
+            "Reads one prediction market by its `id` from market_search or its address at Polymarket or Manifold:"
+            " present probabilities, volume, liquidity, end, the rules for its decision, and the outcome if it is"
+            " decided."
         ),
         arguments=MarketGetArguments,
         intent=lambda given: Intent("market", {"market": given.market}),
@@ -167,7 +167,7 @@ def _split(given: str) -> tuple[str, str]:
     for source, form, key in _IDS:
         if match := form.fullmatch(given):
             return source, key.format(match["key"])
-    raise BadArguments("Give the id that market_search gave, such as polymarket:some-words, or the market's address.")
+    raise BadArguments("Give the id from market_search, such as polymarket:some-words, or the market's address.")
 
 
 def _row(exchange: Exchange, market: Market, now: datetime) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def _row(exchange: Exchange, market: Market, now: datetime) -> dict[str, Any]:
         "volume": _money(market.volume, exchange),
         "volume_last_24_hours": _money(market.volume_24h, exchange),
         "liquidity": _money(market.liquidity, exchange),
-        "caution": "Little has been traded: the percentages say little." if is_thin else "",
+        "caution": "There is little trading: the percentages say little." if is_thin else "",
     }
     return {name: item for name, item in said.items() if item}
 

@@ -31,7 +31,7 @@ class IntelSearchArguments(Arguments):
     query: str = Field(
         min_length=1,
         max_length=_MAX_QUERY_CHARS,
-        description='A few words in the language of the news; "two words" in double quotes stand side by side.',
+        description='A few words in the language of the news; "two words" in double quotes have to follow each other.',
     )
     from_days: Days = 30
     limit: Limit = 8
@@ -46,7 +46,7 @@ class IntelRecentArguments(Arguments):
         default=None,
         min_length=1,
         max_length=200,
-        description="A part of the name of a feed, as results give it; leave out for all feeds.",
+        description="Part of a feed's name, as in the results; default: all feeds.",
     )
 
 
@@ -55,12 +55,12 @@ class IntelSearch:
 
     spec = ToolSpec(
         name="intel_search",
-        seldom="news on a matter in the feeds that people here have chosen; before web_search",
+        seldom="news on a subject in the feeds that people here have chosen; before web_search",
         description=(
-            "Searches the news feeds that the people here have chosen, as kept on this machine for some weeks: title,"
-            " address, feed, time and the feed's own summary of each article, the best and newest first. For news on a"
-            " matter, before web_search: it is free and private, but knows these feeds only; web_fetch reads a whole"
-            " article."
+            "Searches the news feeds that the people here have chosen, kept on this machine for some weeks: title,"
+            " address, feed, time and the feed's summary of each article, the best and newest first. For news on a"
+            " subject, use it before web_search: it is free and private, but knows only these feeds; web_fetch reads a"
+            " whole article."
         ),
         arguments=IntelSearchArguments,
         intent=lambda given: Intent("search_feeds", {"query": given.query}),
@@ -80,14 +80,14 @@ class IntelSearch:
         """
         query = clean_query(arguments.query)
         if not any(map(str.isalnum, query)):
-            raise BadArguments("The query holds no words.")
+            raise BadArguments("The query contains no words.")
         since = context.now - timedelta(days=arguments.from_days)
         found = await self._news.search(query, since=since, most=arguments.limit)
         data: dict[str, Any] = {"query": query}
         if not found.stories:
-            data["message"] = "The feeds told nothing of it in this time; try other words, more days, or web_search."
+            data["message"] = "The feeds had nothing about it in this period; try other words, more days or web_search."
         elif not found.has_all_words:
-            data["message"] = "No article has all of these words; these have some of them."
+            data["message"] = "No article contains all of these words; these contain some of them."
         return Result(data=data | {"results": list(map(_row, found.stories))})
 
 
@@ -98,9 +98,9 @@ class IntelRecent:
         name="intel_recent",
         seldom="what is new in these feeds",
         description=(
-            "The latest articles of the news feeds that the people here have chosen, newest first: title, address,"
-            " feed, time and the feed's own summary of each. For 'what is new' without a subject; intel_search looks"
-            " for a subject. It knows these feeds only."
+            "Lists the latest articles of the news feeds that the people here have chosen, newest first: title,"
+            " address, feed, time and the feed's summary of each. For 'what is new' without a subject; for a subject"
+            " use intel_search. It knows only these feeds."
         ),
         arguments=IntelRecentArguments,
         intent=lambda _given: Intent("feeds"),
@@ -120,7 +120,7 @@ class IntelRecent:
         """
         since = context.now - timedelta(days=arguments.from_days)
         stories = await self._news.recent(since=since, most=arguments.limit, feed=arguments.feed)
-        data = {} if stories else {"message": "The feeds told nothing new in this time; try more days."}
+        data = {} if stories else {"message": "The feeds had nothing new in this period; try more days."}
         return Result(data={**data, "results": list(map(_row, stories))})
 
 

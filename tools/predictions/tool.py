@@ -40,11 +40,11 @@ class PredictArguments(Arguments):
     statement: str = Field(
         min_length=1,
         max_length=_MAX_STATEMENT_CHARS,
-        description="What will be the case by the due date, so that anybody can tell then whether it is.",
+        description="What will be true by the due date, so that anybody can then tell whether it is.",
     )
-    probability: float = Field(ge=0, le=1, description="0 to 1, as the person says it; 70 % is 0.7.")
-    due: date = Field(description="By which day it is known, YYYY-MM-DD.")
-    domain: _Domain | None = Field(default=None, description="One word for what it is about: sports, work, politics.")
+    probability: float = Field(ge=0, le=1, description="0 to 1, as given by the person; 70 % is 0.7.")
+    due: date = Field(description="The day by which it is known, YYYY-MM-DD.")
+    domain: _Domain | None = Field(default=None, description="One word for its subject: sports, work, politics.")
 
 
 def _percent(probability: float) -> Decimal:
@@ -65,9 +65,9 @@ class Predict(_PredictionTool):
         name="predict",
         seldom="records what the person predicts, probability 0 to 1",
         description=(
-            "Records a prediction of the person who asks: a statement, how likely they hold it to be, and the day by"
-            " which it is known. Only when they predict something and want it recorded; the probability is theirs, so"
-            " ask for it where they gave none, and for a day likewise. Tell them the number that comes back."
+            "Records a prediction of the person who asks: a statement, its probability, and the day by which it is"
+            " known. Only when they predict something and want it recorded; the probability is theirs, so ask for it"
+            " if they gave none, and for the day, too. Tell them the number that it returns."
         ),
         arguments=PredictArguments,
         intent=lambda given: Intent(
@@ -89,7 +89,7 @@ class Predict(_PredictionTool):
         """
         statement = clean_line(arguments.statement)
         if not any(map(str.isalnum, statement)):
-            raise BadArguments("The statement holds no words.")
+            raise BadArguments("The statement contains no words.")
         forecast = Forecast(
             statement=statement,
             probability=arguments.probability,
@@ -103,11 +103,11 @@ class Predict(_PredictionTool):
 class ResolveArguments(Arguments):
     """The outcome of a prediction."""
 
-    number: int = Field(ge=1, description="Which one, as predict or list_predictions gave it.")
+    number: int = Field(ge=1, description="The number from predict or list_predictions.")
     outcome: Literal["came_true", "did_not", "void", "open", "struck"] = Field(
         description=(
-            "void: it cannot be told, so it is not scored. open: it was resolved by mistake. struck: the person wants"
-            " it off the record."
+            "void: nobody can tell, so it is not scored. open: it was resolved by mistake. struck: the person wants it"
+            " off the record."
         )
     )
 
@@ -117,10 +117,10 @@ class ResolvePrediction(_PredictionTool):
 
     spec = ToolSpec(
         name="resolve_prediction",
-        seldom="keeps what came of it",
+        seldom="records its outcome",
         description=(
-            "Keeps what came of a prediction of the person who asks: it came true, it did not, or it is void. Only when"
-            " they say so or have agreed to what you found; nobody resolves the predictions of another person."
+            "Records the outcome of a prediction of the person who asks: it came true, it did not, or it is void. Only"
+            " when they say so or agree with what you found; nobody can resolve another person's predictions."
         ),
         arguments=ResolveArguments,
         intent=lambda given: Intent(f"prediction_{given.outcome}", {"number": given.number}),
@@ -148,10 +148,10 @@ class ListArguments(Arguments):
     """The predictions to list."""
 
     status: Literal["open", "overdue", "resolved", "all"] = Field(
-        default="open", description="open holds the overdue ones, which come first; resolved holds the void ones."
+        default="open", description="open includes overdue ones, which come first; resolved includes void ones."
     )
-    domain: _Domain | None = Field(default=None, description="Only those of this word.")
-    limit: int = Field(default=20, ge=1, le=_MAX_LISTED, description="How many at most.")
+    domain: _Domain | None = Field(default=None, description="Only those with this domain.")
+    limit: int = Field(default=20, ge=1, le=_MAX_LISTED, description="The most to list.")
 
 
 class ListPredictions(_PredictionTool):
@@ -161,9 +161,9 @@ class ListPredictions(_PredictionTool):
         name="list_predictions",
         seldom="the predictions of the person",
         description=(
-            "Lists the predictions that the person who asks has made in this conversation, with their numbers: the"
-            " overdue ones first, then the open ones by their day, then the resolved ones. Remind them of overdue ones,"
-            " which wait for their word on what came of them."
+            "Lists the predictions that the person who asks has made in this conversation, with their numbers: overdue"
+            " ones first, then open ones by day, then resolved ones. Remind them of overdue ones, whose outcome they"
+            " still have to tell."
         ),
         arguments=ListArguments,
         intent=lambda _given: Intent("predictions"),
@@ -192,8 +192,8 @@ class StatsArguments(Arguments):
     whose: Literal["mine", "everybody"] = Field(
         default="mine", description="everybody: all people in this conversation together, never one by one."
     )
-    domain: _Domain | None = Field(default=None, description="Only those of this word; with mine only.")
-    chart: bool = Field(default=False, description="A calibration plot as a picture: only when a picture is wanted.")
+    domain: _Domain | None = Field(default=None, description="Only those with this domain; only with mine.")
+    chart: bool = Field(default=False, description="Adds a calibration plot: only if somebody wants a picture.")
 
 
 class CalibrationStats(_PredictionTool):
@@ -203,10 +203,10 @@ class CalibrationStats(_PredictionTool):
         name="calibration_stats",
         seldom="how right they were",
         description=(
-            "Scores the resolved predictions of this conversation: accuracy, Brier score (0 is perfect, 0.25 is what"
-            " always saying 50 % gets, lower is better), and tables by domain and by what was said to be how likely,"
-            " against how often it came true; on request a calibration plot as a picture. Void and open ones do not"
-            " count. With few predictions say that the figures are mostly chance."
+            "Scores the resolved predictions of this conversation: accuracy, Brier score (0 is perfect, always saying"
+            " 50 % gives 0.25, lower is better), and tables by domain and of predicted against actual frequency; on"
+            " request a calibration plot as a picture. Void and open ones do not count. With few predictions, say that"
+            " the figures are mostly chance."
         ),
         arguments=StatsArguments,
         intent=lambda _given: Intent("calibration"),

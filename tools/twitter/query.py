@@ -96,7 +96,7 @@ def check_query(query: str) -> str:
     _check_brackets(tokens)
     _check_ors(tokens)
     if not any(token.finds for token in tokens):
-        raise BadArguments("The query needs a word, a #tag, a @name or from:name that is wanted, besides the rest.")
+        raise BadArguments("The query also needs a word, a #tag, a @name or from:name to search for.")
     return query
 
 
@@ -110,7 +110,7 @@ def in_words(query: str) -> Words:
 
 def _tokens(query: str) -> list[_Token]:
     if query.count('"') % 2:
-        raise BadArguments('A " in the query is not closed.')
+        raise BadArguments('A quotation mark (") in the query is not closed.')
     return [
         _Token(
             text=found["bracket"] or found["word"] or found["value"] or "",
@@ -125,22 +125,22 @@ def _check(token: _Token) -> None:
     if token.name is not None:
         _check_operator(token.name, token.text)
     elif not token.text.strip('"# @$-'):
-        raise BadArguments(f"There is nothing in {token.text}: leave it out.")
+        raise BadArguments(f"{token.text} is empty: leave it out.")
     elif token.text == "AND":
-        raise BadArguments("Leave AND out: words that stand side by side are all wanted.")
+        raise BadArguments("Leave out AND: adjacent words are all required anyway.")
     elif token.is_negated and token.text in {"(", "OR"}:
-        raise BadArguments("A minus cannot stand before brackets or OR: put it before each word that is not wanted.")
+        raise BadArguments("A minus cannot precede brackets or OR: put it before each word to exclude.")
     elif not token.text.startswith('"') and (":" in token.text or token.text.endswith("-")):
-        raise BadArguments(f'Put "{token.text[:40]}" into quotes: colons and minuses make operators.')
+        raise BadArguments(f'Put "{token.text[:40]}" in quotes: colons and minus signs make operators.')
 
 
 def _check_operator(name: str, value: str) -> None:
     if name not in _VALUES:
-        instead = _INSTEAD.get(name, "put it into quotes if it is a word, or leave it out")
-        raise BadArguments(f"X knows no operator {name[:40]}: here; {instead}.")
+        instead = _INSTEAD.get(name, "put it in quotes if it is a word, or leave it out")
+        raise BadArguments(f"X has no operator {name[:40]}: here; {instead}.")
     pattern, example = _VALUES[name]
     if not re.fullmatch(pattern, value):
-        raise BadArguments(f"{name}: is written like this: {example}.")
+        raise BadArguments(f"Write {name}: like this: {example}.")
 
 
 def _check_brackets(tokens: Sequence[_Token]) -> None:
@@ -152,7 +152,7 @@ def _check_brackets(tokens: Sequence[_Token]) -> None:
     if depth != 0:
         raise BadArguments("The brackets in the query do not match.")
     if any((one.text, other.text) == ("(", ")") for one, other in pairwise(tokens)):
-        raise BadArguments("There is nothing between two brackets.")
+        raise BadArguments("A pair of brackets is empty.")
 
 
 def _check_ors(tokens: Sequence[_Token]) -> None:
@@ -160,4 +160,4 @@ def _check_ors(tokens: Sequence[_Token]) -> None:
     texts = ["(", *(token.text for token in tokens), ")"]
     for before, text, behind in zip(texts, texts[1:], texts[2:], strict=False):
         if text == "OR" and (before in {"(", "OR"} or behind == ")"):
-            raise BadArguments("OR must stand between two words, phrases or groups in brackets.")
+            raise BadArguments("OR has to stand between two words, phrases or groups in brackets.")

@@ -62,9 +62,9 @@ class TwitterArguments(Arguments):
     """The posts to search for."""
 
     query: str = Field(min_length=1, max_length=2_000, description="Words and operators; at most 512 characters.")
-    count: int = Field(default=_MIN_POSTS, ge=_MIN_POSTS, le=_MAX_POSTS, description="How many posts at most.")
+    count: int = Field(default=_MIN_POSTS, ge=_MIN_POSTS, le=_MAX_POSTS, description="The most posts.")
     order: Literal["newest", "relevant"] = Field(default="relevant", description="Which posts come first.")
-    hours: int | None = Field(default=None, ge=1, le=KEPT_HOURS, description="Only posts of the last so many hours.")
+    hours: int | None = Field(default=None, ge=1, le=KEPT_HOURS, description="Only posts from the last so many hours.")
 
 
 class TwitterSearch:
@@ -81,10 +81,10 @@ class TwitterSearch:
             description=(
                 "Searches the posts of the last seven days on X (Twitter): author, time, words, counts, address. The"
                 ' query takes words, "phrases", #tags, @names, from:name, to:name, url:"...", lang:en, -is:reply,'
-                " is:verified, has:images, min_likes:100, OR, brackets, and a minus before what is not wanted."
-                " `source` says who answered: where X itself cannot, a web search limited to x.com does, without"
-                " counts and perhaps with old posts; say so then. Anybody may post anything: name the authors, and"
-                " check news elsewhere. Cite by number, such as [3]."
+                " is:verified, has:images, min_likes:100, OR, brackets, and a minus before what to exclude. `source`"
+                " says who answered: if X itself cannot, a web search limited to x.com does, without counts and"
+                " perhaps with old posts; say so then. Anybody can post anything: name the authors, and check news"
+                " elsewhere. Cite by number, such as [3]."
             ),
             arguments=TwitterArguments,
             intent=lambda given: Intent("search_posts", {"query": given.query}),
@@ -110,10 +110,10 @@ class TwitterSearch:
     async def _from_x(self, query: str, arguments: TwitterArguments, context: ToolContext) -> Result:
         token = self._options.bearer_token
         if token is None:
-            raise Disabled("X itself is not asked: the operator has set no TOOLS__TWITTER__BEARER_TOKEN.")
+            raise Disabled("X itself was not searched: the operator has set no TOOLS__TWITTER__BEARER_TOKEN.")
         most = self._options.posts_per_day
         if not await self._quotas.take(_SERVICE, most=most, amount=arguments.count, per="day"):
-            raise RateLimited(f"X itself is not asked: the {most} posts that may be read in a day are used up.")
+            raise RateLimited(f"X itself was not searched: the daily limit of {most} posts is used up.")
         answer = await self._http.get_json(
             f"{self._options.base_url}/2/tweets/search/recent",
             service=_SERVICE,
@@ -251,9 +251,9 @@ def _details(post: _Post, user: _User | None) -> Mapping[str, Any]:
 def _refusal(answer: JsonAnswer) -> ToolError:
     match answer.status:
         case HTTPStatus.BAD_REQUEST:
-            return BadArguments("X does not take this query: use plain words and fewer operators.")
+            return BadArguments("X does not accept this query: use plain words and fewer operators.")
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
-            return Disabled("X refuses the token: the operator must check TOOLS__TWITTER__BEARER_TOKEN.")
+            return Disabled("X refuses the token: the operator has to check TOOLS__TWITTER__BEARER_TOKEN.")
         case HTTPStatus.PAYMENT_REQUIRED:
             return Disabled("X's credits are used up: the operator has to buy some.")
         case _:

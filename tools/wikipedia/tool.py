@@ -45,13 +45,13 @@ class WikipediaArguments(Arguments):
         min_length=1, max_length=_MAX_TITLE_CHARS, description="The article's name, or a few words for its subject."
     )
     language: Language | None = Field(
-        default=None, description="Which Wikipedia: en, de, fr, ...; left out: the usual one here."
+        default=None, description="Which Wikipedia: en, de, fr, ...; default: the usual one here."
     )
     section: str | None = Field(
         default=None,
         min_length=1,
         max_length=_MAX_TITLE_CHARS,
-        description="A section by its heading, as an earlier answer names it; left out: the introduction.",
+        description="The heading of a section, from an earlier answer; default: the introduction.",
     )
 
 
@@ -114,10 +114,10 @@ class Wikipedia:
         name="wikipedia",
         seldom="an article of the encyclopedia",
         description=(
-            "Reads an article of Wikipedia: its introduction and the list of its sections, or one section in full. For"
-            " what is known and settled: people, places, history, science, works; not for news or prices. When a title"
-            " has several meanings it lists the articles: call again with one of them. Take the language that the"
-            " subject is best described in. Name the article and link it when you answer."
+            "Reads a Wikipedia article: its introduction and the list of its sections, or one section in full. For"
+            " established facts: people, places, history, science, works; not for news or prices. If a title has"
+            " several meanings, it lists the articles: call again with one of them. Choose the language with the best"
+            " article on the subject. Name and link the article when you answer."
         ),
         arguments=WikipediaArguments,
         intent=lambda given: Intent("encyclopaedia", {"article": given.article}),
@@ -134,13 +134,13 @@ class Wikipedia:
         del context
         title = _NOT_IN_TITLES.sub(" ", clean_text(arguments.article)).strip()
         if not title:
-            raise BadArguments("The name of the article is empty.")
+            raise BadArguments("The title of the article is empty.")
         language = arguments.language or self._options.language
         page, others = await self._page(title, language)
         if not page.is_a_list_of_others:
             return _answer(page, language, arguments.section, others)
         meanings = [shorten(clean_text(one), _MAX_TITLE_CHARS) for one in await self._meanings(page.title, language)]
-        message = f"{title!r} has several meanings: which article is meant?"
+        message = f"{title!r} has several meanings: choose an article."
         return Result(data={"ambiguous": True, "message": message, "candidates": meanings})
 
     async def _page(self, title: str, language: str) -> tuple[_Page, Sequence[str]]:
@@ -153,11 +153,11 @@ class Wikipedia:
         searched = {"generator": "search", "gsrsearch": title, "gsrlimit": str(_FOUND)}
         found = await self._query(searched, language)
         if not found:
-            raise NotFound(f"No article of the Wikipedia in {language!r} is about {title!r}.")
+            raise NotFound(f"The Wikipedia in {language!r} has no article about {title!r}.")
         first, *others = [page.title for page in sorted(found, key=lambda page: page.index)]
         pages = await self._query({**wanted, **text, "titles": first}, language)
         if not pages or not pages[0].is_there:
-            raise Unavailable("Wikipedia finds an article that it does not have.")
+            raise Unavailable("Wikipedia's search found an article that does not exist.")
         return pages[0], others
 
     async def _meanings(self, title: str, language: str) -> Sequence[str]:
@@ -213,7 +213,7 @@ def _section(text: str, sections: Sequence[_Section], wanted: str) -> Mapping[st
     told = f"The article has no section {clean_text(wanted)!r}"
     # Anybody can write a heading: they are data like the article.
     raise NotFound(
-        f"{told}; those that it has stand beside this." if headings else f"{told}, nor any.", quoted=headings
+        f"{told}; its sections are quoted below." if headings else f"{told}, nor any other.", quoted=headings
     )
 
 

@@ -69,7 +69,7 @@ def test_what_was_read_while_the_file_changed_is_not_told(path: Path) -> None:
         made(path, "INSERT INTO t VALUES (3, 'z')")
         return connection.execute("SELECT a FROM t").fetchall()
 
-    with pytest.raises(Unavailable, match="being written"):
+    with pytest.raises(Unavailable, match="is writing"):
         database._worked(Brake(DEADLINE_SECONDS), written)
     with closing(sqlite3.connect(path)) as writer:
         assert writer.execute("SELECT count(*) FROM t").fetchone() == (3,)
@@ -79,7 +79,7 @@ def test_what_was_read_while_the_file_changed_is_not_told(path: Path) -> None:
 async def test_a_file_that_comes_later_is_found(tmp_path: Path) -> None:
     """Nothing is opened at the start, nothing is made, and nothing is kept open."""
     asked = shop(tmp_path / "later.db")
-    with pytest.raises(Disabled, match="not there: the operator"):
+    with pytest.raises(Disabled, match="does not exist: the operator"):
         await asked.query("t")
     assert contents(tmp_path) == {}
     made(tmp_path / "later.db", "CREATE TABLE t (a); INSERT INTO t VALUES (7);")
@@ -117,7 +117,7 @@ def an_empty_file(path: Path) -> None:
 
 async def test_a_path_that_no_disk_has_is_told(tmp_path: Path) -> None:
     """As any other file that is not there."""
-    with pytest.raises(Disabled, match="not there"):
+    with pytest.raises(Disabled, match="does not exist"):
         await shop(tmp_path / ("x" * 300)).query("t")
 
 
@@ -283,10 +283,10 @@ async def test_a_table_that_the_file_does_not_have_is_the_operators_to_mend(path
         {"table": "T", "columns": {"A": "any"}, "rows": 2},
         {
             "table": "gone",
-            "problem": "The operator lets the table 'gone' be read, but the database has none of that name.",
+            "problem": "The operator's list has the table 'gone', but the database does not.",
         },
-        {"table": "t", "problem": "The operator lets t.gone be read, but the table has no such column."},
-        {"table": "words", "problem": "The table 'words' is a virtual one, which cannot be read here."},
+        {"table": "t", "problem": "The operator's list has t.gone, but the table has no such column."},
+        {"table": "words", "problem": "The table 'words' is virtual and cannot be read here."},
     ]
     assert await asked.rows("T", order_by=["A desc"]) == [[2], [1]]
     for table in ("gone", "t", "words"):
@@ -372,7 +372,7 @@ async def test_what_a_dead_program_left_half_written_is_told(path: Path, tmp_pat
         left = shutil.copytree(path.parent, tmp_path / "left")
     before = contents(left)
     assert len(before) == 2
-    with pytest.raises(Unavailable, match="A program died as it wrote"):
+    with pytest.raises(Unavailable, match="A program died while writing"):
         await shop(left / "shop.db").query("t")
     assert contents(left) == before
 

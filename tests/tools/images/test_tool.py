@@ -76,7 +76,7 @@ async def test_what_a_picture_is_its_bytes_say(draw: Drawing, service: OpenAIIma
 async def test_what_is_no_picture_is_not_sent(draw: Drawing, service: OpenAIImages, picture: bytes) -> None:
     """Phones open what they get."""
     service.picture = picture
-    with pytest.raises(Unavailable, match="no PNG"):
+    with pytest.raises(Unavailable, match="other than PNG"):
         await draw()
 
 
@@ -233,7 +233,7 @@ async def test_a_connection_that_breaks_leaves_nobody_knowing(
     """The picture may be made and paid: it is not tried again, and the model is told. One that never stood is none."""
     async with line(says(talk)) as site:
         draw = Drawing(service, http, context, base_url=f"http://127.0.0.1:{site.port}/v1")
-        with pytest.raises(UnknownOutcome, match="may be paid"):
+        with pytest.raises(UnknownOutcome, match="may have been charged"):
             await draw()
         assert site.accepted == 1
     with pytest.raises(Unavailable, match="cannot be reached"):
@@ -272,7 +272,7 @@ async def test_waiting_has_an_end(service: OpenAIImages, http: Http, context: To
     """By the setting of the tool, which is the time that the call gets in all; nobody knows what it has cost."""
     assert ImageGenerate(ImagesOptions(), http, Fetcher(USER_AGENT)).spec.timeout_seconds == 180
     service.faults.append(hang)
-    with pytest.raises(UnknownOutcome, match="may be paid"):
+    with pytest.raises(UnknownOutcome, match="may have been charged"):
         await Drawing(service, http, context, timeout_seconds=0.1)()
 
 

@@ -68,7 +68,7 @@ async def test_both_exchanges_are_told_in_one_form(ask: Asked) -> None:
                 "volume": "241 play money",
                 "volume_last_24_hours": "0 play money",
                 "liquidity": "103 play money",
-                "caution": "Little has been traded: the percentages say little.",
+                "caution": "There is little trading: the percentages say little.",
             },
         ],
     }

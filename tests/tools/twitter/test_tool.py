@@ -271,7 +271,7 @@ async def test_a_refusal_costs_none_of_the_day_s_posts(
     assert "fewer requests" in why[0]
     assert "credits are used up" in why[1]
     assert "did not answer" in why[2]
-    assert "that may be read in a day are used up" in why[3]  # the silence may have read ten
+    assert "posts is used up" in why[3]  # the silence may have read ten
     assert len(x.requests) == 3
 
 

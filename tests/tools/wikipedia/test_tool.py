@@ -110,7 +110,7 @@ async def test_a_subject_that_is_no_title_is_searched_for(ask: Asked, mediawiki:
 
 async def test_a_subject_that_nobody_has_written_about_is_said(ask: Asked) -> None:
     """In which language it was looked for shows."""
-    with pytest.raises(NotFound, match="in 'de' is about 'Xyzzy'"):
+    with pytest.raises(NotFound, match="in 'de' has no article about 'Xyzzy'"):
         await ask("Xyzzy", language="de")
 
 
@@ -205,7 +205,7 @@ async def test_an_article_that_vanishes_between_search_and_reading_is_a_failure(
 ) -> None:
     """It is not taken for an empty one."""
     mediawiki.found = ["Gone"]
-    with pytest.raises(Unavailable, match="does not have"):
+    with pytest.raises(Unavailable, match="does not exist"):
         await ask("nothing")
 
 
