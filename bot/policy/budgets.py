@@ -57,7 +57,7 @@ def limits_anything(limits: BudgetSettings, *, in_group: bool) -> bool:
 
 
 def limits_people(limits: BudgetSettings) -> bool:
-    """Whether each person has a limit of their own: then nobody is to pay for what somebody else asks."""
+    """Whether each person has a limit of their own, so that nobody should pay for what somebody else asks."""
     return any(limit_usd(limits, "person", span) is not None for span in get_args(Span))
 
 

@@ -28,7 +28,8 @@ class ToolShapes:
         self._store = store
         self._clock = clock
         self._known: dict[str, str] | None = None
-        self._told: set[tuple[str, str]] = set()
+        self._told = frozenset[str]()
+        """The changed tools that the log tells of already: a server can describe one anew every time it is asked."""
 
     async def changed_tools(self, shapes: Mapping[str, str]) -> frozenset[str]:
         """Which of these tools differ from their stored definition; a new one is stored as it is.
@@ -42,9 +43,9 @@ class ToolShapes:
         if new:
             await self._keep(new)
         found = frozenset(tool for tool, shape in shapes.items() if self._known[tool] != shape)
-        for tool in found - {told for told, shape in self._told if shapes.get(told) == shape}:
-            self._told.add((tool, shapes[tool]))
+        for tool in found - self._told:
             _log.warning("the server of the tool %s describes it differently than before: it asks before it runs", tool)
+        self._told = found | (self._told - shapes.keys())
         return found
 
     async def accept(self, tool: str, shape: str) -> None:

@@ -43,7 +43,7 @@ class AskedMessage:
     """A message that waits for an answer."""
 
     item: InboxId
-    """The row of the inbox that it stands in."""
+    """Its row of the inbox."""
     message: Incoming
     excuse: Sentence | None
     """What the person is told instead of an answer; None: it will be answered."""

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
+from bot.turn.tool_shapes import ToolShapes
 from store import Store
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Port, app_harness
@@ -81,3 +82,19 @@ async def test_tools_of_aldis_change_with_it(store: Store, clock: SetClock) -> N
         async with app_harness(store, clock, tools=(replace(tool, description=description),)) as port:
             port.thinker.script = [calls(("note", {"word": "x"})), says("Noted.")]
             assert await told(port, "Note it.") == "Noted."
+
+
+async def test_a_server_that_always_describes_its_tool_anew_fills_no_log(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Such a tool is told of once until it is agreed to; when it changes after that, it is news again."""
+    shapes = ToolShapes(store, clock)
+    assert await shapes.changed_tools({"crm_note": "a", "crm_list": "same"}) == frozenset()
+    for shape in "bcd":
+        assert await shapes.changed_tools({"crm_note": shape, "crm_list": "same"}) == {"crm_note"}
+        assert await shapes.changed_tools({"crm_list": "same"}) == frozenset()  # it is gone for a moment
+    assert caplog.text.count("crm_note describes it differently") == 1
+    await shapes.accept("crm_note", "d")
+    assert await shapes.changed_tools({"crm_note": "d", "crm_list": "same"}) == frozenset()
+    assert await shapes.changed_tools({"crm_note": "e", "crm_list": "same"}) == {"crm_note"}
+    assert caplog.text.count("crm_note describes it differently") == 2
