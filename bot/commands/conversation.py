@@ -75,7 +75,7 @@ class ConversationCommands(CommandGroup):
             if place is not None and not call.may_configure_group:
                 rules = chats.settings_of(repos, place, now).rules
             for conversation, turn in repos.forgetting.open_turns(address, person):
-                self._context.turns.charge_open(repos, conversation, turn)
+                self._context.turns.charges.add_open(repos, conversation, turn)
                 ended.append(turn)
 
         call.running.halt(call.conversation, is_forgotten=True)

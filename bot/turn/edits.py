@@ -201,7 +201,7 @@ class Revisions:
         """Ends the turn of an open message, recording its cost; its other messages wait for another turn."""
         if known.turn is None:
             return ()
-        self._turns.charge_so_far(repos, conversation, known.turn, person=author, chat=chat)
+        self._turns.charges.add_so_far(repos, conversation, known.turn, person=author, chat=chat)
         repos.inbox.release(known.turn)
         repos.journal.close(known.turn, "ignored", now=self._clock.now())
         outgoing.clear(repos, known.turn, chat, self._clock.now())

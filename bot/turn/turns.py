@@ -6,23 +6,23 @@ A turn interrupted by a crash is claimed again with the same messages; its journ
 paid, and the agent continues from there. A turn whose question was taken back meanwhile keeps nothing.
 Left to others: the turns before it (`past_turns`), what else surrounds a question (`surroundings`), what to ask and
 when to stop (`bot.turn.agent`), the steps (`bot.turn.journal`), what people take back or change (`bot.turn.edits`),
-how an answer is cut and styled (`bot.formatting.split`).
+how an answer is cut and styled (`bot.formatting.split`), what is written into the ledger (`charges`).
 """
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot import events, messages
+from bot import messages
 from bot.clock import Clock
-from bot.events import ChatId, Envelope, File, Incoming, PersonId, Reply, UnreadableEvent
+from bot.events import ChatId, File, Incoming, PersonId, Reply
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import Language, speak, speaking
 from bot.labels import join_labels
-from bot.policy import budgets
 from bot.policy.chat_settings import Askers, ChatSettings
 from bot.turn import chats, outgoing, phrases, prompt
 from bot.turn import journal as steps
+from bot.turn.charges import Charges
 from bot.turn.context_note import note_with_questions
 from bot.turn.files import with_enclosures
 from bot.turn.journal import Asked, Journal, Outcome, PastTurn, Pause, Paused, Step, Turn
@@ -42,6 +42,7 @@ class Turns:
         self._clock = clock
         self._timezone = timezone
         self._language: Language = language
+        self.charges = Charges(clock, timezone=timezone)
         self._past_turns = PastTurns(store, max_turns=max_turns)
 
     def claim(
@@ -156,7 +157,7 @@ class Turns:
             now = self._clock.now()
             if not repos.journal.is_running(turn.id):
                 # Whoever took it back charged what its journal held; the last answer is in no journal.
-                self.charge(repos, turn.conversation, turn.id, unjournaled, person=turn.person, chat=turn.chat)
+                self.charges.add(repos, turn.conversation, turn.id, unjournaled, person=turn.person, chat=turn.chat)
                 outgoing.clear(repos, turn.id, turn.chat, now)
                 return False
             if chats.settings_of(repos, turn.conversation, now).is_taken(now):
@@ -168,7 +169,7 @@ class Turns:
             repos.chats.leave(turn.conversation, turn.id, None if kept or is_gone else _question(turn))
             if turn.heard not in {None, turn.settings.heard}:
                 chats.change(repos, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard))
-            self.charge(
+            self.charges.add(
                 repos, turn.conversation, turn.id, entries, person=turn.person, chat=turn.chat, warned=outcome.warned
             )
             outgoing.put(repos, turn, replies, now)
@@ -238,7 +239,7 @@ class Turns:
 
     def end(self, repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
         """Ends a turn without an answer, within a transaction, and records its cost so far."""
-        self.charge_open(repos, conversation, turn)
+        self.charges.add_open(repos, conversation, turn)
         repos.inbox.done(turn)
         repos.journal.close(turn, "failed", now=self._clock.now())
 
@@ -256,7 +257,7 @@ class Turns:
             goes_on = repos.journal.is_running(turn.id) and not is_forgotten
             found = replace(lost, runs=()) if goes_on else lost
             spent = without_words(ledger_entries(found))
-            self.charge(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
+            self.charges.add(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
 
         await self._store.transaction(charge)
 
@@ -265,7 +266,7 @@ class Turns:
 
         def transact(repos: Repositories) -> None:
             if not claim.is_new:  # if it waited or began before a restart, it may have cost something
-                self.charge_open(repos, claim.conversation, claim.turn)
+                self.charges.add_open(repos, claim.conversation, claim.turn)
             repos.journal.close(claim.turn, "ignored", now=self._clock.now())
             repos.inbox.done(claim.turn)
 
@@ -280,7 +281,8 @@ class Turns:
             now = self._clock.now()
             if not repos.journal.is_running(turn.id):
                 return
-            self.charge(repos, turn.conversation, turn.id, ledger_entries(spent), person=turn.person, chat=turn.chat)
+            entries = ledger_entries(spent)
+            self.charges.add(repos, turn.conversation, turn.id, entries, person=turn.person, chat=turn.chat)
             repos.chats.leave(turn.conversation, turn.id, _question(turn))
             outgoing.put(repos, turn, replies, now)
             repos.journal.close(turn.id, "failed", now=now)
@@ -313,7 +315,7 @@ class Turns:
         """Ends a turn silently after an admin has taken the chat over, within a transaction, and records its cost."""
         now = self._clock.now()
         spent = without_words(entries)
-        self.charge(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
+        self.charges.add(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
         outgoing.clear(repos, turn.id, turn.chat, now)
         self._tell_once(repos, turn, phrases.IS_TAKEN_OVER)
         repos.journal.close(turn.id, "ignored", now=now)
@@ -391,44 +393,6 @@ class Turns:
             outgoing.add_message(repos, conversation, turn, reply, now)
         return turn
 
-    def charge(
-        self,
-        repos: Repositories,
-        conversation: ConversationId,
-        turn: TurnId,
-        entries: tuple[LedgerEntry, ...],
-        *,
-        person: PersonId,
-        chat: ChatId,
-        warned: tuple[tuple[budgets.Scope, str], ...] = (),
-    ) -> None:
-        """Records what a turn did and cost, within a transaction, for this person and the group.
-
-        `warned` are the budgets, by scope and period, that people were told are nearly used up.
-        """
-        now = self._clock.settled_now()
-        group = chat if chat.is_group else None
-        periods = budgets.periods(now, self._timezone)
-        repos.ledger.add(conversation, turn, person, entries, now=now, group=group, periods=periods, warned=warned)
-
-    def charge_so_far(
-        self, repos: Repositories, conversation: ConversationId, turn: TurnId, *, person: PersonId, chat: ChatId
-    ) -> None:
-        """Does the same as `charge` for an abandoned turn: records what its journal holds, without any words."""
-        done = map(steps.load_step, repos.journal.steps(conversation, turn))
-        spent = without_words(ledger_entries(steps.failed_outcome(done, "")))
-        self.charge(repos, conversation, turn, spent, person=person, chat=chat)
-
-    def charge_open(self, repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
-        """Does the same as `charge_so_far`, charging the last asker of what the turn was to answer."""
-        line = repos.inbox.last_open(conversation, turn)
-        try:
-            envelope = None if line is None else events.load_value(Envelope, line)
-        except UnreadableEvent:
-            return
-        if envelope is not None and envelope.author is not None and envelope.chat is not None:
-            self.charge_so_far(repos, conversation, turn, person=envelope.author, chat=envelope.chat)
-
     def undo(
         self,
         repos: Repositories,
@@ -448,7 +412,7 @@ class Turns:
         origin, now = None if item is None else steps.origin_of(item), self._clock.now()
         running = repos.forgetting.running_for(origin, turn)
         for planned in running:
-            self.charge_so_far(repos, conversation, planned, person=person, chat=chat)
+            self.charges.add_so_far(repos, conversation, planned, person=person, chat=chat)
         if origin is not None:
             repos.forgetting.undo_planned(origin, now=now)
         if turn is not None:

@@ -165,7 +165,7 @@ class ReportJudge:
             conversation = repos.chats.at(context.chat)
             if conversation is not None:
                 person, chat = PersonId(context.person), ChatId(context.chat)
-                self._turns.charge(repos, conversation, TurnId(context.turn), paid, person=person, chat=chat)
+                self._turns.charges.add(repos, conversation, TurnId(context.turn), paid, person=person, chat=chat)
 
         await self._store.transaction(charge)
 

@@ -220,7 +220,7 @@ class Summaries:
 
     def _charge(self, repos: Repositories, turn: Turn, paid: Outcome) -> None:
         spent = ledger_entries(paid)
-        self._turns.charge(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
+        self._turns.charges.add(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
 
     def _rest(self, conversation: ConversationId) -> None:
         if len(self._rests) >= _MAX_RESTING:

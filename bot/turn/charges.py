@@ -1,0 +1,62 @@
+"""Charges: writes what turns did and cost into the ledger, within a transaction of the caller.
+
+    kept, or ended with a sentence ----> add          what its outcome lists
+    given up, its person known --------> add_so_far   what its journal holds
+    given up, found in the inbox ------> add_open     the same, for whoever asked last
+
+Left to others: the rows themselves (`ledger_entries`), how much may be spent (`bot.turn.budget`).
+"""
+
+from bot import events
+from bot.clock import Clock
+from bot.events import ChatId, Envelope, PersonId, UnreadableEvent
+from bot.policy import budgets
+from bot.turn import journal
+from bot.turn.ledger_entries import ledger_entries, without_words
+from store import ConversationId, LedgerEntry, Repositories, TurnId
+
+
+class Charges:
+    """The ledger, whose days and months are those of `timezone`."""
+
+    def __init__(self, clock: Clock, *, timezone: str) -> None:
+        self._clock = clock
+        self._timezone = timezone
+
+    def add(
+        self,
+        repos: Repositories,
+        conversation: ConversationId,
+        turn: TurnId,
+        entries: tuple[LedgerEntry, ...],
+        *,
+        person: PersonId,
+        chat: ChatId,
+        warned: tuple[tuple[budgets.Scope, str], ...] = (),
+    ) -> None:
+        """Records what a turn did and cost, for this person and, if the chat is one, the group.
+
+        `warned` are the budgets, by scope and period, that people were told are nearly used up.
+        """
+        now = self._clock.settled_now()
+        group = chat if chat.is_group else None
+        periods = budgets.periods(now, self._timezone)
+        repos.ledger.add(conversation, turn, person, entries, now=now, group=group, periods=periods, warned=warned)
+
+    def add_so_far(
+        self, repos: Repositories, conversation: ConversationId, turn: TurnId, *, person: PersonId, chat: ChatId
+    ) -> None:
+        """Records what the journal of an abandoned turn holds, without any words."""
+        done = map(journal.load_step, repos.journal.steps(conversation, turn))
+        spent = without_words(ledger_entries(journal.failed_outcome(done, "")))
+        self.add(repos, conversation, turn, spent, person=person, chat=chat)
+
+    def add_open(self, repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
+        """Does the same as `add_so_far`, charging the last asker of what the turn was to answer."""
+        line = repos.inbox.last_open(conversation, turn)
+        try:
+            envelope = None if line is None else events.load_value(Envelope, line)
+        except UnreadableEvent:
+            return
+        if envelope is not None and envelope.author is not None and envelope.chat is not None:
+            self.add_so_far(repos, conversation, turn, person=envelope.author, chat=envelope.chat)
