@@ -29,7 +29,7 @@ from store import Store, Total, TurnId
 _log = logging.getLogger(__name__)
 
 _WRITTEN_A_SECOND = 80
-"""How many tokens a model is assumed to have written of an answer nobody has seen; most write 40 to 120 a second."""
+"""How many tokens a second a model is assumed to write of an answer nobody has seen; most write 40 to 120."""
 
 
 @dataclass(eq=False, kw_only=True, slots=True)

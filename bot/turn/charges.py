@@ -52,7 +52,7 @@ class Charges:
         self.add(repos, conversation, turn, spent, person=person, chat=chat)
 
     def add_open(self, repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
-        """Does the same as `add_so_far`, charging the last asker of what the turn was to answer."""
+        """Does the same as `add_so_far`, charging the last person whose message the turn was to answer."""
         line = repos.inbox.last_open(conversation, turn)
         try:
             envelope = None if line is None else events.load_value(Envelope, line)

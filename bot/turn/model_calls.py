@@ -82,7 +82,7 @@ def _counted(completion: Completion, request: Request, budget: Budget) -> Comple
 
 
 def _with_costs(attempts: tuple[Attempt, ...], request: Request, budget: Budget | None) -> tuple[Attempt, ...]:
-    """The tries with their likely costs, where they are unknown."""
+    """The tries, with their likely costs in place of unknown ones."""
     if budget is None or all(attempt.cost_usd is not None for attempt in attempts):
         return attempts
     asked, most = _tokens(request), request.max_output_tokens

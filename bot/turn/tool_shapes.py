@@ -29,7 +29,7 @@ class ToolShapes:
         self._clock = clock
         self._known: dict[str, str] | None = None
         self._told = frozenset[str]()
-        """The changed tools that the log tells of already: a server can describe one anew every time it is asked."""
+        """The changed tools already logged, since a server can describe one anew every time it is asked."""
 
     async def changed_tools(self, shapes: Mapping[str, str]) -> frozenset[str]:
         """Which of these tools differ from their stored definition; a new one is stored as it is.
