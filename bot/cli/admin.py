@@ -26,7 +26,7 @@ USUAL_PORT = 8789
 ASKING_SECONDS = 10.0
 """How many seconds a verb waits for the running Aldis to answer about its pages."""
 
-_FIRST = "Set Aldis up in a browser: {url}\nThis link works once and for ten minutes; `{command}` prints another."
+_FIRST = "Set Aldis up in a browser: {url}\nThis link works once, within ten minutes; `{command}` prints another."
 
 
 def show_link(given: Settings, _: argparse.Namespace) -> int:
@@ -34,13 +34,13 @@ def show_link(given: Settings, _: argparse.Namespace) -> int:
     url = asyncio.run(link(given))
     if url is None:
         print(
-            f"aldis: no Aldis with pages runs here; set WEB__ADMIN_PORT={USUAL_PORT} and start it, or:"
-            f" {command_line('setup')}",
+            f"aldis: no Aldis with administration pages is running here; set WEB__ADMIN_PORT={USUAL_PORT} and"
+            f" start it, or run: {command_line('setup')}",
             file=sys.stderr,
         )
         return 1
     print(url)
-    print("It works once and for ten minutes.", file=sys.stderr)
+    print("It works once, within ten minutes.", file=sys.stderr)
     return 0
 
 

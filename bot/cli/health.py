@@ -17,7 +17,7 @@ def health(given: Settings, _: argparse.Namespace) -> int:
     """`health`: print the page; status 0 if it says that all is well."""
     web = given.web
     if web.port == 0:
-        print("aldis: the health page is switched off (WEB__PORT=0)", file=sys.stderr)
+        print("aldis: the health page is turned off (WEB__PORT=0)", file=sys.stderr)
         return 2
     try:
         state, _date = asyncio.run(fetch_json(f"http://{web.address}/healthz", seconds=_HEALTH_SECONDS))

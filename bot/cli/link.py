@@ -23,7 +23,7 @@ from bot.transports.envelope.accounts import UNNAMED, takes_numberless
 _PAUSE_SECONDS = 1.0
 
 _HOW = """\
-In Signal on your phone: Settings, Linked devices, Link new device; scan this code. Where it cannot be scanned, make a
+In Signal on your phone: Settings, Linked devices, Link new device; scan this code. If it cannot be scanned, make a QR
 code of the address below it. Waiting for the phone (Ctrl-C gives up) ..."""
 
 
@@ -51,7 +51,7 @@ async def _linked(given: Settings) -> str | None:
     async with app.linking_ready(given, WaitNotice().tell) as (linking, accounts):
         if accounts:
             names = ", ".join(account.name or "one without a phone number" for account in accounts)
-            print(f"The bridge has an account already: {names}.", file=sys.stderr)
+            print(f"The bridge already has an account: {names}.", file=sys.stderr)
         account = await _scanned(linking, given.signal.device_name)
         if account and not given.signal.account and any(one.name != account for one in accounts):
             print(f"The bridge has several accounts now: set SIGNAL__ACCOUNT={account}.", file=sys.stderr)
@@ -85,8 +85,8 @@ def _show(uri: str, *, is_first: bool) -> None:
     show_code(uri)
     sys.stdout.flush()  # otherwise a pipe would show the code when nobody waits for it any more
     if is_first and not takes_numberless(uri):
-        print("An account without a phone number cannot scan it: this bridge does not offer that.", file=sys.stderr)
-    print(_HOW if is_first else "This is a new code; the one before is not good any more.", file=sys.stderr)
+        print("An account without a phone number cannot scan it: this bridge does not support that.", file=sys.stderr)
+    print(_HOW if is_first else "This is a new code; the previous one has expired.", file=sys.stderr)
 
 
 class WaitNotice:

@@ -77,13 +77,13 @@ def _verb(name: str) -> Callable[..., int]:
 
 def _text(given: str) -> str:
     if not given.strip():
-        raise argparse.ArgumentTypeError("there is no message to answer")
+        raise argparse.ArgumentTypeError("the message is empty")
     return given
 
 
 def _turn(given: str) -> int:
     if not (given.isascii() and given.isdigit() and len(given) <= _MAX_TURN_DIGITS):
-        raise argparse.ArgumentTypeError(f"a turn is a number, as `{command_line('trace')}` lists them")
+        raise argparse.ArgumentTypeError(f"a turn is a number from the list of `{command_line('trace')}`")
     return int(given)
 
 
@@ -145,34 +145,36 @@ def _parser() -> _Parser:
 
 def _add_running(add: _Add) -> None:
     chat = add("chat", "chat.chat", "talk to Aldis in the terminal")
-    chat.add_argument("--once", metavar="TEXT", type=_text, help="answer one message and leave")
+    chat.add_argument("--once", metavar="TEXT", type=_text, help="answer one message and exit")
     chat.add_argument("--conversation", metavar="NAME", default="default", help="which conversation (default: default)")
-    chat.add_argument("-v", "--verbose", action="count", default=0, help="show results; -vv: timings, tokens and cost")
+    chat.add_argument(
+        "-v", "--verbose", action="count", default=0, help="show tool results; -vv adds timings, tokens and cost"
+    )
     _add_decision(add("run", "run.run", "answer in Signal until stopped"))
-    add("restart", "run.restart", "have the running Aldis read its settings again and restart")
+    add("restart", "run.restart", "restart the running Aldis with its current settings")
     add("link", "link.link", "link Aldis to a Signal account: shows the QR code and waits")
     profile = add("profile", "profile.profile", "show or change the account's name, picture and user name")
     profile.add_argument("--name", help="the name that people see")
-    profile.add_argument("--about", help="a few words below it; '' for none")
+    profile.add_argument("--about", help="a short text below it; '' for none")
     picture = profile.add_mutually_exclusive_group()
     picture.add_argument("--picture", metavar="FILE", type=Path, help="the picture: JPEG, PNG, WebP or GIF")
     picture.add_argument("--no-picture", action="store_true", help="remove the picture")
     username = profile.add_mutually_exclusive_group()
     username.add_argument("--username", metavar="NAME", help="take a user name; shows its link and QR code")
     username.add_argument("--no-username", action="store_true", help="give up the user name")
-    add("health", "health.health", "ask the running Aldis how it is; exit status 0 means well")
+    add("health", "health.health", "check the running Aldis; exit status 0 means healthy")
 
 
 def _add_doctor(add: _Add) -> None:
-    doctor = add("doctor", "doctor.examine", "look at everything that Aldis stands on, and say what to do")
-    doctor.add_argument("--model", action="store_true", help="ask each model a question, too; it costs a little")
-    doctor.add_argument("-v", "--verbose", action="store_true", help="show what could be switched on besides, too")
+    doctor = add("doctor", "doctor.examine", "check everything that Aldis depends on, and say what to fix")
+    doctor.add_argument("--model", action="store_true", help="also ask each model a question; costs a little")
+    doctor.add_argument("-v", "--verbose", action="store_true", help="also show what could be turned on")
     doctor.add_argument(
         "--fix",
         dest="mending",
         action="store_const",
         const=_verb("doctor.fix"),
-        help="first mend what can be mended without harm: file rights, folders, slips in .env, what a kill left behind",
+        help="first fix what is safe to fix: file permissions, folders, typos in .env, leftovers of a killed process",
     )
 
 
@@ -184,48 +186,56 @@ def _add_tools(add: _Add) -> None:
     call.add_argument(
         "arguments", metavar="JSON", nargs="?", default="{}", help="""such as '{"expression": "17*23"}'"""
     )
-    call.add_argument("--files", metavar="FOLDER", help="where the files go that it makes; else they are not kept")
-    call.add_argument("--yes", action="store_true", help="do not ask before what cannot be taken back")
+    call.add_argument(
+        "--files", metavar="FOLDER", help="where to save the files that it makes; otherwise they are discarded"
+    )
+    call.add_argument("--yes", action="store_true", help="do not ask first if its effect cannot be undone")
     call.set_defaults(verb=_verb("tools.call"))
 
 
 def _add_store(add: _Add) -> None:
-    backup = add("backup", "store.back_up", "copy what is kept into a folder, also while Aldis runs")
-    backup.add_argument("folder", help="where the copy goes; made when missing")
-    restore = add("restore", "store.restore_backup", "put a copy in the place of what is kept; stop Aldis first")
-    restore.add_argument("file", nargs="?", help="the file of the copy that ends in .db; left out: only decide")
+    backup = add("backup", "store.back_up", "copy the store into a folder, even while Aldis runs")
+    backup.add_argument("folder", help="where the copy goes; created if missing")
+    restore = add("restore", "store.restore_backup", "replace the store with a backup; stop Aldis first")
+    restore.add_argument(
+        "file", nargs="?", help="the backup's .db file; without it, only decide about an earlier restore"
+    )
     _add_decision(restore)
-    add("rotate-key", "store.rotate_key", "put a new master key in the place of the one in its file")
-    add("reseal", "store.reseal", "strike out what somebody has changed in the database; stop Aldis first")
+    add("rotate-key", "store.rotate_key", "replace the master key in its file with a new one")
+    add("reseal", "store.reseal", "remove what somebody else has changed in the database; stop Aldis first")
     export = add("export", "store.export", "print what is kept about a person, as JSON")
-    export.add_argument("person", metavar="UUID", help="the person; the doctor shows the uuids of those on the list")
+    export.add_argument(
+        "person", metavar="UUID", help="the person's UUID; the doctor shows those of the people on the list"
+    )
 
 
 def _add_trust(add: _Add) -> None:
-    trust = add("trust", "store.trust", "trust somebody's new safety number; alone, show who has one")
-    trust.add_argument("name", metavar="LABEL", nargs="?", help="who it is, by label or uuid")
+    trust = add("trust", "store.trust", "trust somebody's new safety number; without a label, show who has one")
+    trust.add_argument("name", metavar="LABEL", nargs="?", help="whose number it is, by label or UUID")
     trust.add_argument(
         "--verified", metavar="NUMBER", nargs="+", help="the safety number, as you have compared it with theirs"
     )
-    trace = add("trace", "store.trace", "show the way of one message: when, how long, at what cost; no words")
+    trace = add("trace", "store.trace", "show the path of one message: times, durations and cost, but no words")
     trace.add_argument(
-        "turn", metavar="TURN", nargs="?", type=_turn, help="the number of its turn; left out: a list of the newest"
+        "turn", metavar="TURN", nargs="?", type=_turn, help="the number of its turn; without it, list the newest"
     )
 
 
 def _add_setup(add: _Add) -> None:
     _add_decision(add("setup", "run.set_up", "set Aldis up in a browser: run it, and print a link to its pages"))
     add("admin", "admin.show_link", "print a link that opens the pages of the running Aldis, once")
-    verify = add("verify", "verify.verify", "print a quote of this machine, where Aldis runs in a TEE")
+    verify = add("verify", "verify.verify", "print a quote of this machine, if Aldis runs in a TEE")
     verify.add_argument("word", metavar="WORD", help="a word that whoever checks the quote has just made up")
     captcha = add("captcha", "store.captcha", "hand in the captcha that Signal wants solved before it sends more")
-    captcha.add_argument("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; left out, it is asked for")
+    captcha.add_argument(
+        "link", metavar="LINK", nargs="*", help="the link of “Open Signal”; without it, you are asked for it"
+    )
 
 
 def _add_settings(add: _Add) -> None:
-    upgrade = add("upgrade-check", "upgrade.check", "try this version on a copy of what is kept, and say what changes")
+    upgrade = add("upgrade-check", "upgrade.check", "try this version on a copy of the store, and say what changes")
     upgrade.add_argument("folder", nargs="?", help="where the backup goes (default: backups, beside the store)")
-    upgrade.add_argument("--model", action="store_true", help="have the real models answer; it costs a little")
+    upgrade.add_argument("--model", action="store_true", help="have the real models answer; costs a little")
     table = add(
         "settings", "settings.show_or_change", "show what is set and where it comes from, or change the settings file"
     )
@@ -250,5 +260,9 @@ def _add_decision(verb: argparse.ArgumentParser) -> None:
         help="after a restore: nothing of the past is answered, sent or said; what repeats goes on",
     )
     either.add_argument(
-        "--replay", dest="decision", action="store_const", const="replay", help="after a restore: do all that was open"
+        "--replay",
+        dest="decision",
+        action="store_const",
+        const="replay",
+        help="after a restore: answer, send and say everything that was open",
     )

@@ -84,7 +84,7 @@ def _check(options: argparse.Namespace) -> None:
     """
     for name, text, most in (("--name", options.name, MAX_NAME_BYTES), ("--about", options.about, MAX_ABOUT_BYTES)):
         if text is not None and not is_line(text, max_bytes=most):
-            raise ConfigError(f"{name}: one line of at most {most} bytes, without signs that nobody sees")
+            raise ConfigError(f"{name}: one line of at most {most} bytes, without invisible characters")
     if options.name is not None and not options.name.strip():
         raise ConfigError("--name: it cannot be empty")
     if options.username is not None and not USERNAME.fullmatch(options.username):

@@ -50,7 +50,7 @@ def run(given: Settings, options: argparse.Namespace) -> int:
     app.check_settings(given)
     if unread := app.names_not_read():
         listing = command_line("settings --all")
-        _log.warning("not read by Aldis: %s; if one was meant for it: %s", ", ".join(unread), listing)
+        _log.warning("Aldis does not read %s; if one of these was meant for it, see: %s", ", ".join(unread), listing)
     upkeep.decide(given, options.decision)
     asyncio.run(_Runs(given).go())
     return 0
@@ -156,7 +156,7 @@ class _Runs:
             return True
         self._now, self._former = self._former, None
         self._restarts.refused = str(found[0])
-        _log.error("the new settings are refused, the former ones count again: %s", found[0])
+        _log.error("the new settings are refused, so the previous ones apply again: %s", found[0])
         return True
 
 
@@ -182,8 +182,8 @@ async def _restart(store_path: Path) -> int:
     answer = await ask_running(store_path, "restart")
     if answer is None:
         print(
-            f"aldis: no Aldis answers here: start it with `{command_line('run')}`; one that still waits for Signal is "
-            "stopped and started instead",
+            f"aldis: no Aldis is running here; start it with `{command_line('run')}`. If it is still waiting for "
+            "Signal, stop and start it instead",
             file=sys.stderr,
         )
         return 1
@@ -193,15 +193,18 @@ async def _restart(store_path: Path) -> int:
         if state is not None and state.get("runs", 0) > answer["run"]:
             return _announce(state)
         await asyncio.sleep(_LOOK_SECONDS)
-    print(f"aldis: it has not restarted yet; see its log, or ask: {command_line('health')}", file=sys.stderr)
+    print(f"aldis: it has not restarted yet; see its log, or run: {command_line('health')}", file=sys.stderr)
     return 1
 
 
 def _announce(state: Mapping[str, Any]) -> int:
     if (refused := state.get("refused")) is not None:
-        print(f"aldis: it runs on with the former settings, for the new ones were refused: {refused}", file=sys.stderr)
+        print(
+            f"aldis: it keeps running with its previous settings, because the new ones were refused: {refused}",
+            file=sys.stderr,
+        )
         return 2
-    print("Aldis has restarted with the settings as they are now.")
+    print("Aldis has restarted with its current settings.")
     return 0
 
 

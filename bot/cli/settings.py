@@ -17,7 +17,7 @@ from bot.settings.env import GivenValue, Variable
 from bot.settings.file import SettingsFile
 from bot.settings.listing import listing
 
-_USAGE = "settings: write `settings`, `settings NAME`, `settings set NAME=VALUE ...` or `settings unset NAME ...`"
+_USAGE = "settings: use `settings`, `settings NAME`, `settings set NAME=VALUE ...` or `settings unset NAME ...`"
 _FROM_INPUT = "-"
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
 """The user and password in an address."""
@@ -95,8 +95,9 @@ def _change(file: SettingsFile, changes: Mapping[str, str | None]) -> None:
         raise ConfigError(f"{told}; nothing was changed") from None
     for name in changes:
         if winner := file.winner(name):
-            print(f"{name.upper()}: what {winner} says wins over the settings file", file=sys.stderr)
-    print(f"{file.path} is written; a running Aldis takes it up with: {command_line('restart')}", file=sys.stderr)
+            where = "the environment" if winner == "environment" else winner
+            print(f"{name.upper()}: its value in {where} overrides the settings file", file=sys.stderr)
+    print(f"{file.path} is written; to have a running Aldis use it, run: {command_line('restart')}", file=sys.stderr)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -52,13 +52,13 @@ _BRIDGE_SECONDS = 30.0
 Decision = Literal["settle", "replay"]
 
 _UNKNOWN = """\
-What happened since the backup is not known here: perhaps all of this was answered, sent and said then, and doing it now
-is doing it twice. Messages that came since are gone, for Signal delivers nothing twice: whoever waits for an answer to
-one has to write again."""
+What happened after the backup is unknown here: all of this may have been answered, sent and said then, and doing it now
+would do it twice. Messages that arrived after it are gone, because Signal delivers nothing twice: people who are still
+waiting for an answer to one have to write again."""
 
 _DONE: dict[Decision, str] = {
-    "settle": "It is closed: none of it is answered, sent or said. Reminders that repeat come at their next time.",
-    "replay": "All of it is done when Aldis starts.",
+    "settle": "Closed: none of it will be answered, sent or said. Repeating reminders come at their next time.",
+    "replay": "All of it will be done when Aldis starts.",
 }
 
 
@@ -84,7 +84,7 @@ def restore_backup(given: Settings, options: argparse.Namespace) -> int:
     if options.file is not None:
         _restore(given, options.file)
     elif not is_undecided(path):
-        raise ConfigError(f"restore: name the backup's file; {path} waits for no decision")
+        raise ConfigError(f"restore: name the backup's file; {path} is not waiting for a decision")
     if not _decided(given, options.decision):
         print(f"Nothing is decided yet: {UNDECIDED}.", file=sys.stderr)
     return 0
@@ -138,7 +138,7 @@ def _opened(given: Settings) -> AbstractAsyncContextManager[Store]:
     kept = given.store
     if not kept.path.exists():
         raise ConfigError(
-            f"STORE__PATH: there is nothing at {kept.path} yet: Aldis has never run here, or this is another folder"
+            f"STORE__PATH: there is nothing at {kept.path} yet: Aldis has never run here, or this is the wrong folder"
         )
     return open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key)
 
@@ -183,7 +183,7 @@ def _listed(found: Backlog, now: datetime) -> str:
     ]
     if not lines:
         return f"The store is a backup {made}. Nothing was open in it: there is nothing to decide."
-    return "\n".join((f"The store is a backup {made}. Open in it, if it goes on from there:", *lines, _UNKNOWN))
+    return "\n".join((f"The store is a backup {made}. If Aldis continues from it:", *lines, _UNKNOWN))
 
 
 def _since(part: Waiting, now: datetime) -> str:
@@ -202,7 +202,7 @@ def rotate_key(given: Settings, _: argparse.Namespace) -> int:
         return {"keys": await store.rotate_key()}
 
     answer = asyncio.run(_done(given, "rotate-key", None, turned))
-    print(f"There is a new master key; {answer['keys']} keys were wrapped again. Back it up.", file=sys.stderr)
+    print(f"There is a new master key; {answer['keys']} keys were re-encrypted with it. Back it up.", file=sys.stderr)
     return 0
 
 
@@ -219,7 +219,7 @@ def reseal(given: Settings, _: argparse.Namespace) -> int:
     for sentence in found.sentences:
         print(f"Found: {sentence}.", file=sys.stderr)
     struck = sum(found.forged.values())
-    done = f"{struck} {'row is' if struck == 1 else 'rows are'} struck out; the rest is taken as it is."
+    done = f"{struck} {'row is' if struck == 1 else 'rows are'} removed; the rest is accepted as it is."
     print(done if found.sentences else "Nothing was changed by others.", file=sys.stderr)
     return 0
 
@@ -261,13 +261,15 @@ def trust(given: Settings, options: argparse.Namespace) -> int:
         where = without_password(given.signal.url)
         raise ConfigError(f"SIGNAL__URL: no bridge to Signal answers at {where}; start it, or correct it") from error
     if name is not None:
-        print(f"The new safety number of {answer['trusted']} is trusted. What waited for it goes out.", file=sys.stderr)
+        print(
+            f"The new safety number of {answer['trusted']} is trusted. What was waiting is being sent.", file=sys.stderr
+        )
         return 0
     for suspect in answer["suspects"]:
         print(f"{suspect['label']}  {suspect['name'] or ''}  {suspect['person']}  since {suspect['since']}")
-        print(f"{'':10}{suspect['safety_number'] or 'its safety number is not known'}")
+        print(f"{'':10}{suspect['safety_number'] or 'its safety number is unknown'}")
     if not answer["suspects"]:
-        print("Nobody has a new safety number that is not trusted.", file=sys.stderr)
+        print("There are no new safety numbers to trust.", file=sys.stderr)
     return 0
 
 
@@ -289,7 +291,7 @@ def captcha(given: Settings, options: argparse.Namespace) -> int:
             f"captcha: Aldis is not running. Start it (`{command_line('run')}`) and hand the captcha in while it runs; "
             f"`{command_line('health')}` says whether Signal still wants one"
         )
-    print("Signal has taken it. What waited goes out.", file=sys.stderr)
+    print("Signal has accepted it. What was waiting is being sent.", file=sys.stderr)
     return 0
 
 

@@ -233,7 +233,7 @@ def _agreed(spec: ToolSpec) -> bool:
     Raises:
         ConfigError: nobody is there.
     """
-    what = "does something that cannot be taken back" if spec.effects == "once" else "asks before it runs"
+    what = "does something that cannot be undone" if spec.effects == "once" else "asks before it runs"
     told = f"{spec.name} {what}{f' and costs {spec.cost_usd:f} USD' if spec.cost_usd else ''}"
     if not sys.stdin.isatty():
         raise ConfigError(f"tools: {told}; run it with --yes")
@@ -260,7 +260,7 @@ def _told(spec: ToolSpec, run: ToolRun, folder: Path | None) -> int:
 def _kept(file: File, folder: Path | None) -> str:
     """Writes the file if files are wanted, without overwriting any; returns what became of it, in words."""
     if folder is None:
-        return f"It made a file {file.name}, which --files FOLDER would keep."
+        return f"It made a file {file.name}, which --files FOLDER would save."
     bare = Path(file.name)
     names = [file.name, *(f"{bare.stem}-{number}{bare.suffix}" for number in range(2, 100))]
     try:

@@ -334,7 +334,7 @@ def _value_of(variable: Variable, given: Mapping[str, GivenValue]) -> GivenValue
     for name in (variable.name, variable.also or ""):
         direct, file = given.get(name), given.get(name + FILE_SUFFIX)
         if direct and file:
-            raise ConfigError(f"{name}: {file.name} is set as well; leave out one of the two{_whence(direct)}")
+            raise ConfigError(f"{name}: {file.name} is also set; remove one of the two{_whence(direct)}")
         chosen = direct or (file and _read_from_file(file))
         if chosen:
             return _checked_secret(chosen) if variable.is_one_word else chosen
@@ -346,7 +346,7 @@ def _read_from_file(given: GivenValue) -> GivenValue:
         value = Path(given.value).read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
         # The path itself is left out: people paste the secret in its place.
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        why = error.strerror if isinstance(error, OSError) else "it is not text"
         raise ConfigError(f"{given.name}: the file that it names cannot be read: {why}{_whence(given)}") from error
     if not value:
         raise ConfigError(f"{given.name}: the file that it names is empty{_whence(given)}")
@@ -358,12 +358,10 @@ def _checked(given: GivenValue, variable: Variable) -> GivenValue:
     it.
     """
     if given.is_ambiguous:
-        raise ConfigError(
-            f"{given.name}: is set twice, in different capitals; leave out one of the two{_whence(given)}"
-        )
+        raise ConfigError(f"{given.name}: is set twice, in different capitals; remove one of the two{_whence(given)}")
     if _QUOTED.fullmatch(given.value):
         raise ConfigError(
-            f"{given.name}: has quotes around its value, which count as part of it here; take them away{_whence(given)}"
+            f"{given.name}: has quotes around its value, which count as part of it here; remove them{_whence(given)}"
         )
     if "_" in given.value and _kind(variable.field.annotation) in _NUMBERS:
         raise ConfigError(f"{given.name}: must be {_number_words(variable)}{_whence(given)}")  # Python ignores them
@@ -396,7 +394,7 @@ def _expectation(error: ErrorDetails, variable: Variable | None) -> str:
         return f"must be {_number_words(variable)}"
     words = ", ".join(map(str, _words(kind)))
     if words and get_origin(kind) is tuple:
-        return f"must be a comma list of {words}"
+        return f"must be a comma-separated list of {words}"
     if words:
         return f"must be one of {words}"
     return f"is not valid: {error['msg']}"

@@ -32,15 +32,13 @@ def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]
     for binding in _bindings(text.removeprefix(_BYTE_ORDER_MARK)):
         line = _line(binding)
         if binding.error or (binding.key is not None and binding.value is None):
-            raise ConfigError(f"{where}: line {line} is no NAME=value")
+            raise ConfigError(f"{where}: line {line} is not NAME=value")
         if binding.key is None or binding.value is None:
             continue
         name = binding.key.upper()
         value, earlier = found.setdefault(name, (binding.value, line))
         if value != binding.value:
-            raise ConfigError(
-                f"{name}: lines {earlier} and {line} of {where} set it differently; leave out one of them"
-            )
+            raise ConfigError(f"{name}: lines {earlier} and {line} of {where} set it differently; remove one of them")
         if is_shared and _REFERENCE.search(value) and not _is_literal(binding):
             raise ConfigError(
                 f"{name}: line {line} of {where} has a $ that docker compose takes for a variable, and Aldis does not;"

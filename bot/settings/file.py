@@ -210,5 +210,5 @@ def _give_to_owner_of(path: Path, descriptor: int) -> None:
 
 
 def _unusable(path: Path, done: str, error: Exception) -> ConfigError:
-    why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+    why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
     return ConfigError(f"{path.name}: cannot be {done}: {why}")

@@ -92,7 +92,7 @@ def read_settings_file(path: Path, text: str | None = None) -> dict[str, str]:
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error) from error
     if _STORE_PATH in found:
-        raise ConfigError(f"{_STORE_PATH}: cannot stand in {path.name}, which lies beside the store; set it in .env")
+        raise ConfigError(f"{_STORE_PATH}: cannot be set in {path.name}, which lies beside the store; set it in .env")
     return found
 
 
@@ -161,7 +161,7 @@ def _read(env_file: Path | None) -> dict[str, Mapping[str, str]]:
 
 
 def _unreadable(file: Path, error: OSError | UnicodeDecodeError) -> ConfigError:
-    why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+    why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
     return ConfigError(f"{file.name}: cannot be read: {why}")
 
 

@@ -92,21 +92,23 @@ def _one_person(value: str) -> str:
 def _person(value: str) -> str:
     person = person_of(value)
     if person is None:
-        raise ValueError("must be a comma list of phone numbers like +12025550123 and uuids")
+        raise ValueError("must be a comma-separated list of phone numbers like +12025550123 and uuids")
     return person
 
 
 def _person_or_all(value: str) -> str:
     person = "*" if value == "*" else person_of(value)
     if person is None:
-        raise ValueError("must be * for everybody, or a comma list of phone numbers like +12025550123 and uuids")
+        raise ValueError(
+            "must be * for everybody, or a comma-separated list of phone numbers like +12025550123 and uuids"
+        )
     return person
 
 
 def _group_or_all(value: str) -> str:
     group = "*" if value == "*" else group_of(value)
     if group is None:
-        raise ValueError("must be * for every group, or a comma list of group ids in their exact case")
+        raise ValueError("must be * for every group, or a comma-separated list of group ids in their exact case")
     return group
 
 
@@ -171,7 +173,9 @@ def _model_price(value: str) -> str:
     try:
         model_price_of(value)
     except ValueError as error:
-        raise ValueError("must be a comma list like model=0.25/2: dollars for a million tokens in and out") from error
+        raise ValueError(
+            "must be a comma-separated list like model=0.25/2: dollars for a million tokens in and out"
+        ) from error
     return value
 
 

@@ -44,7 +44,7 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
             about = await http.get("/v1/about")
     except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
         raise ConfigError(
-            "SIGNAL__URL is no address; it looks like unix:///run/signal-cli/socket or http://signal-cli:8080"
+            "SIGNAL__URL is not an address; it should look like unix:///run/signal-cli/socket or http://signal-cli:8080"
         ) from error
     except (httpx.HTTPError, TimeoutError) as error:
         raise Disconnected(f"nothing answers at SIGNAL__URL yet ({_why(error)}): is the bridge running?") from error

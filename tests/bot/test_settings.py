@@ -295,15 +295,15 @@ class TestEnvFile:
     @pytest.mark.parametrize(
         ("text", "words"),
         [
-            ("WEB__PORT=0\nBUDGET__ALL_DAY_USD: 5\n", ".env: line 2 is no NAME=value"),
-            ("BUDGET__ALL_DAY_USD 5\n", ".env: line 1 is no NAME=value"),
-            ("BUDGET__ALL_DAY_USD\n", ".env: line 1 is no NAME=value"),
-            ("- BUDGET__ALL_DAY_USD=5\n", ".env: line 1 is no NAME=value"),
-            ("set BUDGET__ALL_DAY_USD=5\n", ".env: line 1 is no NAME=value"),
-            ('BUDGET__ALL_DAY_USD="5\n', ".env: line 1 is no NAME=value"),
+            ("WEB__PORT=0\nBUDGET__ALL_DAY_USD: 5\n", ".env: line 2 is not NAME=value"),
+            ("BUDGET__ALL_DAY_USD 5\n", ".env: line 1 is not NAME=value"),
+            ("BUDGET__ALL_DAY_USD\n", ".env: line 1 is not NAME=value"),
+            ("- BUDGET__ALL_DAY_USD=5\n", ".env: line 1 is not NAME=value"),
+            ("set BUDGET__ALL_DAY_USD=5\n", ".env: line 1 is not NAME=value"),
+            ('BUDGET__ALL_DAY_USD="5\n', ".env: line 1 is not NAME=value"),
             (
                 "BUDGET__ALL_DAY_USD=5\n\nbudget__all_day_usd=500\n",
-                "BUDGET__ALL_DAY_USD: lines 1 and 3 of .env set it differently; leave out one of them",
+                "BUDGET__ALL_DAY_USD: lines 1 and 3 of .env set it differently; remove one of them",
             ),
             ("ACCESS__ALLOWED=*\nACCESS__ALLOWED=\n", "ACCESS__ALLOWED: lines 1 and 2 of .env set it differently"),
             ("BUDGET__ALL_DAY_USD=${DAY}\n", "BUDGET__ALL_DAY_USD: line 1 of .env has a $ that docker compose"),
@@ -327,7 +327,7 @@ class TestEnvFile:
         """A binary file is no settings."""
         path = tmp_path / ".env"
         path.write_bytes(b"A=\xff\xfe\x00")
-        with pytest.raises(ConfigError, match=r"^\.env: cannot be read: it is no text in UTF-8$"):
+        with pytest.raises(ConfigError, match=r"^\.env: cannot be read: it is not UTF-8 text$"):
             load_settings({}, path)
 
 
@@ -344,7 +344,7 @@ class TestEnvFile:
 def test_quotes_that_were_kept_are_refused(name: str, value: str) -> None:
     """As `docker run --env-file` keeps them; none becomes part of a key, a name or a path."""
     told = complaint(**{name: value})
-    words = "has quotes around its value, which count as part of it here; take them away"
+    words = "has quotes around its value, which count as part of it here; remove them"
     assert told == f"{name}: {words} (it is set in the environment)"
 
 
@@ -374,7 +374,7 @@ def test_one_name_in_two_spellings_is_refused() -> None:
         ("TOOLS__WEATHER__UNITS", "cubits", "must be one of metric, imperial"),
         ("LOG__FORMAT", "xml", "must be one of text, json"),
         ("LLM__ANTHROPIC__EFFORT", "huge", "must be one of low, medium, high"),
-        ("LLM__PROVIDERS", "anthropic,gemini", "must be a comma list of anthropic, openai, offline"),
+        ("LLM__PROVIDERS", "anthropic,gemini", "must be a comma-separated list of anthropic, openai, offline"),
         ("LLM__PROVIDERS", "offline,offline", "must name each provider at most once"),
         (
             "OPENAI_BASE_URL",
@@ -631,13 +631,25 @@ class TestAccess:
             (
                 "ALLOWED",
                 "Anna",
-                "must be * for everybody, or a comma list of phone numbers like +12025550123 and uuids",
+                "must be * for everybody, or a comma-separated list of phone numbers like +12025550123 and uuids",
             ),
-            ("ALLOWED", "+1202555012٣", "must be * for everybody, or a comma list of phone numbers like"),
-            ("ADMINS", "*", "must be a comma list of phone numbers like +12025550123 and uuids"),
-            ("GROUPS", "my group", "must be * for every group, or a comma list of group ids in their exact case"),
-            ("GROUPS", "group.é", "must be * for every group, or a comma list of group ids in their exact case"),
-            ("GROUPS", "group.xx", "must be * for every group, or a comma list of group ids in their exact case"),
+            ("ALLOWED", "+1202555012٣", "must be * for everybody, or a comma-separated list of phone numbers like"),
+            ("ADMINS", "*", "must be a comma-separated list of phone numbers like +12025550123 and uuids"),
+            (
+                "GROUPS",
+                "my group",
+                "must be * for every group, or a comma-separated list of group ids in their exact case",
+            ),
+            (
+                "GROUPS",
+                "group.é",
+                "must be * for every group, or a comma-separated list of group ids in their exact case",
+            ),
+            (
+                "GROUPS",
+                "group.xx",
+                "must be * for every group, or a comma-separated list of group ids in their exact case",
+            ),
         ],
     )
     def test_what_nobody_can_be(self, name: str, value: str, words: str) -> None:
@@ -673,7 +685,7 @@ class TestSecrets:
         for file, words in [
             ("missing", "the file that it names cannot be read: No such file or directory"),
             ("empty", "the file that it names is empty"),
-            ("binary", "the file that it names cannot be read: it is no text"),
+            ("binary", "the file that it names cannot be read: it is not text"),
         ]:
             assert complaint(**{name: str(tmp_path / file)}) == f"{name}: {words}{where}"
         assert complaint(**{name: "a\x00b"}).startswith(f"{name}: the file that it names cannot be read")
@@ -681,10 +693,7 @@ class TestSecrets:
     def test_given_twice_are_refused(self) -> None:
         """Nobody could tell which of the two counts."""
         line = complaint(STORE__KEY=KEY.hex(), STORE__KEY_FILE="/run/secrets/key")
-        assert (
-            line
-            == "STORE__KEY: STORE__KEY_FILE is set as well; leave out one of the two (it is set in the environment)"
-        )
+        assert line == "STORE__KEY: STORE__KEY_FILE is also set; remove one of the two (it is set in the environment)"
         assert complaint(BRAVE_API_KEY="x", BRAVE_API_KEY_FILE="/x").startswith("BRAVE_API_KEY: BRAVE_API_KEY_FILE is")
 
     def test_bad_ones_from_a_file_name_the_file_variable(self, tmp_path: Path) -> None:

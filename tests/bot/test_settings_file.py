@@ -107,9 +107,9 @@ def test_what_root_writes_belongs_to_whom_the_folder_does(tmp_path: Path) -> Non
         ({"WEB__PORT": "http"}, r"^WEB__PORT: must be a whole number from 0 to 65535 \(it is set in settings.env\)"),
         ({"WEB__PROT": "1"}, "^WEB__PROT: there is no such setting; did you mean WEB__PORT?"),
         ({"TZ": "UTC"}, "^TZ: there is no such setting"),
-        ({"STORE__PATH": "/elsewhere/aldis.db"}, "^STORE__PATH: cannot stand in settings.env"),
+        ({"STORE__PATH": "/elsewhere/aldis.db"}, "^STORE__PATH: cannot be set in settings.env"),
         ({"LLM__PROVIDERS": "anthropic"}, "^LLM__ANTHROPIC__API_KEY: must be set"),
-        ({"ANTHROPIC_API_KEY": "one", "ANTHROPIC_API_KEY_FILE": "/k"}, "^ANTHROPIC_API_KEY: .*_FILE is set as well"),
+        ({"ANTHROPIC_API_KEY": "one", "ANTHROPIC_API_KEY_FILE": "/k"}, "^ANTHROPIC_API_KEY: .*_FILE is also set"),
         ({"SIGNAL__NAME": "\udcff"}, "^SIGNAL__NAME: is not valid"),
     ],
 )
@@ -136,9 +136,9 @@ def test_a_value_that_the_environment_hides_is_checked_all_the_same(tmp_path: Pa
             "WEB__PROT=1\n",
             r"^WEB__PROT: there is no such setting; did you mean WEB__PORT\? \(it is set in settings.env",
         ),
-        ("\n# fine\n\nWEB__PORT\n", "^settings.env: line 4 is no NAME=value"),
-        ("WEB__PORT=1\n'half\n", "^settings.env: line 2 is no NAME=value"),
-        ("STORE__PATH=/x\n", "^STORE__PATH: cannot stand in settings.env"),
+        ("\n# fine\n\nWEB__PORT\n", "^settings.env: line 4 is not NAME=value"),
+        ("WEB__PORT=1\n'half\n", "^settings.env: line 2 is not NAME=value"),
+        ("STORE__PATH=/x\n", "^STORE__PATH: cannot be set in settings.env"),
     ],
 )
 def test_a_file_that_was_spoilt_by_hand_is_refused(text: str, words: str, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
     there.file.path.parent.mkdir()
     there.file.path.write_bytes(b"SIGNAL__NAME=\xff\n")
     for attempt in (there.loaded, lambda: there.file.write({"SIGNAL__NAME": "A"})):
-        with pytest.raises(ConfigError, match=r"^settings.env: cannot be read: it is no text in UTF-8"):
+        with pytest.raises(ConfigError, match=r"^settings.env: cannot be read: it is not UTF-8 text"):
             attempt()
 
 

@@ -88,7 +88,7 @@ async def test_an_account_that_is_linked_already(tmp_path: Path) -> None:
         SignalCli() as server,
         watched("link", settings={"SIGNAL__URL": server.url}, folder=tmp_path) as console,
     ):
-        await console.err.until(f"The bridge has an account already: {ACCOUNT}.")
+        await console.err.until(f"The bridge already has an account: {ACCOUNT}.")
         await server.scan(ACCOUNT)
         ended = await console.ended()
     assert ended.status == 1

@@ -97,7 +97,7 @@ async def test_what_was_changed_counts_from_then_on(world: World) -> None:
             await world.signal.disconnected()
         gate.opened.set()
         done = await restarting
-        assert (done.status, done.stdout) == (0, "Aldis has restarted with the settings as they are now.\n")
+        assert (done.status, done.stdout) == (0, "Aldis has restarted with its current settings.\n")
         await world.signal.connected(world.signal.streams_opened)
         world.model.scripted(say("Welcome."))
         await world.signal.deliver(message("Me, too?", author=BOB))
@@ -135,7 +135,7 @@ async def test_settings_that_turn_out_useless_give_way_to_the_former(world: Worl
         await world.signal.sent_count(1)
         world.file.write({"STORE__KEY": "ab" * 32})
         done = await world.verb("restart")
-        assert (done.status, "it runs on with the former settings" in done.stderr) == (2, True)
+        assert (done.status, "it keeps running with its previous settings" in done.stderr) == (2, True)
         state = await page(world.port, until=200)
         assert (state["runs"], "key" in state["refused"]) == (3, True)
         assert any("the former ones are in use" in finding["what"] for finding in state["findings"])

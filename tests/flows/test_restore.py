@@ -72,7 +72,7 @@ async def test_nobody_at_the_terminal(world: World) -> None:
     kept = await world.copy()
     restored = await world.verb("restore", kept)
     assert restored.status == 0, restored.stderr
-    for line in (*LISTED, "Messages that came since are gone", "Nothing is decided yet"):
+    for line in (*LISTED, "Messages that arrived after it are gone", "Nothing is decided yet"):
         assert line in restored.stderr
     for verb in (("run",), ("chat", "--once", "hello")):
         refused = await world.verb(*verb)
@@ -84,7 +84,11 @@ async def test_nobody_at_the_terminal(world: World) -> None:
     assert (await world.verb("restore", "--settle")).status == 0
     assert await world.heard("run", sent=0) == ["anew"]
     nothing = await world.verb("restore", "--settle")
-    assert (nothing.status, nothing.stderr.count("\n"), "waits for no decision" in nothing.stderr) == (2, 1, True)
+    assert (nothing.status, nothing.stderr.count("\n"), "is not waiting for a decision" in nothing.stderr) == (
+        2,
+        1,
+        True,
+    )
 
 
 @pytest.mark.parametrize("how", ["with the restoring", "with the start", "put in place by hand"])
@@ -137,7 +141,7 @@ async def test_whoever_sits_at_the_terminal_is_asked(world: World) -> None:
         await world.signal.connected(2)
         console.type("\x03")
         ended = await console.ended()
-    assert (ended.status, "It is closed" in ended.stdout) == (0, True)
+    assert (ended.status, "Closed: none of it" in ended.stdout) == (0, True)
     assert await world.heard("run", sent=0) == ["anew"]
 
 

@@ -71,7 +71,7 @@ async def test_without_a_running_aldis_the_verbs_do_it_themselves(world: World) 
     """And say in one line what is wrong where they cannot."""
     nothing = await world.verb("backup", "copies")
     assert (nothing.status, len(nothing.stderr.splitlines())) == (2, 1)
-    assert "Aldis has never run here, or this is another folder" in nothing.stderr
+    assert "Aldis has never run here, or this is the wrong folder" in nothing.stderr
     async with world.running():
         await world.signal.deliver(message("hello"))
         await world.signal.sent_count(1)
@@ -114,7 +114,7 @@ async def test_a_database_that_somebody_has_changed_is_taken_as_it_is_by_a_word(
     named = await world.verb("doctor")
     assert (named.status, "1 row on whose a number is not written by Aldis" in named.stdout) == (1, True)
     done = await world.verb("reseal")
-    assert (done.status, "1 row is struck out" in done.stderr) == (0, True)
+    assert (done.status, "1 row is removed" in done.stderr) == (0, True)
     assert (await world.verb("doctor")).status == 0
     again = await world.verb("reseal")
     assert (again.status, again.stderr) == (0, "Nothing was changed by others.\n")

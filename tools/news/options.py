@@ -16,7 +16,7 @@ def _as_feed(given: str) -> str:
 
     url = canonical_url(given)
     if url is None:
-        raise ValueError("must be a comma list of addresses such as https://example.org/feed.xml")
+        raise ValueError("must be a comma-separated list of addresses such as https://example.org/feed.xml")
     return url
 
 

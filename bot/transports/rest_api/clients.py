@@ -213,7 +213,7 @@ class Clients:
     def __init__(self, url: str, account: str, connect_seconds: float) -> None:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.netloc:
-            raise ConfigError("SIGNAL__URL is no address; it looks like http://signal-cli-rest-api:8080")
+            raise ConfigError("SIGNAL__URL is not an address; it should look like http://signal-cli-rest-api:8080")
         service = (parts.netloc + parts.path).rstrip("/")
         uris = BaseURIs(service, account, use_https=parts.scheme == "https")
         self.sessions = _Sessions(connect_seconds)

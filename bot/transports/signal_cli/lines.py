@@ -154,7 +154,9 @@ async def connect(url: str, *, is_frugal: bool = False) -> LineSocket:
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         return await _first(found, is_frugal=is_frugal)
-    raise ConfigError("SIGNAL__URL is no address; it looks like unix:///run/signal-cli/socket or tcp://signal-cli:7583")
+    raise ConfigError(
+        "SIGNAL__URL is not an address; it should look like unix:///run/signal-cli/socket or tcp://signal-cli:7583"
+    )
 
 
 async def _first(found: list[tuple[Any, ...]], *, is_frugal: bool) -> LineSocket:

@@ -145,7 +145,7 @@ def http_client(url: str, connect_seconds: float, *, resets: bool = False) -> ht
         transport = httpx.AsyncHTTPTransport(verify=verify, trust_env=False, limits=limits, socket_options=options)
         return httpx.AsyncClient(base_url=url, transport=transport, trust_env=False, timeout=timeout)
     except httpx.InvalidURL as error:
-        raise ConfigError("SIGNAL__URL is no address; it looks like http://signal-cli:8080") from error
+        raise ConfigError("SIGNAL__URL is not an address; it should look like http://signal-cli:8080") from error
 
 
 class _Http:

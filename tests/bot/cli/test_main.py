@@ -60,7 +60,7 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_help_of_a_verb_says_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
     """As a sentence above what may follow it."""
     assert left("trace", "--help") == 0
-    assert "\n\nShow the way of one message: when, how long, at what cost; no words.\n\n" in capsys.readouterr().out
+    assert "\n\nShow the path of one message: times, durations and cost, but no words.\n\n" in capsys.readouterr().out
 
 
 def test_help_is_a_verb_as_well(capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,7 +152,7 @@ def test_the_settings_file_is_changed(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert left("settings", "set", "WEB__PORT=2", "ANTHROPIC_API_KEY=-") == 0
     out, err = capsys.readouterr()
     assert (out, "sk-1" in err) == ("", False)
-    assert "WEB__PORT: what environment says wins over the settings file" in err
+    assert "WEB__PORT: its value in the environment overrides the settings file" in err
     assert "aldis restart" in err
     assert Path("data/settings.env").read_text().splitlines()[1:] == ["WEB__PORT=2", "ANTHROPIC_API_KEY=sk-1"]
     assert left("settings", "unset", "WEB__PORT", "LLM__ANTHROPIC__API_KEY") == 0
@@ -162,7 +162,7 @@ def test_the_settings_file_is_changed(monkeypatch: pytest.MonkeyPatch, capsys: p
 def test_a_change_that_is_refused_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     """And that is said, rather than where it would have stood."""
     assert left("settings", "set", "LLM__PROVIDERS=foo") == 2
-    told = "aldis: LLM__PROVIDERS: must be a comma list of anthropic, openai, offline; nothing was changed\n"
+    told = "aldis: LLM__PROVIDERS: must be a comma-separated list of anthropic, openai, offline; nothing was changed\n"
     assert capsys.readouterr().err == told
     assert not Path("data/settings.env").exists()
 
@@ -191,7 +191,7 @@ def test_the_doctor_mends_before_it_looks(capsys: pytest.CaptureFixture[str]) ->
 def test_words_after_settings_that_are_none(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     """One line that shows how it is written."""
     assert left("settings", *words) == 2
-    assert capsys.readouterr().err.startswith("aldis: settings: write `settings`, ")
+    assert capsys.readouterr().err.startswith("aldis: settings: use `settings`, ")
 
 
 def test_a_bad_setting_spoils_every_verb(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -323,7 +323,7 @@ async def test_nobody_answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         "aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong",
         f"aldis: no answer from the health page at [::1]:{port}: nobody listens there",
         "aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong",
-        "aldis: the health page is switched off (WEB__PORT=0)",
+        "aldis: the health page is turned off (WEB__PORT=0)",
     ]
 
 

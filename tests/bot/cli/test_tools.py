@@ -263,7 +263,7 @@ def test_what_cannot_be_taken_back_is_asked_for(typed: bytes, status: int, capsy
     with terminal(typed):
         assert left("call", "paint", '{"subject": "a lamp"}') == status
     out, err = capsys.readouterr()
-    assert "cannot be taken back and costs 0.04 USD. Run it? [y/N]" in err
+    assert "cannot be undone and costs 0.04 USD. Run it? [y/N]" in err
     assert bool(out) is (status == 0)
 
 
@@ -274,7 +274,7 @@ def test_where_nobody_can_be_asked_it_is_not_run(
     """Neither what cannot be taken back nor what the operator wants to be asked for."""
     monkeypatch.setenv("TOOLS__APPROVE", "calculate")
     for call, why in (
-        (("paint", '{"subject": "a lamp"}'), "paint does something that cannot be taken back and costs 0.04 USD"),
+        (("paint", '{"subject": "a lamp"}'), "paint does something that cannot be undone and costs 0.04 USD"),
         (("calculate", '{"expression": "1"}'), "calculate asks before it runs"),
     ):
         assert left("call", *call) == 2

@@ -67,5 +67,5 @@ async def test_one_bridge_under_the_address_of_the_other_is_told() -> None:
 @pytest.mark.parametrize("address", ["", "signal-cli:8080", "http://signal-cli:port", "ftp://signal-cli"])
 async def test_an_address_that_is_none_is_the_operators_mistake(address: str) -> None:
     """A typing error is told as such."""
-    with pytest.raises(ConfigError, match="SIGNAL__URL is no address"):
+    with pytest.raises(ConfigError, match="SIGNAL__URL is not an address"):
         await bridge_at(address)

@@ -80,7 +80,7 @@ async def test_the_running_one_makes_the_backup(running: Path, tmp_path: Path) -
 
 
 async def test_the_running_one_rotates_the_key(running: Path) -> None:
-    """It tells how many keys were wrapped again, and its key file is another one then."""
+    """It tells how many keys were re-encrypted with it, and its key file is another one then."""
     master = running.with_name("aldis.db-master-key")
     former = text(master)
     assert await ask_running(running, "rotate-key") == {"keys": 1}

@@ -360,9 +360,9 @@ async def test_a_socket_that_is_not_there(url: str) -> None:
 async def test_an_address_that_is_none_is_the_operators(url: str) -> None:
     """It is told at the first use."""
     transport = SignalCli(url, OWN_ACCOUNT)
-    with pytest.raises(ConfigError, match="SIGNAL__URL is no address"):
+    with pytest.raises(ConfigError, match="SIGNAL__URL is not an address"):
         await transport.send(reply())
-    with pytest.raises(ConfigError, match="SIGNAL__URL is no address"):
+    with pytest.raises(ConfigError, match="SIGNAL__URL is not an address"):
         await received(transport, 1)
 
 
