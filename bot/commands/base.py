@@ -272,6 +272,10 @@ class Commands(CommandGroup):
             await self._context.settle(call)
         return call.command.is_addressed or isinstance(found, CommandEntry)
 
+    def has(self, word: str) -> bool:
+        """Whether this is the exact name of a command, in any language."""
+        return (names.command_for(word) or word) in self._entries
+
     def take_back(self, author: PersonId, sent_at: SentId) -> None:
         """Forgets it in every group."""
         for group in self._groups:

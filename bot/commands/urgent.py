@@ -14,10 +14,22 @@ from itertools import groupby
 from bot import events
 from bot.commands.base import Call, Commands, RunningTurns
 from bot.events import Deleted, Envelope
+from bot.i18n import phrases as common_phrases
 from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.policy.access import AccessList, is_admin
-from bot.policy.routing import Command, Correction, Halt, Question, Talk, Verdict, Withdrawal, route
+from bot.policy.routing import (
+    Command,
+    Correction,
+    Halt,
+    Question,
+    Route,
+    Talk,
+    Verdict,
+    Withdrawal,
+    route,
+    unanswered_message,
+)
 from bot.transports.base import Transport
 from bot.turn.approvals import Approvals
 from bot.turn.edits import Revisions
@@ -133,7 +145,7 @@ class UrgentItems:
     async def _attend(self, urgent_item: UrgentItem, running: RunningTurns) -> None:
         """Carries out one item; one that keeps failing, or kills the process, is given up."""
         if urgent_item.item.attempts > _MAX_TRIES:
-            await self._settle(urgent_item.item.id, dead=True)
+            await self._give_up(urgent_item)
             return
         try:
             async with self._work.on(-urgent_item.item.id):
@@ -145,16 +157,42 @@ class UrgentItems:
                 "item %d failed (try %d): %s", urgent_item.item.id, urgent_item.item.attempts, describe_error(error)
             )
             if urgent_item.item.attempts >= _MAX_TRIES:
-                await self._settle(urgent_item.item.id, dead=True)
+                await self._give_up(urgent_item)
             else:
                 await self._store.transaction(lambda repos: repos.inbox.count_try(urgent_item.item.id))
 
-    async def _carry_out(self, urgent_item: UrgentItem, running: RunningTurns) -> None:
+    async def _give_up(self, urgent_item: UrgentItem) -> None:
+        """Settles an item that cannot be carried out; whoever awaits an answer to it hears so."""
+        item = urgent_item.item
+        try:
+            _, found = await self._routed(urgent_item)
+            message = unanswered_message(found)
+            if isinstance(found, Command) and self._commands.has(found.name):
+                message = found.message
+        except StoreError:
+            raise
+        except Exception:  # noqa: BLE001  (reading it may be the very thing that fails)
+            message = None
+
+        def give_up(repos: Repositories) -> None:
+            turn = None
+            if message is not None:
+                conversation, sentence = urgent_item.conversation, common_phrases.FAILED
+                turn = self._turns.tell(repos, conversation, message, sentence, expires_at=item.expires_at)
+            repos.inbox.settle(item.id, dead=True, turn=turn)
+
+        await self._store.transaction(give_up)
+
+    async def _routed(self, urgent_item: UrgentItem) -> tuple[Envelope, Route]:
         envelope = events.load_value(Envelope, urgent_item.item.envelope)
-        by_admin = is_admin(envelope, self._authority.allowed)
         settings = await self._turns.settings(urgent_item.conversation)
         event = self._transport.event(envelope)
-        match route(event, name=self._authority.name, answers_always=settings.answers_always):
+        return envelope, route(event, name=self._authority.name, answers_always=settings.answers_always)
+
+    async def _carry_out(self, urgent_item: UrgentItem, running: RunningTurns) -> None:
+        envelope, found = await self._routed(urgent_item)
+        by_admin = is_admin(envelope, self._authority.allowed)
+        match found:
             case Withdrawal(deletion=deletion):
                 self._group_context.take_back(deletion.chat, deletion.author, deletion.target)
                 self._commands.take_back(deletion.author, deletion.target)
@@ -207,9 +245,9 @@ class UrgentItems:
         else:
             await self._settle(urgent_item.item.id)
 
-    async def _settle(self, item: InboxId, *, dead: bool = False) -> None:
-        """Settles an item for good; `dead`: it could not be carried out."""
-        await self._store.transaction(lambda repos: repos.inbox.settle(item, dead=dead))
+    async def _settle(self, item: InboxId) -> None:
+        """Settles an item that needs nothing more."""
+        await self._store.transaction(lambda repos: repos.inbox.settle(item))
 
     async def _ask(self, item: InboxId) -> None:
         """Turns an item into a question, which waits like any other."""

@@ -134,15 +134,15 @@ def route(event: Event | None, *, name: str, answers_always: bool = False) -> Ro
             return Ignore(reason=type(event).__name__.lower())
 
 
-def awaits_answer(found: Route) -> bool:
-    """Whether somebody awaits an answer to it."""
+def unanswered_message(found: Route) -> Incoming | None:
+    """The message that somebody awaits an answer to; None if nobody does."""
     match found:
-        case Question() | Verdict(target=None, instead=Question()):
-            return True
-        case Command(is_addressed=is_addressed):
-            return is_addressed
+        case Question(message=message) | Verdict(target=None, instead=Question(message=message)):
+            return message
+        case Command(message=message, is_addressed=True):
+            return message
         case _:
-            return False
+            return None
 
 
 def _reaction(reacted: Reacted) -> Verdict | Halt | Ignore:

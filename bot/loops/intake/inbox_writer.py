@@ -20,7 +20,7 @@ from bot.loops.intake.aside import Aside
 from bot.metrics import Counts
 from bot.policy.access import is_direct
 from bot.policy.limits import Quota, Refusal
-from bot.policy.routing import awaits_answer, route
+from bot.policy.routing import route, unanswered_message
 from bot.transports.base import Transport
 from bot.transports.envelope.files import files_in
 from bot.turn import chats
@@ -220,7 +220,7 @@ class InboxWriter:
     def _is_for_us(self, envelope: Envelope, *, answers_always: bool = False) -> bool:
         """Whether somebody awaits an answer to it."""
         event = self._transport.event(envelope)
-        return awaits_answer(route(event, name=self._name, answers_always=answers_always))
+        return unanswered_message(route(event, name=self._name, answers_always=answers_always)) is not None
 
     def pass_over(self, envelope: Envelope, reason: str) -> None:
         """Drops a message that is not admitted."""

@@ -20,7 +20,7 @@ from bot.policy.callers import Callers
 from bot.policy.chat_settings import ChatSettings
 from bot.policy.limits import Quota
 from bot.policy.pairing import GOOD_FOR, Pairing
-from bot.policy.routing import Correction, Question, awaits_answer, route
+from bot.policy.routing import Correction, Question, route, unanswered_message
 from bot.policy.waiting import WaitingRoom
 from bot.transports.base import Transport
 from bot.turn.chats import heard_in
@@ -109,7 +109,7 @@ class Strangers:
         return heard or current_language()
 
     def _awaits_answer(self, envelope: Envelope) -> bool:
-        return awaits_answer(route(self._transport.event(envelope), name=self._name))
+        return unanswered_message(route(self._transport.event(envelope), name=self._name)) is not None
 
     async def _send(self, reply: Reply) -> None:
         try:

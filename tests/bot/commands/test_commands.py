@@ -8,6 +8,7 @@ import pytest
 
 from bot.clock import SetClock
 from bot.commands import phrases
+from bot.commands.base import Call, CommandGroup, command
 from bot.events import PersonId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
@@ -56,6 +57,27 @@ async def test_help_explains_one_command(word: str, store: Store, clock: SetCloc
         shown = await told(port, f"/help {word}")
         assert shown.startswith("/remind [in 2h30m")
         assert "/remind every weekday at 8 TEXT" in shown
+
+
+@pytest.mark.parametrize("where", [{}, {"group": GROUP}], ids=["directly", "in a group"])
+async def test_a_command_that_keeps_failing_is_told_once(
+    where: dict[str, object], store: Store, clock: SetClock
+) -> None:
+    """Whoever gave it hears that it failed, after a few tries; it is dead, and the next command is carried out."""
+    tries: list[str] = []
+
+    class Broken(CommandGroup):
+        @command("/break", phrases.ABOUT_STOP)
+        async def _break(self, call: Call) -> None:
+            tries.append(call.command.rest)
+            raise RuntimeError
+
+    async with app_harness(store, clock, commands=lambda _: [Broken()]) as port:
+        assert await told(port, "/break it", **where) == say(common_phrases.FAILED)
+        assert await told(port, "/whoami")
+        assert tries == ["it"] * 3
+        assert [reply.content.text for reply in port.transport.sent].count(say(common_phrases.FAILED)) == 1
+        assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1
 
 
 async def test_help_explains_nothing_that_there_is_not(store: Store, clock: SetClock) -> None:
