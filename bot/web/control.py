@@ -22,7 +22,7 @@ import errno
 import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -228,8 +228,8 @@ async def answering(app: web.Application, path: Path) -> AsyncGenerator[None]:
         endpoint = _bound(path)
         try:
             listener = await asyncio.get_running_loop().create_unix_server(connections(runner), sock=endpoint)
-            yield
-            listener.close()
+            with closing(listener):
+                yield
         finally:
             path.unlink(missing_ok=True)  # noqa: ASYNC240 - a name in a folder, and the loop is about to end
     finally:

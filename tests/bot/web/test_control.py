@@ -366,3 +366,19 @@ async def test_a_captcha_is_handed_in(store: Store, path: Path, clock: SetClock)
         assert (transport.captchas, transport.challenge) == (["a.b"], None)
         with pytest.raises(StoreError, match="and nothing else"):
             await ask_running(path, "captcha", {"token": "x"})
+
+
+async def test_nobody_listens_after_a_run_that_failed(tmp_path: Path) -> None:
+    """A run that ends by an error leaves no socket open, by whatever name it is reached."""
+    path, other = tmp_path / "control", tmp_path / "other"
+
+    async def fail() -> None:
+        async with answering(web.Application(), path):
+            other.hardlink_to(path)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        await fail()
+    assert not path.exists()
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_unix_connection(other)
