@@ -6,12 +6,13 @@ it. Left to others: taking one (`bot.transports.profiles`), showing it (`bot.web
 """
 
 import logging
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from bot.errors import ConfigError
+from bot.settings.file import write_atomically
 from bot.transports.profiles import Username
 
 _log = logging.getLogger(__name__)
@@ -45,11 +46,9 @@ class UsernameFile:
         """
         known = _names.dump_json({**self.read(), account: username})
         try:
-            with tempfile.NamedTemporaryFile(dir=self._path.parent, delete=False) as new:  # 0600
-                new.write(known)
-            Path(new.name).replace(self._path)
-        except OSError as error:
-            _log.warning("%s cannot be written: %s", self._path.name, error.strerror)
+            write_atomically(self._path, known.decode())
+        except ConfigError as error:
+            _log.warning("%s", error)
 
     def forget(self) -> None:
         """Forgets everything: a user name was changed without saying for which account."""

@@ -38,3 +38,10 @@ def test_a_folder_that_takes_nothing_costs_the_link_alone(tmp_path: Path) -> Non
     file = UsernameFile(tmp_path / "none" / "names")
     file.keep("first", LAMP)
     assert file.read() == {}
+
+
+def test_a_write_that_fails_leaves_no_draft(tmp_path: Path) -> None:
+    """Nothing stands beside what is in the way."""
+    (tmp_path / "names").mkdir()
+    UsernameFile(tmp_path / "names").keep("first", LAMP)
+    assert [path.name for path in tmp_path.iterdir()] == ["names"]
