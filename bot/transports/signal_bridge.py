@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import replace
+from typing import TypeVar
 
 from bot.errors import ConfigError, Disconnected, Undeliverable
 from bot.events import Account, Attachment, ChatId, Envelope, Event, Reply, SentId
@@ -25,6 +26,8 @@ _NAMED = range(2**31, 253_402_300_800_000)
 """The times that a request can carry: from 25 January 1970 in milliseconds, as earlier ones come only from clocks that
 were never set, to the end of the year 9999; many programs, Python among them, cannot read later ones as dates."""
 
+
+R = TypeVar("R")
 
 _MAX_GROUPS = 1000
 """How many groups' revisions are remembered: anybody can add Aldis to as many groups as they like."""
@@ -53,10 +56,7 @@ class GroupSessions:
         chat, revision = envelope.chat, envelope.group_revision
         if chat is None or revision is None:
             return
-        self._heard.pop(chat, None)
-        self._heard[chat] = revision
-        if len(self._heard) > _MAX_GROUPS:
-            del self._heard[next(iter(self._heard))]
+        _remember(self._heard, chat, revision)
 
     def may_lack(self, chat: ChatId) -> bool:
         """Whether the chat is a group in which somebody may lack a session."""
@@ -69,7 +69,15 @@ class GroupSessions:
     def complete(self, chat: ChatId, revision: int | None) -> None:
         """Notes that something was sent to everybody who was in the group in this revision."""
         if chat.is_group:
-            self._complete[chat] = revision
+            _remember(self._complete, chat, revision)
+
+
+def _remember(revisions: dict[ChatId, R], chat: ChatId, revision: R) -> None:
+    """Keeps the revision of a group, and forgets the group that was kept longest ago where there are too many."""
+    revisions.pop(chat, None)
+    revisions[chat] = revision
+    if len(revisions) > _MAX_GROUPS:
+        del revisions[next(iter(revisions))]
 
 
 class SignalBridge(ABC):
