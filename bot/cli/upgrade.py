@@ -15,7 +15,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -107,10 +106,7 @@ def _bring_up_to_date(chosen: Settings, backup: Path) -> None:
 async def _canary(chosen: Settings) -> str:
     """The answer to a question in a conversation of its own, over the copy."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said, tempfile.TemporaryFile("w+") as noted:
-        with redirect_stdout(said), redirect_stderr(noted):
-            terminal = Terminal(
-                stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr, conversation="upgrade-check", once=_QUESTION
-            )
+        terminal = Terminal(stdin=sys.stdin, stdout=said, stderr=noted, conversation="upgrade-check", once=_QUESTION)
         async with app.build_aldis(chosen, terminal, realm="terminal") as aldis, asyncio.timeout(_CANARY_SECONDS):
             await aldis.chat(asyncio.Event())
         said.seek(0)

@@ -18,7 +18,7 @@ import re
 import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from itertools import pairwise
@@ -350,7 +350,7 @@ def _read_from_file(given: GivenValue) -> GivenValue:
         raise ConfigError(f"{given.name}: the file that it names cannot be read: {why}{_whence(given)}") from error
     if not value:
         raise ConfigError(f"{given.name}: the file that it names is empty{_whence(given)}")
-    return GivenValue(name=given.name, value=value, where=given.where)
+    return replace(given, value=value)
 
 
 def _checked(given: GivenValue, variable: Variable) -> GivenValue:

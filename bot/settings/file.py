@@ -27,6 +27,7 @@ from bot.errors import ConfigError
 from bot.settings import ENV_FILE, Settings, known_variables, read_settings_file, settings_file_path, values_from
 from bot.settings.env import ENVIRONMENT, Spelling, Variable
 from bot.settings.env_file import change_text
+from bot.settings.load import unusable
 
 Origin = Literal["environment", ".env", "settings file", "default"]
 """Where a value comes from."""
@@ -124,7 +125,7 @@ class SettingsFile:
         except FileNotFoundError:
             return ""
         except (OSError, UnicodeDecodeError) as error:
-            raise _unusable(self.path, "read", error) from error
+            raise unusable(self.path, "read", error) from error
 
     def _sorted_out(
         self, changes: Mapping[str, str | None], before: Mapping[str, str]
@@ -157,7 +158,7 @@ def _locked(path: Path) -> Generator[None]:
         lock = os.open(path.with_name(f"{path.name}-lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         _give_to_owner_of(path.parent, lock)
     except OSError as error:
-        raise _unusable(path, "written", error) from error
+        raise unusable(path, "written", error) from error
     try:
         give_up_at = time.monotonic() + _MAX_LOCK_SECONDS
         while True:
@@ -199,7 +200,7 @@ def write_atomically(path: Path, text: str) -> None:
         finally:
             os.close(folder)
     except (OSError, UnicodeEncodeError) as error:
-        raise _unusable(path, "written", error) from error
+        raise unusable(path, "written", error) from error
 
 
 def _give_to_owner_of(path: Path, descriptor: int) -> None:
@@ -207,8 +208,3 @@ def _give_to_owner_of(path: Path, descriptor: int) -> None:
     owner = path.stat()
     if os.geteuid() == 0 and owner.st_uid != 0:
         os.fchown(descriptor, owner.st_uid, owner.st_gid)
-
-
-def _unusable(path: Path, done: str, error: Exception) -> ConfigError:
-    why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-    return ConfigError(f"{path.name}: cannot be {done}: {why}")

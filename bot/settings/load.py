@@ -90,7 +90,7 @@ def read_settings_file(path: Path, text: str | None = None) -> dict[str, str]:
     except (FileNotFoundError, NotADirectoryError):  # the doctor reports a folder that is none
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise _unreadable(path, error) from error
+        raise unusable(path, "read", error) from error
     if _STORE_PATH in found:
         raise ConfigError(f"{_STORE_PATH}: cannot be set in {path.name}, which lies beside the store; set it in .env")
     return found
@@ -157,12 +157,13 @@ def _read(env_file: Path | None) -> dict[str, Mapping[str, str]]:
     try:
         return {env_file.name: entries(env_file.read_bytes().decode(), env_file.name, is_shared=True)}
     except (OSError, UnicodeDecodeError) as error:
-        raise _unreadable(env_file, error) from error
+        raise unusable(env_file, "read", error) from error
 
 
-def _unreadable(file: Path, error: OSError | UnicodeDecodeError) -> ConfigError:
+def unusable(file: Path, done: str, error: OSError | UnicodeError) -> ConfigError:
+    """Returns the error for a file that cannot be `done` ("read", "written")."""
     why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-    return ConfigError(f"{file.name}: cannot be read: {why}")
+    return ConfigError(f"{file.name}: cannot be {done}: {why}")
 
 
 def _given(environ: Mapping[str, str] | None, env_file: Path | None) -> dict[str, GivenValue]:
