@@ -12,11 +12,11 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeVar, cast
+from dataclasses import dataclass, replace
+from typing import cast
 from urllib.parse import quote, unquote
 
-from bot.messages import AssistantMessage, Text, ToolCall
+from bot.messages import AssistantMessage, AssistantPart, Text, ToolCall
 
 CUT = "[…]"
 """What replaces a secret."""
@@ -54,8 +54,6 @@ _DRAWN = {first + at: chr(97 + at) for first in (0x1F130, 0x1F150, 0x1F170, 0x1F
 """Letters in squares, circles and flags, and invisible ones, which Unicode does not map to plain letters."""
 _PLAIN = _DRAWN | _LOOKALIKES
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True, slots=True)
 class _Read:
@@ -88,7 +86,7 @@ class Secrets:
         if self._pattern is None:
             return message
         parts = tuple(self._cut_parts(message))
-        return message if parts == message.parts else _with_parts(message, parts)
+        return message if parts == message.parts else replace(message, parts=parts)
 
     def _without_forms(self, text: str) -> str:
         letters = _letters(text)
@@ -107,7 +105,7 @@ class Secrets:
                 if last - first >= _MIN_PART:
                     yield read.places[first][0], read.places[last - 1][1]
 
-    def _cut_parts(self, message: AssistantMessage) -> Iterator[object]:
+    def _cut_parts(self, message: AssistantMessage) -> Iterator[AssistantPart]:
         for part in message.parts:
             match part:
                 case Text():
@@ -132,10 +130,6 @@ class Secrets:
                 return CUT
             case _:
                 return value
-
-
-def _with_parts(message: AssistantMessage, parts: Iterable[object]) -> AssistantMessage:
-    return AssistantMessage(parts=cast("tuple[Text | ToolCall, ...]", tuple(parts)), labels=message.labels)
 
 
 def _parts(value: str) -> Iterator[str]:

@@ -174,7 +174,6 @@ class Anthropic:
         model: str,
         base_url: str | None = None,
         effort: str | None = None,
-        connect_timeout_seconds: float = wire.CONNECT_TIMEOUT_SECONDS,
         prices: Prices | None = None,
         lessons: ModelLessons | None = None,
     ) -> None:
@@ -195,7 +194,7 @@ class Anthropic:
         self._client = anthropic.AsyncAnthropic(
             api_key=api_key,
             base_url=self._base_url,  # None would be looked up in the environment
-            timeout=anthropic.Timeout(None, connect=connect_timeout_seconds),
+            timeout=anthropic.Timeout(None, connect=wire.CONNECT_TIMEOUT_SECONDS),
             max_retries=0,
             open_telemetry=False,
             http_client=anthropic.DefaultAioHttpClient(

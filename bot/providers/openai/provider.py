@@ -103,7 +103,6 @@ class OpenAI:
         effort: str | None = None,
         sees: bool | None = None,
         tool_mode: ToolMode = "auto",
-        connect_timeout_seconds: float = wire.CONNECT_TIMEOUT_SECONDS,
         prices: Prices | None = None,
         lessons: ModelLessons | None = None,
     ) -> None:
@@ -140,7 +139,7 @@ class OpenAI:
             base_url=self._base_url,
             admin_api_key="",
             webhook_secret="",
-            timeout=openai.Timeout(None, connect=connect_timeout_seconds),
+            timeout=openai.Timeout(None, connect=wire.CONNECT_TIMEOUT_SECONDS),
             max_retries=0,
             http_client=openai.DefaultAioHttpClient(
                 trust_env=False, headers=bounds.HEADERS, event_hooks={"response": [bounds.limit_answer]}
