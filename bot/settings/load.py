@@ -152,10 +152,12 @@ def unread_names(environ: Mapping[str, str] | None = None, *, is_alone: bool = F
 
 def _read(env_file: Path | None) -> dict[str, Mapping[str, str]]:
     """The values in the file, under its name; empty if there is no file."""
-    if env_file is None or not env_file.is_file():
+    if env_file is None:
         return {}
     try:
         return {env_file.name: entries(env_file.read_bytes().decode(), env_file.name, is_shared=True)}
+    except FileNotFoundError:
+        return {}
     except (OSError, UnicodeDecodeError) as error:
         raise unusable(env_file, "read", error) from error
 
