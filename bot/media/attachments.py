@@ -128,9 +128,7 @@ class AttachmentReader:
         what = "a voice note" if attachment.is_voice_note else "a file"
         if number > self._limits.max_files:
             most = self._limits.max_files
-            why = (
-                f"which was not opened: at most {most} are with one message" if most else "which cannot be opened here"
-            )
+            why = f"which was not opened: the limit is {most} per message" if most else "which cannot be opened here"
             return _refused(what, why)
         max_bytes = self._limits.max_bytes
         if (attachment.size_bytes or 0) > max_bytes:
@@ -138,7 +136,7 @@ class AttachmentReader:
         try:
             data = await self._fetched(chat, attachment)
         except Unfetchable:
-            return _refused(what, f"which cannot be had any more, or is larger than {max_bytes // 1_000_000} MB")
+            return _refused(what, f"which is no longer available, or is larger than {max_bytes // 1_000_000} MB")
         except Disconnected:
             return _refused(what, "which could not be fetched, because Signal cannot be reached; it may be sent again")
         kind, is_voice_note = kind_of(data), attachment.is_voice_note
@@ -174,7 +172,7 @@ class AttachmentReader:
 
     async def _picture(self, data: bytes, kind: FileKind) -> FileDescription:
         picture, is_animation = await open_picture(self._sandbox, data, kind)
-        what = "an animation, of which there is the first picture" if is_animation else kind.what
+        what = "the first picture of an animation" if is_animation else kind.what
         return FileDescription(what=what, rest="which is attached", medium=picture)
 
     async def _paper(self, data: bytes, kind: FileKind, name: str) -> FileDescription:
@@ -191,9 +189,7 @@ class AttachmentReader:
             document = Document(data=data, name=name, pages=pages, text=text)
             return FileDescription(what=what, rest=f"which is attached as {name}{part}", medium=document)
         if not text:
-            return FileDescription(
-                what=what, rest="in which there is no text, only pictures, and which is too large to be shown"
-            )
+            return FileDescription(what=what, rest="which has only pictures and no text, and is too large to be shown")
         return FileDescription(what=what, rest=f"its text{part}:", text=text)
 
     def _text(self, data: bytes, kind: FileKind) -> FileDescription:

@@ -1,4 +1,4 @@
-"""What stands on the pages for set-up and administration; `t(NAME)` in their templates is `PAGE_NAME` here."""
+"""The sentences of the pages for setup and administration; `t(NAME)` in their templates is `PAGE_NAME` here."""
 
 from bot.i18n.catalogues import Sentence
 

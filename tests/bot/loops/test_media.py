@@ -117,7 +117,7 @@ async def test_several_files_come_in_their_order(store: Store, clock: SetClock) 
             "> Anna;7",
             "📎 a PDF of 1 page named 'c.pdf', which is attached as document-3.pdf",
             "📎 a file of a kind that is not known here named 'd.bin', which cannot be read here",
-            "📎 a file named 'e.txt', which was not opened: at most 4 are with one message",
+            "📎 a file named 'e.txt', which was not opened: the limit is 4 per message",
         ]
         first, second = last(port).media
         assert isinstance(first, Picture)

@@ -113,11 +113,11 @@ async def test_size_and_number_are_bounded() -> None:
     large = await attachments.read_attachment(CHAT, attached(size_bytes=200_000), number=1)
     assert large.finding.rest == "which was not opened: it is larger than 0 MB"
     lied = await attachments.read_attachment(CHAT, attached(size_bytes=10), number=1)
-    assert "cannot be had" in lied.finding.rest
+    assert "is no longer available" in lied.finding.rest
     fourth = await attachments.read_attachment(CHAT, attached(), number=4)
-    assert fourth.finding.rest == "which was not opened: at most 3 are with one message"
+    assert fourth.finding.rest == "which was not opened: the limit is 3 per message"
     gone = await attachments.read_attachment(CHAT, attached(id="b"), number=1)
-    assert "cannot be had any more" in gone.finding.rest
+    assert "is no longer available" in gone.finding.rest
 
 
 @dataclass
