@@ -60,3 +60,4 @@ from .summaries import Summary as Summary
 from .traces import Trace as Trace
 from .traces import TracedMessage as TracedMessage
 from .traces import TracedReply as TracedReply
+from .working import OpenCall as OpenCall

@@ -196,6 +196,7 @@ class Parts:
                 self._store,
                 self._clock,
                 self._revisions,
+                self._turns.charges,
                 retention=policies.retention(settings),
                 longest_wait=timedelta(seconds=settings.approvals.timeout),
             ),

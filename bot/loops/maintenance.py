@@ -14,6 +14,7 @@ from datetime import timedelta
 
 from bot.clock import Clock
 from bot.logs import describe_error
+from bot.turn.charges import Charges
 from bot.turn.edits import Revisions
 from store import Repositories, Store, StoreError
 
@@ -40,6 +41,7 @@ class Maintenance:
         store: Store,
         clock: Clock,
         revisions: Revisions,
+        charges: Charges,
         *,
         retention: timedelta | None = None,
         longest_wait: timedelta = _MAX_WAIT,
@@ -51,21 +53,33 @@ class Maintenance:
         self._store = store
         self._clock = clock
         self._revisions = revisions
+        self._charges = charges
         self._retention = retention
         self._every_seconds = every_seconds
         self._expiry_every_seconds = expiry_every_seconds
 
     async def recover(self) -> None:
-        """Runs at start: expires first, then treats all claims as abandoned, because one process owns the store."""
+        """Runs at start: charges for the model calls in progress when Aldis was killed, before anything of them goes;
+        then expires, then treats all claims as abandoned, because one process owns the store.
+        """
+        working = self._store.working
+        if working.unanswered:
+
+            def charge(repos: Repositories) -> None:
+                for call in working.unanswered:
+                    self._charges.add_killed(repos, call)
+
+            await self._store.transaction(charge)
+            working.settle_calls()
         await self.expire()
 
         def transact(repos: Repositories) -> int:
             repos.own_time.keep(self._clock.snapshot())
             repos.inbox.pull_in(until=self._clock.now() + self._longest_wait)
-            return repos.inbox.recover(at_work=self._store.working.left)
+            return repos.inbox.recover(at_work=working.left)
 
         count = await self._store.transaction(transact)
-        self._store.working.settle()
+        working.settle()
         if count:
             _log.warning("%d messages were being answered when Aldis stopped; they are taken up again", count)
 

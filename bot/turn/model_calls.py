@@ -3,6 +3,7 @@
     answered ----> the completion, with an estimated cost if its server does not report usage
     failed ------> the error, with the likely cost of each try
     abandoned ---> the payer is told of the tries so far, including the one in progress
+    killed ------> the next process finds in a file what the question costs, and charges it (`bot.loops.maintenance`)
 
 Left to others: whether the budget allows it (`bot.turn.budget`), recording it (`bot.turn.ledger_entries`).
 """
@@ -38,7 +39,7 @@ async def complete(
     lost: list[Attempt] = []
     began = time.monotonic()
     try:
-        async with waiting():
+        async with waiting(_question(request, budget)):
             completion = await provider.complete(replace(request, on_broken_off=lost.extend), on_text)
     except asyncio.CancelledError:
         if not lost and budget is not None:
@@ -60,6 +61,14 @@ async def complete(
     if completion.attempts:
         completion = replace(completion, attempts=_with_costs(completion.attempts, request, budget))
     return _counted(completion, request, budget)
+
+
+def _question(request: Request, budget: Budget | None) -> Attempt | None:
+    """The question, with what it costs even if nobody sees the answer; None: nothing, as far as known."""
+    if budget is None:
+        return None
+    asked = budget.broken_off(request.model, input_tokens=_tokens(request), seconds=0, max_output_tokens=0)
+    return asked if asked is not None and asked.cost_usd else None
 
 
 def failed_attempts(error: ProviderError) -> tuple[Attempt, ...]:

@@ -172,6 +172,25 @@ async def test_an_answer_of_no_use_is_paid_whatever_becomes_of_the_next(world: W
         assert is_refused(world)
 
 
+@pytest.mark.parametrize("how", ["killed", "stopped in good order"])
+async def test_a_question_in_which_aldis_dies_is_paid(world: World, how: str) -> None:
+    """The vendor bills it, and nobody sees the answer: the next process counts it once, by an estimate, for whoever
+    asked, and asks again only if that leaves something.
+    """
+    world.model.latency_seconds = 10 * WAIT_SECONDS
+    budget = {**ITS_PRICE, "BUDGET__PERSON_DAY_USD": "0.00001"}
+    async with started("run", settings=world.settings | budget, folder=world.folder) as process:
+        await world.signal.connected()
+        await world.signal.deliver(message("Well?"))
+        await eventually(lambda: len(world.model.requests) == 1)
+        await (process.kill() if how == "killed" else process.terminate())
+    for _ in range(2):
+        async with running(world, **budget):
+            await eventually(lambda: is_refused(world))
+            assert "\nEstimated: the cost of 1 answer here." in await world.asked(ALICE, "/usage")
+    assert len(world.model.requests) == 1
+
+
 def is_refused(world: World) -> bool:
     """Whether the person has heard that their budget is used up."""
     return any(sent.text == phrases.BUDGET_PERSON_DAY.text for sent in world.signal.sent)

@@ -1,11 +1,13 @@
 """What was worked at when a process died is known to the next one, and nothing else is."""
 
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from store import working
-from store.working import Working
+from store.working import OpenCall, Working
 
 
 @pytest.fixture
@@ -23,6 +25,33 @@ def test_what_is_begun_and_not_ended_is_left(file: Path) -> None:
     died.end(-3)
     died.end(-3)
     assert Working(file).left == {7, 11}
+
+
+def test_what_is_asked_and_not_answered_is_left(file: Path) -> None:
+    """With what it costs, however little, and whatever a model is called; the work beside it is kept until it is
+    recorded itself.
+    """
+    died = Working(file)
+    died.begin(7)
+    long, free = (
+        OpenCall(turn=7, provider=name, model=name * 30, cost_usd=cost)
+        for name, cost in (("mödel", Decimal("0.012")), ("x", Decimal("1e-15")))
+    )
+    answered = died.ask(replace(long, turn=8))
+    died.ask(long)
+    died.answer(answered)
+    died.ask(replace(free, turn=9))
+    found = Working(file)
+    assert {(call.turn, call.provider, call.cost_usd) for call in found.unanswered} == {
+        (7, "mödel", Decimal("0.012")),
+        (9, "x", Decimal("1e-9")),
+    }
+    assert all(("mödel" * 30).startswith(call.model) for call in found.unanswered if call.turn == 7)
+    found.settle_calls()
+    after = Working(file)
+    assert (after.left, after.unanswered) == ({7}, ())
+    after.settle()
+    assert Working(file).left == frozenset()
 
 
 def test_a_process_that_ends_leaves_nothing(file: Path) -> None:

@@ -16,7 +16,7 @@ from tests.waiting import eventually
 
 def maintenance_of(store: Store, clock: SetClock, **every: Any) -> Maintenance:
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    return Maintenance(store, clock, Revisions(store, clock, turns, deletes_answers=False), **every)
+    return Maintenance(store, clock, Revisions(store, clock, turns, deletes_answers=False), turns.charges, **every)
 
 
 async def arrive(store: Store, sent_at: int) -> None:
