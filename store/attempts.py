@@ -21,80 +21,23 @@ replacement still edits it.
 import json
 import logging
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from datetime import datetime
 
 from store.errors import Damaged
-from store.proofs import Proofs, ReceiptReach, SendAttempt, prove
+from store.proofs import BEHIND_MS, KeptReceipt, Proofs, SendAttempt, UnnamedAttempt, prove_receipts
 from store.records import Confirmation, ConversationId, Copy, OutboxId, TurnId
 from store.repository import AT_ONCE, Repository, millis
 
 _log = logging.getLogger(__name__)
 
-_BEHIND_MS = 1000
-"""How far the clock of the bridge, which names the messages, may be behind ours."""
 _AHEAD_MS = 60_000
-"""How far it may be ahead; a receipt for a later name confirms nothing that went out."""
+"""How far the clock of the bridge may be ahead of ours; a receipt for a later name confirms nothing that went out."""
 _UNANSWERED = 2**62
 """The `open_until` of an attempt that the bridge has not answered yet."""
 _MAX_RECEIPTS = 512
 _MAX_RECEIPTS_OF_ONE = 32
 """How many receipts that prove nothing yet are kept, in all and per person: no more sends than that are in doubt."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Receipt:
-    """One message that somebody has received."""
-
-    name: int
-    person: bytes
-    """The handle of their direct chat."""
-    ahead_ms: int
-    """How far own time was ahead of the machine's clock when it came."""
-    came_at: int
-    """In own time."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Unnamed:
-    """An attempt whose name is unknown."""
-
-    attempt: SendAttempt
-    conversation: int
-    handle: bytes
-    in_group: bool
-    begun_at: int
-    until: int | None
-    """When it can have got its name at the latest; None: it still can."""
-    listed_at: int | None
-    """When the bridge last listed the members of its group; None: never."""
-    ahead_ms: int
-    """How far own time was ahead of the machine's clock when it began."""
-
-    def span(self, receipt: _Receipt) -> tuple[int, int]:
-        """Returns when the message was named if this is it: earliest and latest, as the clock may have been set."""
-        by = self.ahead_ms, receipt.ahead_ms
-        return receipt.name + min(by), receipt.name + max(by)
-
-    def may_be(self, receipt: _Receipt) -> bool:
-        """Whether it can have got the name of the receipt."""
-        earliest, latest = self.span(receipt)
-        began_before = self.begun_at <= receipt.came_at and self.begun_at - _BEHIND_MS <= latest
-        return began_before and (self.until is None or earliest <= self.until)
-
-    def reaches(self, receipt: _Receipt, left_at: dict[tuple[int, bytes], int | None]) -> bool | None:
-        """Whether the author of the receipt received it, if the receipt means it; None: unknown.
-
-        `left_at` tells for members of groups when they left.
-        """
-        if not self.in_group:
-            return self.handle == receipt.person
-        earliest, latest = self.span(receipt)
-        here = self.conversation, receipt.person
-        if here in left_at and ((left := left_at[here]) is None or left >= earliest):
-            return True
-        # Somebody missing from an earlier list may have joined since.
-        return None if self.listed_at is None or self.listed_at < latest else False
 
 
 class Attempts(Repository):
@@ -289,7 +232,7 @@ class Attempts(Repository):
             "(SELECT 1 FROM attempts INDEXED BY attempts_open JOIN outbox ON outbox.id = outbox_id "
             "WHERE attempts.sent_at IS NULL AND attempts.begun_at - 2 * ?2 <= ended_at "
             "AND (settled_at IS NULL OR max(settled_at, coalesce(open_until, 0)) + ?3 >= reactions.begun_at))",
-            (millis(now), _BEHIND_MS, _AHEAD_MS),
+            (millis(now), BEHIND_MS, _AHEAD_MS),
         )
         return self.value(
             "INSERT INTO reactions (chat, in_group, begun_at, ahead_ms) VALUES (?, ?, ?, ?) RETURNING id",
@@ -376,12 +319,12 @@ class Attempts(Repository):
         )
         return tuple(sorted(name for name, items in meanings.items() if item in items and items.isdisjoint(here)))
 
-    def _receipts(self) -> list[_Receipt]:
+    def _receipts(self) -> list[KeptReceipt]:
         """Returns the kept receipts."""
         rows = self.rows("SELECT target, person, ahead_ms, came_at FROM receipts ORDER BY target")
-        return [_Receipt(*row) for row in rows]
+        return [KeptReceipt(*row) for row in rows]
 
-    def _proofs(self, receipts: Collection[_Receipt], now: datetime) -> Proofs:
+    def _proofs(self, receipts: Collection[KeptReceipt], now: datetime) -> Proofs:
         """Works out what the receipts prove."""
         unnamed = self._unnamed_attempts(now)
         left_at = {
@@ -390,17 +333,9 @@ class Attempts(Repository):
                 "SELECT conversation_id, person, left_at FROM members WHERE person IN (SELECT person FROM receipts)"
             )
         }
-        reaches: dict[int, list[ReceiptReach]] = {}
-        for receipt in receipts:
-            told = {one.attempt.id: one.reaches(receipt, left_at) for one in unnamed if one.may_be(receipt)}
-            reach = ReceiptReach(
-                known=frozenset(attempt for attempt, is_for in told.items() if is_for),
-                possible=frozenset(attempt for attempt, is_for in told.items() if is_for is None),
-            )
-            reaches.setdefault(receipt.name, []).append(reach)
-        return prove([one.attempt for one in unnamed], reaches)
+        return prove_receipts(unnamed, receipts, left_at)
 
-    def _unnamed_attempts(self, now: datetime) -> list[_Unnamed]:
+    def _unnamed_attempts(self, now: datetime) -> list[UnnamedAttempt]:
         """Returns the unnamed attempts and reactions, oldest first; reactions have negative ids.
 
         A reaction ends with the answer of the bridge, whose clock may be a little ahead.
@@ -421,7 +356,7 @@ class Attempts(Repository):
             "LEFT JOIN rosters ON rosters.conversation_id = conversations.id WHERE name IS NULL"
         )
         return [
-            _Unnamed(
+            UnnamedAttempt(
                 attempt=SendAttempt(
                     id=row[0],
                     item=row[1],
@@ -433,14 +368,14 @@ class Attempts(Repository):
                 handle=row[4],
                 in_group=bool(row[5]),
                 begun_at=row[6],
-                until=None if row[7] is None else row[7] + (_BEHIND_MS if row[0] < 0 else 0),
+                until=None if row[7] is None else row[7] + (BEHIND_MS if row[0] < 0 else 0),
                 listed_at=row[8],
                 ahead_ms=row[9],
             )
             for row in rows
         ]
 
-    def _fitting(self, confirmation: Confirmation, unnamed: Collection[_Unnamed]) -> list[_Receipt]:
+    def _fitting(self, confirmation: Confirmation, unnamed: Collection[UnnamedAttempt]) -> list[KeptReceipt]:
         """Returns receipts for those names that an attempt can have got which went to this person, or may have."""
         if not unnamed or not confirmation.names:
             return []
@@ -455,7 +390,7 @@ class Attempts(Repository):
         latest = came_at + _AHEAD_MS
         fitting = {
             receipt.name: receipt
-            for receipt in (_Receipt(name, person, ahead_ms, came_at) for name in confirmation.names)
+            for receipt in (KeptReceipt(name, person, ahead_ms, came_at) for name in confirmation.names)
             if any(
                 one.may_be(receipt) and one.span(receipt)[0] <= latest and one.reaches(receipt, left_at) is not False
                 for one in unnamed

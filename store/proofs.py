@@ -9,6 +9,9 @@ mean the same two sends prove both. What stays open may become clear when more r
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+BEHIND_MS = 1000
+"""How far the clock of the bridge, which names the messages, may be behind ours."""
+
 _MAX_MATCHED = 64
 """The most connected names to match; if there are more, somebody invents them, and only unambiguous ones count."""
 
@@ -24,6 +27,61 @@ class SendAttempt:
     """Whether it is still unknown if the item went out."""
     is_pending: bool
     """Whether its name may still become known, after which it cannot be mistaken for another."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReceipt:
+    """One message that somebody has received."""
+
+    name: int
+    person: bytes
+    """The handle of their direct chat."""
+    ahead_ms: int
+    """How far own time was ahead of the machine's clock when it came."""
+    came_at: int
+    """In own time."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnnamedAttempt:
+    """An attempt whose name is unknown."""
+
+    attempt: SendAttempt
+    conversation: int
+    handle: bytes
+    in_group: bool
+    begun_at: int
+    until: int | None
+    """When it can have got its name at the latest; None: it still can."""
+    listed_at: int | None
+    """When the bridge last listed the members of its group; None: never."""
+    ahead_ms: int
+    """How far own time was ahead of the machine's clock when it began."""
+
+    def span(self, receipt: KeptReceipt) -> tuple[int, int]:
+        """Returns when the message was named if this is it: earliest and latest, as the clock may have been set."""
+        by = self.ahead_ms, receipt.ahead_ms
+        return receipt.name + min(by), receipt.name + max(by)
+
+    def may_be(self, receipt: KeptReceipt) -> bool:
+        """Whether it can have got the name of the receipt."""
+        earliest, latest = self.span(receipt)
+        began_before = self.begun_at <= receipt.came_at and self.begun_at - BEHIND_MS <= latest
+        return began_before and (self.until is None or earliest <= self.until)
+
+    def reaches(self, receipt: KeptReceipt, left_at: Mapping[tuple[int, bytes], int | None]) -> bool | None:
+        """Whether the author of the receipt received it, if the receipt means it; None: unknown.
+
+        `left_at` tells for members of groups when they left.
+        """
+        if not self.in_group:
+            return self.handle == receipt.person
+        earliest, latest = self.span(receipt)
+        here = self.conversation, receipt.person
+        if here in left_at and ((left := left_at[here]) is None or left >= earliest):
+            return True
+        # Somebody missing from an earlier list may have joined since.
+        return None if self.listed_at is None or self.listed_at < latest else False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,6 +119,23 @@ class _Clue:
 
     name: int
     attempts: set[int]
+
+
+def prove_receipts(
+    unnamed: Collection[UnnamedAttempt],
+    receipts: Iterable[KeptReceipt],
+    left_at: Mapping[tuple[int, bytes], int | None],
+) -> Proofs:
+    """Returns what the receipts prove about the unnamed attempts; `left_at` as in `UnnamedAttempt.reaches`."""
+    reaches: dict[int, list[ReceiptReach]] = {}
+    for receipt in receipts:
+        told = {one.attempt.id: one.reaches(receipt, left_at) for one in unnamed if one.may_be(receipt)}
+        reach = ReceiptReach(
+            known=frozenset(attempt for attempt, is_for in told.items() if is_for),
+            possible=frozenset(attempt for attempt, is_for in told.items() if is_for is None),
+        )
+        reaches.setdefault(receipt.name, []).append(reach)
+    return prove([one.attempt for one in unnamed], reaches)
 
 
 def prove(attempts: Sequence[SendAttempt], receipts: Mapping[int, Collection[ReceiptReach]]) -> Proofs:
