@@ -1,6 +1,6 @@
-"""A sandbox for tests: real cells, forked from one process for all tests of a worker, as in one Aldis.
+"""A sandbox for tests: real cells, forked from one process for all tests of a worker, as in a single Aldis.
 
-It loads what opens files, and the modules of `tests` that do what no such module does.
+It loads the modules that open files, and those of `tests` that do what none of these does.
 """
 
 from bot.media.sandbox import MODULES, Sandbox, Zygote

@@ -1,4 +1,6 @@
-"""What holds for every test: an empty environment of settings, no socket beyond loopback, a clock that stands still."""
+"""Fixtures and rules for all tests: no settings in the environment, no sockets beyond loopback, a clock that stands
+still.
+"""
 
 import itertools
 import logging

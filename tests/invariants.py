@@ -1,4 +1,4 @@
-"""What always holds of a conversation: the history invariant."""
+"""The history invariant, which holds for every conversation."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The names under which settings can be given, for tests that look for them in files and sentences."""
+"""The names of all settings, for tests that search for them in files and sentences."""
 
 from bot.settings import known_variables
 

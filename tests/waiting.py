@@ -1,8 +1,8 @@
-"""How tests wait: until something holds. How fast the machine is decides nothing.
+"""How tests wait: until a condition holds, so that the speed of the machine does not matter.
 
-A deadline in a test is one of three things. It ends a test that hangs: `WAIT_SECONDS`. It is given to Aldis because it
-wants one: `DEADLINE_SECONDS`. Or it is what the test is about: then it is short, and stands against somebody who never
-answers, so that a slow machine changes nothing.
+A deadline in a test is one of three things: it ends a test that hangs (`WAIT_SECONDS`); Aldis needs one
+(`DEADLINE_SECONDS`); or it is what the test is about. Then it is short, and runs against somebody who never answers, so
+that a slow machine changes nothing.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A double of Anthropic's Messages API: speaks its wire over loopback and refuses what the real one refuses.
+"""A double of Anthropic's Messages API on loopback, which refuses what the real one refuses.
 
     async with AnthropicServer() as server:
         server.scripted(think() + call("get_weather", {"place": "Oslo"}), say("It is cold."))

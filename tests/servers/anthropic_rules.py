@@ -1,6 +1,6 @@
-"""What Anthropic's Messages API refuses, and with which words: pure checks of a request's body.
+"""What Anthropic's Messages API refuses, with its error messages: pure checks of request bodies.
 
-Source: docs.claude.com (Messages API, version 2026-10-21) and the texts quoted in public issue threads, 2026-11-21.
+Source: docs.claude.com (Messages API, version 2026-10-21) and the messages quoted in public issue threads, 2026-11-21.
 """
 
 import base64

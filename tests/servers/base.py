@@ -1,4 +1,4 @@
-"""What all doubles of the outside share: a real HTTP server on loopback that remembers what it was asked."""
+"""The base of all doubles of the outside: a real HTTP server on loopback that records its requests."""
 
 import asyncio
 import json

@@ -1,7 +1,7 @@
-"""Brave Search: the web, the news and the context of pages, with pages of our own.
+"""A double of Brave Search: web, news and page context, with pages of our own.
 
-Refuses what the real one refuses, in its shapes (api-dashboard.search.brave.com, 2026-11-21): a missing key header and
-a bad key are both 422, as are a query or a count out of range.
+Refuses what the real one refuses, in the same form (api-dashboard.search.brave.com, 2026-11-21): a missing key header
+and a bad key are both 422, as are a query or a count out of range.
 """
 
 from dataclasses import dataclass, field

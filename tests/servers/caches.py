@@ -1,22 +1,21 @@
-"""How the vendors' prompt caches bill: what of a prompt was read from them, and what was written to them.
+"""How the vendors' prompt caches bill: which part of a prompt is read from them, and which is written.
 
-A prompt is a row of blocks; a prefix of it is known by the digest of all that stands in it. The time is `now`, which
-whoever drives the double sets: nothing waits here. Four bytes are a token: of what the model reads, words and results
-without the JSON around them, and four tokens for each block's role and end.
+A prompt is a list of blocks; a prefix of it is identified by a digest of its content. Time is `now`, which the test
+sets, so nothing waits here. Four bytes count as a token: of what the model reads, words and results without the JSON
+around them, plus four tokens for the role and end of each block.
 
-Anthropic: an entry is written where a block is marked (`cache_control`), at most four times; it is found again at a
-mark or up to 20 blocks before it; it lives 5 minutes or an hour, each read gives it its life again; what is shorter
-than the model's least is not kept, silently; a mark of an hour must not come after one of 5 minutes; tools come before
-the system prompt, and that before the messages; another `tool_choice` makes those unknown.
+Anthropic: entries are written at marked blocks (`cache_control`), at most four, and found again at a mark or up to 20
+blocks before it. They live 5 minutes or an hour, renewed by each read. Entries below the minimum of the model are
+silently not kept. A mark of an hour must not follow one of 5 minutes. Tools come before the system prompt, and that
+before the messages; another `tool_choice` invalidates the messages.
 Source: platform.claude.com, "Prompt caching" and "Tool use with prompt caching", 2026-11-22.
 
-OpenAI before gpt-5.6: prefixes are found by themselves from 1,024 tokens on in steps of 128, writing costs nothing,
-and they live up to 24 hours (`prompt_cache_retention`, the default where an organisation keeps data at all).
-From gpt-5.6 on, in the mode `explicit`: found and written exactly at the marks (`prompt_cache_breakpoint`), the latest
-four are written, the latest 80 looked up; they live 30 minutes or 12 hours at least, and no longer here.
-Requests with another `prompt_cache_key` come to another machine. Writing costs 1.25 times the price for either life;
-a price of its own for 12 hours was not found.
-Source: developers.openai.com, "Prompt caching", and the package openai 3.54.0, 2026-11-22.
+OpenAI before gpt-5.6: prefixes are found automatically from 1,024 tokens on in steps of 128; writing is free, and they
+live up to 24 hours (`prompt_cache_retention`, the default if an organisation keeps data at all). From gpt-5.6 on, in
+the mode `explicit`: entries are found and written exactly at the marks (`prompt_cache_breakpoint`); the latest four are
+written, the latest 80 looked up. They live at least 30 minutes or 12 hours, and here no longer. Requests with another
+`prompt_cache_key` go to another machine. Writing costs 1.25 times the price for either lifetime; a separate price for
+12 hours was not found. Source: developers.openai.com, "Prompt caching", and the package openai 3.54.0, 2026-11-22.
 """
 
 import hashlib

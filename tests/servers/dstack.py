@@ -1,10 +1,10 @@
-"""The guest agent of dstack as a container meets it: JSON over HTTP on a unix socket, with quotes that nobody signed.
+"""A double of dstack's guest agent as seen from a container: JSON over HTTP on a unix socket, with unsigned quotes.
 
 Answers and refuses as the real one (Dstack-TEE/dstack at 312dc60, 2026-08-07: `agent_rpc.proto`, `rpc_service.rs`,
-`ra-rpc/src/rocket_helper.rs`, `cc-eventlog`): bytes are hexadecimal, report data of more than 64 bytes and methods that
-there are not are refused with 400 and `{"error": ...}`, JSON is only read as such where the request says so. Its
-quotes have the layout of those that were recorded from hardware there (`dstack/verifier/fixtures`): version 4, the
-application's register over the event log, then the report data. What stands where a signature would be is no signature.
+`ra-rpc/src/rocket_helper.rs`, `cc-eventlog`): bytes are hexadecimal; report data of more than 64 bytes and unknown
+methods are refused with 400 and `{"error": ...}`; JSON is only parsed if the request declares it. Its quotes have the
+layout of those recorded from hardware there (`dstack/verifier/fixtures`): version 4, the application's register over
+the event log, then the report data. The bytes in the place of a signature are none.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
-"""Frames as signal-cli writes them: what the doubles of both bridges deliver.
+"""Builds frames as signal-cli writes them, for the doubles of both bridges to deliver.
 
-Every builder gives one whole frame, `{"envelope": {...}, "account": ...}`, with a `sent_at` that no other frame of the
-process has. Optional lists are absent when empty and unknown fields are null, as signal-cli has it.
+Every builder returns a complete frame, `{"envelope": {...}, "account": ...}`, with a `sent_at` that is unique in the
+process. Optional lists are absent when empty and unknown fields are null, as in signal-cli.
 
 Source: signal-cli 0.14.6, `org.asamk.signal.json` (2026-11-21).
 """

@@ -1,7 +1,7 @@
-"""A site with feeds of our own: RSS and Atom that a test fills, and feeds that are made to hurt.
+"""A site with feeds of our own: RSS and Atom that a test fills, and hostile feeds.
 
-Answers as servers of feeds do (RFC 9110, 2026-11): a conditional request with the marks of the present content is a 304
-with an empty body; the marks are compared byte by byte, so one that does not come back as it went out never fits.
+Answers as feed servers do (RFC 9110, 2026-11): a conditional request with the validators of the present content gets a
+304 with an empty body. Validators are compared byte by byte, so a changed one never matches.
 """
 
 import hashlib

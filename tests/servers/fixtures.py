@@ -1,4 +1,4 @@
-"""Doubles as fixtures: `weather = fixture_of(OpenMeteo)` in a test module starts one for each test that asks for it."""
+"""Doubles as fixtures: `weather = fixture_of(OpenMeteo)` in a test module starts one for each test that uses it."""
 
 from collections.abc import AsyncGenerator, Callable
 from typing import TypeVar

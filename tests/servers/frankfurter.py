@@ -1,7 +1,7 @@
-"""Frankfurter's second version: rates of our own against the euro.
+"""A double of Frankfurter's API v2, with rates of our own against the euro.
 
 Answers and refuses as the real one (lineofflight/frankfurter, `lib/versions/v2.rb`, 2026-11-22): rows for `/v2/rates`,
-422 for a parameter that it does not know or cannot read, 404 elsewhere, both with `status` and `message`.
+422 for unknown or unreadable parameters, 404 elsewhere, both with `status` and `message`.
 """
 
 from dataclasses import dataclass, field

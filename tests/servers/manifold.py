@@ -1,7 +1,7 @@
-"""Manifold's API with questions of our own.
+"""A double of Manifold's API, with questions of our own.
 
-Answers and refuses as the real one (docs.manifold.markets/api, 2026-11-21): a list leaves out answers and descriptions,
-an id that nobody uses is a 404 with a message.
+Answers and refuses as the real one (docs.manifold.markets/api, 2026-11-21): lists leave out answers and descriptions;
+an unknown id is a 404 with a message.
 """
 
 from dataclasses import dataclass, field

@@ -1,15 +1,15 @@
-"""An MCP server without the SDK, over standard input and output, that is as bad as it is told to be; up in no time.
+"""An MCP server without the SDK over standard input and output, as bad as its first argument says; starts at once.
 
-python mcp_rough.py plain   FILE    `echo`, `post`, `die`, `hold` as they say; its process id goes into FILE
-python mcp_rough.py flood   FILE    likewise, but it answers calls with 20 MB that are no line
-python mcp_rough.py heap    FILE    likewise, but it answers calls with 9 MB of texts without a letter
-python mcp_rough.py stuck   FILE    likewise, but a call is the last thing that it hears, and it minds no SIGTERM
-python mcp_rough.py silent  FILE    says nothing, does not mind that its input ends, and has started another process
-python mcp_rough.py hostile FILE    lists tools that nobody should be shown as they are
-python mcp_rough.py babble  FILE    writes what is no message, words of a person in it
-python mcp_rough.py ping    FILE    lists its tools, then wants to be answered again and again, and hears nothing
-python mcp_rough.py chat    FILE    likewise, but it tells of its progress again and again
-python mcp_rough.py drone   FILE    likewise, but in messages of 9 MB
+python mcp_bad_server.py plain   FILE    has `echo`, `post`, `die` and `hold`; writes its process id into FILE
+python mcp_bad_server.py flood   FILE    like plain, but answers calls with 20 MB that are no line
+python mcp_bad_server.py heap    FILE    like plain, but answers calls with 9 MB of empty texts
+python mcp_bad_server.py stuck   FILE    like plain, but hears nothing after a call, and ignores SIGTERM
+python mcp_bad_server.py silent  FILE    says nothing, ignores the end of its input, and has started another process
+python mcp_bad_server.py hostile FILE    lists tools that nobody should be shown unchanged
+python mcp_bad_server.py babble  FILE    writes what is no message, with words of a person in it
+python mcp_bad_server.py ping    FILE    lists its tools, then wants answers again and again, and hears nothing
+python mcp_bad_server.py chat    FILE    the same, but reports progress again and again
+python mcp_bad_server.py drone   FILE    the same, but in messages of 9 MB
 """
 
 import itertools

@@ -1,5 +1,5 @@
-"""A real MCP server as a process of its own, by the SDK: `python mcp_lamps.py` over standard input and output, or
-`python mcp_lamps.py PORT` over streamable HTTP.
+"""A real MCP server as a process of its own, by the SDK: `python mcp_server.py` over standard input and output, or
+`python mcp_server.py PORT` over streamable HTTP.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""MediaWiki's action API as Wikipedia runs it: articles by title or by search, with articles of our own.
+"""A double of MediaWiki's action API as Wikipedia runs it: articles of our own by title or by search.
 
-A title that nobody has written about is a page that is `missing`, one that cannot be is `invalid` (mediawiki.org,
-2026-11-21); the other errors are `tests.servers.wikimedia`'s.
+A title without an article is a page that is `missing`, an impossible title is `invalid` (mediawiki.org, 2026-11-21);
+the other errors come from `tests.servers.wikimedia`.
 """
 
 import re

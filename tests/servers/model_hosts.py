@@ -1,4 +1,4 @@
-"""What servers of models at home, and resellers, tell of a model besides its name, each in its own shape.
+"""What local model servers and resellers tell about a model besides its name, each in its own form.
 
 Source, 2026-11-23: vLLM's `ModelCard` (github.com/vllm-project/vllm, entrypoints/openai); llama.cpp's tools/server
 README (`GET /props`, `GET /v1/models`), answers of b8681 as mvysny.github.io/llama-server-endpoints shows them, and of

@@ -1,7 +1,7 @@
-"""Open-Meteo, geocoding, forecast and air on one address, with places and weather of our own.
+"""A double of Open-Meteo: geocoding, forecast and air quality at one address, with places and weather of our own.
 
-Refuses what the real one refuses, in its words (open-meteo/open-meteo, 2026-11-21): parameters out of range, unknown
-variables, a missing or wrong key on the customer host, more than one request at a time.
+Refuses what the real one refuses, with its messages (open-meteo/open-meteo, 2026-11-21): parameters out of range,
+unknown variables, a missing or wrong key on the customer host, more than one request at a time.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A double of OpenAI's two APIs, chat completions and responses: speaks their wires, refuses what they refuse.
+"""A double of OpenAI's two APIs, chat completions and responses, which refuses what they refuse.
 
     async with OpenAIServer() as server:
         server.scripted(call("get_weather", {"place": "Oslo"}), say("It is cold."))

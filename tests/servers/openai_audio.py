@@ -1,8 +1,8 @@
-"""OpenAI's audio endpoints: recordings become the words of a test, and words a sound.
+"""A double of OpenAI's audio endpoints: recordings become words given by the test, and words become a sound.
 
-Refuses what the real ones refuse, in their shapes (OpenAI's API reference and live answers, 2026-08-21): a form without
-a file name, with a field it does not know or without a model; a container that it does not take, told by content and
-never by name, raw AAC among them; more than 25 MB; a text of more than 4,096 characters; a missing key.
+Refuses what the real ones refuse, in the same form (OpenAI's API reference and live answers, 2026-08-21): a form
+without a file name or model, or with an unknown field; an unsupported container, recognized by content and never by
+name, such as raw AAC; more than 25 MB; a text of more than 4,096 characters; a missing key.
 """
 
 from dataclasses import dataclass, field

@@ -1,10 +1,10 @@
-"""OpenAI's images endpoint: descriptions become one small picture.
+"""A double of OpenAI's images endpoint: every description becomes the same small picture.
 
-Refuses what the real one refuses, in its shapes (OpenAI's API reference and openai SDK 3.54.0, 2026-11-21): a missing
-or wrong key, parameters that it does not know (`response_format` among them), a model that is none of its own or
-retired, more than ten pictures, a description of more than 32,000 characters, sizes that are no multiples of 16,
-subjects that its rules forbid. `local=True` makes it one of the compatible servers (LocalAI, vLLM-Omni, SD servers):
-any key, any model, and the picture by `url` unless `b64_json` is asked for.
+Refuses what the real one refuses, in the same form (OpenAI's API reference and openai SDK 3.54.0, 2026-11-21): a
+missing or wrong key, unknown parameters (including `response_format`), an unknown or retired model, more than ten
+pictures, a description of more than 32,000 characters, sizes that are no multiples of 16, forbidden subjects.
+`local=True` makes it one of the compatible servers (LocalAI, vLLM-Omni, SD servers): any key, any model, and the
+picture by `url` unless `b64_json` is requested.
 """
 
 import base64

@@ -1,6 +1,6 @@
-"""What OpenAI's APIs refuse, and with which words: pure checks of the bodies of chat completions and responses.
+"""What OpenAI's APIs refuse, with their error messages: pure checks of the bodies of chat completions and responses.
 
-Source: platform.openai.com (API reference) and the exact texts quoted in public issue threads, 2026-11-21.
+Source: platform.openai.com (API reference) and the exact messages quoted in public issue threads, 2026-11-21.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""A scripted model that knows no tools and plays along in words: writes its calls, and reads tools and results as text.
+"""A scripted model without tool support: it writes its calls as text, and reads tools and results as text.
 
-Written after what such a model is told, not with the code that tells it.
+Written from the instructions that such a model gets, not with the code that produces them.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""Perplexity's Search API with pages of our own, in the shapes of docs.perplexity.ai (2026-11-21).
+"""A double of Perplexity's Search API with pages of our own, after docs.perplexity.ai (2026-11-21).
 
-A wrong key may come as a page of its proxy; the endpoints of Sonar, which has ended, answer 403.
+A wrong key can be answered by a page of its proxy; the endpoints of the discontinued Sonar answer 403.
 """
 
 from dataclasses import dataclass, field

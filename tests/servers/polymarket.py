@@ -1,7 +1,7 @@
-"""Polymarket's Gamma API with events of our own.
+"""A double of Polymarket's Gamma API, with events of our own.
 
-Answers and refuses as the real one (docs.polymarket.com, 2026-11-21): `q` is required, lists come as JSON inside texts,
-numbers as texts or numbers, a slug that nobody uses is a 404.
+Answers and refuses as the real one (docs.polymarket.com, 2026-11-21): `q` is required, lists are JSON within texts,
+numbers are texts or numbers, and an unknown slug is a 404.
 """
 
 import json

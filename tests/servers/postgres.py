@@ -1,7 +1,7 @@
-"""A real PostgreSQL server, from Debian's package: made anew in a folder of its own, gone at the end.
+"""A real PostgreSQL server from Debian's package, created in a folder of its own and deleted at the end.
 
-It listens on a socket in its folder, where everyone is trusted, and on a port of the loopback, where a password is
-wanted. It never syncs: nothing in it has to last.
+It listens on a socket in its folder, where everyone is trusted, and on a loopback port, which requires a password. It
+never syncs, as nothing in it has to last.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """The profile and the user name of the account, as Signal's server and signal-cli keep them.
 
-Seen with signal-cli 0.13.14 and signal-cli-rest-api a08db23 on a mock of Signal's server (2026-11-23). Source for what
-later versions say otherwise: signal-cli 0.14.6, `ManagerImpl.setUsername`.
+Observed with signal-cli 0.13.14 and signal-cli-rest-api a08db23 on a mock of Signal's server (2026-11-23). Source for
+differences in later versions: signal-cli 0.14.6, `ManagerImpl.setUsername`.
 """
 
 import base64

@@ -1,7 +1,7 @@
-"""What a scripted model says, free of any vendor: `tests.servers.anthropic` and `.openai` put it on their wires.
+"""The answers of a scripted model, independent of vendors; `tests.servers.anthropic` and `.openai` encode them.
 
-An answer is put together with `+`: `think("hm") + say("I look.") + call("get_weather", {"place": "Oslo"})`; several
-calls side by side are `call(...) + call(...)`.
+Answers are composed with `+`: `think("hm") + say("I look.") + call("get_weather", {"place": "Oslo"})`; parallel calls
+are `call(...) + call(...)`.
 """
 
 import asyncio

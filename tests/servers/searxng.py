@@ -1,4 +1,4 @@
-"""A SearXNG instance with results of our own; refuses as searx/webapp.py does (2026-11-21)."""
+"""A double of a SearXNG instance, with results of our own; refuses as searx/webapp.py does (2026-11-21)."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,7 @@
-"""SerpApi with pages of our own, in the shapes of serpapi.com (2026-11-21).
+"""A double of SerpApi with pages of our own, after serpapi.com (2026-11-21).
 
-A wrong key is a 401, a query that is missing or a parameter out of range a 400, and a search that finds nothing a 200
-with an error in it.
+A wrong key is a 401, a missing query or a parameter out of range a 400, and a search without results a 200 that
+contains an error.
 """
 
 from dataclasses import dataclass, field

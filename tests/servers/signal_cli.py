@@ -1,20 +1,20 @@
-"""The double of signal-cli's own daemon: what is received goes to whoever listens, JSON-RPC calls go out.
+"""A double of signal-cli's daemon: received messages go to its listeners, JSON-RPC calls send messages.
 
-It keeps what the real one keeps and refuses what the real one refuses: messages wait at "Signal's server" until
-somebody listens; unknown accounts, methods and parameters are errors; a send is recorded with a timestamp of its own.
-And it loses what the real one loses. It fetches one message at a time, and has acknowledged it before anybody has it:
+It keeps what the real one keeps and refuses what the real one refuses: messages wait on "Signal's server" until
+somebody listens; unknown accounts, methods and parameters are errors; each send is recorded with its own timestamp. It
+also loses what the real one loses, which fetches one message at a time and acknowledges it before anybody has it:
 
     Signal's server --fetched, acknowledged--> in hand --handed on--> whoever listens at that moment, or nobody: `lost`
 
     --socket, --tcp    lines of JSON; a listener's end of file unsubscribes at once (`_Connection`)
-    --http             server-sent events; a listener that is gone is noticed at the first write that fails, which is
-                       the first after a reset and the second after a mere close, or at a keep-alive; what is written
-                       to it until then is lost (`_EventStream`)
+    --http             server-sent events; a vanished listener is noticed by the first write that fails (the first
+                       after a reset, the second after a plain close) or by a keep-alive; everything written to it
+                       until then is lost (`_EventStream`)
 
-All three are open side by side; `way` says which of them `url` names.
+All three are open at the same time; `way` says which of them `url` names.
 
 Source: signal-cli 0.14.6, `org.asamk.signal.http`, `org.asamk.signal.jsonrpc` and `ManagerImpl`, read on 2026-11-22;
-resets and closes behind signal-cli 0.13.14, seen on 2026-11-24.
+resets and closes of signal-cli 0.13.14, observed on 2026-11-24.
 """
 
 import asyncio

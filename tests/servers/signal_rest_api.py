@@ -1,11 +1,10 @@
-"""The double of signal-cli-rest-api (mode json-rpc): a websocket and a webhook in, plain HTTP out.
+"""A double of signal-cli-rest-api (mode json-rpc): receives by websocket and webhook, sends by plain HTTP.
 
 It loses what the real one loses: frames that arrive while nobody is connected, every third of a `burst` unless a
-webhook holds it up, and what the webhook does not take at its first and only try. One reader serves everything that
-comes from signal-cli: while a post to the webhook is not answered, no call that signal-cli has to answer is
-(`RECEIVE_WEBHOOK_URL`). Every failure of signal-cli is a 400 with some text, and of the list of identities a 500. It
-takes requests with fields that it does not know, as the real one does; they stand in `unknown_fields`, for they are
-mistakes of ours.
+webhook slows it down, and what the webhook does not accept at the first and only attempt. One reader handles everything
+from signal-cli, so while a post to the webhook is unanswered, so is every call that signal-cli has to answer
+(`RECEIVE_WEBHOOK_URL`). Every failure of signal-cli is a 400 with some text, or a 500 for the list of identities. Like
+the real one, it accepts requests with unknown fields; they are recorded in `unknown_fields`, as they are our mistakes.
 
 Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client.go`, `src/client/jsonrpc2.go`,
 `src/client/attachment.go` and `src/utils/textstyleparser.go`, commit a08db23; the same built and run, in front of a

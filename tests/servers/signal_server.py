@@ -1,7 +1,6 @@
-"""What the doubles of the two bridges to Signal share: the people behind them, and what went out to them.
+"""The common part of the doubles of both Signal bridges: the people behind them, and what was sent to them.
 
-A test builds `tests.servers.signal_cli.SignalCli` or `tests.servers.signal_rest_api.SignalRestApi` and uses either in
-the same words:
+A test uses `tests.servers.signal_cli.SignalCli` and `tests.servers.signal_rest_api.SignalRestApi` in the same way:
 
     async with SignalCli() as server:
         await server.deliver(message("hi"))       # frames come from tests.servers.envelopes

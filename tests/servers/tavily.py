@@ -1,7 +1,7 @@
-"""Tavily's search, with pages of our own.
+"""A double of Tavily's search, with pages of our own.
 
-Refuses what the real one refuses, in its shapes (docs.tavily.com, 2026-11-21): no key or a wrong one is a 401, a field
-that it does not know or a value out of range a 400; the keyless mode has an envelope of its own.
+Refuses what the real one refuses, in the same form (docs.tavily.com, 2026-11-21): a missing or wrong key is a 401, an
+unknown field or a value out of range a 400; the keyless mode has its own envelope.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The doubles' caches bill as the vendors say that theirs do."""
+"""The doubles' caches bill as the vendors document."""
 
 from typing import Any
 

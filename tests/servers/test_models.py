@@ -1,4 +1,4 @@
-"""The doubles of the models refuse what the real services refuse, so that they cannot rot into yes-men."""
+"""The doubles of the models refuse what the real services refuse, so that they cannot degrade into yes-men."""
 
 import copy
 import io

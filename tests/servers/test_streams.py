@@ -1,4 +1,4 @@
-"""The doubles stream as the services do: every event is one that the vendors' own packages know, in their order."""
+"""The doubles stream as the services do: the vendors' own packages know every event, and the order is theirs."""
 
 from collections.abc import AsyncIterator
 from typing import Any, cast

@@ -1,11 +1,11 @@
-"""MediaWiki's action API as Wikimedia runs it: what both doubles of Wikipedia share, and who may ask how often.
+"""MediaWiki's action API as Wikimedia runs it: the common part of both doubles of Wikipedia, with its rate limits.
 
-Source: mediawiki.org, 2026-11-21: every error but those of who may ask is a 200 with `error` in the body.
+Source: mediawiki.org, 2026-11-21: every error but those of access and rate is a 200 with `error` in the body.
 
 Source: the User-Agent policy and the API usage guidelines of foundation.wikimedia.org, and "Wikimedia APIs/Rate limits"
-of mediawiki.org, 2026-11-22: a User-Agent is required and may not be that of a library (403); a client that says how
-whoever runs it can be reached has 200 requests a minute, any other 10. Seen so by others on 2026-09-19: of 14 requests
-at once 10 were answered and 4 refused with 429 and a Retry-After of 18 to 39 seconds
+of mediawiki.org, 2026-11-22: a User-Agent is required and must not be that of a library (403); a client that tells how
+to reach its operator has 200 requests a minute, any other 10. Reported on 2026-09-19: of 14 simultaneous requests 10
+were answered and 4 refused with 429 and a Retry-After of 18 to 39 seconds
 (https://github.com/ProfessionalWiki/MediaWiki-MCP-Server/issues/625).
 """
 

@@ -1,4 +1,4 @@
-"""MediaWiki's action API with articles of our own, which every search finds. Its errors are those of Wikimedia."""
+"""A double of MediaWiki's action API whose articles are found by every search. Its errors are those of Wikimedia."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,9 +1,9 @@
-"""X's API v2, recent search, with posts of our own.
+"""A double of X's API v2, recent search, with posts of our own.
 
-Refuses what the real one refuses, in its shapes (docs.x.com, 2026-11-21): a missing token, a query that is empty,
-longer than 512 characters, of operators that it does not have, or of nothing that finds by itself; fewer than 10 or
-more than 100 posts; a start more than seven days ago; parameters that it does not know. `credits` is how many posts are
-paid for. A search finds every post that holds one of the query's words.
+Refuses what the real one refuses, in the same form (docs.x.com, 2026-11-21): a missing token; a query that is empty,
+longer than 512 characters, with unknown operators, or with nothing that finds posts by itself; fewer than 10 or more
+than 100 posts; a start more than seven days ago; unknown parameters. `credits` is the number of posts paid for. A
+search finds every post that contains one of the query's words.
 """
 
 import re

@@ -1,1 +1,1 @@
-"""A campaign: the suites of AgentDojo as MCP servers of Aldis, and a model that obeys whoever it read last."""
+"""A campaign with the suites of AgentDojo as MCP servers of Aldis, and a model that obeys whatever it read last."""

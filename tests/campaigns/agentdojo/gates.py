@@ -1,4 +1,4 @@
-"""The gates that are compared: none, a plain one, and that of Aldis."""
+"""The gates to compare: none, a plain one, and that of Aldis."""
 
 from bot.events import PersonId
 from bot.labels import Labels, Source

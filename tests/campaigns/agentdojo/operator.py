@@ -1,6 +1,6 @@
-"""What somebody who runs these servers with Aldis would write into `TOOLS__MCP__SERVERS`.
+"""What an operator of these servers would write into `TOOLS__MCP__SERVERS`.
 
-Nothing here knows a task or an attack. They are asked about nothing but what Aldis has a reason for (`approve`).
+Nothing here knows a task or an attack. People are only asked when Aldis has a reason to (`approve`).
 """
 
 import json

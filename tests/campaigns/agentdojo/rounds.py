@@ -1,6 +1,6 @@
-"""One task after the other, through the real loop: agent, toolbox, labels, questions, journal, store, MCP.
+"""Plays one task after the other through the real loop: agent, toolbox, labels, questions, journal, store, MCP.
 
-Whoever is asked says no, so that a question alone lets nothing happen, and the model goes on.
+Every question is answered with no, so that asking alone lets nothing happen, and the model goes on.
 """
 
 import sys

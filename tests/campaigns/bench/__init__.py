@@ -1,11 +1,11 @@
-"""The benchmark of Aldis: `make bench`, or `python -m tests.campaigns.bench`. It measures and prints; it never fails by
-a time.
+"""The benchmark of Aldis: `make bench`, or `python -m tests.campaigns.bench`. It measures and prints; no time makes it
+fail.
 
-__main__  what is measured, in order     figures   the table and the JSON
-blocks    turns measured in a process    children  processes of their own, driven from here
-aldis     Aldis as a subject             plain     the hand-written loop beside it
-installed that, as an installed one begins
-double    the model, in a process whose CPU is not counted
-upkeep    the longest steps of a store that holds much
-bill      what the turns cost at several rhythms, with caches as vendors bill them
+__main__  the measurements, in order     figures   the table and the JSON
+blocks    turns measured in a process    children  child processes, driven from here
+aldis     Aldis as a subject             plain     a hand-written loop for comparison
+installed the same, started like an installed Aldis
+double    the model, in a process whose CPU time is not counted
+upkeep    the longest steps of a large store
+bill      the cost of turns at several rhythms, with caches as vendors bill them
 """

@@ -1,9 +1,8 @@
-"""The bill: what fifty turns cost, as a share of sending everything again each time, at several rhythms.
+"""The cost of fifty turns at several rhythms, as a share of the cost without caches.
 
-Aldis as it comes, with all of its tools, before doubles whose caches bill as the vendors do (`tests.servers.caches`).
-A tool is called in every second turn. The time between the messages passes on the doubles' clocks and in the times
-that the messages bear, so nothing waits. Every request counts, those for summaries, too; answers cost the same either
-way and are left out.
+Runs Aldis with all default tools against doubles whose caches bill as the vendors do (`tests.servers.caches`). Every
+second turn calls a tool. The time between messages passes only on the doubles' clocks and in the messages' timestamps,
+so nothing waits. All requests count, including those for summaries; answers cost the same either way and are left out.
 """
 
 import tempfile

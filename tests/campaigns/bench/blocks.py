@@ -1,7 +1,7 @@
-"""Blocks of turns, taken and measured inside the process of a subject: CPU, time, memory.
+"""Blocks of turns, run and measured within the process of a subject: CPU, time, memory.
 
-A subject answers questions (`Ask`). It serves blocks that come as lines of JSON on standard input and writes what it
-measured as lines of JSON on standard output; both end with the input.
+A subject answers questions (`Ask`). It reads blocks as lines of JSON from standard input and writes its measurements as
+lines of JSON to standard output, until the input ends.
 """
 
 import asyncio

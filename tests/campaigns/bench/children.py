@@ -1,4 +1,4 @@
-"""Processes of their own, driven from the benchmark by lines: what one costs is not mixed with what another does."""
+"""Child processes driven by the benchmark line by line, so that the cost of one is not mixed with that of another."""
 
 import asyncio
 import json

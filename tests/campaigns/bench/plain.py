@@ -1,4 +1,4 @@
-"""The hand-written loop that Aldis is measured against: what one writes in an afternoon with the SDK as it comes.
+"""The hand-written loop that Aldis is compared with: what one writes in an afternoon with the plain SDK.
 
 One process, one SQLite file, messages kept as JSON, the last twenty turns sent with each question, a tool that is a
 plain function. A commit for the question and one for what came of it: after a crash in between the question is there

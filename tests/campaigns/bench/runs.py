@@ -1,4 +1,4 @@
-"""What is measured: each function takes processes under way and gives figures. A `Size` says how much of it."""
+"""The measurements: each function takes running processes and returns figures. A `Size` sets the amount."""
 
 import statistics
 import sys

@@ -1,8 +1,8 @@
-"""The longest steps of the store: what is done to all of it, or to a long conversation, and how long others wait then.
+"""The longest steps of the store: operations on all of it or on a long conversation, and how long others wait
+meanwhile.
 
-A store holds so many messages, a question and its answer a turn: half of them in one conversation, the others in fifty.
-Beside each deed a read of nothing is asked for again and again; the longest that one of these takes is how long a turn
-would have waited for the store.
+The store has a given number of messages, a question and its answer per turn: half in one conversation, the others in
+fifty. Beside each operation an empty read is repeated; the longest of these reads is how long a turn would have waited.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The audit: what must hold after a round, each property with its count and with what breaks it.
+"""The audit: the properties that must hold after a round, each with its count and its violations.
 
 Left to others: the properties of what was sent (`sends`) and of what was asked (`calls`).
 """

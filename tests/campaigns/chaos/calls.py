@@ -1,8 +1,8 @@
 """The audit of what was asked: no finished model call is paid for again, and no finished lookup is made again.
 
-From outside one knows that a completion was written down when something is seen that comes after that: the next
-question of its turn, a lookup that it asked for, the answer going out. One that had arrived but was not written down
-when its life was killed is asked for again, at most once a life.
+From outside, a completion is known to be recorded once something follows it: the next question of its turn, a lookup
+that it asked for, the answer going out. One that had arrived but was not recorded when its life was killed is requested
+again, at most once per life.
 """
 
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""What is left in the store when all lives are over: the only module here that knows its insides."""
+"""Reads what is left in the store when all lives are over. Only this module knows its tables."""
 
 import sqlite3
 from collections import defaultdict

@@ -1,8 +1,8 @@
-"""What happened around a message that went wrong, line by line: material for whoever looks for the reason.
+"""Prints what happened around a message that went wrong, line by line, to help find the reason.
 
-Shown is what went out to its chat, to its people and to other groups that they are in, for a receipt of theirs may have
-been taken for that of any of these; the sends as the store has them in the end, what Aldis wrote of them to its log,
-and what receipts came meanwhile. Times are in seconds from the first send; names are shown by their last digits.
+Shows what went out to its chat, to its people and to other groups that they are in, as their receipts may have been
+taken for any of these; the sends as finally stored; what Aldis logged about them; and the receipts that came meanwhile.
+Times are in seconds from the first send; names are shown by their last digits.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Fuzzing: seeded input that nobody would think of, and what must hold of it all the same.
+"""Fuzzing: seeded input that nobody would think of, and what must hold for it all the same.
 
     python -m tests.campaigns.fuzz                                      every target, a long round each
     python -m tests.campaigns.fuzz envelopes --seed 7 --from 812 --count 1   the example that a failure named, alone

@@ -4,7 +4,7 @@
                    ^  '-- house: the same loops, turns and store as in production
                    '-- timeline: virtual time; crashes: the steps at which Aldis dies
 
-One seed is one story: who writes what and when, how the outside fails, where Aldis dies. Nothing waits for real,
+One seed is one story: who writes what and when, how the outside fails, where Aldis dies. Nothing really waits and
 nothing is left to chance, so a seed that breaks a promise breaks it again. `python -m tests.campaigns.simulation` plays
 long rounds.
 """

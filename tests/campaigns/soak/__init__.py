@@ -1,10 +1,10 @@
-"""The soak: Aldis as a real process under many conversations for minutes, one of them stubborn, and then an audit.
+"""The soak test: runs Aldis as a real process with many conversations for minutes, one of them stubborn, and audits it.
 
     python -m tests.campaigns.soak --conversations 200 --seconds 180 --seed 1
 
-Between doubles of Signal and of a model people write at random, alone and in groups. The model takes its time. There is
-a warm-up, a phase in which all conversations are alike, and a phase in which one is stubborn: its model never answers,
-so that each of its turns ends by its time-out, its sends are slow, and it keeps on writing all the same.
+People write at random, alone and in groups, with doubles of Signal and of a slow model. After a warm-up comes a phase
+in which all conversations are alike, and one in which one is stubborn: its model never answers, so each of its turns
+times out, its sends are slow, and it still keeps writing.
 
 letters   who has written what, and when   phones    Signal, with the times     mind    the model, slow or silent
 apart     the process, out of reach of Ctrl-C   beats     how its loop turns, and where it stands still
@@ -13,11 +13,11 @@ rounds    a whole round, from the start to the end of the process    record    w
 conversations   who was answered when, and how much of the waiting was not the model's
 audit     the properties, each with its count   figures   what was measured, for people
 
-`WORKER__CONVERSATIONS_AT_ONCE` is above the number of conversations here and no limit is ever reached: what a message
-waits beyond the time that the model takes for its conversation is Aldis's own doing, or the machine's. That excess is
-compared within the round alone: late messages with early ones, those beside the stubborn conversation with those
-before. A machine that is too slow for the load makes it grow; ask for fewer conversations then.
+`WORKER__CONVERSATIONS_AT_ONCE` exceeds the number of conversations here and no limit is ever reached, so the time that
+a message waits beyond the model's time is due to Aldis or the machine. That excess is compared only within the round:
+late messages with early ones, those beside the stubborn conversation with those before. It grows on a machine that is
+too slow for the load; use fewer conversations there.
 
-What a seed repeats: who writes what, after which pauses, and how long the model takes for it. What it cannot repeat is
-which messages come during a turn and are taken together in the next.
+A seed repeats who writes what, after which pauses, and how long the model takes. It cannot repeat which messages come
+during a turn and are answered together in the next.
 """
