@@ -1,16 +1,15 @@
-"""Asking the services of the outside, within bounds: time, size, tries. The only home of httpx in tools.
+"""An HTTP client for outside services, with bounds on time, size and retries.
 
-    Http.get_json  -> JsonAnswer     whatever the status; the caller knows what its service means by it
-    Http.ask_json  -> JsonAnswer     likewise, for a question that is sent as JSON
-    Http.post_form -> JsonAnswer     likewise, for a file that is sent in a form
-    Http.post_json -> BytesAnswer    likewise, for services that answer with a file
-                   -> ToolError      there is no answer that can be read
+    Http.get_json  -> JsonAnswer     whatever the status; callers know what their service means by it
+    Http.ask_json  -> JsonAnswer     the same, for a question sent as JSON
+    Http.post_form -> JsonAnswer     the same, for a file sent in a form
+    Http.post_json -> BytesAnswer    the same, for services that answer with a file
+                   -> ToolError      there is no readable answer
 
-What holds for every request: one total deadline, retries included; at most 2 MB, counted after decompression, which is
-bounded too; no redirects, no proxies of the environment, no cookies; an address and a key appear in no error and in no
-log.
+Every request has one total deadline, including retries, and at most 2 MB, counted before and after decompression. There
+are no redirects, no proxies from the environment and no cookies. No error or log contains an address or a key.
 
-Source: httpx 0.28.1, whose own time-outs are per read and whose decoders are not bounded: a gzip of 1 MB made
+Source: httpx 0.28.1, whose own timeouts are per read and whose decoders are not bounded: a gzip of 1 MB made
 `client.get()` take 2.1 GB (measured 2026-11-21).
 """
 
@@ -36,24 +35,24 @@ from tools.errors import Disabled, RateLimited, TimedOut, TooLarge, ToolError, U
 from tools.reachability import why_unreachable
 
 MAX_BODY_BYTES = 2_000_000
-"""The most that one answer may hold, before and after decompression."""
+"""The limit of an answer, before and after decompression."""
 
 MAX_JSON_MEMBERS = 100_000
-"""The most commas and brackets in an answer's JSON: 2 MB of empty objects took 5 seconds and 400 MB to read
+"""The most commas and brackets in the JSON of an answer: parsing 2 MB of empty objects took 5 seconds and 400 MB
 (measured 2026-11-22)."""
 
 MAX_PAUSE_SECONDS = 3.0
-"""How long a service may ask us to wait before the retry; for a longer wait there is none."""
+"""The longest wait before a retry; if a service asks for more, there is no retry."""
 
 _MAX_CONNECTIONS = 1000
-"""To all services together: with a few, one service that hangs keeps everybody from all others."""
+"""For all services together: with only a few, one service that hangs would block all others."""
 
 _Parsed = TypeVar("_Parsed")
 
 _BEFORE_ANYTHING_IS_SENT = (httpx.ConnectError, httpx.LocalProtocolError, httpx.UnsupportedProtocol)
 _TRIES = 3
-"""For a service that is unavailable (503); one that wants fewer requests, or cannot be reached, is asked twice."""
-_MIN_PAUSE_SECONDS = 0.3  # before a retry that nobody gave a time for; up to twice as long by chance
+"""For a service that is unavailable (503); after a 429, or if it cannot be reached, there are two tries."""
+_MIN_PAUSE_SECONDS = 0.3  # before a retry without a given time; up to twice as long at random
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,29 +66,29 @@ class FormFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Answer:
-    """What every answer has."""
+    """The common part of all answers."""
 
     status: int
     headers: Mapping[str, str]
-    """By lower-case name; of several of one name the values joined by a comma."""
+    """Headers by lower-case name; repeated values are joined by commas."""
 
     @property
     def ok(self) -> bool:
-        """Whether the status is a success (2xx); even then a service may tell of an error in the body."""
+        """Whether the status is a success (2xx); the body may still report an error."""
         return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BytesAnswer(_Answer):
-    """What a service answered, as it came."""
+    """A raw answer."""
 
     body: bytes
 
     def as_json(self, service: str) -> "JsonAnswer":
-        """The same, read as the JSON of `service`: for answers that are larger than the usual ones may be.
+        """Parses the body as JSON; for answers above the usual limit. `service` is the name for errors.
 
         Raises:
-            Unavailable: a success that breaks the rules of JSON.
+            Unavailable: a success that is not valid JSON.
         """
         answer = JsonAnswer(status=self.status, headers=self.headers, body=_json_or_none(self.body, self.headers))
         if answer.ok and answer.body is None:
@@ -99,14 +98,14 @@ class BytesAnswer(_Answer):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JsonAnswer(_Answer):
-    """What a service answered."""
+    """A JSON answer."""
 
     body: Any
-    """The JSON, strictly read: no NaN, no infinity; None where an answer that is no success is no JSON."""
+    """The JSON, parsed strictly: no NaN, no infinity; None if an unsuccessful answer has no JSON."""
 
     @property
     def retry_after_seconds(self) -> float | None:
-        """What the header Retry-After asks for, in seconds; None where it is missing or a date."""
+        """The wait that the header Retry-After asks for; None if it is missing or a date."""
         try:
             seconds = float(self.headers.get("retry-after", ""))
         except ValueError:
@@ -114,10 +113,10 @@ class JsonAnswer(_Answer):
         return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
     def parse(self, kind: type[_Parsed], service: str) -> _Parsed:
-        """The body as a `kind`, which is a model of pydantic or a tuple of such.
+        """Validates the body as `kind`, a pydantic model or a tuple of such.
 
         Raises:
-            Unavailable: the body is something else.
+            Unavailable: the body does not match.
         """
         try:
             return _adapter(kind).validate_python(self.body)
@@ -125,7 +124,7 @@ class JsonAnswer(_Answer):
             raise Unavailable(f"{service} answers something that cannot be read.") from error
 
     def refusal(self, service: str) -> ToolError:
-        """The usual meaning of a status that is no success, for a caller that knows nothing better."""
+        """Returns the usual error for an unsuccessful status, for callers that know nothing better."""
         if self.status == HTTPStatus.TOO_MANY_REQUESTS:
             wait_seconds = self.retry_after_seconds
             when = "" if wait_seconds is None else f"; ask again in {wait_seconds:.0f} seconds"
@@ -141,11 +140,11 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 Pause = Callable[[JsonAnswer], float | None]
-"""How many seconds to wait before the next try; None where asking again would change nothing."""
+"""Returns how many seconds to wait before the next try; None if a retry would change nothing."""
 
 
 def usual_pause(answer: JsonAnswer) -> float | None:
-    """After 429 and 503 what Retry-After says if that is short, else a moment; None after everything else."""
+    """After 429 and 503, returns a short Retry-After or else a moment; None after everything else."""
     if answer.status not in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
         return None
     asked = answer.retry_after_seconds
@@ -155,26 +154,26 @@ def usual_pause(answer: JsonAnswer) -> float | None:
 
 
 def bearer(key: SecretStr | None) -> dict[str, str]:
-    """The header that carries a key; no header where there is no key."""
+    """Returns the header for a key; no header without a key."""
     return {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
 
 
 def no_pause(answer: JsonAnswer) -> float | None:
-    """Never ask again: for callers that pace and repeat by themselves."""
+    """Never retries, for callers that pace and retry themselves."""
     del answer
 
 
 class Http:
-    """A client for JSON; `async with` opens and closes its connections, which all tools share."""
+    """An HTTP client whose connections all tools share; `async with` opens and closes them."""
 
     def __init__(self, user_agent: str) -> None:
-        """`user_agent` names Aldis and how to reach its operator: some services answer others less often."""
+        """`user_agent` names Aldis and how to reach its operator; some services limit other clients more."""
         self._user_agent = user_agent
         self._client: httpx.AsyncClient | None = None
         self._places: dict[str, asyncio.Semaphore] = {}
 
     async def __aenter__(self) -> Self:
-        # At INFO httpx logs every address with its query: what people ask, and keys of services that want them there.
+        # At INFO, httpx logs every address with its query, which contains people's words and the keys of some services.
         for name in ("httpx", "httpcore"):
             logging.getLogger(name).setLevel(logging.WARNING)
         self._client = _new_client(self._user_agent)
@@ -185,7 +184,7 @@ class Http:
         await client.aclose()
 
     def places(self, service: str, at_once: int) -> asyncio.Semaphore:
-        """The places at a service that wants few requests at once, shared by all tools that ask it."""
+        """Returns a semaphore for a service that wants few simultaneous requests, shared by all tools that use it."""
         return self._places.setdefault(service, asyncio.Semaphore(at_once))
 
     async def get_json(
@@ -198,13 +197,13 @@ class Http:
         headers: Mapping[str, str] | None = None,
         pause: Pause = usual_pause,
     ) -> JsonAnswer:
-        """Ask by GET; when the connection fails, or as `pause` says, once more within the same deadline.
+        """Sends a GET request; retries if the connection fails, or as `pause` says, within the same deadline.
 
-        `service` is what errors call it, `timeout_seconds` the time for everything.
+        `service` is the name for errors, `timeout_seconds` the time for everything.
 
         Raises:
-            TimedOut: no whole answer came in time.
-            Unavailable: no connection, twice; or an answer that breaks the rules of HTTP or, with a success, of JSON.
+            TimedOut: no complete answer came in time.
+            Unavailable: two failed connections, or an answer that is not valid HTTP or, with a success, not valid JSON.
             TooLarge: the answer is longer than `MAX_BODY_BYTES`.
         """
         request = self._request("GET", url, service, params=params, headers=headers)
@@ -220,7 +219,7 @@ class Http:
         headers: Mapping[str, str] | None = None,
         pause: Pause = usual_pause,
     ) -> JsonAnswer:
-        """Ask by POST with a JSON object, for questions that change nothing; otherwise as `get_json`.
+        """Sends a JSON object by POST, for questions that change nothing; otherwise like `get_json`.
 
         Raises:
             TimedOut, Unavailable, TooLarge: as `get_json`.
@@ -238,7 +237,7 @@ class Http:
         timeout_seconds: float,
         headers: Mapping[str, str] | None = None,
     ) -> JsonAnswer:
-        """Send a form whose field `file` is the file. Once only: what is sent may be paid for.
+        """Sends a form with the file in the field `file`, only once, as the request may cost money.
 
         Raises:
             TimedOut, Unavailable, TooLarge: as `get_json`.
@@ -258,11 +257,12 @@ class Http:
         max_bytes: int,
         headers: Mapping[str, str] | None = None,
     ) -> BytesAnswer:
-        """Send a JSON object to a service that answers with a file, or with JSON that holds one (`as_json`), of at most
-        `max_bytes`. Once only, as `post_form`.
+        """Sends a JSON object to a service that answers with a file, or with JSON that contains one (`as_json`).
+
+        The answer has at most `max_bytes`. Sends only once, like `post_form`.
 
         Raises:
-            BrokenOff, TimedOut: nobody knows what the service has done.
+            BrokenOff, TimedOut: what the service has done is unknown.
             Unavailable, TooLarge: as `get_json`.
         """
         request = self._request("POST", url, service, json=body, headers={"Accept": "*/*", **(headers or {})})
@@ -320,16 +320,16 @@ class Http:
 
 
 class Unreachable(Unavailable):
-    """The connection failed, so asking again may help."""
+    """The connection failed; a retry may help."""
 
 
 class BrokenOff(Unreachable):
-    """The connection failed when it stood already: the service may have got the request and done what it asks for."""
+    """An open connection failed: the service may have received and carried out the request."""
 
 
 @asynccontextmanager
 async def _in_time(service: str, timeout_seconds: float) -> AsyncGenerator[None]:
-    """The deadline of everything inside; passing it is `TimedOut`."""
+    """Sets a deadline for the context; passing it raises `TimedOut`."""
     try:
         async with asyncio.timeout(timeout_seconds):
             yield
@@ -339,7 +339,7 @@ async def _in_time(service: str, timeout_seconds: float) -> AsyncGenerator[None]
 
 @functools.cache
 def trust() -> ssl.SSLContext:
-    """Whose certificates count; read once, for it takes a tenth of a second."""
+    """Returns the trusted certificates, loaded once because that takes a tenth of a second."""
     return httpx.create_ssl_context(trust_env=False)
 
 
@@ -357,13 +357,13 @@ def _new_client(user_agent: str) -> httpx.AsyncClient:
 
 
 async def decompress(chunks: AsyncIterator[bytes], encoding: str, *, service: str, max_bytes: int) -> bytes:
-    """The whole body, decompressed piece by piece, with never more than `max_bytes` (at least 1) of it in memory.
+    """Returns the whole body, decompressed piece by piece, with at most `max_bytes` (at least 1) of it in memory.
 
-    `encoding` is what Content-Encoding says, "" where that is missing; `service` is what errors call the server.
+    `encoding` is the header Content-Encoding, "" if missing; `service` is the name for errors.
 
     Raises:
         TooLarge: the body is longer than `max_bytes`, before or after decompression.
-        Unavailable: it is packed in a way that was not asked for, or broken.
+        Unavailable: its encoding was not asked for, or is broken.
     """
     encoding = encoding.strip().lower()
     if encoding not in {"", "identity", "gzip", "x-gzip"}:
@@ -387,16 +387,14 @@ async def decompress(chunks: AsyncIterator[bytes], encoding: str, *, service: st
 
 
 def _json_or_none(body: bytes, headers: Mapping[str, str]) -> Any:
-    """The JSON that a body holds; None where the header calls it something else, it breaks JSON's rules or has far too
-    many members.
-    """
+    """Parses a JSON body; None if its content type is another, it is invalid, or it has far too many members."""
     if "json" not in headers.get("content-type", "json").partition(";")[0].lower():
         return None
     if sum(map(body.count, (b",", b"[", b"{"))) > MAX_JSON_MEMBERS:
         return None
     try:
         read = json.loads(body.decode("utf-8-sig"), parse_float=_finite, parse_constant=_finite)
-        if b"\\ud" in body.lower():  # services cut texts within an emoji: no half character can be encoded
+        if b"\\ud" in body.lower():  # services cut texts within an emoji, and lone surrogates cannot be encoded
             return json.loads(json.dumps(read, ensure_ascii=False).encode(errors="replace"))
     except (ValueError, RecursionError):
         return None
@@ -404,7 +402,7 @@ def _json_or_none(body: bytes, headers: Mapping[str, str]) -> Any:
 
 
 def _finite(number: str) -> float:
-    """The number; JSON as Python reads it knows NaN and infinity, which nothing behind us can bear."""
+    """Parses a number; Python's JSON accepts NaN and infinity, which nothing here can handle."""
     if not math.isfinite(value := float(number)):
         raise ValueError("not a finite number")
     return value

@@ -1,10 +1,9 @@
-"""Brave Search: the web and the news, for operators with a key.
+"""Brave Search: web and news, with a key.
 
-Its `context` mode asks for the passages of pages that matter, ready for a model, in the place of snippets; the price is
-the same.
+Its `context` mode returns relevant passages of pages instead of snippets, for the same price.
 
 Source: api-dashboard.search.brave.com documentation and github.com/brave/brave-search-skills, 2026-11-21. Brave's terms
-forbid storing results beyond the moment: they are kept in memory only, for minutes.
+only allow transient storage of results: they are kept in memory for minutes.
 """
 
 import asyncio
@@ -26,20 +25,20 @@ from tools.search.options import Mode, SearchOptions
 MAX_QUERY_CHARS = 400
 MAX_QUERY_WORDS = 50
 
-# The slowest plan takes one request a second; what the key really allows is learned from the first answer.
+# The slowest plan allows one request a second; the first answer tells what the key really allows.
 SLOWEST_INTERVAL_SECONDS = 1.1
 
 _CONTEXT_CHARS = 1_500
 _CONTEXT_TOKENS = 4_096  # of all passages together
 _FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
-# Brave's own codes: all that it takes, and those that differ from ISO 639-1.
+# Brave's own codes: all supported ones, and those that differ from ISO 639-1.
 _LANGUAGE_CODES = (
     "ar bg bn ca cs da de el en es et eu fi fr gl gu he hi hr hu is it kn ko lt lv ml mr ms nl pa pl ro ru sk sl sr sv"
     " ta te th tr uk vi"
 )
 _LANGUAGES = frozenset(_LANGUAGE_CODES.split())
 _OTHER_LANGUAGES = {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans"}
-_MAX_HOLD_SECONDS = 5.0  # a window that opens later is a month's: ask and let Brave refuse
+_MAX_HOLD_SECONDS = 5.0  # windows that open later are monthly: ask, and let Brave refuse
 
 
 class _Result(SearchRow):
@@ -58,9 +57,9 @@ class _Web(BaseModel):
 
 class _Answer(BaseModel):
     web: _Web | None = None
-    """Missing when nothing on the web matches."""
+    """Missing if nothing on the web matches."""
     results: tuple[_Result, ...] = ()
-    """Of the news."""
+    """The results for news."""
 
 
 class _Passages(BaseModel):
@@ -71,7 +70,7 @@ class _Passages(BaseModel):
 
 class _Source(BaseModel):
     age: tuple[str, ...] | None = None
-    """In words, as a date, in days."""
+    """The age in words, as a date, and in days."""
 
 
 class _Grounding(BaseModel):
@@ -84,7 +83,7 @@ class _Context(BaseModel):
 
 
 class Brave(SearchBackend):
-    """Searches the web and the news, or passages of pages, at the pace that the key allows."""
+    """Searches web and news, or passages of pages, at the pace that the key allows."""
 
     name = "Brave Search"
     cost_usd = Decimal("0.005")  # $5 for 1,000 requests, of which $5 a month are free (dashboard, 2026-09)
@@ -93,12 +92,12 @@ class Brave(SearchBackend):
     def __init__(
         self, options: SearchOptions, http: Http, *, interval_seconds: float = SLOWEST_INTERVAL_SECONDS
     ) -> None:
-        """`interval_seconds` is the pace until Brave has told its own."""
+        """`interval_seconds` is the pace until Brave tells its own."""
         super().__init__(options, http)
         self._pace = _Pace(interval_seconds)
 
     async def _ask(self, query: Query) -> JsonAnswer:
-        """Ask in turn; once more where we were only too fast."""
+        """Queries at the right pace; retries once if it was too fast."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 answer = await self._ask_once(query)
@@ -130,7 +129,7 @@ class Brave(SearchBackend):
         return hits(read.web.results if read.web else read.results)
 
     def _refusal(self, answer: JsonAnswer) -> ToolError:
-        """The code says more than the status: a refused key is a 422."""
+        """Prefers the code to the status, as a refused key is a 422."""
         match _code(answer):
             case "QUOTA_LIMITED":
                 return RateLimited("Brave Search: the plan's quota is used up.")
@@ -143,7 +142,7 @@ class Brave(SearchBackend):
 
 
 def _question(query: Query, mode: Mode) -> tuple[str, dict[str, str]]:
-    """The endpoint's path, and the parameters that it takes."""
+    """Returns the path of the endpoint and its parameters."""
     params = {
         "q": with_operators(query, max_chars=MAX_QUERY_CHARS, max_words=MAX_QUERY_WORDS),
         "count": str(query.count),
@@ -158,13 +157,13 @@ def _question(query: Query, mode: Mode) -> tuple[str, dict[str, str]]:
         return "news/search", params
     if mode == "context":
         bounds = {"maximum_number_of_urls": str(query.count), "maximum_number_of_tokens": str(_CONTEXT_TOKENS)}
-        # Unlike its sisters this endpoint leaves nothing out unless it is asked to.
+        # Unlike the others, this endpoint filters nothing by default.
         return "llm/context", params | bounds | {"safesearch": "moderate"}
     return "web/search", params | {"text_decorations": "false", "result_filter": "web"}
 
 
 class _Pace:
-    """When the next request may start."""
+    """Spaces out requests."""
 
     def __init__(self, interval_seconds: float) -> None:
         self._interval_seconds = interval_seconds
@@ -173,14 +172,14 @@ class _Pace:
         self._line = asyncio.Lock()
 
     async def turn(self) -> None:
-        """Wait for one's turn."""
+        """Waits until the next request is allowed."""
         now = asyncio.get_running_loop().time
         async with self._line:
             await asyncio.sleep(max(self._last_at + self._interval_seconds, self._held_until) - now())
             self._last_at = now()
 
     def learn(self, answer: JsonAnswer) -> None:
-        """Take the pace from the answer's headers, and hold while a short window is used up."""
+        """Takes the pace from the answer's headers, and waits while a short window is used up."""
         for limit, remaining, reset_seconds in _windows(answer.headers):
             if reset_seconds > _MAX_HOLD_SECONDS:
                 continue
@@ -190,10 +189,10 @@ class _Pace:
 
 
 def _windows(headers: Mapping[str, str]) -> Iterator[tuple[float, float, float]]:
-    """Limit, requests that remain and seconds until it opens again, of each window that limits anything.
+    """Yields limit, remaining requests and seconds until reset of each window that limits anything.
 
-    The headers list one figure a window. A limit of 0 is no limit: with pay-as-you-go the month's is 0, remaining 0,
-    and would otherwise look like a wait of weeks after every request.
+    The headers list one figure per window. A limit of 0 is no limit: with pay-as-you-go, the monthly limit and the
+    remaining requests are 0, which would otherwise look like a wait of weeks after every request.
     """
     names = ("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset")
     for window in zip_longest(*(headers.get(name, "").split(",") for name in names), fillvalue=""):
@@ -213,7 +212,7 @@ def _passages(read: _Context) -> Iterator[SearchRow]:
 
 
 def _code(answer: JsonAnswer) -> str:
-    """Brave's word for the error, in either of the two shapes that it uses; empty where there is none."""
+    """Returns Brave's error code, in either of its two formats; empty if there is none."""
     match answer.body:
         case {"error": {"code": str(code)}}:
             return code

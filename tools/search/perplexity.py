@@ -1,6 +1,6 @@
-"""Perplexity's Search API: the web, with passages of the pages, for operators with a key.
+"""Perplexity's Search API: web search with passages of the pages, with a key.
 
-Sonar, its answers in the shape of chat completions, ended on 2026-09-27; this is the search behind it.
+This is the search behind Sonar, whose chat completions ended on 2026-09-27.
 
 Source: docs.perplexity.ai (openapi) and github.com/perplexityai/perplexity-py, 2026-11-21.
 """
@@ -37,7 +37,7 @@ class Perplexity(SearchBackend):
     key_variable = "PERPLEXITY_API_KEY"
 
     def takes(self, query: Query) -> bool:
-        """See `SearchBackend`: no news, and sites either only or left out."""
+        """See `SearchBackend`: no news, and sites can be either required or excluded."""
         return not (query.is_news or (query.sites and query.without_sites))
 
     async def _ask(self, query: Query) -> JsonAnswer:

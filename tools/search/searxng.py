@@ -1,7 +1,7 @@
-"""SearXNG: the web through an instance that the operator runs, which may stand on a private address.
+"""SearXNG: web search through the operator's own instance, which can have a private address.
 
-Source: searxng/searxng `searx/webapp.py`, `searx/webutils.py` and docs.searxng.org, 2026-11-21. Public instances
-mostly forbid programs, so there is no default address.
+Source: searxng/searxng `searx/webapp.py`, `searx/webutils.py` and docs.searxng.org, 2026-11-21. Most public instances
+forbid programs, so there is no default address.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class _Answer(BaseModel):
 
 
 class SearXNG(SearchBackend):
-    """Searches what the engines behind a SearXNG of your own find."""
+    """Searches through your own SearXNG."""
 
     name = "SearXNG"
 

@@ -1,9 +1,9 @@
-"""SerpApi: what Google finds, on the web and in the news, for operators with a key.
+"""SerpApi: Google's results for web and news, with a key.
 
-The key travels in the address, since there is no other way; `tools.http` tells nobody an address.
+The key can only be sent in the address; `tools.http` never shows addresses.
 
 Source: serpapi.com documentation (google-light, google, google-news-light) and github.com/serpapi/serpapi-python,
-2026-11-21. What a search costs is the plan's matter.
+2026-11-21. The cost of a search depends on the plan.
 """
 
 from collections.abc import Iterator
@@ -30,17 +30,17 @@ class _Answer(BaseModel):
     organic_results: tuple[_Result, ...] = ()
     news_results: tuple[_Result, ...] = ()
     error: str | None = None
-    """With a success: that nothing was found, or that the search failed."""
+    """In a success: nothing was found, or the search failed."""
 
 
 class SerpApi(SearchBackend):
-    """Searches what Google finds."""
+    """Searches Google."""
 
     name = "SerpApi"
     key_variable = "SERPAPI_API_KEY"
 
     def takes(self, query: Query) -> bool:
-        """See `SearchBackend`: everything but news of a certain age."""
+        """See `SearchBackend`: everything except news of a certain age."""
         return not (query.is_news and query.freshness)
 
     async def _ask(self, query: Query) -> JsonAnswer:
@@ -66,7 +66,7 @@ class SerpApi(SearchBackend):
 
 
 def _params(query: Query) -> dict[str, str]:
-    # The light ones answer faster; the search by age is the full one's.
+    # The light engines are faster; only the full one searches by age.
     engine = "google_news_light" if query.is_news else "google" if query.freshness else "google_light"
     params = {"engine": engine, "q": with_operators(query, max_chars=MAX_QUERY_CHARS)}
     if query.freshness is not None:

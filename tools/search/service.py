@@ -1,12 +1,12 @@
-"""Searching for all tools alike: the services, the memory of the last minutes, the quotas of months.
+"""Search for all tools: the services, a cache of the last minutes, and monthly quotas.
 
-    query --asked lately?--> what was found then, for nothing
-      '--> each service of the order that can search so --> hits, each address once
+    query --asked recently?--> the cached hits, for free
+      '--> each suitable service in order --> hits, each address once
                 '- failed, out of quota: the next
 
-The order is the operator's; a service without its key or address is passed over, and what people ask goes to no other
-service. How each is asked is the part of the modules beside this one; what is looked for, and what is made of it, is
-the part of the tools, which share one `SearchService` so that nothing is asked twice.
+The operator sets the order. Services without their key or address are skipped, and queries go to no other service. The
+neighbouring modules query the services; the tools decide what to search for, and share one `SearchService` so that
+nothing is asked twice.
 """
 
 import logging
@@ -41,49 +41,49 @@ _SERVICES: Mapping[Provider, type[SearchBackend]] = {
     "perplexity": Perplexity,
     "wikipedia": WikipediaBackend,
 }
-"""The services that there are."""
+"""The known services."""
 
 KEPT_FOR = timedelta(minutes=10)
 MAX_KEPT = 128
-"""Answers that are kept; the oldest goes first."""
+"""The most cached answers; the oldest goes first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CachedHits:
-    """What one service found."""
+    """The hits of one service."""
 
     source: str
     """The service's name."""
     hits: tuple[Hit, ...]
     failures: tuple[ToolError, ...] = ()
-    """Why the services before it in the order did not answer, in that order; empty where it was the first."""
+    """Why the services before it did not answer, in order; empty if it was the first."""
     cost_usd: Decimal = field(default=Decimal(0))
-    """What the search cost by the service's price list."""
+    """The cost of the search by the service's price list."""
 
 
 class Recent:
-    """The answers of the last minutes, in memory only: the terms of several services forbid more.
+    """A cache of the last minutes, in memory only, as the terms of several services forbid more.
 
-    Shared by all conversations: what a service finds does not depend on who asks.
+    All conversations share it, since results do not depend on who asks.
     """
 
     def __init__(self) -> None:
         self._answers: OrderedDict[Query, tuple[datetime, CachedHits]] = OrderedDict()
 
     def get(self, query: Query, now: datetime) -> CachedHits | None:
-        """What was found for the very same query; None where nobody asked it lately."""
+        """Returns the hits of the same query; None if nobody asked it recently."""
         self._forget(now)
         kept = self._answers.get(query)
         return None if kept is None else kept[1]
 
     def put(self, query: Query, found: CachedHits, now: datetime) -> None:
-        """Keep an answer."""
+        """Keeps an answer."""
         self._answers.pop(query, None)
         self._answers[query] = (now, found)
         self._forget(now)
 
     def _forget(self, now: datetime) -> None:
-        # They stand in the order in which they came.
+        # They are in the order in which they came.
         for query, (at, _) in list(self._answers.items()):
             if len(self._answers) <= MAX_KEPT and at > now - KEPT_FOR:
                 return
@@ -91,7 +91,7 @@ class Recent:
 
 
 class SearchService:
-    """Asks the search services one after the other until one answers."""
+    """Queries the search services one after the other until one answers."""
 
     def __init__(self, options: SearchOptions, http: Http, quotas: Quotas) -> None:
         by_provider = backends(options, http)
@@ -106,30 +106,30 @@ class SearchService:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is any service to ask."""
+        """Whether any service is available."""
         return bool(self._backends)
 
     @property
     def usual_usd(self) -> Decimal:
-        """What a search costs with the service that is asked first; 0 where there is none."""
+        """The cost of a search with the first service; 0 if there is none."""
         return self._backends[0].cost_usd if self._backends else Decimal(0)
 
     def takes(self, query: Query) -> bool:
-        """Whether any service that is set up can search in this way at all."""
+        """Whether any available service supports this kind of search."""
         return any(backend.takes(query) for backend in self._backends)
 
     def reaches(self, site: str) -> bool:
-        """Whether any service that is set up can keep a search to one site."""
+        """Whether any available service can limit a search to a site."""
         return self.takes(Query(text=site, count=1, sites=(site,)))
 
     async def search(self, query: Query, now: datetime) -> CachedHits:
-        """What the first service that answers finds: each address once, only of the wanted sites, perhaps nothing.
+        """Returns the hits of the first service that answers: each address once, only wanted sites, perhaps none.
 
-        The very same query within ten minutes is answered from memory and costs nothing.
+        Repeating a query within ten minutes is answered from the cache and costs nothing.
 
         Raises:
-            Disabled: no service that is set up can search in this way.
-            ToolError: no service answered; of the kind of the last one's failure.
+            Disabled: no available service supports this kind of search.
+            ToolError: no service answered; the error of the last one.
         """
         if (kept := self._recent.get(query, now)) is not None:
             return replace(kept, cost_usd=Decimal(0))
@@ -144,7 +144,7 @@ class SearchService:
                 f"{names} cannot search like that. Search without topic, freshness and sites, or answer without it."
             )
         found = await self._ask(query, able)
-        if not found.failures:  # a stand-in's answer is not kept: the better service may be back in a moment
+        if not found.failures:  # not cached otherwise, as a better service may be back in a moment
             self._recent.put(query, found, now)
         return found
 
@@ -164,21 +164,19 @@ class SearchService:
         raise type(last)(" ".join(map(str, failures))) from last
 
     async def _count(self, backend: SearchBackend) -> None:
-        """Take a request out of the month's amount before it is sent: one that fails costs a place too, and no crash
-        gives one away.
-        """
+        """Takes a request from the monthly quota before it is sent, so failures count, too, and crashes lose none."""
         most = self._most_by_name.get(backend.name)
         if most is not None and not await self._quotas.take(backend.name, most=most):
             raise RateLimited(f"{backend.name}: the {most} searches that it may be asked in a month are used up.")
 
 
 def backends(options: SearchOptions, http: Http) -> Mapping[Provider, SearchBackend]:
-    """Who is asked, in the operator's order; empty where no service that is named has its key or address."""
+    """Returns the services in the operator's order; empty if none of those named has its key or address."""
     return {name: _SERVICES[name](options, http) for name in options.ready}
 
 
 def clean_query(given: str) -> str:
-    """The words of a query, fit to be sent: on one line, without what nobody sees.
+    """Returns the words of a query on one line, without invisible characters.
 
     Raises:
         BadArguments: nothing is left.
@@ -190,14 +188,14 @@ def clean_query(given: str) -> str:
 
 
 def row(hit: Hit) -> Mapping[str, Any]:
-    """A hit as one of the `results`: `title`, `url`, `site` and `snippet`; `age` and `score` where they are known."""
+    """Describes a hit as a result: `title`, `url`, `site` and `snippet`; `age` and `score` if known."""
     found: dict[str, Any] = {"title": hit.title, "url": hit.url, "site": hit.site}
     more = {"age": hit.age, "score": hit.score}
     return found | {name: value for name, value in more.items() if value is not None} | {"snippet": hit.snippet}
 
 
 def _filter(hits: Sequence[Hit], query: Query) -> tuple[Hit, ...]:
-    """Each address once, and only of sites that are wanted, whatever the service made of that."""
+    """Keeps each address once, and only wanted sites, as services may ignore that."""
     found: dict[str, Hit] = {}
     for hit in hits:
         is_wanted = not query.sites or lies_in(hit.site, query.sites)

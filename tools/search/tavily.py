@@ -1,4 +1,4 @@
-"""Tavily: the web and the news, made for models; with a key, or keyless within limits that it does not tell.
+"""Tavily: web and news search made for models, with a key, or keyless within undocumented limits.
 
 Source: docs.tavily.com and github.com/tavily-ai/tavily-python, 2026-11-21. 1,000 credits a month are free without a
 card, a basic search is one credit.
@@ -17,7 +17,7 @@ from tools.search.options import SearchOptions
 
 MAX_QUERY_CHARS = 400
 
-_USED_UP = frozenset({432, 433})  # Tavily's own statuses: of the plan, of what is paid as one goes
+_USED_UP = frozenset({432, 433})  # Tavily's own statuses: plan limit, pay-as-you-go limit
 _MAX_SNIPPET_CHARS = 600
 
 
@@ -31,10 +31,7 @@ class _Answer(BaseModel):
 
 
 class Tavily(SearchBackend):
-    """Searches the web and the news; also without a key, where that is switched on.
-
-    Of languages it knows nothing.
-    """
+    """Searches web and news; also without a key, if enabled. It ignores languages."""
 
     name = "Tavily"
     key_variable = "TAVILY_API_KEY"

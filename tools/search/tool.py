@@ -1,6 +1,6 @@
-"""The tool `web_search`: what a model looks for, asked of the search services, and what that found, told to the model.
+"""The tool `web_search`: passes a model's query to the search services and returns the results.
 
-Which service is asked, and all that tools which search share, is the part of `tools.search.service`.
+`tools.search.service` chooses the service, and has what all searching tools share.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")]
 
 
 class WebSearchArguments(Arguments):
-    """What is looked for."""
+    """The pages to search for."""
 
     query: str = Field(
         min_length=1, max_length=MAX_QUERY_CHARS, description="A few words. No private details of people."
@@ -38,7 +38,7 @@ class WebSearchArguments(Arguments):
 
 
 class WebSearch:
-    """Searches the web, or Wikipedia where nothing else is set up."""
+    """Searches the web, or Wikipedia if nothing else is set up."""
 
     def __init__(self, options: SearchOptions, search: SearchService) -> None:
         self._max_results = options.max_results
@@ -58,12 +58,12 @@ class WebSearch:
         )
 
     async def run(self, arguments: WebSearchArguments, context: ToolContext) -> Result:
-        """The results of the first service that answers; an empty list, and a message, when it found nothing.
+        """Returns the results of the first service that answers; an empty list and a message if there are none.
 
         Raises:
-            BadArguments: the query holds nothing that can be read.
-            Disabled: no service that is set up can search in this way.
-            ToolError: no service answered; of the kind of the last one's failure.
+            BadArguments: the query contains nothing readable.
+            Disabled: no available service supports this kind of search.
+            ToolError: no service answered; the error of the last one.
         """
         query = self._query(arguments)
         found = await self._search.search(query, context.now)
@@ -90,5 +90,5 @@ class WebSearch:
 
 
 def search_tools(options: SearchOptions, search: SearchService) -> tuple[WebSearch, ...]:
-    """The tool; none where no service can be asked."""
+    """Returns the tool; none if no service is available."""
     return (WebSearch(options, search),) if search.is_open else ()

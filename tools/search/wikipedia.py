@@ -1,9 +1,9 @@
-"""Wikipedia: articles only, but for everybody and without a key, so it is the search that is always there.
+"""Wikipedia: only articles, but free and without a key, so it is the search that is always available.
 
 Source: mediawiki.org, API:Query, Extension:TextExtracts, and the User-Agent policy of foundation.wikimedia.org,
-2026-11-22: a User-Agent is required (`tools.http.Http` has it), and has to say how to reach the operator: 200 requests
-a minute with it (`TOOLS__CONTACT`), 10 without; at most three at once. The text is CC BY-SA 4.0: naming and linking the
-article, which every hit does, is its condition.
+2026-11-22: a User-Agent is required (`tools.http.Http` sends it) and should say how to reach the operator
+(`TOOLS__CONTACT`): 200 requests a minute with that, 10 without; at most three at once. The text is CC BY-SA 4.0, which
+requires naming and linking the article, as every hit does.
 """
 
 from collections.abc import Iterator
@@ -17,17 +17,17 @@ from tools.search.base import Hit, Query, SearchBackend, SearchRow, hits, trim_q
 from tools.search.options import SearchOptions
 from tools.text import clean_text, shorten
 
-# What the search behind MediaWiki takes (CirrusSearch, $wgCirrusSearchMaxFullTextQueryLength).
+# The limit of MediaWiki's search (CirrusSearch, $wgCirrusSearchMaxFullTextQueryLength).
 _MAX_QUERY_CHARS = 300
 _EXTRACT_CHARS = 300
 
 _Extract = Annotated[str, AfterValidator(lambda text: shorten(text, _EXTRACT_CHARS))]
 
 AT_ONCE = 3
-"""Requests to Wikimedia."""
+"""Simultaneous requests to Wikimedia."""
 
 BUSY = frozenset({"maxlag", "ratelimited"})
-"""The words for a crowd, which is told with status 200 as well."""
+"""Error codes of overload, which can come with status 200."""
 
 
 class _Page(SearchRow):
@@ -42,11 +42,11 @@ class _Query(BaseModel):
 
 class _Answer(BaseModel):
     query: _Query | None = None
-    """Missing when no article matches."""
+    """Missing if no article matches."""
 
 
 class WikipediaBackend(SearchBackend):
-    """Searches encyclopaedic matters, in the Wikipedia of one language."""
+    """Searches the Wikipedia of one language."""
 
     name = "Wikipedia"
 
@@ -55,7 +55,7 @@ class WikipediaBackend(SearchBackend):
         self._places = http.places(self.name, AT_ONCE)
 
     def takes(self, query: Query) -> bool:
-        """See `SearchBackend`: no news, no dates, no sites but its own."""
+        """See `SearchBackend`: no news, no dates, no other sites."""
         return not (query.is_news or query.freshness or query.sites)
 
     async def _ask(self, query: Query) -> JsonAnswer:
@@ -78,7 +78,7 @@ class WikipediaBackend(SearchBackend):
 
 
 def _params(query: str, count: int) -> dict[str, str]:
-    """One call for everything: the search, and of each article its introduction in plain text and its address."""
+    """Returns the parameters for a search that includes each article's address and introduction in plain text."""
     return {
         "action": "query",
         "format": "json",
@@ -96,7 +96,7 @@ def _params(query: str, count: int) -> dict[str, str]:
 
 
 def error_code(answer: JsonAnswer) -> str:
-    """MediaWiki's word for an error, which comes with status 200; empty where there is none."""
+    """Returns MediaWiki's code for an error, which comes with status 200; empty if there is none."""
     match answer.body:
         case {"error": {"code": str(code)}}:
             return code
@@ -105,7 +105,7 @@ def error_code(answer: JsonAnswer) -> str:
 
 
 def refusal(code: str) -> ToolError:
-    """What MediaWiki's word for an error means."""
+    """Returns the error for MediaWiki's code."""
     if code in BUSY:
         return RateLimited("Wikipedia wants fewer requests.")
     return Unavailable(f"Wikipedia refuses the request ({shorten(clean_text(code), 60)}).")

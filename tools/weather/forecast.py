@@ -1,8 +1,8 @@
-"""What a forecast says, in words and with units: now, by day, by hour, the air. All pure.
+"""Describes a forecast in words and with units: now, by day, by hour, and the air. Pure functions.
 
-    now, days, hours, air (Forecast) -> rows for a result;   panels (Forecast) -> what a chart shows
+    now, days, hours, air (WeatherForecast) -> rows of a result;   panels (WeatherForecast) -> content of a chart
 
-Whatever is null is left out; what nobody knows is never guessed. Times are those of the place.
+Null values are left out, and nothing is guessed. Times are local to the place.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from tools.text import clean_text
 from tools.weather.open_meteo import Value, WeatherForecast
 
 Part = Literal["next_24", "morning", "afternoon", "evening", "night", "all_day"]
-"""Hours that are told one by one: the coming 24, or a part of a day."""
+"""The hours to list: the next 24, or a part of a day."""
 
 CURRENT = {
     "temperature_2m": "temperature",
@@ -25,7 +25,7 @@ CURRENT = {
     "wind_speed_10m": "wind",
     "wind_gusts_10m": "gusts",
 }
-"""The variables of the present weather: Open-Meteo's name and ours. So below."""
+"""The variables of the present weather: Open-Meteo's names and ours, as below."""
 
 HOURLY = {
     "temperature_2m": "temperature",
@@ -52,7 +52,7 @@ AIR = {
     **{name: name for name in ("ozone", "nitrogen_dioxide", *_POLLEN)},
 }
 CODE = "weather_code"
-"""The variable that the word for the weather comes from; asked for beside those above, but not for the air."""
+"""The variable of the word for the weather; requested besides those above, but not for the air."""
 
 # The WMO's weather codes as Open-Meteo uses them. Source: open-meteo.com/en/docs, 2026-11-21.
 _WEATHER = {
@@ -85,7 +85,7 @@ _WEATHER = {
     96: "thunderstorm with slight hail",
     99: "thunderstorm with heavy hail",
 }
-# From when to when, in hours since midnight of the day.
+# Start and end in hours since midnight of the day.
 _PARTS: Mapping[str, tuple[int, int]] = {
     "morning": (6, 12),
     "afternoon": (12, 18),
@@ -93,31 +93,28 @@ _PARTS: Mapping[str, tuple[int, int]] = {
     "night": (22, 30),
     "all_day": (0, 24),
 }
-# Up to which value of the European index the air is called so. Source: open-meteo.com/en/docs, air quality, 2026-11-22.
+# Upper limits of the European air quality index. Source: open-meteo.com/en/docs, air quality, 2026-11-22.
 _AIR_WORDS = {20: "good", 40: "fair", 60: "moderate", 80: "poor", 100: "very poor"}
 _A_DAY = timedelta(days=1)
 _LITTLE_RAIN = {"mm": 1.0, "inch": 0.05}
 _MAX_VALUE = 1e6  # no weather is beyond it, in any unit
-_YEARS = range(1900, 9000)  # of others a day before or after may not exist
+_YEARS = range(1900, 9000)  # the day before or after also exists
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ForecastSpan:
-    """Some hours at a place."""
+    """A range of hours at a place."""
 
     start: datetime
-    """The first hour, local and without a zone, as Open-Meteo's times are."""
+    """The first hour, local and without a zone, like Open-Meteo's times."""
     end: datetime
-    """The hour behind the last."""
+    """The end of the last hour."""
     is_over: bool
-    """Whether none of it lies ahead any more."""
+    """Whether all of it is past."""
 
 
 def span(forecast: WeatherForecast, part: Part, day: date | None) -> ForecastSpan:
-    """The hours that are meant by a part of a day (the present one at the place unless another is named).
-
-    Hours that are over at the place are not in it.
-    """
+    """Returns the hours of a part of a day, by default today at the place, without those that are past."""
     now = _time(forecast.current.get("time")) or _time(next(iter(forecast.hourly.get("time", ())), None))
     this_hour = (now or datetime.min).replace(minute=0)  # noqa: DTZ901 - local times of the place, all without a zone
     if part == "next_24":
@@ -128,13 +125,13 @@ def span(forecast: WeatherForecast, part: Part, day: date | None) -> ForecastSpa
 
 
 def days_of(forecast: WeatherForecast, count: int) -> ForecastSpan:
-    """All hours of the first days of the forecast."""
+    """Returns all hours of the first days of the forecast."""
     first = _time(next(iter(forecast.hourly.get("time", ())), None)) or datetime.min  # noqa: DTZ901 - as above
     return ForecastSpan(start=first, end=first + count * _A_DAY, is_over=False)
 
 
 def now(forecast: WeatherForecast) -> Mapping[str, str]:
-    """The present weather."""
+    """Describes the present weather."""
     values = forecast.current
     return {
         "local_time": str(values.get("time") or "unknown"),
@@ -144,7 +141,7 @@ def now(forecast: WeatherForecast) -> Mapping[str, str]:
 
 
 def days(forecast: WeatherForecast) -> Iterator[Mapping[str, str]]:
-    """The weather of each day, from today on."""
+    """Describes the weather of each day, from today on."""
     for said, values in _rows(forecast.daily):
         try:
             day = f"{date.fromisoformat(said):%A} {said}"
@@ -158,7 +155,7 @@ def days(forecast: WeatherForecast) -> Iterator[Mapping[str, str]]:
 
 
 def hours(forecast: WeatherForecast, wanted: ForecastSpan) -> Mapping[str, Any]:
-    """The weather of each hour of a span, and of all of them in short."""
+    """Describes the weather of each hour of a span, with a summary."""
     rows = list(_within(forecast, wanted))
     if wanted.is_over or not rows:
         return {"message": "That is over at this place, or further ahead than the forecast reaches.", "hours": []}
@@ -178,7 +175,7 @@ def hours(forecast: WeatherForecast, wanted: ForecastSpan) -> Mapping[str, Any]:
 
 
 def air(forecast: WeatherForecast) -> Mapping[str, str]:
-    """The quality of the air now."""
+    """Describes the present air quality."""
     values = forecast.current
     index = values.get("european_aqi")
     word = "unknown"
@@ -188,9 +185,7 @@ def air(forecast: WeatherForecast) -> Mapping[str, str]:
 
 
 def panels(forecast: WeatherForecast, wanted: ForecastSpan) -> tuple[Sequence[datetime], tuple[Panel, ...]]:
-    """The hours of a span, and over them the curves of temperature and chance of rain and the bars of its amount; no
-    hours, no curve.
-    """
+    """Returns the hours of a span, and panels with temperature, chance of rain and, as bars, its amount."""
     rows = list(_within(forecast, wanted))
     units = forecast.hourly_units
     temperature = [_number(values.get("temperature_2m")) for _, values in rows]
@@ -203,13 +198,13 @@ def panels(forecast: WeatherForecast, wanted: ForecastSpan) -> tuple[Sequence[da
     return [at for at, _ in rows], (
         Panel(name=f"Temperature ({warmth}){current}", values=temperature),
         Panel(name="Chance of rain (%)", values=chance, lowest=0, highest=100),
-        # Rain of a tenth of a millimetre is not to look like a flood.
+        # A tenth of a millimetre must not look like a flood.
         Panel(name=f"Rain and snow ({wet} an hour)", values=amount, lowest=0, highest=_LITTLE_RAIN.get(wet), bars=True),
     )
 
 
 def present_step(forecast: WeatherForecast, steps: Sequence[datetime]) -> float | None:
-    """Where the present is among these hours, in hours behind the first; None: it is not among them."""
+    """Returns how many hours after the first of these the present is; None if it is not among them."""
     present = _time(forecast.current.get("time"))
     if present is None or not steps:
         return None
@@ -225,7 +220,7 @@ def _within(forecast: WeatherForecast, wanted: ForecastSpan) -> Iterator[tuple[d
 
 
 def _rows(lists: Mapping[str, Sequence[Value]]) -> Iterator[tuple[str, Mapping[str, Value]]]:
-    """Parallel lists by variable as one row of values for each time."""
+    """Turns parallel lists by variable into one row of values for each time."""
     for number, at in enumerate(lists.get("time", ())):
         yield str(at), {name: row[number] for name, row in lists.items() if number < len(row)}
 
@@ -246,12 +241,12 @@ def _in_short(rows: Sequence[Mapping[str, Value]], units: Mapping[str, str]) -> 
 
 
 def _number(value: Value) -> float | None:
-    """A number that can be drawn and added up."""
+    """Returns a number that can be drawn and added up; None for anything else."""
     return value if isinstance(value, float) and abs(value) < _MAX_VALUE else None
 
 
 def _time(said: Value) -> datetime | None:
-    """A local time without a zone; None where there is none that can be read."""
+    """Parses a local time without a zone; None if unreadable."""
     try:
         read = datetime.fromisoformat(str(said))
     except ValueError:
@@ -260,7 +255,7 @@ def _time(said: Value) -> datetime | None:
 
 
 def _with_units(values: Mapping[str, Value], units: Mapping[str, str], names: Mapping[str, str]) -> Mapping[str, str]:
-    """The values by our names, each with its unit as the answer gives it; what is null is left out."""
+    """Returns the values by our names with the units of the answer, leaving out null."""
     return {
         ours: _with_unit(value, units.get(theirs, ""))
         for theirs, ours in names.items()
@@ -269,7 +264,7 @@ def _with_units(values: Mapping[str, Value], units: Mapping[str, str], names: Ma
 
 
 def _with_unit(value: float | str, unit: str) -> str:
-    if isinstance(value, str):  # sunrise and sunset: a local time, whose date is the day's
+    if isinstance(value, str):  # sunrise and sunset: local times on the same day
         return clean_text(value).rpartition("T")[2]
     return f"{value:g}{'' if unit in {'%', '°'} else ' '}{clean_text(unit)}".strip()
 

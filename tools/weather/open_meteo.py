@@ -1,9 +1,9 @@
-"""Open-Meteo: places by their names, forecasts, the quality of the air. Without a key; one request at a time.
+"""Open-Meteo: places by name, forecasts and air quality. Needs no key.
 
-Open-Meteo's free hosts take about one request at a time from an address, so a caller holds `queue`.
+Open-Meteo's free hosts accept about one request at a time per address, so callers hold `queue`.
 
 Source: the documentation of open-meteo.com for forecasts, geocoding, air quality and terms, and the server's own
-repository open-meteo/open-meteo for the errors, 2026-11-21. Data CC BY 4.0: the attribution goes with every answer.
+repository open-meteo/open-meteo for the errors, 2026-11-21. Data CC BY 4.0: every answer needs the attribution.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _Words = Annotated[Mapping[str, str], BeforeValidator(lambda given: given or {})
 
 
 class WeatherPlace(BaseModel):
-    """A row of the geocoding answer; fields without a value are left out there."""
+    """A row of the geocoding answer; empty fields are missing."""
 
     name: str
     latitude: float
@@ -43,22 +43,22 @@ class WeatherPlace(BaseModel):
 
     @property
     def label(self) -> Mapping[str, str | float]:
-        """What tells the place from others of its name."""
+        """What distinguishes the place from others with the same name."""
         words = {"name": self.name, "region": self.admin1, "country": self.country}
         said = {key: shorten(clean_text(word), MAX_NAME_CHARS) for key, word in words.items() if word}
         return {**said, "latitude": self.latitude, "longitude": self.longitude}
 
 
 class _Places(BaseModel):
-    """The geocoding answer: without a hit it has no `results` at all."""
+    """The geocoding answer; without hits it has no `results` at all."""
 
     results: tuple[WeatherPlace, ...] = ()
 
 
 class WeatherForecast(BaseModel):
-    """A forecast, of the weather or of the air.
+    """A forecast of the weather or the air.
 
-    Parallel lists by variable, any value may be null, times are local to the place and without a zone.
+    Has parallel lists by variable; any value can be null; times are local to the place and without a zone.
     """
 
     timezone: str
@@ -72,23 +72,23 @@ class WeatherForecast(BaseModel):
 
 
 class OpenMeteo:
-    """Asks Open-Meteo. All methods raise what `places` does, but for NotFound."""
+    """Queries Open-Meteo. All methods raise the errors of `places` except NotFound."""
 
     def __init__(self, options: WeatherOptions, http: Http) -> None:
         self.queue = asyncio.Lock()
-        """To be held from the first to the last request of a question."""
+        """Hold it from the first to the last request of a question."""
         self._http = http
         self._options = options
         self._key = options.api_key.get_secret_value() if options.api_key else ""
 
     async def places(self, name: str) -> tuple[WeatherPlace, ...]:
-        """The places whose name begins so, at least one.
+        """Returns the places whose names begin like this, at least one.
 
         Raises:
             NotFound: no place has that name.
             BadArguments: Open-Meteo refuses the question.
             Disabled: it refuses the key.
-            RateLimited, TimedOut, TooLarge, Unavailable: it does not answer, or not in a way that can be read.
+            RateLimited, TimedOut, TooLarge, Unavailable: there is no readable answer.
         """
         params = {"name": name, "count": str(_CANDIDATES), "language": "en", "format": "json"}
         answer = await self._ask(f"{self._options.geocoding_base_url}/v1/search", params)
@@ -98,11 +98,11 @@ class OpenMeteo:
         return places
 
     async def forecast(self, params: Mapping[str, str]) -> WeatherForecast:
-        """The weather at the coordinates in `params`, which are what `/v1/forecast` takes."""
+        """Returns the weather at the coordinates in `params`, which are those of `/v1/forecast`."""
         return (await self._ask(f"{self._options.base_url}/v1/forecast", params)).parse(WeatherForecast, _SERVICE)
 
     async def air_quality(self, params: Mapping[str, str]) -> WeatherForecast:
-        """The air there, likewise; what is not known at a place, such as pollen outside of Europe, is null."""
+        """Returns the air quality there; what is unknown at a place, such as pollen outside Europe, is null."""
         answer = await self._ask(f"{self._options.air_quality_base_url}/v1/air-quality", params)
         return answer.parse(WeatherForecast, _SERVICE)
 
@@ -121,12 +121,12 @@ class OpenMeteo:
 
 
 def _pause(answer: JsonAnswer) -> float | None:
-    """Too many requests at once is over in a moment; too many in a minute, an hour or a day is not."""
+    """Retries after too many simultaneous requests, but not after too many in a minute, an hour or a day."""
     return None if "limit exceeded" in _reason(answer) else usual_pause(answer)
 
 
 def _reason(answer: JsonAnswer) -> str:
-    """Why Open-Meteo refuses; empty where it does not say or does not refuse."""
+    """Returns why Open-Meteo refuses; empty if it does not say or does not refuse."""
     match answer.body:
         case {"error": True, "reason": str(reason)}:
             return clean_text(reason)

@@ -1,8 +1,8 @@
-"""The tool `get_weather`: the weather now, by hour and for up to seven days, the air, and a chart of it all.
+"""The tool `get_weather`: the weather now, by hour and for up to seven days, air quality, and a chart.
 
-A place is found by name (the largest of those that bear it, if one clearly is, else the model is told which there are)
-or given by coordinates. How Open-Meteo is asked stands in `tools.weather.open_meteo`, what its numbers say in
-`tools.weather.forecast`, how a chart is drawn in `tools.chart`.
+A place is given by coordinates or by name. If several have the name, the clearly largest is used, or else the model
+gets the list. `tools.weather.open_meteo` queries Open-Meteo, `tools.weather.forecast` describes the answers, and
+`tools.chart` draws the chart.
 """
 
 import asyncio
@@ -38,15 +38,15 @@ from tools.weather.forecast import (
 from tools.weather.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, OpenMeteo, WeatherForecast, WeatherPlace
 from tools.weather.options import Units, WeatherOptions
 
-_CLEARLY_LARGER = 3  # times as many people as the next place of the name
+_CLEARLY_LARGER = 3  # times as many people as the next place of that name
 _MAX_DAYS = 7
 _IMPERIAL = {"temperature_unit": "fahrenheit", "wind_speed_unit": "mph", "precipitation_unit": "inch"}
 _LABEL_EVERY_HOURS = 3
-_MAX_HOURS_LABELLED = 26  # a chart of more hours than that names the days
+_MAX_HOURS_LABELLED = 26  # charts of more hours label the days
 
 
 class WeatherArguments(Arguments):
-    """Where, for how long and how much of it: a place, or both coordinates."""
+    """The place or its coordinates, the days, and what to include."""
 
     place: str | None = Field(
         default=None,
@@ -100,13 +100,13 @@ class Weather:
     )
 
     async def run(self, arguments: WeatherArguments, context: ToolContext) -> Result:
-        """The weather, or the places that may be meant.
+        """Returns the weather, or the places that an ambiguous name may mean.
 
         Raises:
             NotFound: no place has that name.
             BadArguments: Open-Meteo refuses the arguments, or the day is too far away.
             Disabled: it refuses the key.
-            RateLimited, TimedOut, TooLarge, Unavailable: it does not answer, or not in a way that can be read.
+            RateLimited, TimedOut, TooLarge, Unavailable: there is no readable answer.
         """
         needed_days = _needed_days(arguments, context.now)
         timeout_seconds = self._options.timeout_seconds
@@ -160,7 +160,7 @@ class Weather:
         return Result(data={name: item for name, item in data.items() if item}, files=files)
 
     async def _air(self, here: Mapping[str, str]) -> Mapping[str, str]:
-        """The air, or why it is not known: the weather is told all the same."""
+        """Returns the air quality, or why it is unknown, which does not affect the weather."""
         try:
             return air(await self._service.air_quality({**here, "current": ",".join(AIR), "forecast_days": "1"}))
         except ToolError as error:
@@ -168,18 +168,18 @@ class Weather:
 
 
 def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
-    """How many days have to be asked for, so that the wanted hours are among them wherever the place is."""
+    """Returns how many days to request so that they include the wanted hours wherever the place is."""
     if arguments.hours is None:
         return arguments.days
     ahead = 0 if arguments.day is None else (arguments.day - present.date()).days
     if not -1 <= ahead <= _MAX_DAYS:
         raise BadArguments("The day must be today or at most six days ahead; there is no past weather.")
-    # Two more: at the place it may still be yesterday, and a night reaches into the day after.
+    # Two more: it may still be yesterday at the place, and a night reaches into the next day.
     return max(arguments.days, ahead + 3)
 
 
 def _span(forecast: WeatherForecast, arguments: WeatherArguments) -> ForecastSpan:
-    """The hours that the answer is about."""
+    """Returns the hours that the answer covers."""
     if arguments.hours is None:
         return days_of(forecast, arguments.days)
     return span(forecast, arguments.hours, arguments.day)
@@ -188,7 +188,7 @@ def _span(forecast: WeatherForecast, arguments: WeatherArguments) -> ForecastSpa
 def _chart(
     label: Mapping[str, str | float], forecast: WeatherForecast, arguments: WeatherArguments
 ) -> tuple[ResultFile, ...]:
-    """The picture; none where there are no values to draw."""
+    """Returns the picture; none without values to draw."""
     steps, curves = panels(forecast, _span(forecast, arguments))
     place = label.get("name") or f"{label['latitude']}, {label['longitude']}"
     period = " - ".join(dict.fromkeys(f"{at:%a %d %b}" for at in (*steps[:1], *steps[-1:])))
@@ -199,7 +199,7 @@ def _chart(
 
 
 def _labels(steps: Sequence[datetime]) -> Mapping[int, str]:
-    """What stands below the hours: every third one, or each day at its midnight."""
+    """Returns the labels of the hours: every third one, or each day at midnight."""
     if len(steps) <= _MAX_HOURS_LABELLED:
         every = 1 if len(steps) <= _LABEL_EVERY_HOURS * 3 else _LABEL_EVERY_HOURS
         return {number: f"{at:%H:%M}" for number, at in enumerate(steps) if at.hour % every == 0}
@@ -207,13 +207,13 @@ def _labels(steps: Sequence[datetime]) -> Mapping[int, str]:
 
 
 def _choose(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | None, tuple[WeatherPlace, ...]]:
-    """The place that is clearly meant, or None, and the others of the same name.
+    """Returns the place that is clearly meant, or None, and the others.
 
-    Of places that bear exactly the name (else of all) the one with clearly the most people.
+    That is the one with clearly the most people among those with exactly this name, or else among all.
     """
     wanted = fold_name(asked.partition(",")[0])
     exact = [place for place in places if fold_name(place.name) == wanted]
-    # One place of each name, region and country: a town and its own district are one to people.
+    # One place per name, region and country: to people, a town and its district are the same.
     largest = {(place.name, place.admin1, place.country): place for place in sorted(exact or places, key=_people)}
     ranked = sorted(largest.values(), key=_people, reverse=True)
     if len(ranked) == 1 or _people(ranked[0]) >= _CLEARLY_LARGER * max(_people(ranked[1]), 1):
