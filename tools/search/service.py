@@ -141,7 +141,7 @@ class SearchService:
         if not able:
             names = ", ".join(backend.name for backend in self._backends)
             raise Disabled(
-                f"{names} cannot search like that. Search without topic, freshness and sites, or answer without it."
+                f"{names} cannot search like that. Omit topic, freshness and sites, or answer without a search."
             )
         found = await self._ask(query, able)
         if not found.failures:  # not cached otherwise, as a better service may be back in a moment
@@ -167,7 +167,7 @@ class SearchService:
         """Takes a request from the monthly quota before it is sent, so failures count, too, and crashes lose none."""
         most = self._most_by_name.get(backend.name)
         if most is not None and not await self._quotas.take(backend.name, most=most):
-            raise RateLimited(f"{backend.name}: the {most} searches that it may be asked in a month are used up.")
+            raise RateLimited(f"{backend.name}: the monthly limit of {most} searches is used up.")
 
 
 def backends(options: SearchOptions, http: Http) -> Mapping[Provider, SearchBackend]:

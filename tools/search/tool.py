@@ -25,15 +25,15 @@ class WebSearchArguments(Arguments):
     """The pages to search for."""
 
     query: str = Field(
-        min_length=1, max_length=MAX_QUERY_CHARS, description="A few words. No private details of people."
+        min_length=1, max_length=MAX_QUERY_CHARS, description="A few words. No private details about people."
     )
     count: int | None = Field(
-        default=None, ge=1, le=MAX_RESULTS, description="How many results; left out: the usual number."
+        default=None, ge=1, le=MAX_RESULTS, description="The number of results; default: as usual."
     )
-    topic: Literal["web", "news"] = Field(default="web", description="`news` for what happened lately.")
-    freshness: Freshness | None = Field(default=None, description="How old the pages may be; left out: any age.")
-    sites: Sites = Field(default=(), description="Search these sites only, such as example.org.")
-    without_sites: Sites = Field(default=(), description="Leave these sites out.")
+    topic: Literal["web", "news"] = Field(default="web", description="`news` for recent events.")
+    freshness: Freshness | None = Field(default=None, description="The maximum age of pages; default: any.")
+    sites: Sites = Field(default=(), description="Search only these sites, such as example.org.")
+    without_sites: Sites = Field(default=(), description="Exclude these sites.")
     language: Language | None = Field(default=None, description="Of the pages, two letters: en, de, fr, ...")
 
 
@@ -47,9 +47,9 @@ class WebSearch:
             name="web_search",
             rare_arguments=frozenset({"count", "without_sites", "language"}),
             description=(
-                "Searches the web and gives numbered results: title, address, site, a snippet and where known the age."
-                " `source` names the service that answered; Wikipedia alone knows encyclopaedic matters only, no news"
-                " and no prices. Use it for what is recent, local or uncertain."
+                "Searches the web and returns numbered results: title, address, site, snippet and, if known, age."
+                " `source` names the service that answered; Wikipedia has only encyclopaedic subjects, no news or"
+                " prices. Use it for anything recent, local or uncertain."
             ),
             arguments=WebSearchArguments,
             intent=lambda given: Intent("search_web", {"query": given.query}),

@@ -55,18 +55,18 @@ class WeatherArguments(Arguments):
     )
     latitude: float | None = Field(default=None, ge=-90, le=90, allow_inf_nan=False)
     longitude: float | None = Field(default=None, ge=-180, le=180, allow_inf_nan=False)
-    days: int = Field(default=3, ge=1, le=_MAX_DAYS, description="How many days to forecast, today included.")
+    days: int = Field(default=3, ge=1, le=_MAX_DAYS, description="Days to forecast, including today.")
     hours: Part | None = Field(
-        default=None, description="Also tell hours one by one: the next 24, or those of a part of a day (night: 22-6)."
+        default=None, description="Also list hours: the next 24, or those of a part of a day (night: 22-6)."
     )
     day: date | None = Field(
-        default=None, description="The day of these hours, YYYY-MM-DD, at most six days ahead; left out: today there."
+        default=None, description="The day of these hours, YYYY-MM-DD, at most six days ahead; default: today there."
     )
-    air_quality: bool = Field(default=False, description="Also tell the air's quality and, in Europe, pollen.")
+    air_quality: bool = Field(default=False, description="Include air quality and, in Europe, pollen.")
     chart: bool = Field(
-        default=False, description="Also send a picture of temperature and chance of rain; only where people want one."
+        default=False, description="Also send a picture of temperature and chance of rain; only if people want one."
     )
-    units: Units | None = Field(default=None, description="Left out: what the people here are used to.")
+    units: Units | None = Field(default=None, description="Default: what people here are used to.")
 
     @model_validator(mode="after")
     def _somewhere(self) -> Self:
@@ -90,10 +90,10 @@ class Weather:
         name="get_weather",
         rare_arguments=frozenset({"latitude", "longitude", "air_quality", "units"}),
         description=(
-            "Tells the weather of a place now and for up to 7 days; on request by the hour, with the quality of the air"
-            " and pollen, or as a picture. When several places bear the name it lists them: ask which one, or call"
-            " again with the region. It knows no past weather and no official warnings: when asked for those, say so"
-            " and name the country's weather service. Name the attribution when you answer."
+            "Returns the weather of a place now and for up to 7 days; on request by the hour, with air quality and"
+            " pollen, or as a picture. If several places have the name, it lists them: ask which one, or call again"
+            " with the region. It has no past weather and no official warnings: if asked for those, say so and name the"
+            " country's weather service. Give the attribution in your answer."
         ),
         arguments=WeatherArguments,
         intent=lambda given: Intent("weather", {"place": given.place or f"{given.latitude}, {given.longitude}"}),
@@ -156,7 +156,7 @@ class Weather:
         }
         files = await asyncio.to_thread(_chart, label, forecast, arguments) if arguments.chart else ()
         if arguments.chart and not files:
-            data["chart"] = "There is nothing to draw a chart of, or no picture can be made here: say it in words."
+            data["chart"] = "There is nothing to draw, or no picture can be made here: say it in words."
         return Result(data={name: item for name, item in data.items() if item}, files=files)
 
     async def _air(self, here: Mapping[str, str]) -> Mapping[str, str]:

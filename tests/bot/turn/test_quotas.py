@@ -84,7 +84,7 @@ async def test_another_service_stands_in_for_one_that_is_used_up(store: Store, c
         assert await source(started(), "a") == "Wikipedia"
         assert len(brave.requests) == 1
         data = (await tool.run(WebSearchArguments(query="c"), context)).data
-        assert data["failed_before"] == ["Brave Search: the 1 searches that it may be asked in a month are used up."]
+        assert data["failed_before"] == ["Brave Search: the monthly limit of 1 searches is used up."]
 
 
 @pytest.mark.parametrize("most", [-1, "many"])

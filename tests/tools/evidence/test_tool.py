@@ -365,7 +365,7 @@ async def test_a_month_that_is_used_up_makes_data_incomplete(
     newsroom.search = newsroom.opened(Spent(2), tavily_per_month=2)
     data: Any = (await newsroom.check()).data
     assert (data["data_incomplete"], data["incomplete_because"]) == (True, ["quota_used_up"])
-    assert data["failed"] == ["Tavily: the 2 searches that it may be asked in a month are used up."]
+    assert data["failed"] == ["Tavily: the monthly limit of 2 searches is used up."]
     assert (data["evidence"]["independent_agreeing"], data["evidence"]["confidence"]) == (3, 0.5)
     assert len(press.requests) == 2
     assert wikipedia.requests
