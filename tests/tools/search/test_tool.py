@@ -1,7 +1,7 @@
 """Searching: each service by itself, and one standing in for the other."""
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -34,6 +34,7 @@ from tools import (
     ToolError,
     Unavailable,
 )
+from tools.http import JsonAnswer
 from tools.search.base import Hit, Query, SearchBackend, SearchRow, hit, lies_in, trim_query, with_operators
 from tools.search.brave import Brave
 from tools.search.options import Mode, SearchOptions
@@ -429,6 +430,28 @@ async def test_wikipedia_wants_to_know_who_asks(services: Services) -> None:
 def test_an_address_that_is_none_makes_no_hit(url: str) -> None:
     """Whatever a service sends, people are given web addresses only, and no disguised ones."""
     assert hit(SearchRow(title="t", url=url, snippet="s")) is None
+
+
+def test_no_more_is_read_of_a_hit_than_can_be_shown() -> None:
+    """To make a title or a snippet of 2 MB plain would stop everybody for half a second."""
+    far = f"{' ' * 20_000}far away"
+    found = hit(SearchRow(title=far, url="https://lamps.example/", snippet=far, age=far))
+    assert found == Hit(title="lamps.example", url="https://lamps.example/", site="lamps.example", snippet="", age="")
+
+
+async def test_no_more_hits_are_made_than_are_wanted(services: Services, http: Http) -> None:
+    """A service may answer with thousands of rows, each of which is work."""
+    made: list[str] = []
+
+    class Talkative(SearXNG):
+        def _hits(self, answer: JsonAnswer, query: Query) -> Iterator[Hit]:
+            for found in super()._hits(answer, query):
+                made.append(found.url)
+                yield found
+
+    options = SearchOptions(searxng_base_url=services.searxng.url)
+    found = await Talkative(options, http).search(replace(asked("lamps"), count=1))
+    assert [one.url for one in found] == made
 
 
 @pytest.mark.parametrize(
