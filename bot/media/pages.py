@@ -28,11 +28,14 @@ HTML = "html"
 """The kind of a page with markup; any other is taken as it is."""
 
 _MAX_LINKS = 1_000  # a page can link to one place ten thousand times
-_MAX_LABEL_CHARS = 1_000
+_MAX_LABEL_CHARS = 200
+_MAX_LINKS_CHARS = 150_000
+"""Of the words and addresses of all links: each takes up to 12 bytes as JSON, and `bot.media.sandbox` takes 2 MB."""
 _MIN_CHARS = 200
 """How long an article or a main part must be to stand for the page."""
 
 _SURROUNDINGS = frozenset({"nav", "footer", "aside"})
+_FOOTNOTE = re.compile(r"\s*\[\s*(\w{1,3})\s*\]\s*")
 _INLINE = frozenset({"-text", "a"})
 _CELLS = frozenset({"td", "th"})
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]")
@@ -94,6 +97,8 @@ class _Writer:
     pieces: list[str] = field(default_factory=list[str])
     links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Words and address of each link, as they are on the page."""
+    room: int = _MAX_LINKS_CHARS
+    """For characters of further links."""
 
     @property
     def text(self) -> str:
@@ -118,8 +123,10 @@ class _Writer:
             self.pieces.append(sign)
 
     def link(self, node: LexborNode) -> None:
-        if len(self.links) < _MAX_LINKS:
-            self.links.append((node.text(deep=True)[:_MAX_LABEL_CHARS], node.attributes.get("href") or ""))
+        found = (node.text(deep=True)[:_MAX_LABEL_CHARS], node.attributes.get("href") or "")
+        self.room -= sum(map(len, found))
+        if len(self.links) < _MAX_LINKS and self.room >= 0:
+            self.links.append(found)
 
 
 def _written(body: LexborNode) -> _Writer:
@@ -139,7 +146,7 @@ def _walked(part: LexborNode, left_out: frozenset[str]) -> _Writer:
     for node, is_open in _steps(part, left_out):
         name = node.tag or ""
         if name == "-text":
-            writer.write(node.text_content or "", is_verbatim=verbatim > 0)
+            writer.write(_words(node), is_verbatim=verbatim > 0)
             continue
         verbatim += (1 if is_open else -1) if name == "pre" else 0
         if name == "a" and is_open:
@@ -147,6 +154,14 @@ def _walked(part: LexborNode, left_out: frozenset[str]) -> _Writer:
         elif name not in _INLINE:
             writer.mark(_mark(name, is_open=is_open))
     return writer
+
+
+def _words(node: LexborNode) -> str:
+    """The words of a text; the mark of a footnote in round brackets, because square ones are the model's citations."""
+    words, above = node.text_content or "", node.parent
+    mark = _FOOTNOTE.fullmatch(words)
+    is_footnote = mark and above is not None and above.tag == "a" and "#" in (above.attributes.get("href") or "")
+    return f"({mark[1]})" if mark and is_footnote else words
 
 
 def _mark(name: str, *, is_open: bool) -> str:

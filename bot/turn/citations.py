@@ -40,6 +40,8 @@ _CITATION = re.compile(
     r"(?P<before>[ \t]?)(?:\[(?P<plain>\d{1,3}(?:\s?[,;]\s?\d{1,3})*)\](?![(\w])"
     r"|【(?P<odd>\d{1,3})(?:†[^】\n]{0,80})?】)(?P<after>[ \t]?)"
 )
+_IN_BRACKETS = re.compile(r"\[(\d{1,3}(?:\s?[,;]\s?\d{1,3})*)\]|【(\d{1,3})(?:†[^】\n]{0,80})?】")
+_DEEPEST = 24  # levels; `tools.fit_json` hands on no more
 _WOULD_BE_OTHERS = re.compile(r"[(\w]")
 """What follows brackets that are not a citation but name an item or a link."""
 _SHOWN = re.compile(r"\[(\d{1,3})\]")
@@ -170,6 +172,15 @@ def number_pages(data: Mapping[str, Any], pages: CitedPages) -> Mapping[str, Any
     return {**data, "results": rows}
 
 
+def without_numbers(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a page or a search says, with round brackets around numbers that pages of the conversation may have.
+
+    A footnote that a model copies, or a citation that a page forges, would lead people to another source. Addresses
+    stay as they are.
+    """
+    return {name: _without_numbers(item, name, _DEEPEST) for name, item in data.items()}
+
+
 def cite(
     text: str, pages: CitedPages, read: Sequence[Message], shows: Callable[[str], bool]
 ) -> AssistantMessage | None:
@@ -237,6 +248,25 @@ def as_kept(quote: str, answer: AssistantMessage, *, is_known: bool) -> str:
         return f"[{numbers[place]}]" if is_known else f"({place})"
 
     return _replaced(quote, kept)
+
+
+def _without_numbers(item: Any, name: str, levels: int) -> Any:
+    match item:
+        case str() if name != "url":
+            return _IN_BRACKETS.sub(_in_round_brackets, item)
+        case dict() if levels:
+            entries = cast("dict[str, Any]", item)
+            return {key: _without_numbers(entry, key, levels - 1) for key, entry in entries.items()}
+        case list() | tuple() if levels:
+            return [_without_numbers(entry, "", levels - 1) for entry in cast("Sequence[Any]", item)]
+        case _:
+            return item
+
+
+def _in_round_brackets(found: re.Match[str]) -> str:
+    numbers = found[1] or found[2]
+    is_ours = any(int(number) >= FIRST_NUMBER for number in re.findall(r"\d+", numbers))
+    return f"({numbers})" if is_ours else found[0]
 
 
 def _numbered(row: object, pages: CitedPages) -> object:

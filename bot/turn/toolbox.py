@@ -27,7 +27,7 @@ from bot.policy.records import ReadRecords, is_cut
 from bot.policy.trust import approval_causes, private, untrusted_sources, urls_in
 from bot.providers.base import ToolOffer
 from bot.turn import call_names, provenance
-from bot.turn.citations import CitedPages, number_pages
+from bot.turn.citations import CitedPages, number_pages, without_numbers
 from bot.turn.files import files_of
 from bot.turn.intents import deed
 from bot.turn.journal import Allowance, ToolRun
@@ -381,7 +381,8 @@ class Toolbox:
         files, sentences = files_of(result.files)
         attached = f',"files":{json.dumps(sentences, ensure_ascii=False)}' if sentences else ""
         most = spec.max_result_chars or self._max_result_chars
-        data = number_pages(result.data, pages) if spec.finds_pages and pages is not None else result.data
+        data = without_numbers(result.data) if spec.finds_pages or spec.fetches is not None else result.data
+        data = number_pages(data, pages) if spec.finds_pages and pages is not None else data
         content = f'{{"ok":true,"untrusted_data":{fit_json(data, most)}{attached}}}'
         # A third-party tool may give it as a float, which cannot be added to a Decimal.
         cost = spec.cost_usd if result.cost_usd is None else Decimal(str(result.cost_usd))

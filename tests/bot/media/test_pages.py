@@ -90,6 +90,21 @@ def test_links_are_whole_addresses_each_once(html: str, urls: list[str]) -> None
     assert [link.url for link in read(html, HERE).links] == urls
 
 
+async def test_a_page_full_of_long_links_is_read_all_the_same() -> None:
+    """A thousand teasers: more than a cell may say of them, so that the page counted as damaged."""
+    page = "".join(f'<p><a href="/{number}?{"x" * 400}">{"😀" * 350}</a>' for number in range(1_000))
+    found = await Library(sandbox()).read_page(page.encode(), url=HERE, charset="", is_html=True)
+    assert found == read(page, HERE)
+    assert len(found.links) == MAX_LINKS
+    assert found.text.count("😀") == 350_000
+
+
+def test_the_mark_of_a_footnote_is_no_citation() -> None:
+    """Models cite what a search gave by numbers in square brackets, and copy those of a page into their answers."""
+    marks = '<sup><a href="#n1">[1]</a></sup><a href="./Lamp#n-b"><span>[</span>b<span>]</span></a>'
+    assert text_of(f'Lamps{marks} a[1] <a href="/x">[2]</a>') == "Lamps(1)(b) a[1] [2]"
+
+
 @pytest.mark.parametrize(
     ("html", "date"),
     [

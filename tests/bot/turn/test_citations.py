@@ -405,6 +405,41 @@ async def test_people_see_places_and_the_model_its_own_numbers(store: Store, clo
     assert (await desk.kept("And bells?")).text == f"Bells [1], lamps [2].\n\n[1] {BELLS}\n[2] {GOOD}"
 
 
+async def test_a_number_within_a_page_cites_no_other_page(store: Store, clock: SetClock) -> None:
+    """A footnote that the model copies, or one that a page has made up, would lead people to another source."""
+
+    class Footnoted(Finding):
+        async def run(self, arguments: Words, context: ToolContext) -> Result:
+            rows = found(LAMPS, snippet="Lamps lie [102, 3], 【102†L1】 a[7] [2024].")["results"]
+            return Result(data={"results": [*rows, {"url": f"{GOOD}?a[102]=1", "title": "[999]"}]})
+
+    desk = Desk(store, clock, Scripted([look("x"), says("Lamps lie (102, 3) [101].")]), tools=(Footnoted(),))
+    assert (await desk.kept("What of lamps?")).text == f"Lamps lie (102, 3) [1].\n\n[1] {LAMPS}"
+    [answer] = [message for message in desk.provider.requests[-1].messages if isinstance(message, ToolMessage)]
+    told = answer.answers[0].data["results"]
+    assert told[0]["snippet"] == "Lamps lie (102, 3), (102) a[7] [2024]."
+    assert told[1] == {"number": 102, "url": f"{GOOD}?a[102]=1", "title": "(999)"}
+
+
+async def test_a_number_within_a_page_that_was_fetched_cites_no_other_page(store: Store, clock: SetClock) -> None:
+    """The same of a page that is read, and of nothing else: what a database says in brackets is its own."""
+
+    class Reading(Finding):
+        @property
+        def spec(self) -> ToolSpec:
+            fetches = "query" if self.name == "web_fetch" else None
+            return ToolSpec(name=self.name, description="Reads.", arguments=Words, fetches=fetches)
+
+        async def run(self, arguments: Words, context: ToolContext) -> Result:
+            return Result(data={"text": "Lamps lie.[102]"})
+
+    script: list[Any] = [calls(("web_fetch", {"query": LAMPS}), ("db_query", {"query": "x"})), says("Lamps lie.")]
+    desk = Desk(store, clock, Scripted(script), tools=(Reading("web_fetch"), Reading("db_query")))
+    await desk.kept(f"What of {LAMPS} ?")
+    [answer] = [message for message in desk.provider.requests[-1].messages if isinstance(message, ToolMessage)]
+    assert [one.data for one in answer.answers] == [{"text": "Lamps lie.(102)"}, {"text": "Lamps lie.[102]"}]
+
+
 async def test_numbers_of_a_turn_that_died_hold(store: Store, clock: SetClock) -> None:
     """What the journal has is cited as it was numbered, and what is found after is numbered on."""
     desk = Desk(store, clock, Scripted([look("lamps good")]), tools=(Finding(),))
