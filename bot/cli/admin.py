@@ -30,7 +30,7 @@ _FIRST = "Set Aldis up in a browser: {url}\nThis link works once, within ten min
 
 
 def show_link(given: Settings, _: argparse.Namespace) -> int:
-    """`admin`: print the address that opens the pages of the running Aldis."""
+    """`admin`: prints the address that opens the pages of the running Aldis."""
     url = asyncio.run(link(given))
     if url is None:
         print(

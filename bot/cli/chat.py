@@ -27,7 +27,7 @@ Talk = Callable[[Settings, Terminal, Shutdown], Awaitable[None]]
 
 
 def chat(given: Settings, options: argparse.Namespace) -> int:
-    """`chat`: answer in the terminal until the person leaves.
+    """`chat`: answers in the terminal until the person leaves.
 
     Status 1 if anything failed and nobody was there to see it.
     """

@@ -13,7 +13,7 @@ from bot.web.control import socket_path
 
 
 def examine(given: Settings, options: argparse.Namespace) -> int:
-    """`doctor`: print every finding on a line; status 1 if one is a problem."""
+    """`doctor`: prints every finding on a line; status 1 if one is a problem."""
     logs.set_up("ERROR", given.log.format)
     found = asyncio.run(checkup.examine(given, app.doctor_deps(given), MachineClock(), asks_models=options.model))
     print(format_findings(found, is_verbose=options.verbose))
@@ -21,7 +21,7 @@ def examine(given: Settings, options: argparse.Namespace) -> int:
 
 
 def fix(options: argparse.Namespace) -> int:
-    """`doctor --fix`: repair what can be repaired safely and say so, then check everything as `doctor` does."""
+    """`doctor --fix`: repairs what can be repaired safely and says so, then checks everything as `doctor` does."""
     for line in mend(settings.settings_file_path(), socket_of=socket_path):
         print(line)
     return examine(settings.load_settings(), options)

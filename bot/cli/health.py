@@ -14,7 +14,7 @@ _HEALTH_SECONDS = 5.0
 
 
 def health(given: Settings, _: argparse.Namespace) -> int:
-    """`health`: print the page; status 0 if it says that all is well."""
+    """`health`: prints the page; status 0 if it says that all is well."""
     web = given.web
     if web.port == 0:
         print("aldis: the health page is turned off (WEB__PORT=0)", file=sys.stderr)

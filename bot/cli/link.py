@@ -28,7 +28,7 @@ code of the address below it. Waiting for the phone (Ctrl-C gives up) ..."""
 
 
 def link(given: Settings, _: argparse.Namespace) -> int:
-    """`link`: make Aldis a device of the account that scans the code; status 1 if nobody does, or it is refused."""
+    """`link`: makes Aldis a device of the account that scans the code; status 1 if nobody does, or it is refused."""
     logs.set_up("WARNING", given.log.format)
     try:
         account = asyncio.run(_linked(given))

@@ -27,7 +27,7 @@ _MAX_FILE_BYTES = 20 * 1024 * 1024
 
 
 def profile(given: Settings, options: argparse.Namespace) -> int:
-    """`profile`: show what people see of the account, after the changes that the options ask for."""
+    """`profile`: shows what people see of the account, after the changes that the options ask for."""
     logs.set_up("WARNING", given.log.format)
     asyncio.run(_profile(given, options))
     return 0

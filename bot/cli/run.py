@@ -45,7 +45,7 @@ _REFUSALS = (ConfigError, StoreError, Disconnected)
 
 
 def run(given: Settings, options: argparse.Namespace) -> int:
-    """`run`: answer until stopped."""
+    """`run`: answers until stopped."""
     _set_up_log(given)
     app.check_settings(given)
     if unread := app.names_not_read():
@@ -57,7 +57,7 @@ def run(given: Settings, options: argparse.Namespace) -> int:
 
 
 def set_up(given: Settings, options: argparse.Namespace) -> int:
-    """`setup`: print the address that opens the pages of the running Aldis; if none runs, `run` one with pages."""
+    """`setup`: prints the address that opens the pages of the running Aldis; if none runs, runs one with pages."""
     if asyncio.run(admin.link(given)) is not None:
         return admin.show_link(given, options)
     if asyncio.run(ask_running(given.store.path, "state", within_seconds=admin.ASKING_SECONDS)) is not None:
@@ -69,7 +69,7 @@ def set_up(given: Settings, options: argparse.Namespace) -> int:
 
 
 def restart(given: Settings, _: argparse.Namespace) -> int:
-    """`restart`: restart the running Aldis, and wait until it has started again."""
+    """`restart`: restarts the running Aldis, and waits until it has started again."""
     return asyncio.run(_restart(given.store.path))
 
 

@@ -63,7 +63,7 @@ _DONE: dict[Decision, str] = {
 
 
 def back_up(given: Settings, options: argparse.Namespace) -> int:
-    """`backup FOLDER`: copy the store, even while Aldis runs."""
+    """`backup FOLDER`: copies the store, even while Aldis runs."""
     folder = Path(options.folder).absolute()
 
     async def copied(store: Store) -> Mapping[str, Any]:
@@ -76,9 +76,9 @@ def back_up(given: Settings, options: argparse.Namespace) -> int:
 
 
 def restore_backup(given: Settings, options: argparse.Namespace) -> int:
-    """`restore FILE`: replace the store with a copy; the previous store is kept beside it.
+    """`restore FILE`: replaces the store with a copy; the previous store is kept beside it.
 
-    Without FILE, only decide about a store that was restored earlier.
+    Without FILE, only decides about a store that was restored earlier.
     """
     path = given.store.path
     if options.file is not None:
@@ -91,7 +91,7 @@ def restore_backup(given: Settings, options: argparse.Namespace) -> int:
 
 
 def decide(given: Settings, decision: Decision | None) -> None:
-    """Before a start: has somebody decide about the open work of a restored store, if it is one.
+    """Has somebody decide, before a start, about the open work of a store if it was restored.
 
     Raises:
         Undecided: nobody decided.
@@ -196,7 +196,7 @@ def _ago(at: datetime, now: datetime) -> str:
 
 
 def rotate_key(given: Settings, _: argparse.Namespace) -> int:
-    """`rotate-key`: replace the master key in its file with a new one."""
+    """`rotate-key`: replaces the master key in its file with a new one."""
 
     async def turned(store: Store) -> Mapping[str, Any]:
         return {"keys": await store.rotate_key()}
@@ -207,7 +207,7 @@ def rotate_key(given: Settings, _: argparse.Namespace) -> int:
 
 
 def reseal(given: Settings, _: argparse.Namespace) -> int:
-    """`reseal`: remove what somebody has changed in the database and accept the rest as it is; Aldis must be
+    """`reseal`: removes what somebody has changed in the database and accepts the rest as it is; Aldis must be
     stopped.
     """
 
@@ -225,7 +225,7 @@ def reseal(given: Settings, _: argparse.Namespace) -> int:
 
 
 def export(given: Settings, options: argparse.Namespace) -> int:
-    """`export PERSON`: print what is kept about a person, as JSON."""
+    """`export PERSON`: prints what is kept about a person, as JSON."""
     person = person_of(options.person)
     if person is None or person.startswith("+"):
         raise ConfigError(
@@ -244,7 +244,7 @@ def export(given: Settings, options: argparse.Namespace) -> int:
 
 
 def trust(given: Settings, options: argparse.Namespace) -> int:
-    """`trust [LABEL]`: trust a new safety number and send what was waiting; without a label, list who has one."""
+    """`trust [LABEL]`: trusts a new safety number and sends what was waiting; without a label, lists who has one."""
     name, number = options.name, " ".join(options.verified or []) or None
 
     async def vouched(store: Store) -> Mapping[str, Any]:
@@ -274,7 +274,7 @@ def trust(given: Settings, options: argparse.Namespace) -> int:
 
 
 def trace(given: Settings, options: argparse.Namespace) -> int:
-    """`trace [TURN]`: show the path of one message, with times and cost; without a turn, list the newest ones."""
+    """`trace [TURN]`: shows the path of one message, with times and cost; without a turn, lists the newest ones."""
 
     async def read(store: Store) -> Mapping[str, Any]:
         return {"text": await trace_text(store, options.turn)}
@@ -284,7 +284,7 @@ def trace(given: Settings, options: argparse.Namespace) -> int:
 
 
 def captcha(given: Settings, options: argparse.Namespace) -> int:
-    """`captcha LINK`: hand in the captcha that Signal wants solved, and send what was waiting."""
+    """`captcha LINK`: hands in the captcha that Signal wants solved, and sends what was waiting."""
     pasted = " ".join(options.link) or _pasted()
     if asyncio.run(ask_running(given.store.path, "captcha", {"captcha": pasted})) is None:
         raise ConfigError(

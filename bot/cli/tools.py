@@ -42,7 +42,7 @@ _INDENT = " " * (_COLUMNS[0][1] + 1)
 
 
 def show(given: Settings, options: argparse.Namespace) -> int:
-    """`tools`: list every tool with its state, cost, effects and who sees what is asked; as JSON if asked for."""
+    """`tools`: lists every tool with its state, cost, effects and who sees what is asked; as JSON if asked for."""
     logs.set_up("ERROR", given.log.format)
     rows = asyncio.run(_rows(given))
     print(json.dumps([row.as_json() for row in rows], indent=2) if options.json else _table(rows))
@@ -50,7 +50,7 @@ def show(given: Settings, options: argparse.Namespace) -> int:
 
 
 def call(given: Settings, options: argparse.Namespace) -> int:
-    """`tools call NAME ARGUMENTS`: print the result as JSON; status 1 if the tool fails.
+    """`tools call NAME ARGUMENTS`: prints the result as JSON; status 1 if the tool fails.
 
     Raises:
         ConfigError: there is no such tool, it cannot be called like this, or nobody agreed to what it does.

@@ -16,7 +16,7 @@ from bot.version import build
 
 
 def verify(given: Settings, options: argparse.Namespace) -> int:
-    """`verify WORD`: print a quote for this word as JSON; status 1 if nothing vouches for Aldis.
+    """`verify WORD`: prints a quote for this word as JSON; status 1 if nothing vouches for Aldis.
 
     Raises:
         ConfigError: no quote can be made for such a word.

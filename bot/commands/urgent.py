@@ -261,7 +261,7 @@ class UrgentItems:
             self._group_context.correct(correction.edit.target, message)
 
     def _forget_talk(self, command: Command) -> None:
-        """Also forget what is not in the store but only in memory here."""
+        """Forgets what is not in the store but only in memory here."""
         if command.name == "forget":
             self._group_context.forget(command.message.chat)
             if command.rest:
