@@ -3,6 +3,8 @@
 python mcp_bad_server.py plain   FILE    has `echo`, `post`, `die` and `hold`; writes its process id into FILE
 python mcp_bad_server.py flood   FILE    like plain, but answers calls with 20 MB that are no line
 python mcp_bad_server.py heap    FILE    like plain, but answers calls with 9 MB of empty texts
+python mcp_bad_server.py spaced  FILE    the same, with a space before each comma, so that it looks like fewer
+python mcp_bad_server.py parts   FILE    like plain, but answers calls with 30,000 parts
 python mcp_bad_server.py stuck   FILE    like plain, but hears nothing after a call, and ignores SIGTERM
 python mcp_bad_server.py silent  FILE    says nothing, ignores the end of its input, and has started another process
 python mcp_bad_server.py hostile FILE    lists tools that nobody should be shown unchanged
@@ -43,6 +45,7 @@ HOSTILE = [
     tool("same name", {"type": "object"}),
     tool("same-name", {"type": "object"}),
     tool("l" * 200),
+    tool("n" * 300),
     tool("deep", {"type": "object", "properties": {"x": NESTED}}),
     tool("huge", {"type": "object", "properties": {"x": {"enum": ["y" * 9000]}}}),
     tool("far", {"type": "object", "properties": {"x": {"$ref": "http://127.0.0.1:9/schema"}}}),
@@ -85,6 +88,10 @@ def answer(asked: dict[str, Any]) -> dict[str, Any] | None:
             return None
         case "tools/call" if HOW == "heap":
             return {"content": [{"type": "text", "text": ""}] * 300_000}
+        case "tools/call" if HOW == "spaced":
+            return {"content": [], "structuredContent": {"texts": [""] * 1_000_000}}
+        case "tools/call" if HOW == "parts":
+            return {"content": [{"type": "text", "text": "x"}] * 30_000}
         case "tools/call" if HOW == "stuck":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             Path(f"{WHERE}.held").touch()
@@ -118,7 +125,7 @@ def serve() -> None:
             said["result"] = result
         if HOW == "babble":
             sys.stdout.write("the secret of Alice {\n")
-        sys.stdout.write(json.dumps(said) + "\n")
+        sys.stdout.write(json.dumps(said, separators=(" , ", " : ") if HOW == "spaced" else None) + "\n")
         sys.stdout.flush()
         if asked["method"] == "tools/list" and HOW in {"ping", "chat", "drone"}:
             storm()

@@ -2,15 +2,23 @@
 
 import math
 import time
+from typing import Any
 
 MAX_ANSWER_BYTES = 12_000_000
 """Of one answer: the largest picture, written as letters."""
 
-MAX_ANSWER_VALUES = 250_000
+MAX_ANSWER_VALUES = 100_000
 """Of one answer: 12 MB of empty lists, or of texts without a letter, take a gigabyte and seven seconds of everybody's
-time once they are read (measured 2026-11-24)."""
+time once they are read (measured 2026-11-24). What is shown of an answer has no room for more."""
 
-_VALUES = (b"{", b"[", b'":', b'",')
+MAX_PARTS = 100
+"""Of one answer, which are looked at: 240,000 texts without a letter took sixteen seconds (measured 2026-11-24)."""
+
+MAX_LISTED = 1_000
+"""Tools of one page, likewise."""
+
+_MAX_LARGEST = 5
+"""Answers of the largest, in a minute: each takes some tenths of a second in which nobody else is answered."""
 
 
 class Count:
@@ -31,6 +39,37 @@ class Count:
         return self._counted <= self._most
 
 
+class Volume:
+    """How much one server may say."""
+
+    def __init__(self) -> None:
+        self._bytes = Count(_MAX_LARGEST * MAX_ANSWER_BYTES, 60.0)
+        self._values = Count(_MAX_LARGEST * MAX_ANSWER_VALUES, 60.0)
+
+    def admits(self, size_bytes: int, values: int) -> bool:
+        """Whether so much may be read as well."""
+        is_one_answer = size_bytes <= MAX_ANSWER_BYTES and values <= MAX_ANSWER_VALUES
+        return is_one_answer and self._bytes.admits(size_bytes) and self._values.admits(values)
+
+
 def values_in(data: bytes) -> int:
-    """How many values JSON may hold, without reading it: its lists, objects, names and texts."""
-    return sum(map(data.count, _VALUES))
+    """How many values JSON holds, without reading it: each begins a list or an object, or stands behind a comma.
+
+    What stands in quotation marks is passed over, which no line leaves open. Each line, and each list or object that is
+    empty, is one more.
+    """
+    bare = data.replace(rb"\\", b"").replace(rb"\"", b"")
+    # A value is one text, and may have a name.
+    at_least = bare.count(b'"') // 4 + bare.count(b"\n") + bare.count(b"\r")
+    if at_least > MAX_ANSWER_VALUES:
+        return at_least
+    lines = bare.splitlines()
+    outside = b"".join(part for line in lines for part in line.split(b'"')[::2])
+    return len(lines) + sum(map(outside.count, (b",", b"[", b"{")))
+
+
+def cut_lists(result: dict[str, Any]) -> None:
+    """Shorten what lists more than is looked at, before each of it becomes an object: parts of an answer, or tools."""
+    for name, most in (("content", MAX_PARTS + 1), ("tools", MAX_LISTED)):
+        if isinstance(found := result.get(name), list):
+            del found[most:]

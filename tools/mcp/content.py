@@ -13,13 +13,13 @@ from mcp_types import CallToolResult, ContentBlock, EmbeddedResource, ImageConte
 from mcp_types import TextResourceContents as Words
 
 from tools.base import Result, ResultFile
+from tools.mcp.bounds import MAX_PARTS
 from tools.text import clean_line, shorten
 
 MAX_TEXT_CHARS = 200_000
 """Far more than any model is shown, and little enough to be cut to that quickly."""
 MAX_PICTURES = 4
 MAX_PICTURE_BYTES = 8_000_000
-_MAX_BLOCKS = 100
 _MAX_QUOTED_CHARS = 500
 
 _KINDS = (
@@ -31,7 +31,7 @@ _KINDS = (
 
 def result_of(answer: CallToolResult, *, tool: str) -> Result:
     """What the tool found; `tool` names its pictures."""
-    blocks = answer.content[:_MAX_BLOCKS]
+    blocks = answer.content[:MAX_PARTS]
     texts = [text for block in blocks if (text := _words(block)) is not None]
     pictures = tuple(_pictures(blocks, tool))
     data: dict[str, Any] = {}
@@ -41,7 +41,8 @@ def result_of(answer: CallToolResult, *, tool: str) -> Result:
     if text := "\n\n".join(text for text in texts if not _says(text, structured))[: MAX_TEXT_CHARS + 1]:
         data["text"] = text if len(text) <= MAX_TEXT_CHARS else f"{text[:MAX_TEXT_CHARS]} [cut: more than can be read]"
     if left_out := len(answer.content) - len(texts) - len(pictures):
-        data["left_out"] = f"{left_out} parts that cannot be passed on"
+        at_least = "at least " if len(answer.content) > MAX_PARTS else ""
+        data["left_out"] = f"{at_least}{left_out} parts that cannot be passed on"
     return Result(data=data or {"text": ""}, files=pictures)
 
 

@@ -228,7 +228,7 @@ def _keyword(key: str, value: Any, levels: int) -> Any:
             raise UnfitSchema("the name of an argument that no model may use")
         return {name: _fit_schema(item, levels) for name, item in named.items()}
     if isinstance(value, str):
-        return _text(key, value)
+        return _text(key, value[:MAX_SCHEMA_BYTES])
     return value if key in _VALUES else None
 
 

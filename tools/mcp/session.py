@@ -33,6 +33,11 @@ MAX_TOOLS = 32
 MAX_LISTING_CHARS = 60_000
 """Of the schemas and descriptions of one server together."""
 _MAX_PAGES = 20
+_MAX_NAME_CHARS = 256
+"""Twice what they should have at most. Each name is read in every message, as what people may ask by.
+
+Source: Model Context Protocol 2025-11-25, "Tools", names; read 2026-11-24.
+"""
 _MAX_DESCRIPTION_CHARS = 800
 _MAX_QUOTED_CHARS = 300
 _SESSION_IS_OVER = frozenset({"Session terminated", "Session not found"})
@@ -52,26 +57,30 @@ class _Session:
 
     async def listing(self, wanted: tuple[str, ...] | None) -> Listing:
         """The tools that can be offered; what the SDK raises becomes `SessionFailed` where the session is left."""
-        found = [tool for tool in await self._list_tools() if wanted is None or tool.name in wanted]
         fit: list[ListedTool] = []
-        chars = 0
-        for tool in found[:MAX_TOOLS]:
-            if (listed := _fit(tool)) is not None:
+        found = chars = 0
+        async for tool in self._listed():
+            if wanted is not None and tool.name not in wanted:
+                continue
+            found += 1
+            if found <= MAX_TOOLS and (listed := _fit(tool)) is not None:
                 chars += len(listed.description) + len(str(listed.arguments.json_schema()))
                 if chars <= MAX_LISTING_CHARS:
                     fit.append(listed)
-        return Listing(tools=tuple(fit), left_out=len(found) - len(fit))
+        return Listing(tools=tuple(fit), left_out=found - len(fit))
 
-    async def _list_tools(self) -> list[types.Tool]:
-        tools: list[types.Tool] = []
+    async def _listed(self) -> AsyncGenerator[types.Tool]:
+        """All tools, a page at a time: none is held on to, for a page may be as large as an answer."""
         cursor: str | None = None
+        count = 0
         for _ in range(_MAX_PAGES):
             page = await self._client.list_tools(cursor=cursor)
-            tools += page.tools
+            for tool in page.tools:
+                yield tool
+            count += len(page.tools)
             cursor = page.next_cursor
-            if cursor is None or len(tools) > 10 * MAX_TOOLS:
+            if cursor is None or count > 10 * MAX_TOOLS:
                 break
-        return tools
 
     async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
         """What the tool found; a call that is cancelled is called off at the server, too."""
@@ -135,7 +144,9 @@ def _kinds(error: BaseException) -> list[str]:
 
 
 def _fit(tool: types.Tool) -> ListedTool | None:
-    """The tool as it can be offered; None where its schema cannot."""
+    """The tool as it can be offered; None where its name or its schema cannot."""
+    if len(tool.name) > _MAX_NAME_CHARS:
+        return None
     try:
         arguments = arguments_of(tool.input_schema)
     except UnfitSchema:

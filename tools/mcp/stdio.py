@@ -24,28 +24,13 @@ import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
-from tools.mcp.bounds import MAX_ANSWER_BYTES, MAX_ANSWER_VALUES, Count, values_in
+from tools.mcp.bounds import MAX_ANSWER_BYTES, Volume, values_in
 
 _Read = SessionMessage | Exception
-_MAX_ANSWERS = 5
-"""Of the largest, in a minute: each takes some tenths of a second in which nobody else is answered."""
 _READ_BYTES = 65_536
 _EACH_STEP_SECONDS = 0.6
 """How long a process may take to end after its input, after a request to end, and after its death: Aldis, which may
 have to end meanwhile, has ten seconds for all of it."""
-
-
-class _Bound:
-    """How much a command may say."""
-
-    def __init__(self) -> None:
-        self._bytes = Count(_MAX_ANSWERS * MAX_ANSWER_BYTES, 60.0)
-        self._values = Count(_MAX_ANSWERS * MAX_ANSWER_VALUES, 60.0)
-
-    def admits(self, line: bytes) -> bool:
-        """Whether the line may be read as well."""
-        values = values_in(line)
-        return values <= MAX_ANSWER_VALUES and self._values.admits(values) and self._bytes.admits(len(line))
 
 
 class _Pipes(SubprocessStreamProtocol):
@@ -101,12 +86,12 @@ async def open_command(
 
 async def _hear(pipes: _Pipes, heard: MemoryObjectSendStream[_Read]) -> None:
     """Hand on its lines as messages until it ends, or nobody listens; what comes after that is thrown away."""
-    stdout, bound = pipes.stdout, _Bound()
+    stdout, volume = pipes.stdout, Volume()
     assert stdout is not None  # noqa: S101  (it was asked for above)
     # A line that is too long is a `ValueError` of the reader.
     with suppress(ValueError, OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         async with heard:
-            while (line := await stdout.readline()) and bound.admits(line):
+            while (line := await stdout.readline()) and volume.admits(len(line), values_in(line)):
                 await heard.send(_message(line))
     # Who cannot get rid of what it says does not read that it is to end.
     with suppress(OSError):

@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
 from tools.http import trust
-from tools.mcp.bounds import MAX_ANSWER_BYTES, MAX_ANSWER_VALUES, Count, values_in
+from tools.mcp.bounds import MAX_ANSWER_BYTES, MAX_ANSWER_VALUES, Count, Volume, cut_lists, values_in
 from tools.mcp.options import ServerOptions
 from tools.mcp.stdio import open_command
 
@@ -90,10 +90,13 @@ class _Watched(ObjectReceiveStream[SessionMessage | Exception]):
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             self._ended.set()
             raise
-        is_request = isinstance(message, SessionMessage) and isinstance(message.message, types.JSONRPCRequest)
+        said = message.message if isinstance(message, SessionMessage) else None
+        is_request = isinstance(said, types.JSONRPCRequest)
         if not self._messages.admits() or (is_request and not self._requests.admits()):
             self._ended.set()
             raise anyio.EndOfStream
+        if isinstance(said, types.JSONRPCResponse):
+            cut_lists(said.result)
         return message
 
     async def aclose(self) -> None:
@@ -106,6 +109,7 @@ class _Bounded(httpx2.AsyncBaseTransport):
 
     def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
         self._inner = inner
+        self._volume = Volume()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """One answer."""
@@ -116,9 +120,8 @@ class _Bounded(httpx2.AsyncBaseTransport):
         stream = answer.stream
         if not isinstance(stream, httpx2.AsyncByteStream):
             return answer
-        return httpx2.Response(
-            answer.status_code, headers=answer.headers, stream=_BoundedStream(stream), extensions=answer.extensions
-        )
+        bounded = _BoundedStream(stream, self._volume)
+        return httpx2.Response(answer.status_code, headers=answer.headers, stream=bounded, extensions=answer.extensions)
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -126,16 +129,34 @@ class _Bounded(httpx2.AsyncBaseTransport):
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, volume: Volume) -> None:
         self._inner = inner
+        self._volume = volume
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = values = 0
-        async for chunk in self._inner:
-            size, values = size + len(chunk), values + values_in(chunk)
-            if size > MAX_ANSWER_BYTES or values > MAX_ANSWER_VALUES:
+        async for lines in self._whole_lines():
+            more = values_in(lines)
+            size, values = size + len(lines), values + more
+            is_one_answer = size <= MAX_ANSWER_BYTES and values <= MAX_ANSWER_VALUES
+            if not (is_one_answer and self._volume.admits(len(lines), more)):
                 raise httpx2.ReadError("more than an answer may hold")
-            yield chunk
+            yield lines
+
+    async def _whole_lines(self) -> AsyncIterator[bytes]:
+        """What comes, in pieces that end with a line: no text of JSON stands partly in one and partly in the next."""
+        held: list[bytes] = []
+        size = 0
+        async for chunk in self._inner:
+            end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
+            if end:
+                yield b"".join((*held, chunk[:end]))
+                held, size = [], 0
+            held.append(chunk[end:])
+            size += len(chunk) - end
+            if size > MAX_ANSWER_BYTES:
+                raise httpx2.ReadError("more than an answer may hold")
+        yield b"".join(held)
 
     async def aclose(self) -> None:
         """Close it."""

@@ -7,6 +7,7 @@ import pytest
 from mcp_types import CallToolResult
 
 from tests.servers.mcp_server import PNG
+from tools.mcp.bounds import MAX_PARTS
 from tools.mcp.content import MAX_PICTURES, MAX_TEXT_CHARS, quote_failure, result_of
 
 
@@ -45,6 +46,10 @@ def image(data: bytes | str) -> dict[str, Any]:
             {"text": "heard", "left_out": "1 parts that cannot be passed on"},
         ),
         (answer(image("!"), image(b"GIF, it says")), {"left_out": "2 parts that cannot be passed on"}),
+        (
+            answer(*[text("")] * (MAX_PARTS + 1)),
+            {"text": "\n\n" * (MAX_PARTS - 1), "left_out": "at least 1 parts that cannot be passed on"},
+        ),
     ],
 )
 def test_answers_become_data(given: CallToolResult, data: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ import pytest
 from tests.servers import mcp_bad_server, mcp_server
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
 from tools import Records, Result, Tool, ToolContext, Unavailable, UnknownOutcome
+from tools.mcp.bounds import MAX_PARTS
 from tools.mcp.options import McpOptions
 from tools.mcp.server import ServerTimeouts
 from tools.mcp.servers import McpServers
@@ -220,6 +221,7 @@ async def test_hostile_tools_are_made_fit_or_left_out(
     assert first.startswith("A tool of the server h, which says of it: “A tool xxx")
     assert len(first) < 900
     assert first.isprintable()
+    assert not any(name.startswith("h_nnn") for name in tools)
     assert not tools.keys() & {"h_deep", "h_huge", "h_nowhere", "h_odd", "h_names", "h_number"}
     assert tools["h_far"].spec.parameters["properties"] == {"x": {}}
     slow = tools["h_slow"].spec
@@ -244,7 +246,7 @@ async def test_what_a_server_babbles_is_in_no_log(
     assert "Alice" not in caplog.text + written.out + written.err
 
 
-@pytest.mark.parametrize("how", ["flood", "heap"])
+@pytest.mark.parametrize("how", ["flood", "heap", "spaced"])
 async def test_an_answer_that_is_too_large_is_given_up(tmp_path: Path, how: str, context: ToolContext) -> None:
     """It is read up to a most size, and up to a number of values; the server is ended, and who asked is told."""
     where = tmp_path / "pid"
@@ -255,6 +257,14 @@ async def test_an_answer_that_is_too_large_is_given_up(tmp_path: Path, how: str,
             with pytest.raises(Unavailable, match="went away"):
                 await called(tools["rough_die"], context, text="")
         await eventually(lambda: not is_alive(pid))
+
+
+async def test_an_answer_of_too_many_parts_is_cut(tmp_path: Path, context: ToolContext) -> None:
+    """Before they are made objects of: that takes ten times as long as to read them."""
+    async with running({"rough": command(ROUGH, "parts", str(tmp_path / "pid"))}) as source:
+        found = (await called((await by_name(source))["rough_die"], context, text="")).data
+        assert found["text"].split() == ["x"] * MAX_PARTS
+        assert found["left_out"] == "at least 1 parts that cannot be passed on"
 
 
 @pytest.mark.parametrize("how", ["ping", "chat", "drone"])
