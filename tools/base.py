@@ -306,8 +306,8 @@ class ToolSource(Protocol):
         ...
 
     @property
-    def absent(self) -> Sequence[str]:
-        """The operator's names of what should provide tools but does not at the moment."""
+    def absent(self) -> Mapping[str, str]:
+        """What should provide tools but does not at the moment, by the operator's names, and why, for the operator."""
         ...
 
     async def aclose(self) -> None:

@@ -129,11 +129,11 @@ async def _running(
         yield whole
 
 
-def _of_source(group: ToolGroup, tools: Sequence[Tool], absent: Sequence[str]) -> Iterator[ToolGroup]:
+def _of_source(group: ToolGroup, tools: Sequence[Tool], absent: Mapping[str, str]) -> Iterator[ToolGroup]:
     if tools or not absent:
         yield replace(group, tools=tuple(tools))
-    for name in absent:
-        yield ToolGroup(name=name, state="failed", origin=group.name, why="it gives no tools at the moment")
+    for name, why in absent.items():
+        yield ToolGroup(name=name, state="failed", origin=group.name, why=f"it gives no tools at the moment ({why})")
 
 
 def _rows_of(given: Settings, group: ToolGroup) -> Iterator[_Row]:

@@ -102,8 +102,8 @@ async def check_tool_sources(settings: Settings) -> list[Finding]:
             tools = await source.tools()
             found.append(ok(f"tools: the servers of mcp give {len(tools)} tools"))
             found += [
-                problem(f"tools: the server {name} of mcp does not answer", "check it in TOOLS__MCP__SERVERS")
-                for name in source.absent
+                problem(f"tools: the server {name} of mcp does not answer ({why})", "check it in TOOLS__MCP__SERVERS")
+                for name, why in source.absent.items()
             ]
         finally:
             await source.aclose()

@@ -6,6 +6,11 @@ python mcp_bad_server.py heap    FILE    like plain, but answers calls with 9 MB
 python mcp_bad_server.py spaced  FILE    the same, with a space before each comma, so that it looks like fewer
 python mcp_bad_server.py parts   FILE    like plain, but answers calls with 30,000 parts
 python mcp_bad_server.py stuck   FILE    like plain, but hears nothing after a call, and ignores SIGTERM
+python mcp_bad_server.py fails   FILE    like plain, but answers calls with an error of its own
+python mcp_bad_server.py half    FILE    like plain, but answers calls with half an emoji
+python mcp_bad_server.py parent  FILE    like plain, but has started a process that holds on to its input and output
+python mcp_bad_server.py old     FILE    like plain, but ends when anything comes before `initialize`, as rmcp 1.7 does
+python mcp_bad_server.py modern  FILE    like plain, but knows no `initialize`, as the protocol of 2026-07-28 allows
 python mcp_bad_server.py silent  FILE    says nothing, ignores the end of its input, and has started another process
 python mcp_bad_server.py hostile FILE    lists tools that nobody should be shown unchanged
 python mcp_bad_server.py babble  FILE    writes what is no message, with words of a person in it
@@ -23,6 +28,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+CACHED = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
 OBJECT = {"type": "object", "properties": {"text": {"type": "string", "title": "Text"}}, "required": ["text"]}
 NESTED: dict[str, Any] = {"type": "string"}
 for _ in range(30):
@@ -81,13 +87,15 @@ def answer(asked: dict[str, Any]) -> dict[str, Any] | None:
             about = {"name": "rough", "version": "1"}
             return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": about}
         case "tools/list":
-            return {"tools": LISTING}
+            return {"tools": LISTING, **(CACHED if HOW == "modern" else {})}
         case "tools/call" if HOW == "flood":
             sys.stdout.write("x" * 20_000_000)
             sys.stdout.flush()
             return None
         case "tools/call" if HOW == "heap":
             return {"content": [{"type": "text", "text": ""}] * 300_000}
+        case "tools/call" if HOW == "half":
+            return {"content": [{"type": "text", "text": "lit \ud83d"}]}
         case "tools/call" if HOW == "spaced":
             return {"content": [], "structuredContent": {"texts": [""] * 1_000_000}}
         case "tools/call" if HOW == "parts":
@@ -112,13 +120,24 @@ def answer(asked: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def serve() -> None:
+    greeted = False
     for line in sys.stdin:
         asked = json.loads(line)
         if "id" not in asked:
             continue
         said: dict[str, Any] = {"jsonrpc": "2.0", "id": asked["id"]}
-        if asked["method"] == "server/discover":
+        if HOW == "old" and not greeted and asked["method"] not in {"initialize", "ping"}:
+            sys.exit(1)
+        greeted = True
+        if asked["method"] == "server/discover" and HOW == "modern":
+            said["result"] = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, **CACHED}
+        elif asked["method"] == "initialize" and HOW == "modern":
+            data = {"supported": ["2026-07-28"], "requested": "2025-11-25"}
+            said["error"] = {"code": -32022, "message": "Unsupported protocol version", "data": data}
+        elif asked["method"] == "server/discover":
             said["error"] = {"code": -32601, "message": "Method not found"}
+        elif asked["method"] == "tools/call" and HOW == "fails":
+            said["error"] = {"code": -32000, "message": "The lamp is out."}
         elif (result := answer(asked)) is None:
             continue
         else:
@@ -145,6 +164,9 @@ if __name__ == "__main__":
         child = subprocess.Popen(["sleep", "3600"])
         Path(WHERE).write_text(f"{os.getpid()} {child.pid}")
         signal.pause()
+    if HOW == "parent":
+        child = subprocess.Popen(["sleep", "3600"])
+        Path(f"{WHERE}.child").write_text(str(child.pid))
     Path(WHERE).write_text(str(os.getpid()))
     if HOW == "mute":
         sys.stdin.read()

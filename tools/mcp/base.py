@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
 from tools.base import Arguments, Effects, Result
 from tools.mcp.options import ServerOptions
@@ -32,6 +32,28 @@ class Listing:
     """How many of the wanted tools cannot be offered, or are too many."""
 
 
+@dataclass(kw_only=True, slots=True)
+class ConnectionState:
+    """What is seen of a connection below the SDK, which tells neither."""
+
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set as soon as the server has gone, or is not listened to any longer."""
+    why: str | None = None
+    """For what it is not listened to any longer."""
+    status: int | None = None
+    """That of the last answer by HTTP, if it is an error."""
+
+    def end(self, why: str = "it says or asks more than it may") -> None:
+        """Listen no longer."""
+        self.why = why
+        self.ended.set()
+
+    @property
+    def complaint(self) -> str | None:
+        """What is known to be wrong with it, for the operator."""
+        return self.why or (f"HTTP {self.status}" if self.status else None)
+
+
 class SessionFailed(Exception):
     """A connection could not be opened, or broke; the message names the kinds of error and quotes nothing."""
 
@@ -42,9 +64,6 @@ class AnswerLost(Exception):
 
 class McpSession(Protocol):
     """An open connection."""
-
-    ended: asyncio.Event
-    """Set as soon as the server has gone."""
 
     async def listing(self, wanted: tuple[str, ...] | None) -> Listing:
         """The tools that the server has and the operator wants (None: all), in the server's order."""
@@ -60,5 +79,9 @@ class McpSession(Protocol):
         ...
 
 
-Opened = Callable[[ServerOptions], AbstractAsyncContextManager[McpSession]]
+Greeting = Literal["legacy", "auto"]
+"""How a connection begins: `legacy` with `initialize`; `auto` with `server/discover`, and `initialize` where the server
+answers that it does not know it. Names of the SDK."""
+
+Opened = Callable[[ServerOptions, ConnectionState, Greeting], AbstractAsyncContextManager[McpSession]]
 """Opens a connection, which is closed at the end; entering and leaving it may raise `SessionFailed`."""

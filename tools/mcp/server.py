@@ -2,10 +2,16 @@
 
     idle --start--> starting --listed--> up --gone--> (pause) --> starting ...
                        '--failed or too slow--> down --(pause)--> starting ...
+    up --a call given up, then no answer to anything--> gone
     any --end--> ended: the connection closed, the command no more
 
 One task owns the connection from beginning to end: it is opened and closed there, and started again there after pauses
 that grow. Calls come from the tasks of the turns.
+
+A command is greeted in the old way first: many, such as all of rmcp before 3, end when they are asked anything before
+`initialize`, and others pass it over. After a start that failed the other way is tried.
+
+Source: github.com/0xMassi/webclaw, issue 107, and github.com/dmtrKovalenko/fff, pull request 798; read 2026-11-24.
 """
 
 import asyncio
@@ -20,10 +26,12 @@ import anyio
 
 from tools.base import Result
 from tools.errors import Unavailable
-from tools.mcp.base import ListedTool, McpSession, Opened, SessionFailed
+from tools.mcp.base import ConnectionState, Greeting, ListedTool, McpSession, Opened, SessionFailed
 from tools.mcp.options import ServerOptions
 
 _log = logging.getLogger(__name__)
+
+_GONE = "it went away"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +49,8 @@ class ServerTimeouts:
     """A server that was up for so long is started again as if it were for the first time."""
     end_seconds: float = 2.5
     """How long the end may take."""
+    doubt_seconds: float = 120.0
+    """How long a server that was late with a call may take to list its tools: it may still be at it, one by one."""
 
 
 class McpServer:
@@ -50,9 +60,13 @@ class McpServer:
         self.options = options
         self.tools: tuple[ListedTool, ...] = ()
         """What it offered when it was last up; empty as long as it cannot be started."""
+        self.why_down = "it has not come up yet"
+        """For the operator, when it is down."""
         self._pace = pace
+        self._greeting: Greeting = "auto" if options.command is None else "legacy"
         self._session: McpSession | None = None
         self._settled = asyncio.Event()  # nothing is under way: it is up, or the last start has failed
+        self._doubted = asyncio.Event()  # a call was given up
         self._scope: anyio.CancelScope | None = None
         self._owner: asyncio.Task[None] | None = None
         self._is_over = False
@@ -85,7 +99,11 @@ class McpServer:
                 await self._settled.wait()
         if self._session is None:
             raise Unavailable(f"the server {self.options.name} does not answer; it is tried again later")
-        return await self._session.call(tool, arguments, shown_as=shown_as)
+        try:
+            return await self._session.call(tool, arguments, shown_as=shown_as)
+        except asyncio.CancelledError:
+            self._doubted.set()
+            raise
 
     async def aclose(self) -> None:
         """End it, and wait until it has ended."""
@@ -113,27 +131,51 @@ class McpServer:
         """From a start to the end of the connection, however it comes; gives the seconds that it was up."""
         now = asyncio.get_running_loop().time
         up_at: float | None = None
+        state = ConnectionState()
         try:
             opened = await _way_in()
             with anyio.CancelScope(deadline=now() + self._pace.start_seconds) as start:
-                async with opened(self.options) as session:
+                async with opened(self.options, state, self._greeting) as session:
                     await self._take_up(session)
                     up_at, start.deadline = now(), math.inf
-                    await session.ended.wait()
-            why = "it did not come up in time" if up_at is None else "it went away"
+                    await self._until_gone(session, state)
+                    # Who calls it now waits for the next start, not for what it takes to end it.
+                    self._session, self.why_down = None, state.complaint or _GONE
+                    self._settled.clear()
+            why = "it did not come up in time" if up_at is None else _GONE
         except SessionFailed as error:
             why = str(error)
         finally:
             self._session = None
-        self._on_gone(was_up=up_at is not None, why=why)
+        self._on_gone(was_up=up_at is not None, why=state.complaint or why)
         return 0.0 if up_at is None else now() - up_at
 
+    async def _until_gone(self, session: McpSession, state: ConnectionState) -> None:
+        """Wait until it is not there any more; one that answers nothing after a call was given up is not."""
+        self._doubted.clear()
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._look_after, session, state)
+            await state.ended.wait()
+            group.cancel_scope.cancel()
+
+    async def _look_after(self, session: McpSession, state: ConnectionState) -> None:
+        answered = True
+        while answered:
+            await self._doubted.wait()
+            self._doubted.clear()
+            with anyio.move_on_after(self._pace.doubt_seconds) as patience:
+                await session.listing(())
+            answered = not patience.cancelled_caught
+        state.end("it answers no more")
+
     def _on_gone(self, *, was_up: bool, why: str) -> None:
+        self.why_down = why
         if was_up:
             # Its tools stay on offer: it is back in a moment, and a list that changes costs every prompt's cache.
             self._settled.clear()
         else:
             self.tools = ()
+            self._greeting = "auto" if self._greeting == "legacy" else "legacy"
             self._settled.set()
         level = logging.INFO if self._told_down and not was_up else logging.WARNING
         _log.log(level, "the MCP server %s is down (%s); it is started again", self.options.name, why)

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -102,9 +102,9 @@ class McpServers:
         return tools[:MAX_TOOLS]
 
     @property
-    def absent(self) -> Sequence[str]:
-        """The names of the servers that are down or not yet started."""
-        return [server.options.name for server in self._servers if not server.is_up]
+    def absent(self) -> Mapping[str, str]:
+        """The servers that are down or not yet started, and why."""
+        return {server.options.name: server.why_down for server in self._servers if not server.is_up}
 
     async def aclose(self) -> None:
         """End all servers."""

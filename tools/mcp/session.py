@@ -8,20 +8,18 @@ exceptions; answers are checked by the server's own schema unless one asks below
 schema can take for ever.
 """
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import anyio
-import httpx2
 import mcp_types as types
 from mcp import Client, MCPError
 
 from tools.base import Result
 from tools.errors import BadArguments, Unavailable
-from tools.mcp.base import AnswerLost, ListedTool, Listing, McpSession, SessionFailed
+from tools.mcp.base import AnswerLost, ConnectionState, Greeting, ListedTool, Listing, McpSession, SessionFailed
 from tools.mcp.content import quote_failure, result_of
 from tools.mcp.options import ServerOptions
 from tools.mcp.schemas import UnfitSchema, arguments_of
@@ -42,6 +40,10 @@ _MAX_DESCRIPTION_CHARS = 800
 _MAX_QUOTED_CHARS = 300
 _SESSION_IS_OVER = frozenset({"Session terminated", "Session not found"})
 """What a restarted server, or the SDK on its behalf, says in a session from before."""
+_SDK_SAYS_CLOSED = ("Connection closed", "SSE stream")
+"""How the SDK's own words begin where it gives up a call; many servers use the same code for any failure of theirs."""
+_REFUSALS = frozenset({401, 403, 429})
+"""Statuses of HTTP in front of which nothing has happened."""
 
 # The SDK logs what servers send that it cannot read: words of people, and more.
 for _name in ("mcp", "client", "httpx2", "httpcore2"):
@@ -51,9 +53,9 @@ for _name in ("mcp", "client", "httpx2", "httpcore2"):
 class _Session:
     """An open connection; see `McpSession`."""
 
-    def __init__(self, client: Client, ended: asyncio.Event) -> None:
+    def __init__(self, client: Client, state: ConnectionState) -> None:
         self._client = client
-        self.ended = ended
+        self._state = state
 
     async def listing(self, wanted: tuple[str, ...] | None) -> Listing:
         """The tools that can be offered; what the SDK raises becomes `SessionFailed` where the session is left."""
@@ -97,18 +99,22 @@ class _Session:
 
     def _translate(self, error: MCPError) -> Exception:
         """What becomes of an error instead of an answer: which of them leave open whether the call has happened."""
-        if error.error.code == types.CONNECTION_CLOSED or error.error.message in _SESSION_IS_OVER:
-            self.ended.set()
+        code, message = error.error.code, error.error.message
+        is_closed = code == types.CONNECTION_CLOSED and message.startswith(_SDK_SAYS_CLOSED)
+        if is_closed or message in _SESSION_IS_OVER:
+            self._state.ended.set()
             return AnswerLost("the server went away meanwhile")
-        if error.error.code in {types.INTERNAL_ERROR, types.PARSE_ERROR}:
+        if code == types.INTERNAL_ERROR and self._state.status in _REFUSALS:
+            return Unavailable(f"the server refuses the call (HTTP {self._state.status})")
+        if code in {types.INTERNAL_ERROR, types.PARSE_ERROR, types.CONNECTION_CLOSED}:
             return AnswerLost("the server failed meanwhile")
-        if error.error.code == types.INVALID_PARAMS:
-            return BadArguments("the server refuses these arguments", quoted=_short(error.error.message))
-        return Unavailable("the server refuses the call", quoted=_short(error.error.message))
+        if code == types.INVALID_PARAMS:
+            return BadArguments("the server refuses these arguments", quoted=_short(message))
+        return Unavailable("the server refuses the call", quoted=_short(message))
 
 
 @asynccontextmanager
-async def open_session(server: ServerOptions) -> AsyncGenerator[McpSession]:
+async def open_session(server: ServerOptions, state: ConnectionState, greeting: Greeting) -> AsyncGenerator[McpSession]:
     """A connection to the server; at the end it is closed, and a command is ended with all that it started.
 
     Enter and leave it in the same task, inside a cancel scope that bounds the opening.
@@ -116,31 +122,19 @@ async def open_session(server: ServerOptions) -> AsyncGenerator[McpSession]:
     Raises:
         SessionFailed: it could not be opened, or broke.
     """
-    ended = asyncio.Event()
     try:
-        async with Client(open_streams(server, ended), cache=None) as client:
-            yield _Session(client, ended)
-    except _FAILURES as error:
-        raise SessionFailed(type(error).__name__) from error
-    except BaseExceptionGroup as group:
-        # What is no failure of the connection (a bug, a cancellation) goes on as it is.
-        if group.split(_FAILURES)[1] is not None:
-            raise
-        raise SessionFailed(", ".join(dict.fromkeys(_kinds(group)))) from group
-
-
-_FAILURES = (
-    *(OSError, ValueError, RuntimeError, MCPError),
-    *(httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError),
-    *(anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream),
-)
+        async with Client(open_streams(server, state), cache=None, mode=greeting) as client:
+            yield _Session(client, state)
+    except Exception as error:  # what a server can bring about in the SDK is not to be told beforehand
+        raise SessionFailed(", ".join(dict.fromkeys(_kinds(error)))) from error
 
 
 def _kinds(error: BaseException) -> list[str]:
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         return [kind for part in group.exceptions for kind in _kinds(part)]
-    return [type(error).__name__]
+    is_closed = isinstance(error, MCPError) and error.error.code == types.CONNECTION_CLOSED
+    return ["it ended" if is_closed else type(error).__name__]
 
 
 def _fit(tool: types.Tool) -> ListedTool | None:

@@ -2,8 +2,9 @@
 
 What holds: it sees the environment that it is given and nothing else; what it writes to its standard error is thrown
 away; a line that is longer than an answer may be, or holds more, ends the connection, and so does a server that never
-stops saying long ones; its input is closed with the connection, and if it does not end then, it is ended with all that
-it started.
+stops saying long ones; its input is closed with the connection, and if it does not end then, it is ended. However it
+ends, what it has started ends with it, unless that has begun a session of its own: it would hold on to memory, and to
+the pipes, so that nobody saw that the server is gone.
 
 The SDK's own client of commands is not used: it reads lines of any length, in time that grows with the square of it.
 One of 60 MB blocked the event loop for more than a minute (measured 2026-11-22).
@@ -13,17 +14,20 @@ streams carry.
 """
 
 import asyncio
+import json
 import os
 import signal
 from asyncio.subprocess import DEVNULL, PIPE, SubprocessStreamProtocol
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import cast
 
 import anyio
 import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
+from tools.mcp.base import ConnectionState
 from tools.mcp.bounds import MAX_ANSWER_BYTES, Volume, values_in
 
 _Read = SessionMessage | Exception
@@ -34,20 +38,27 @@ have to end meanwhile, has ten seconds for all of it."""
 
 
 class _Pipes(SubprocessStreamProtocol):
-    """Its input and output as streams, and when it has ended: its own children may hold on to them after that."""
+    """Its input and output as streams, and when it has ended, with all that it started."""
 
     def __init__(self) -> None:
         super().__init__(limit=MAX_ANSWER_BYTES, loop=asyncio.get_running_loop())
         self.ended = asyncio.Event()
+        self._group = 0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._group = cast("asyncio.SubprocessTransport", transport).get_pid()
 
     def process_exited(self) -> None:
         super().process_exited()
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._group, signal.SIGKILL)
         self.ended.set()
 
 
 @asynccontextmanager
 async def open_command(
-    command: Sequence[str], *, environment: Mapping[str, str], folder: str | None
+    command: Sequence[str], *, environment: Mapping[str, str], folder: str | None, state: ConnectionState
 ) -> AsyncGenerator[tuple[MemoryObjectReceiveStream[_Read], MemoryObjectSendStream[SessionMessage]]]:
     """The streams from and to a process that is started for them, and has ended afterwards.
 
@@ -72,7 +83,7 @@ async def open_command(
     heard, read = anyio.create_memory_object_stream[_Read](0)
     write, said = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as group:
-        group.start_soon(_hear, pipes, heard)
+        group.start_soon(_hear, pipes, heard, state)
         group.start_soon(_say, pipes, said, heard)
         try:
             yield read, write
@@ -84,14 +95,16 @@ async def open_command(
             group.cancel_scope.cancel()
 
 
-async def _hear(pipes: _Pipes, heard: MemoryObjectSendStream[_Read]) -> None:
+async def _hear(pipes: _Pipes, heard: MemoryObjectSendStream[_Read], state: ConnectionState) -> None:
     """Hand on its lines as messages until it ends, or nobody listens; what comes after that is thrown away."""
     stdout, volume = pipes.stdout, Volume()
     assert stdout is not None  # noqa: S101  (it was asked for above)
-    # A line that is too long is a `ValueError` of the reader.
-    with suppress(ValueError, OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+    with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         async with heard:
-            while (line := await stdout.readline()) and volume.admits(len(line), values_in(line)):
+            while (line := await _line(stdout)) is not None:
+                if not (line and volume.admits(len(line), values_in(line))):
+                    state.end()
+                    break
                 await heard.send(_message(line))
     # Who cannot get rid of what it says does not read that it is to end.
     with suppress(OSError):
@@ -115,13 +128,24 @@ async def _say(
         heard.close()
 
 
+async def _line(stdout: asyncio.StreamReader) -> bytes | None:
+    """The next line; empty: it is too long; None: there is none."""
+    try:
+        return await stdout.readline() or None
+    except ValueError:
+        return b""
+
+
 def _message(line: bytes) -> _Read:
     """The message, or the error where it cannot be read, as the SDK's streams carry it."""
+    text = line.decode("utf-8", "replace")
     try:
-        text = line.decode("utf-8", "replace")
+        if r"\ud" in text.lower():
+            # Half of a pair, as of an emoji that a server has cut through; pydantic refuses the whole message.
+            text = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace").decode()
         return SessionMessage(types.jsonrpc_message_adapter.validate_json(text, by_name=False))
-    except ValueError as error:
-        return error
+    except (ValueError, RecursionError) as error:
+        return ValueError(type(error).__name__)
 
 
 async def _end(process: asyncio.SubprocessTransport, pipes: _Pipes) -> None:

@@ -7,7 +7,7 @@ that says or asks more than any has to is not listened to any longer.
 Source: mcp 2.3.0, `mcp.client.streamable_http`, 2026-11-21: redirects are followed only within the same origin.
 """
 
-import asyncio
+import json
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -22,6 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
 from tools.http import trust
+from tools.mcp.base import ConnectionState
 from tools.mcp.bounds import MAX_ANSWER_BYTES, MAX_ANSWER_VALUES, Count, Volume, cut_lists, values_in
 from tools.mcp.options import ServerOptions
 from tools.mcp.stdio import open_command
@@ -33,35 +34,39 @@ _MAX_MESSAGES = 2_000
 """In ten seconds: progress of some calls side by side, told without restraint."""
 _MAX_REQUESTS = 120
 """Of the server's own in a minute, to each of which there is an answer: it may look whether we are there, no more."""
+_MAX_ASKED = 600
+"""By HTTP in a minute: a server says when it is asked for its events again, and may say "at once"."""
+_TAKEN_IN_SECONDS = 5.0
+"""How long a server may take to say that it has heard what needs no answer: the SDK sends nothing else meanwhile."""
 
 
 @asynccontextmanager
-async def open_streams(server: ServerOptions, ended: asyncio.Event) -> AsyncGenerator[tuple[Any, Any]]:
-    """The streams to and from the server; `ended` is set when there is nothing more to be read.
+async def open_streams(server: ServerOptions, state: ConnectionState) -> AsyncGenerator[tuple[Any, Any]]:
+    """The streams to and from the server; `state` tells when there is nothing more to be read.
 
     Raises:
         OSError: there is no such command.
     """
     async with AsyncExitStack() as stack:
-        read, write = await stack.enter_async_context(await _wire(server, stack))
-        yield _Watched(read, ended), write
+        read, write = await stack.enter_async_context(await _transport(server, state, stack))
+        yield _Watched(read, state), write
 
 
-async def _wire(server: ServerOptions, stack: AsyncExitStack) -> Transport:
+async def _transport(server: ServerOptions, state: ConnectionState, stack: AsyncExitStack) -> Transport:
     if server.url is not None:
-        client = await stack.enter_async_context(_http_client(server))
+        client = await stack.enter_async_context(_http_client(server, state))
         return streamable_http_client(server.url, http_client=client, max_sse_event_size=MAX_ANSWER_BYTES)
     inherited = {name: value for name in _INHERITED if (value := os.environ.get(name)) is not None}
     own = {name: value.get_secret_value() for name, value in server.env.items()}
     command = (server.command or "", *server.args)
-    return open_command(command, environment=inherited | own, folder=server.cwd)
+    return open_command(command, environment=inherited | own, folder=server.cwd, state=state)
 
 
-def _http_client(server: ServerOptions) -> httpx2.AsyncClient:
+def _http_client(server: ServerOptions, state: ConnectionState) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         headers={name: value.get_secret_value() for name, value in server.headers.items()}
         | {"Accept-Encoding": "identity"},
-        transport=_Bounded(httpx2.AsyncHTTPTransport(verify=trust(), trust_env=False)),
+        transport=_Bounded(httpx2.AsyncHTTPTransport(verify=trust(), trust_env=False), state),
         timeout=httpx2.Timeout(_CONNECT_SECONDS, read=_SILENT_SECONDS),
         trust_env=False,
     )
@@ -72,9 +77,9 @@ class _Watched(ObjectReceiveStream[SessionMessage | Exception]):
     server that reads none would fill the memory.
     """
 
-    def __init__(self, stream: Any, ended: asyncio.Event) -> None:
+    def __init__(self, stream: Any, state: ConnectionState) -> None:
         self._stream = stream
-        self._ended = ended
+        self._state = state
         self._messages = Count(_MAX_MESSAGES, 10.0)
         self._requests = Count(_MAX_REQUESTS, 60.0)
 
@@ -88,12 +93,12 @@ class _Watched(ObjectReceiveStream[SessionMessage | Exception]):
         try:
             message = await self._stream.receive()
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
-            self._ended.set()
+            self._state.ended.set()
             raise
         said = message.message if isinstance(message, SessionMessage) else None
         is_request = isinstance(said, types.JSONRPCRequest)
         if not self._messages.admits() or (is_request and not self._requests.admits()):
-            self._ended.set()
+            self._state.end()
             raise anyio.EndOfStream
         if isinstance(said, types.JSONRPCResponse):
             cut_lists(said.result)
@@ -107,21 +112,34 @@ class _Watched(ObjectReceiveStream[SessionMessage | Exception]):
 class _Bounded(httpx2.AsyncBaseTransport):
     """A transport whose answers have a most size, and come as they are: what is packed could unpack to anything."""
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+    def __init__(self, inner: httpx2.AsyncBaseTransport, state: ConnectionState) -> None:
         self._inner = inner
+        self._state = state
         self._volume = Volume()
+        self._asked = Count(_MAX_ASKED, 60.0)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """One answer."""
-        answer = await self._inner.handle_async_request(request)
+        if not self._asked.admits():
+            self._state.end()
+            raise httpx2.ReadError("asked more often than any server needs", request=request)
+        answer = await self._answer(request)
+        if request.method == "POST":
+            self._state.status = answer.status_code if answer.is_error else None
         if answer.headers.get("content-encoding", "identity") != "identity":
             await answer.aclose()
             raise httpx2.DecodingError("packed, although nobody asked for that", request=request)
         stream = answer.stream
         if not isinstance(stream, httpx2.AsyncByteStream):
             return answer
-        bounded = _BoundedStream(stream, self._volume)
+        bounded = _BoundedStream(stream, self._volume, self._state)
         return httpx2.Response(answer.status_code, headers=answer.headers, stream=bounded, extensions=answer.extensions)
+
+    async def _answer(self, request: httpx2.Request) -> httpx2.Response:
+        patience = None if await _asks(request) else _TAKEN_IN_SECONDS
+        with anyio.move_on_after(patience):
+            return await self._inner.handle_async_request(request)
+        raise httpx2.ReadTimeout("it does not take what it is told", request=request)
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -129,9 +147,10 @@ class _Bounded(httpx2.AsyncBaseTransport):
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, volume: Volume) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, volume: Volume, state: ConnectionState) -> None:
         self._inner = inner
         self._volume = volume
+        self._state = state
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = values = 0
@@ -140,7 +159,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
             size, values = size + len(lines), values + more
             is_one_answer = size <= MAX_ANSWER_BYTES and values <= MAX_ANSWER_VALUES
             if not (is_one_answer and self._volume.admits(len(lines), more)):
-                raise httpx2.ReadError("more than an answer may hold")
+                raise self._excess()
             yield lines
 
     async def _whole_lines(self) -> AsyncIterator[bytes]:
@@ -155,9 +174,20 @@ class _BoundedStream(httpx2.AsyncByteStream):
             held.append(chunk[end:])
             size += len(chunk) - end
             if size > MAX_ANSWER_BYTES:
-                raise httpx2.ReadError("more than an answer may hold")
+                raise self._excess()
         yield b"".join(held)
+
+    def _excess(self) -> httpx2.ReadError:
+        self._state.end()
+        return httpx2.ReadError("more than an answer may hold")
 
     async def aclose(self) -> None:
         """Close it."""
         await self._inner.aclose()
+
+
+async def _asks(request: httpx2.Request) -> bool:
+    """Whether it waits for something: events, or the answer to a request."""
+    content = await request.aread()
+    said: Any = json.loads(content) if content else {}
+    return request.method == "GET" or {"id", "method"} <= said.keys()

@@ -5,7 +5,7 @@ every turn.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from urllib.parse import urlsplit
 
@@ -70,9 +70,9 @@ class FeedService:
             return ()
 
     @property
-    def absent(self) -> Sequence[str]:
+    def absent(self) -> Mapping[str, str]:
         """See `tools.ToolSource`: having no feed is not a failure."""
-        return ()
+        return {}
 
     async def aclose(self) -> None:
         """See `tools.ToolSource`: nothing runs."""

@@ -289,7 +289,7 @@ class Servers:
 
     def __init__(self, *tools: Tool) -> None:
         self._given = tools
-        self.absent = ("crm",)
+        self.absent = {"crm": "it went away"}
         self.is_closed = False
 
     async def tools(self) -> tuple[Tool, ...]:
@@ -320,6 +320,7 @@ async def test_what_gives_tools_is_started_and_ended(given: tuple[Tool, ...]) ->
         assert not servers.is_closed
     assert servers.is_closed
     assert names == [{"current_time"}]
+    assert whole[-1].why == "it gives no tools at the moment (it went away)"
     told = [(group.name, group.state, [tool.spec.name for tool in group.tools]) for group in whole]
     working = [("mcp", "on", ["calculate"])] if given else []
     assert told == [("clock", "on", ["current_time"]), *working, ("crm", "failed", [])]

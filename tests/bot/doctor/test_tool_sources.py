@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from bot.doctor.tools import check_tool_sources
 from bot.settings import Settings, load_settings
 from tests.servers import mcp_bad_server
+from tests.servers.base import Server
 
 
 def given(servers: Mapping[str, object], **more: str) -> Settings:
@@ -24,11 +26,19 @@ async def test_servers_are_looked_at(tmp_path: Path) -> None:
     found = await check_tool_sources(given({"club": rough, "none": {"command": "/nonexistent/mcp"}}))
     assert [(finding.level, finding.what) for finding in found] == [
         ("ok", "tools: the servers of mcp give 4 tools"),
-        ("problem", "tools: the server none of mcp does not answer"),
+        ("problem", "tools: the server none of mcp does not answer (FileNotFoundError)"),
     ]
     assert found[1].advice == "check it in TOOLS__MCP__SERVERS"
     with pytest.raises(ProcessLookupError):
         os.kill(int(where.read_text()), 0)
+
+
+async def test_what_is_wrong_with_a_server_is_said() -> None:
+    """A key that is refused is told from a machine that is off."""
+    async with Server() as crm:
+        crm.faults += [lambda _: web.Response(status=401)] * 9
+        [_, found] = await check_tool_sources(given({"crm": {"url": f"{crm.url}/mcp"}}))
+    assert found.what == "tools: the server crm of mcp does not answer (HTTP 401)"
 
 
 async def test_without_servers_there_is_nothing_to_see() -> None:

@@ -119,8 +119,8 @@ class Tide:
     asked: int = 0
 
     @property
-    def absent(self) -> Sequence[str]:
-        return () if self.here else ("tide",)
+    def absent(self) -> Mapping[str, str]:
+        return {} if self.here else {"tide": "it is low"}
 
     async def tools(self) -> Sequence[Tool]:
         self.asked += 1

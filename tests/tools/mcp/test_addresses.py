@@ -1,5 +1,6 @@
 """MCP servers by HTTP that are none, or bad ones: bounded, followed nowhere, told without a word of theirs."""
 
+import asyncio
 import gzip
 import json
 import logging
@@ -9,9 +10,14 @@ import pytest
 from aiohttp import web
 
 from tests.servers.base import Seen, Server
-from tests.tools.mcp.test_servers import running
-from tests.waiting import eventually
+from tests.servers.mcp_bad_address import BadAddress
+from tests.tools.mcp.test_servers import by_name, called, running
+from tests.waiting import DEADLINE_SECONDS, eventually
+from tools import ToolContext, Unavailable, UnknownOutcome
+from tools.mcp.server import ServerTimeouts
 from tools.mcp.transport import MAX_ANSWER_BYTES
+
+ONCE = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause_seconds=DEADLINE_SECONDS)
 
 ANSWER = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}).encode()
 
@@ -58,9 +64,67 @@ async def test_what_is_no_server_is_left_out(how: str, caplog: pytest.LogCapture
         headers = {"Authorization": "Bearer canary"}
         async with running({"bad": {"url": f"{bad.url}/mcp", "headers": headers}}) as source:
             assert await source.tools() == []
-            assert source.absent == ["bad"]
+            assert list(source.absent) == ["bad"]
             await eventually(lambda: "bad is down" in caplog.text)
     assert bad.requests[0].headers["authorization"] == "Bearer canary"
     assert other.requests == []
     assert bad.sent_bytes < 4 * MAX_ANSWER_BYTES
     assert "canary" not in caplog.text
+
+
+@pytest.mark.parametrize("status", [401, 403, 429, 503])
+async def test_a_status_is_told(status: int) -> None:
+    """To the operator, who has to mend what it stands for."""
+    async with Server() as bad:
+        bad.faults += [lambda _: web.Response(status=status, text="canary")] * 9
+        async with running({"bad": {"url": f"{bad.url}/mcp"}}, ONCE) as source:
+            assert await source.tools() == []
+            assert source.absent == {"bad": f"HTTP {status}"}
+
+
+@pytest.mark.parametrize(("status", "is_refused"), [(401, True), (403, True), (429, True), (500, False), (503, False)])
+async def test_a_call_that_is_refused_has_not_happened(status: int, is_refused: bool, context: ToolContext) -> None:
+    """What is told so by HTTP; after any other failure nobody knows."""
+    async with (
+        BadAddress(how=str(status)) as bad,
+        running({"bad": {"url": f"{bad.url}/mcp"}}) as source,
+    ):
+        post = (await by_name(source))["bad_post"]
+        failure, why = (Unavailable, f"refuses the call .HTTP {status}") if is_refused else (UnknownOutcome, "failed")
+        with pytest.raises(failure, match=why):
+            await called(post, context, text="")
+        assert not source.absent
+
+
+@pytest.mark.parametrize(("how", "why"), [("again", "it says or asks more than it may"), ("far off", "OverflowError")])
+async def test_a_stream_that_sends_for_itself_without_end_is_left(
+    how: str, why: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Asked for at once again and again it would be all that Aldis does; a time that is no number ends nothing else."""
+    async with BadAddress(how=how) as bad, running({"bad": {"url": f"{bad.url}/mcp"}}, ONCE) as source:
+        await source.tools()
+        await eventually(lambda: f"bad is down ({why})" in caplog.text)
+        assert source.absent == {"bad": why}
+        assert len(bad.requests) < 700
+
+
+@pytest.mark.parametrize("how", ["deaf", "gone"])
+async def test_what_is_never_taken_in_holds_up_one_session(how: str, context: ToolContext) -> None:
+    """That a call is given up, or a session taken leave of: the next call is answered in another one."""
+    async with BadAddress(how=how) as bad, running({"bad": {"url": f"{bad.url}/mcp"}}) as source:
+        post = (await by_name(source))["bad_post"]
+        first = asyncio.create_task(called(post, context, text=""))
+        if how == "deaf":
+            await bad.held.wait()
+            first.cancel()
+        await asyncio.wait([first])
+        await eventually(lambda: bad.sessions == 2 and not source.absent)
+        assert (await called(post, context, text="")).data == {"text": "posted"}
+
+
+async def test_values_count_however_they_come(context: ToolContext, caplog: pytest.LogCaptureFixture) -> None:
+    """In whatever pieces, and behind a comment with a quotation mark."""
+    async with BadAddress(how="pieces") as bad, running({"bad": {"url": f"{bad.url}/mcp"}}, ONCE) as source:
+        with pytest.raises(UnknownOutcome, match="went away"):
+            await called((await by_name(source))["bad_post"], context, text="")
+        await eventually(lambda: "bad is down (it says or asks more than it may)" in caplog.text)

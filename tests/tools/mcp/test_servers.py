@@ -74,7 +74,7 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
     }
     async with running({"The Lamps": command(LAMPS, env={"MODE": "own"}, per_tool=known)}) as source:
         tools = await by_name(source)
-        assert source.absent == []
+        assert not source.absent
         assert (await called(tools["the_lamps_add"], context, a=2, b=3)).data == {"structured": {"result": 5}}
         drawn = await called(tools["the_lamps_picture"], context)
         assert drawn.data == {"text": "Here it is.", "left_out": "1 parts that cannot be passed on"}
@@ -120,7 +120,7 @@ async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
         port = free.getsockname()[1]
     url, headers = f"http://127.0.0.1:{port}/mcp", {"X-Badge": "keeper 7"}
     async with running({"far": {"type": "http", "url": url, "headers": headers, "approve": "all"}}) as source:
-        assert (await source.tools(), source.absent) == ([], ["far"])
+        assert (await source.tools(), list(source.absent)) == ([], ["far"])
         process = await asyncio.create_subprocess_exec(sys.executable, LAMPS, str(port), stderr=subprocess.DEVNULL)
         try:
             await eventually(lambda: not source.absent)
@@ -135,7 +135,7 @@ async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
             if process.returncode is None:
                 process.kill()
             await process.wait()
-        await eventually(lambda: source.absent == ["far"])
+        await eventually(lambda: list(source.absent) == ["far"])
         with pytest.raises(Unavailable):
             await called(tools["far_add"], context, a=1, b=2)
 
@@ -157,7 +157,7 @@ async def test_a_server_that_dies_is_started_again(tmp_path: Path, context: Tool
         assert (await called(echo, context, text="again")).data == {"text": '{"text": "again"}'}
         assert not is_alive(first)
         os.kill(int(where.read_text()), 9)
-        await eventually(lambda: source.absent == ["rough"])
+        await eventually(lambda: list(source.absent) == ["rough"])
         assert (await called(echo, context, text="waits")).data == {"text": '{"text": "waits"}'}
 
 
@@ -183,7 +183,7 @@ async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tm
     servers = {"mute": command(ROUGH, "silent", str(silent)), "rough": command(ROUGH, "plain", str(plain))}
     async with running(servers, ServerTimeouts(wait_seconds=0.01)) as source:
         await source.tools()
-        await eventually(lambda: source.absent == ["mute"] and silent.exists() and " " in silent.read_text())
+        await eventually(lambda: list(source.absent) == ["mute"] and silent.exists() and " " in silent.read_text())
         assert [tool.spec.name for tool in await source.tools()][1:] == ["rough_die", "rough_hold", "rough_post"]
         pids = [int(pid) for pid in silent.read_text().split()]
         assert [is_alive(pid) for pid in pids] == [True, True]
@@ -267,6 +267,81 @@ async def test_an_answer_of_too_many_parts_is_cut(tmp_path: Path, context: ToolC
         assert found["left_out"] == "at least 1 parts that cannot be passed on"
 
 
+@pytest.mark.parametrize("how", ["old", "modern"])
+async def test_a_server_that_knows_one_greeting_alone_is_up(tmp_path: Path, how: str) -> None:
+    """Whichever it is, and at once if it is the one that more commands know."""
+    where = tmp_path / "pid"
+    async with running({"rough": command(ROUGH, how, str(where))}) as source:
+        await source.tools()
+        await eventually(lambda: not source.absent)
+        assert len(await source.tools()) == 4
+
+
+async def test_half_an_emoji_does_not_cost_an_answer(tmp_path: Path, context: ToolContext) -> None:
+    """A server that cuts texts by signs of sixteen bits may cut through one."""
+    async with running({"rough": command(ROUGH, "half", str(tmp_path / "pid"))}) as source:
+        assert (await called((await by_name(source))["rough_die"], context, text="")).data == {"text": "lit ?"}
+
+
+async def test_an_error_of_the_servers_own_does_not_end_it(tmp_path: Path, context: ToolContext) -> None:
+    """Many use the code by which the SDK says that a connection is closed; whether the call has happened is unknown."""
+    where = tmp_path / "pid"
+    async with running({"rough": command(ROUGH, "fails", str(where))}) as source:
+        tools = await by_name(source)
+        pid = where.read_text()
+        with pytest.raises(Unavailable, match="the server failed meanwhile"):
+            await called(tools["rough_die"], context, text="")
+        with pytest.raises(UnknownOutcome, match="the server failed meanwhile"):
+            await called(tools["rough_post"], context, text="")
+        assert (where.read_text(), source.absent) == (pid, {})
+
+
+@pytest.mark.parametrize("dies", [True, False])
+async def test_what_a_server_has_started_ends_with_it(tmp_path: Path, context: ToolContext, *, dies: bool) -> None:
+    """Also where the server ends as it should; and who holds on to its pipes does not hide that it has gone."""
+    where, child = tmp_path / "pid", tmp_path / "pid.child"
+    async with running({"rough": command(ROUGH, "parent", str(where))}) as source:
+        tools = await by_name(source)
+        pids = [int(file.read_text()) for file in (where, child)]
+        assert [is_alive(pid) for pid in pids] == [True, True]
+        if dies:
+            with pytest.raises(Unavailable, match="went away"):
+                await called(tools["rough_die"], context, text="")
+            await eventually(lambda: child.read_text() not in {"", str(pids[1])} and not source.absent)
+            pids.append(int(child.read_text()))
+    await eventually(lambda: not any(map(is_alive, pids)))
+
+
+async def test_a_server_that_hears_nothing_any_more_is_started_again(
+    tmp_path: Path, context: ToolContext, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Seen once a call is given up: it would be asked in vain for ever."""
+    where = tmp_path / "pid"
+    pace = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause_seconds=0.01, doubt_seconds=0.05)
+    async with running({"rough": command(ROUGH, "stuck", str(where))}, pace) as source:
+        tools = await by_name(source)
+        pid = where.read_text()
+        call = asyncio.create_task(called(tools["rough_die"], context, text=""))
+        await eventually(Path(f"{where}.held").exists)
+        call.cancel()
+        await eventually(lambda: where.read_text() not in {"", pid} and not source.absent)
+        assert "the MCP server rough is down (it answers no more)" in caplog.text
+
+
+async def test_a_server_that_was_only_late_goes_on(tmp_path: Path, context: ToolContext) -> None:
+    """A call that is given up costs nobody else theirs."""
+    where = tmp_path / "pid"
+    async with running({"rough": command(ROUGH, "plain", str(where))}) as source:
+        tools = await by_name(source)
+        pid = where.read_text()
+        call = asyncio.create_task(called(tools["rough_hold"], context, text=""))
+        await eventually(Path(f"{where}.held").exists)
+        call.cancel()
+        [echo] = [tool for name, tool in tools.items() if name.startswith("rough_echo_")]
+        assert (await called(echo, context, text="hi")).data == {"text": '{"text": "hi"}'}
+        assert (where.read_text(), source.absent) == (pid, {})
+
+
 @pytest.mark.parametrize("how", ["ping", "chat", "drone"])
 async def test_a_server_that_never_stops_talking_is_ended(
     tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture
@@ -276,7 +351,7 @@ async def test_a_server_that_never_stops_talking_is_ended(
     pace = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause_seconds=DEADLINE_SECONDS)
     async with running({"rough": command(ROUGH, how, str(where))}, pace) as source:
         await source.tools()
-        await eventually(lambda: "the MCP server rough is down (it went away)" in caplog.text)
+        await eventually(lambda: "the MCP server rough is down (it says or asks more than it may)" in caplog.text)
         await eventually(lambda: not is_alive(int(where.read_text())))
 
 
@@ -289,7 +364,7 @@ async def test_a_call_does_not_wait_long_for_a_server_that_has_gone(tmp_path: Pa
         tools = await by_name(source)
         with pytest.raises(Unavailable):
             await called(tools["rough_die"], context, text="")
-        await eventually(lambda: source.absent == ["rough"])
+        await eventually(lambda: list(source.absent) == ["rough"])
         async with asyncio.timeout(WAIT_SECONDS):
             with pytest.raises(Unavailable, match="tried again later"):
                 await called(tools["rough_hold"], context, text="")
@@ -305,7 +380,7 @@ async def test_servers_that_cannot_be_started_keep_nobody_waiting(caplog: pytest
     }
     async with running(servers) as source:
         assert await source.tools() == []
-        assert source.absent == ["none", "closed"]
+        assert list(source.absent) == ["none", "closed"]
     assert "none is down (FileNotFoundError)" in caplog.text
     assert "closed is down (ConnectError)" in caplog.text
     assert "canary" not in caplog.text
