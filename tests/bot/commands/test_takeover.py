@@ -110,3 +110,15 @@ async def test_nobody_else_ends_it_by_forgetting(store: Store, clock: SetClock, 
         assert (await told(port, words, author=person)).startswith("Deleted: 1 question")
         left = await told(port, "Hello?", author=person)
         assert left == ("re: Hello?" if by_admin else turn_phrases.IS_TAKEN_OVER.text)
+
+
+async def test_nothing_is_asked_again_meanwhile(store: Store, clock: SetClock) -> None:
+    """There would be no new answer, so the former one stays, in the history as in the chat."""
+    async with app_harness(store, clock, admins=ADMINS) as port:
+        await told(port, "Aldis, hello", group=GROUP)
+        await told(port, "/takeover", group=GROUP, author=BOB)
+        assert await told(port, "/retry", group=GROUP) == turn_phrases.IS_TAKEN_OVER.text
+        assert await port.count("SELECT count(*) FROM history") == 2
+        await told(port, "/takeover off", group=GROUP, author=BOB)
+        assert await told(port, "/retry", group=GROUP) == "re: Aldis, hello"
+        assert await port.count("SELECT count(*) FROM history") == 2
