@@ -16,7 +16,7 @@ from babel.messages.pofile import read_po, write_po
 
 BOT = Path(__file__).parents[1] / "bot"
 LOCALES = BOT / "i18n" / "locales"
-KEYWORDS = parse_keywords(["Sentence:1c,2", "Sentence:1c,2,3,3t"])
+KEYWORDS = parse_keywords(["Sentence:1c,2", "Sentence:1c,2,3,3t", "Sentence:1c,2,3,4t"])
 """What makes a sentence: its name, its English, and where it counts something, its English for several."""
 PLACEHOLDERS = ("EMAIL@ADDRESS", "YEAR-MO-DA", "LL@li.org", "POT-Creation-Date", "Generated-By", "Project-Id-Version")
 

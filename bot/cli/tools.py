@@ -20,6 +20,7 @@ from bot import app, logs
 from bot.doctor.tools import ToolGroup, inventory
 from bot.errors import ConfigError
 from bot.events import TERMINAL_PERSON, File
+from bot.i18n.statements import text_of
 from bot.labels import Labels
 from bot.logs import one_line
 from bot.messages import CallId, ToolCall
@@ -81,7 +82,7 @@ class _Row:
             "effects": spec.effects if spec else None,
             "asks_first": self._asks_first if spec else None,
             "seen_by": None if group.seen_by is None else list(group.seen_by),
-            "advice": group.advice,
+            "advice": text_of(group.advice),
             "why": group.why,
         }
 
@@ -95,8 +96,8 @@ class _Row:
             cost = f"{spec.cost_usd:f}" if spec.cost_usd else "free"
             yield from _columns([spec.name, group.state, cost, spec.effects, self._asks_first, seen])
         if self.is_last:
-            said = (f"of {group.origin}" if group.origin else "", group.why, _in_words(group))
-            yield from (line for text in said for line in _below(text))
+            below = (f"of {group.origin}" if group.origin else "", group.why, text_of(group.remedy))
+            yield from (line for text in below for line in _below(text))
 
     @property
     def _asks_first(self) -> str:
@@ -168,17 +169,6 @@ def _below(text: str) -> list[str]:
     )
 
 
-def _in_words(group: ToolGroup) -> str:
-    """The advice as a sentence."""
-    match group.state:
-        case "off":
-            return f"{group.advice} switches it on"
-        case "missing":
-            return f"it lacks {group.advice}"
-        case _:
-            return group.advice
-
-
 async def _called(given: Settings, options: argparse.Namespace) -> int:
     async with app.standalone_deps(given.tools.contact) as around, AsyncExitStack() as stack:
         groups: Sequence[ToolGroup] = inventory(given, around)
@@ -202,7 +192,7 @@ def _named(name: str, groups: Sequence[ToolGroup]) -> Tool:
         if tool is not None and group.state == "on":
             return tool
         if tool is not None or (name == group.name and group.state != "on"):
-            raise ConfigError(f"tools: {name} is {group.state}: {group.why or _in_words(group)}")
+            raise ConfigError(f"tools: {name} is {group.state}: {group.why or text_of(group.remedy)}")
     names = [tool.spec.name for group in groups if group.state == "on" for tool in group.tools]
     meant = difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {meant[0]}?" if meant else f"there are {', '.join(names) or 'none'}"
@@ -244,8 +234,8 @@ def _agreed(spec: ToolSpec) -> bool:
 def _told(spec: ToolSpec, run: ToolRun, folder: Path | None) -> int:
     answer = json.loads(run.answer.content)
     if not run.answer.ok:
-        said: str = answer.get("untrusted_data", {}).get("said", "")
-        line = f"tools: {spec.name}: {one_line(answer['message'])}" + (f" It says: {one_line(said)}" if said else "")
+        added: str = answer.get("untrusted_data", {}).get("said", "")
+        line = f"tools: {spec.name}: {one_line(answer['message'])}" + (f" It says: {one_line(added)}" if added else "")
         if run.outcome == BadArguments.code:
             raise ConfigError(f"{line}; {_allowed(spec)}")
         print(f"aldis: {line}", file=sys.stderr)

@@ -2,44 +2,52 @@
 
 from collections.abc import Iterator
 
+from bot.doctor import phrases
 from bot.doctor.bridge import BridgeState
 from bot.doctor.findings import Finding, ok, problem, warning
+from bot.doctor.phrases import AREA_ACCESS
+from bot.i18n.statements import fill
 from bot.policy.access import EVERYBODY
 from bot.settings import Settings
 from bot.transports.base import Contact
 from store import Store
+
+_GROUPS = "ACCESS__GROUPS"
 
 
 def check_access(settings: Settings, signal: BridgeState | None) -> Iterator[Finding]:
     """Who everybody on the lists is; `signal` None means that nobody could be looked up."""
     access = settings.access
     if settings.signal.note_to_self:
-        yield ok("access: only what the account writes to itself is answered")
+        yield ok(AREA_ACCESS, phrases.FOUND_ACCESS_NOTES)
         return
     if not (access.allowed or access.admins or access.groups):
-        yield problem("access: nobody may write", "set ACCESS__ALLOWED to your number or uuid")
+        yield problem(AREA_ACCESS, phrases.FOUND_ACCESS_NOBODY, phrases.FOUND_ACCESS_ALLOW)
     for name, entries in (("ACCESS__ALLOWED", access.allowed), ("ACCESS__ADMINS", access.admins)):
         yield from (_person(name, entry, signal) for entry in entries)
     yield from (_group(entry, signal, is_asked=access.group_members_may_write) for entry in access.groups)
     if access.strangers == "ignore":
-        yield ok("access: strangers are told nothing")
+        yield ok(AREA_ACCESS, phrases.FOUND_STRANGERS_IGNORED)
     elif access.admins:
-        yield ok("access: strangers get a code, with which an admin can let them in")
+        yield ok(AREA_ACCESS, phrases.FOUND_STRANGERS_CODE)
     else:
-        yield warning("access: strangers get a code, but nobody is an admin who could use it", "set ACCESS__ADMINS")
+        yield warning(AREA_ACCESS, phrases.FOUND_STRANGERS_NO_ADMIN, fill(phrases.FOUND_SET, name="ACCESS__ADMINS"))
 
 
 def _person(name: str, entry: str, signal: BridgeState | None) -> Finding:
     if entry == EVERYBODY:
-        return warning(f"{name}: everybody may write, at your cost", "name people, and set budgets")
+        return warning(name, phrases.FOUND_EVERYBODY_WRITES, phrases.FOUND_EVERYBODY_BOUND)
     if signal is None:
-        return warning(f"{name}: {entry} could not be looked up")
+        return warning(name, fill(phrases.FOUND_NOT_LOOKED_UP, entry=entry))
     contact = _contact(entry, signal)
     if contact is None:
-        how = "" if entry.startswith("+") else ", or look for a typing error"
-        return warning(f"{name}: {entry} is not known to the account", f"have them write once{how}")
-    other = contact.person if entry.startswith("+") else contact.number or "who hides their number"
-    return ok(f"{name}: {entry} is {contact.name or 'somebody without a name'}, {other}")
+        how = phrases.FOUND_PERSON_WRITES if entry.startswith("+") else phrases.FOUND_PERSON_WRITES_OR
+        return warning(name, fill(phrases.FOUND_PERSON_UNKNOWN, entry=entry), how)
+    other = contact.person if entry.startswith("+") else contact.number or phrases.FOUND_NUMBER_HIDDEN
+    return ok(
+        name,
+        fill(phrases.FOUND_PERSON_IS, entry=entry, name=contact.name or phrases.FOUND_PERSON_NAMELESS, other=other),
+    )
 
 
 def _contact(entry: str, signal: BridgeState) -> Contact | None:
@@ -49,20 +57,19 @@ def _contact(entry: str, signal: BridgeState) -> Contact | None:
 def _group(entry: str, signal: BridgeState | None, *, is_asked: bool) -> Finding:
     """`is_asked` tells whether the members may write directly, so that they have to be known."""
     if entry == EVERYBODY:
-        return ok("ACCESS__GROUPS: in every group, those who are named may write")
+        return ok(_GROUPS, phrases.FOUND_GROUPS_EVERY)
     if signal is None:
-        return warning(f"ACCESS__GROUPS: {entry} could not be looked up")
+        return warning(_GROUPS, fill(phrases.FOUND_NOT_LOOKED_UP, entry=entry))
     group = next((group for group in signal.groups if group.id == entry), None)
     if group is None and any(invited.id == entry for invited in signal.invitations):
-        return ok(f"ACCESS__GROUPS: the account is invited to {entry}; Aldis joins it while it runs")
+        return ok(_GROUPS, fill(phrases.FOUND_GROUP_INVITED, entry=entry))
     if group is None:
-        known = ", ".join(f"{group.id} ({group.name})" for group in signal.groups) or "none"
-        what = f"ACCESS__GROUPS: the account is in no group {entry}; it is in: {known}"
-        return warning(what, "invite it there, or correct the id: upper and lower case matter")
-    what = f"ACCESS__GROUPS: {entry} is {group.name or 'a group without a name'}, {len(group.members)} members"
+        known = ", ".join(f"{group.id} ({group.name})" for group in signal.groups) or phrases.FOUND_GROUP_NONE_KNOWN
+        return warning(_GROUPS, fill(phrases.FOUND_GROUP_UNKNOWN, entry=entry, known=known), phrases.FOUND_GROUP_INVITE)
+    name = group.name or phrases.FOUND_GROUP_NAMELESS
     if is_asked and not group.members:
-        return warning(f"{what}: none may write directly, for the bridge does not tell who they are")
-    return ok(what)
+        return warning(_GROUPS, fill(phrases.FOUND_GROUP_MUTE, entry=entry, name=name))
+    return ok(_GROUPS, fill(phrases.FOUND_GROUP_IS, entry=entry, name=name, count=len(group.members)))
 
 
 async def check_pins(settings: Settings, store: Store | None, signal: BridgeState | None) -> list[Finding]:
@@ -78,11 +85,12 @@ async def check_pins(settings: Settings, store: Store | None, signal: BridgeStat
         if pin is not None and contact is not None and not pin.is_theirs:
             found.append(
                 problem(
-                    f"access: {number} now belongs to another account than since {pin.since:%Y-%m-%d}; it is refused",
-                    f"if that is right, put {person} into the list; else take the number out and put their uuid in",
+                    AREA_ACCESS,
+                    fill(phrases.FOUND_NUMBER_CHANGED, number=number, day=f"{pin.since:%Y-%m-%d}"),
+                    fill(phrases.FOUND_NUMBER_DECIDE, person=person),
                 )
             )
         elif pin is not None and pin.refused_at is not None:
-            what = f"access: on {pin.refused_at:%Y-%m-%d} another account came with {number}, and was refused"
-            found.append(warning(what, "ask who they are whether they have a new phone or account"))
+            what = fill(phrases.FOUND_NUMBER_REFUSED, day=f"{pin.refused_at:%Y-%m-%d}", number=number)
+            found.append(warning(AREA_ACCESS, what, phrases.FOUND_NUMBER_ASK))
     return found

@@ -8,12 +8,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.clock import Clock
+from bot.doctor import phrases
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.doctor.http import ASK_SECONDS, fetch_json
+from bot.doctor.phrases import AREA_ACCOUNT, AREA_BRIDGE
 from bot.doctor.servers import advice_on_address, is_loopback, without_password
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
+from bot.i18n.statements import WordList, Words, fill
 from bot.invocation import command_line
 from bot.settings import Settings
 from bot.transports.base import Contact, Group, Transport
@@ -44,10 +47,11 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Br
     try:
         bridge = await bridge_at(url, timeout_seconds=ASK_SECONDS)
     except (Disconnected, ConfigError) as error:
-        return None, [problem(f"bridge: {error}", _advice(error, url, is_contained=deps.is_contained))]
+        return None, [problem(AREA_BRIDGE, str(error), _advice(error, url, is_contained=deps.is_contained))]
     found = await _described(bridge, url, clock)
     if wanted not in {"auto", bridge}:
-        found.append(problem(f"bridge: SIGNAL__TRANSPORT says {wanted}", f"set it to {bridge}, or leave it out"))
+        what = fill(phrases.FOUND_BRIDGE_OTHER, wanted=wanted)
+        found.append(problem(AREA_BRIDGE, what, fill(phrases.FOUND_BRIDGE_OTHER_SET, bridge=bridge)))
     found += _losses(settings, bridge)
     account, of_account = await _account(settings, deps, bridge)
     found.append(of_account)
@@ -63,20 +67,20 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Br
     return signal, [*found, *of_lists]
 
 
-def _advice(error: Disconnected | ConfigError, url: str, *, is_contained: bool) -> str:
+def _advice(error: Disconnected | ConfigError, url: str, *, is_contained: bool) -> Words:
     """What to do where no bridge answers at the address, or something else does."""
     shown = without_password(url)
     if isinstance(error, ConfigError):
         path = urlsplit(shown).path.rstrip("/")
-        return f"leave out {path}: the address ends with the port" if path else f"SIGNAL__URL is {shown}"
+        return fill(phrases.FOUND_BRIDGE_LEAVE_OUT, path=path) if path else fill(phrases.FOUND_BRIDGE_URL_IS, url=shown)
     if is_contained and is_loopback(url):
         return advice_on_address(url, "SIGNAL__URL", is_contained=True)
     if url.startswith("unix:"):
         # Not taken away by --fix: a daemon that is just starting refuses for a moment, too.
         if _is_refused(error) and Path(path := urlsplit(url).path).is_socket():
-            return f"{path} is left over from a signal-cli that was killed: remove it, then start signal-cli"
-        return f"start the bridge, and let user {os.geteuid()} write to its socket: SIGNAL__URL is {shown}"
-    return f"start the bridge, or say where it is: SIGNAL__URL is {shown}"
+            return fill(phrases.FOUND_BRIDGE_LEFT_OVER, path=path)
+        return fill(phrases.FOUND_BRIDGE_START_SOCKET, user=os.geteuid(), url=shown)
+    return fill(phrases.FOUND_BRIDGE_START, url=shown)
 
 
 def _is_refused(error: BaseException | None) -> bool:
@@ -89,44 +93,35 @@ async def _described(bridge: Bridge, url: str, clock: Clock) -> list[Finding]:
     try:
         release, date = await _release(bridge, url)
     except Disconnected as error:
-        return [problem(f"bridge: {bridge} does not tell its version ({error})", "look into its log")]
+        what = fill(phrases.FOUND_BRIDGE_VERSIONLESS, bridge=bridge, error=error)
+        return [problem(AREA_BRIDGE, what, phrases.FOUND_LOOK_BRIDGE_LOG)]
     except ConfigError as error:
-        return [problem(f"bridge: {error}")]
-    what = f"bridge: {release.name} at {without_password(url)}"
+        return [problem(AREA_BRIDGE, str(error))]
+    values = {"name": release.name, "url": without_password(url)}
     if date is not None and abs(date - clock.wall()) > _CLOCK_SKEW:
-        found = warning(f"{what}; its clock and ours differ", "set both clocks by NTP")
+        found = warning(AREA_BRIDGE, fill(phrases.FOUND_BRIDGE_CLOCK, **values), phrases.FOUND_BRIDGE_CLOCK_SET)
     else:
-        found = ok(what)
+        found = ok(AREA_BRIDGE, fill(phrases.FOUND_BRIDGE_IS, **values))
     return [found, *known_of(release, clock)]
 
 
 def known_of(release: Release, clock: Clock) -> list[Finding]:
     """What is known of a release: that it is old, or bad."""
     concerns = warnings(release, clock.wall().date())
-    return [(problem if one.is_urgent else warning)(f"bridge: {one.words}", one.advice) for one in concerns]
+    return [(problem if one.is_urgent else warning)(AREA_BRIDGE, one.words, one.advice) for one in concerns]
 
 
 def _losses(settings: Settings, bridge: Bridge) -> Iterator[Finding]:
     """What the bridge can lose, by the way that is set."""
     has_webhook = settings.signal.webhook_secret is not None
     if bridge == "signal_cli" and has_webhook:
-        what = "bridge: SIGNAL__WEBHOOK_SECRET is for signal-cli-rest-api; signal-cli itself posts nothing"
-        yield warning(what, "leave it out")
+        yield warning(AREA_BRIDGE, phrases.FOUND_WEBHOOK_FOREIGN, phrases.FOUND_LEAVE_OUT)
     elif bridge == "rest_api" and has_webhook:
-        yield warning(
-            "bridge: signal-cli-rest-api drops what arrives while Aldis is down",
-            "use signal-cli's own daemon (see docs/operating.md) where nothing may be lost",
-        )
+        yield warning(AREA_BRIDGE, phrases.FOUND_BRIDGE_DROPS, phrases.FOUND_BRIDGE_DROPS_LESS)
     elif bridge == "rest_api":
-        yield warning(
-            "bridge: signal-cli-rest-api drops what arrives while Aldis is not connected, and some of a burst",
-            "set SIGNAL__WEBHOOK_SECRET, which saves the burst, or use signal-cli's own daemon, which loses neither",
-        )
+        yield warning(AREA_BRIDGE, phrases.FOUND_BRIDGE_DROPS_BURSTS, phrases.FOUND_BRIDGE_DROPS_BURSTS_LESS)
     if bridge == "signal_cli" and not is_socket(settings.signal.url):
-        yield warning(
-            "bridge: over HTTP signal-cli may lose the first message after Aldis has stopped",
-            "start its daemon with --socket or --tcp and --receive-mode=manual, and name that in SIGNAL__URL",
-        )
+        yield warning(AREA_BRIDGE, phrases.FOUND_BRIDGE_HTTP, phrases.FOUND_BRIDGE_HTTP_LESS)
 
 
 async def _release(bridge: Bridge, url: str) -> tuple[Release, datetime | None]:
@@ -152,29 +147,30 @@ async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Acco
         choice = await choice_of(linking, wanted)
         account = await linking.identify(choice.meant[0]) if len(choice.meant) == 1 and choice.meant[0].name else None
     except (Disconnected, ConfigError) as error:
-        return None, problem(f"account: {error}")
+        return None, problem(AREA_ACCOUNT, str(error))
     finally:
         await linking.aclose()
     if account is None:
         return None, _no_account(choice, wanted)
     if account.id is None:
-        what = f"account: {account.name} is linked, but the bridge does not tell its id"
-        return account, warning(what, "look into the bridge's log: people who hide their number cannot mention Aldis")
-    return account, ok(f"account: {account.name} is linked" + ("" if account.number else ", without a phone number"))
+        what = fill(phrases.FOUND_ACCOUNT_NO_ID, name=account.name)
+        return account, warning(AREA_ACCOUNT, what, phrases.FOUND_ACCOUNT_NO_ID_LOOK)
+    how = phrases.FOUND_ACCOUNT_LINKED if account.number else phrases.FOUND_ACCOUNT_NUMBERLESS
+    return account, ok(AREA_ACCOUNT, fill(how, name=account.name))
 
 
 def _no_account(choice: Choice, wanted: str | None) -> Finding:
     """Why it is not clear which account is meant."""
-    names = ", ".join(account.name or "one that it cannot name" for account in choice.all)
+    names = WordList(tuple(account.name or phrases.FOUND_ACCOUNT_NAMELESS for account in choice.all))
     if not choice.all:
-        return problem("account: none is linked", f"link one with: {command_line('link')}")
+        how = fill(phrases.FOUND_ACCOUNT_LINK, command=command_line("link"))
+        return problem(AREA_ACCOUNT, phrases.FOUND_ACCOUNT_NONE, how)
     if not choice.meant:
-        what = f"account: the bridge does not have {wanted} (SIGNAL__ACCOUNT), but {names}"
-        return problem(what, f"link it with `{command_line('link')}`, or name the one that there is")
+        what = fill(phrases.FOUND_ACCOUNT_NOT_THERE, wanted=wanted, names=names)
+        return problem(AREA_ACCOUNT, what, fill(phrases.FOUND_ACCOUNT_LINK_OR_NAME, command=command_line("link")))
     if len(choice.meant) > 1:
-        what = f"account: the bridge has several: {names}"
-        return problem(what, "name the one that Aldis answers for in SIGNAL__ACCOUNT")
-    return problem("account: SIGNAL__ACCOUNT is missing", UNNAMED)
+        return problem(AREA_ACCOUNT, fill(phrases.FOUND_ACCOUNT_SEVERAL, names=names), phrases.FOUND_ACCOUNT_CHOOSE)
+    return problem(AREA_ACCOUNT, phrases.FOUND_ACCOUNT_MISSING, UNNAMED)
 
 
 async def _asked(transport: Transport) -> tuple[BridgeState | None, list[Finding]]:
@@ -185,7 +181,8 @@ async def _asked(transport: Transport) -> tuple[BridgeState | None, list[Finding
             invitations=await transport.invitations(),
         )
     except (Disconnected, ConfigError) as error:
-        return None, [problem(f"account: its contacts and groups are not told: {error}", "look into the bridge's log")]
+        what = fill(phrases.FOUND_BRIDGE_LISTS_NOT, error=error)
+        return None, [problem(AREA_ACCOUNT, what, phrases.FOUND_LOOK_BRIDGE_LOG)]
     return signal, []
 
 
@@ -194,5 +191,5 @@ async def _receiving(transport: Transport) -> Finding:
     try:
         await transport.check_receiving()
     except (Disconnected, ConfigError) as error:
-        return problem(f"bridge: it does not let Aldis receive: {error}", "look into the bridge's log")
-    return ok("bridge: it lets Aldis receive")
+        return problem(AREA_BRIDGE, fill(phrases.FOUND_BRIDGE_RECEIVES_NOT, error=error), phrases.FOUND_LOOK_BRIDGE_LOG)
+    return ok(AREA_BRIDGE, phrases.FOUND_BRIDGE_RECEIVES)

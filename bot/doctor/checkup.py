@@ -14,6 +14,7 @@ from collections.abc import Awaitable
 from contextlib import AsyncExitStack, closing
 
 from bot.clock import Clock
+from bot.doctor import phrases
 from bot.doctor.access import check_access, check_pins
 from bot.doctor.bridge import check_bridge
 from bot.doctor.deps import Deps
@@ -33,9 +34,22 @@ from bot.doctor.machine import (
 )
 from bot.doctor.models import ask_models, check_audio, check_budgets, check_choices, check_images, check_models
 from bot.doctor.pages import check_pages
-from bot.doctor.running import as_running, check_running
+from bot.doctor.phrases import (
+    AREA_AUDIO,
+    AREA_FEEDS,
+    AREA_IMAGES,
+    AREA_MACHINE,
+    AREA_MODELS,
+    AREA_SEARCH,
+    AREA_SETTINGS,
+    AREA_STORE,
+    AREA_TOOLS,
+)
+from bot.doctor.running import RunningState, check_running, without_repeats
 from bot.doctor.search import check_search
 from bot.doctor.tools import check_approve, check_tool_sources, check_tools
+from bot.i18n.catalogues import Sentence
+from bot.i18n.statements import fill
 from bot.invocation import command_line
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings, unread_names
@@ -45,25 +59,28 @@ CHECK_SECONDS = 60.0
 _ASKING_SECONDS = 90.0
 
 
-async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: bool = False) -> tuple[Finding, ...]:
+async def examine(
+    settings: Settings, deps: Deps, clock: Clock, *, asks_models: bool = False, running: RunningState | None = None
+) -> tuple[Finding, ...]:
     """Everything that was found, in the order of the list above; `asks_models` costs a little money.
 
-    What a running Aldis has found as well is said once.
+    `running` is what the Aldis of this process says of itself; without it its health page is read. What a running Aldis
+    has found as well is said once.
     """
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(deps.tool_deps.http)
         await stack.enter_async_context(deps.tool_deps.fetcher)
         sandbox = stack.enter_context(closing(deps.sandbox()))
         parts = await asyncio.gather(
-            _in_time("machine", _check_machine(settings, deps, clock, sandbox)),
-            _in_time("store", _check_kept(settings, deps, clock)),
-            _in_time("models", check_models(settings, deps)),
-            _in_time("models", ask_models(settings, deps) if asks_models else _nothing(), _ASKING_SECONDS),
-            _in_time("audio", check_audio(settings, deps)),
-            _in_time("images", check_images(settings, deps)),
-            _in_time("search", check_search(settings, deps)),
-            _in_time("feeds", check_feeds(settings, deps, sandbox)),
-            _in_time("tools", check_tool_sources(settings)),
+            _in_time(AREA_MACHINE, _check_machine(settings, deps, clock, sandbox)),
+            _in_time(AREA_STORE, _check_kept(settings, deps, clock, running)),
+            _in_time(AREA_MODELS, check_models(settings, deps)),
+            _in_time(AREA_MODELS, ask_models(settings, deps) if asks_models else _nothing(), _ASKING_SECONDS),
+            _in_time(AREA_AUDIO, check_audio(settings, deps)),
+            _in_time(AREA_IMAGES, check_images(settings, deps)),
+            _in_time(AREA_SEARCH, check_search(settings, deps)),
+            _in_time(AREA_FEEDS, check_feeds(settings, deps, sandbox)),
+            _in_time(AREA_TOOLS, check_tool_sources(settings)),
         )
     machine, kept, models, answers, *others, sources = parts
     found = (
@@ -79,17 +96,16 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
         *check_tools(settings, deps.tool_deps),
         *sources,
     )
-    known = {as_running(finding.what) for finding in found}
-    return tuple(finding for finding in found if finding.what not in known)
+    return without_repeats(found)
 
 
 async def recheck(settings: Settings, deps: Deps) -> tuple[Finding, ...]:
     """What is cheap, free and safe to look at again and again while Aldis runs; its connections are open already."""
     found = await asyncio.gather(
-        _in_time("models", check_models(settings, deps)),
-        _in_time("audio", check_audio(settings, deps)),
-        _in_time("images", check_images(settings, deps)),
-        _in_time("search", check_search(settings, deps)),
+        _in_time(AREA_MODELS, check_models(settings, deps)),
+        _in_time(AREA_AUDIO, check_audio(settings, deps)),
+        _in_time(AREA_IMAGES, check_images(settings, deps)),
+        _in_time(AREA_SEARCH, check_search(settings, deps)),
     )
     return tuple(finding for findings in found for finding in findings)
 
@@ -99,7 +115,7 @@ async def _check_machine(settings: Settings, deps: Deps, clock: Clock, sandbox: 
     return [*machine, *check_proxies(os.environ), await check_cells(sandbox)]
 
 
-async def _check_kept(settings: Settings, deps: Deps, clock: Clock) -> list[Finding]:
+async def _check_kept(settings: Settings, deps: Deps, clock: Clock, running: RunningState | None) -> list[Finding]:
     """The store, and beside it the bridge, for numbers are looked up in both."""
     async with AsyncExitStack() as stack:
         (store, is_held, stored), (signal, bridged) = await asyncio.gather(
@@ -116,7 +132,7 @@ async def _check_kept(settings: Settings, deps: Deps, clock: Clock) -> list[Find
             *check_attachments(settings),
             *check_access(settings, signal),
             *await check_pins(settings, store, signal),
-            *await check_running(settings, is_expected=is_held),
+            *await check_running(settings, is_expected=is_held, state=running),
         ]
 
 
@@ -124,21 +140,22 @@ async def _nothing() -> list[Finding]:
     return []
 
 
-async def _in_time(name: str, checking: Awaitable[list[Finding]], seconds: float = CHECK_SECONDS) -> list[Finding]:
+async def _in_time(area: Sentence, checking: Awaitable[list[Finding]], seconds: float = CHECK_SECONDS) -> list[Finding]:
     """What a check found; that it took too long is a finding, too."""
     try:
         async with asyncio.timeout(seconds):
             return await checking
     except TimeoutError:
-        return [warning(f"{name}: not looked at to the end within {seconds:g} seconds", "try again later")]
+        return [warning(area, fill(phrases.FOUND_NOT_ENDED, seconds=f"{seconds:g}"), phrases.FOUND_LATER)]
 
 
 def _check_names(*, is_alone: bool) -> Finding:
     """Which variables are passed over; a misspelt one would not have let the settings be read."""
     unread = unread_names(is_alone=is_alone)
     if not unread:
-        return ok("settings: every variable is understood")
-    what = f"settings: not read by Aldis: {', '.join(unread)}"
-    advice = f"if one was meant for it, see `{command_line('settings --all')}`"
-    # In a container nobody else has put it there.
-    return warning(what, advice) if is_alone else ok(f"{what}; {advice}")
+        return ok(AREA_SETTINGS, phrases.FOUND_NAMES_READ)
+    names, command = ", ".join(unread), command_line("settings --all")
+    if is_alone:  # in a container nobody else has put it there
+        what = fill(phrases.FOUND_NAMES_UNREAD, names=names)
+        return warning(AREA_SETTINGS, what, fill(phrases.FOUND_NAMES_SEE, command=command))
+    return ok(AREA_SETTINGS, fill(phrases.FOUND_NAMES_UNREAD_SEE, names=names, command=command))

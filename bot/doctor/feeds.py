@@ -3,8 +3,11 @@
 import asyncio
 from datetime import UTC, datetime
 
+from bot.doctor import phrases
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, ok, problem, warning
+from bot.doctor.phrases import AREA_FEEDS
+from bot.i18n.statements import fill
 from bot.media.feeds import FeedReader, FeedValidators, Gone, Trouble
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings
@@ -13,13 +16,13 @@ from tools import NewsOptions
 _AT_ONCE = 4
 _VARIABLE = "TOOLS__NEWS__FEEDS"
 _WORDS = {
-    "denied": "it is not on the public web, where alone Aldis reads",
-    "no_host": "there is no such host",
-    "slow": "it does not answer in time",
-    "too_large": "it is too large",
-    "no_feed": "there is no feed there, but something else",
-    "unreadable": "what is there is no feed that can be read",
-    "unreachable": "it cannot be reached",
+    "denied": phrases.FOUND_FEED_DENIED,
+    "no_host": phrases.FOUND_FEED_NO_HOST,
+    "slow": phrases.FOUND_FEED_SLOW,
+    "too_large": phrases.FOUND_FEED_TOO_LARGE,
+    "no_feed": phrases.FOUND_FEED_OTHER,
+    "unreadable": phrases.FOUND_FEED_BROKEN,
+    "unreachable": phrases.FOUND_FEED_UNREACHABLE,
 }
 
 
@@ -35,11 +38,13 @@ async def check_feeds(settings: Settings, deps: Deps, sandbox: Sandbox) -> list[
             reading = await reader.read(url, FeedValidators(), now=datetime.now(UTC))
         match reading:
             case Trouble(word=word):
-                why = _WORDS.get(word, f"its server answers {word}")
-                return problem(f"feeds: {url} cannot be read: {why}", f"correct it in {_VARIABLE}")
+                why = _WORDS.get(word) or fill(phrases.FOUND_FEED_STATUS, status=word)
+                what = fill(phrases.FOUND_FEED_UNREADABLE, url=url, why=why)
+                return problem(AREA_FEEDS, what, fill(phrases.FOUND_FEED_CORRECT, name=_VARIABLE))
             case Gone():
-                return warning(f"feeds: {url} has ended for good", f"take it out of {_VARIABLE}")
+                how = fill(phrases.FOUND_FEED_TAKE_OUT, name=_VARIABLE)
+                return warning(AREA_FEEDS, fill(phrases.FOUND_FEED_ENDED, url=url), how)
             case _:
-                return ok(f"feeds: {url} can be read")
+                return ok(AREA_FEEDS, fill(phrases.FOUND_FEED_WELL, url=url))
 
     return list(await asyncio.gather(*map(check, options.feeds)))

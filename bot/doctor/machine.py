@@ -10,10 +10,21 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 from bot.clock import Clock
+from bot.doctor import phrases
 from bot.doctor.findings import Finding, ok, problem, warning
+from bot.doctor.phrases import (
+    AREA_CELLS,
+    AREA_CLOCK,
+    AREA_DISK,
+    AREA_FILES,
+    AREA_NETWORK,
+    AREA_STORE,
+)
+from bot.i18n.statements import Words, fill
 from bot.invocation import command_line
 from bot.media.cell import FileRefused
 from bot.media.confinement import Level
@@ -24,7 +35,6 @@ from store import Store, StoreError, StoreInUse, open_store
 
 _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
 _PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
-_CELLS = "cells: files and pages of strangers are opened in processes that"
 _WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""
 
@@ -37,21 +47,18 @@ Source: https://sqlite.org/wal.html#walresetbug (2026-11).
 
 def _check_zone(now: str, zone: str) -> Finding:
     unread = unread_zone()
-    told = f"clock: {now}, people's time zone is {zone}"
     if unread is None or zone != "UTC":
-        return ok(told)
-    return warning(
-        f"{told}, for TZ ({unread[:60]}) is no name of a time zone",
-        "set LOCALE__TIMEZONE to theirs, like Europe/Berlin, or to UTC if that is meant",
-    )
+        return ok(AREA_CLOCK, fill(phrases.FOUND_CLOCK_ZONE, now=now, zone=zone))
+    what = fill(phrases.FOUND_CLOCK_ZONE_UNREAD, now=now, zone=zone, unread=unread[:60])
+    return warning(AREA_CLOCK, what, phrases.FOUND_CLOCK_ZONE_SET)
 
 
 def check_machine(settings: Settings, clock: Clock, *, is_contained: bool = False) -> Iterator[Finding]:
     """Whether its clock can be right, and its SQLite is sound; `is_contained`: nothing else runs where Aldis does."""
     if clock.wall() < _WRITTEN:
-        yield problem("clock: it is wrong by months or years", "set the machine's clock; Signal needs it to be right")
+        yield problem(AREA_CLOCK, phrases.FOUND_CLOCK_WRONG, phrases.FOUND_CLOCK_SET)
     else:
-        yield _check_zone(f"{clock.wall():%Y-%m-%d %H:%M} UTC", settings.locale.timezone)
+        yield _check_zone(f"{clock.wall():%Y-%m-%d %H:%M}", settings.locale.timezone)
     yield check_sqlite(sqlite3.sqlite_version_info, is_contained=is_contained)
 
 
@@ -59,10 +66,10 @@ def check_sqlite(version: tuple[int, ...], *, is_contained: bool) -> Finding:
     """Whether other programs may open the database beside Aldis; in a container (`is_contained`) there are none."""
     named = f"SQLite {'.'.join(map(str, version))}"
     if not _has_reset_bug(version):
-        return ok(named)
-    what = f"{named}: it can damage a database that several programs have open; Aldis alone is safe"
-    how = "open the database with nothing else while Aldis runs (no sqlite3, no litestream), or update SQLite"
-    return ok(what) if is_contained else warning(what, how)
+        return ok(named, "")
+    if is_contained:
+        return ok(named, phrases.FOUND_SQLITE_RISK)
+    return warning(named, phrases.FOUND_SQLITE_RISK, phrases.FOUND_SQLITE_ALONE)
 
 
 async def check_cells(sandbox: Sandbox) -> Finding:
@@ -70,19 +77,16 @@ async def check_cells(sandbox: Sandbox) -> Finding:
     try:
         return check_cell_level(await sandbox.level())
     except FileRefused:
-        what = "cells: the process that opens files and pages of strangers does not start"
-        return problem(what, "what it said stands above; is there memory left, and room for processes?")
+        return problem(AREA_CELLS, phrases.FOUND_CELLS_DEAD, phrases.FOUND_CELLS_LOOK)
 
 
 def check_cell_level(level: Level) -> Finding:
     """How well cells hold on a machine that can do so much."""
     if level.holds:
-        return ok(f"{_CELLS} can open, reach and start nothing ({level.words})")
+        return ok(AREA_CELLS, fill(phrases.FOUND_CELLS_HOLD, level=level.words))
     if level.landlock:
-        what = f"{_CELLS} can open no file, but make sockets and processes ({level.words})"
-        return warning(what, "use a 64-bit system on x86-64 or aarch64; in a container see what its runtime allows")
-    what = f"{_CELLS} are held by limits alone ({level.words}): one that a file takes over is Aldis's user"
-    return warning(what, "use Linux 5.13 or later on x86-64 or aarch64; in a container see what its runtime allows")
+        return warning(AREA_CELLS, fill(phrases.FOUND_CELLS_HALF, level=level.words), phrases.FOUND_CELLS_HALF_MORE)
+    return warning(AREA_CELLS, fill(phrases.FOUND_CELLS_LIMITS, level=level.words), phrases.FOUND_CELLS_LIMITS_MORE)
 
 
 def check_proxies(environ: Mapping[str, str]) -> list[Finding]:
@@ -90,8 +94,9 @@ def check_proxies(environ: Mapping[str, str]) -> list[Finding]:
     named = sorted(name for name, value in environ.items() if name.lower() in _PROXIES and value)
     if not named:
         return []
-    how = "let the machine's own routes do it, or name a gateway as the address of a service (OPENAI_BASE_URL)"
-    return [warning(f"network: {', '.join(named)} is set, and Aldis goes through no proxy", how)]
+    return [
+        warning(AREA_NETWORK, fill(phrases.FOUND_PROXY_UNUSED, names=", ".join(named)), phrases.FOUND_PROXY_INSTEAD)
+    ]
 
 
 def _has_reset_bug(version: tuple[int, ...]) -> bool:
@@ -103,7 +108,7 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
     """The open store, where it can be opened, and whether somebody else holds it."""
     given = settings.store
     if not any(given.path.with_name(given.path.name + suffix).exists() for suffix in ("", "-keys")):
-        return None, False, [ok(f"store: {given.path} is made at the first start")]
+        return None, False, [ok(AREA_STORE, fill(phrases.FOUND_STORE_NEW, path=given.path))]
     opening = open_store(given.path, realm="signal", key=given.master_key, old_key=given.old_master_key)
     try:
         store = await stack.enter_async_context(opening)
@@ -112,19 +117,20 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
         restoration = await store.read(lambda repos: repos.restored.restoration())
         tampering = await store.tampering()
     except StoreInUse:
-        return None, True, [ok(f"store: {given.path} is held by a running Aldis")]
+        return None, True, [ok(AREA_STORE, fill(phrases.FOUND_STORE_HELD, path=given.path))]
     except StoreError as error:
-        return None, False, [problem(f"store: {error}", "put it right before the next start")]
-    found = [ok(f"store: {given.path} opens with its key, is whole, and has {_size(settings)}")]
-    advice = "see “Somebody has changed the database” in docs/operating.md"
-    found += [problem(f"store: {sentence}", advice) for sentence in tampering.sentences]
+        return None, False, [problem(AREA_STORE, str(error), phrases.FOUND_STORE_RIGHT)]
+    found = [ok(AREA_STORE, fill(phrases.FOUND_STORE_WELL, path=given.path, size=_megabytes(given.path)))]
+    found += [problem(AREA_STORE, sentence, phrases.FOUND_STORE_TAMPERED) for sentence in tampering.sentences]
     if restoration is not None:
-        what = "store: it was restored, and nobody has decided what becomes of what was open: Aldis does not start"
-        found.append(problem(what, f"decide with: {command_line('restore --settle')}, or --replay"))
+        how = fill(phrases.FOUND_STORE_SETTLE, command=command_line("restore --settle"))
+        found.append(problem(AREA_STORE, phrases.FOUND_STORE_RESTORED, how))
     if inbox.dead:
-        found.append(warning(f"store: {inbox.dead} messages of the last weeks were given up", "look into the log"))
+        found.append(warning(AREA_STORE, fill(phrases.FOUND_STORE_GIVEN_UP, count=inbox.dead), phrases.FOUND_LOOK_LOG))
     if guests:
-        found.append(ok(f"store: {len(guests)} people were let in by a code", "an admin sees them with /people"))
+        found.append(
+            ok(AREA_STORE, fill(phrases.FOUND_STORE_GUESTS, count=len(guests)), phrases.FOUND_STORE_GUESTS_SEE)
+        )
     return store, False, found
 
 
@@ -134,20 +140,19 @@ def check_attachments(settings: Settings) -> Iterator[Finding]:
     if folder is None:
         return
     if folder.is_dir() and os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-        yield ok(f"files: what people send is deleted from {folder} when it is done with")
+        yield ok(AREA_FILES, fill(phrases.FOUND_FILES_DELETED, folder=folder))
     else:
-        what = f"files: SIGNAL__ATTACHMENTS is {folder}, where Aldis cannot delete: what people send stays there"
-        yield problem(what, "make it signal-cli's folder of attachments, in which Aldis may write")
+        yield problem(AREA_FILES, fill(phrases.FOUND_FILES_STAY, folder=folder), phrases.FOUND_FILES_FOLDER)
 
 
 def check_disk(free_bytes: int) -> Finding:
     """Whether that is enough to go on with."""
-    what, notice = f"disk: {free_bytes // 1_000_000:,} MB are free where the store is", Notice(kind="disk")
+    what, notice = fill(phrases.FOUND_DISK_FREE, free=Decimal(free_bytes // 1_000_000)), Notice(kind="disk")
     if free_bytes < _NO_ROOM_BYTES:
-        return problem(what, "make room: without it Aldis takes no messages in", topic="disk", notice=notice)
+        return problem(AREA_DISK, what, phrases.FOUND_DISK_FULL, topic="disk", notice=notice)
     if free_bytes < _LITTLE_ROOM_BYTES:
-        return warning(what, "make room before it is full", topic="disk", notice=notice)
-    return ok(what, topic="disk")
+        return warning(AREA_DISK, what, phrases.FOUND_DISK_SOON, topic="disk", notice=notice)
+    return ok(AREA_DISK, what, topic="disk")
 
 
 def check_store_folder(settings: Settings) -> list[Finding]:
@@ -160,8 +165,8 @@ def check_store_folder(settings: Settings) -> list[Finding]:
     except OSError as error:
         if error.errno == errno.ENOSPC:  # told of where the room is looked at
             return []
-        what = f"store: {there} cannot be written by user {os.geteuid()}: {error.strerror}"
-        return [problem(what, f"give that user the folder, or set STORE__PATH (it is {settings.store.path})")]
+        what = fill(phrases.FOUND_STORE_UNWRITABLE, folder=there, user=os.geteuid(), error=error.strerror)
+        return [problem(AREA_STORE, what, fill(phrases.FOUND_STORE_GIVE, path=settings.store.path))]
 
 
 def check_rights(settings: Settings) -> Iterator[Finding]:
@@ -170,8 +175,8 @@ def check_rights(settings: Settings) -> Iterator[Finding]:
     files = (path.with_name(SETTINGS_FILE_NAME), *sorted(path.parent.glob(f"{path.name}*")))
     exposed = [file.name for file in files if _is_exposed(file)]
     if exposed:
-        what = f"files: others on this machine may read {', '.join(exposed)} in {path.parent}"
-        yield warning(what, f"`{command_line('doctor --fix')}` takes that right away")
+        what = fill(phrases.FOUND_FILES_EXPOSED, names=", ".join(exposed), folder=path.parent)
+        yield warning(AREA_FILES, what, fill(phrases.FOUND_FILES_FIX, command=command_line("doctor --fix")))
 
 
 def _is_exposed(file: Path) -> bool:
@@ -185,22 +190,21 @@ def _is_exposed(file: Path) -> bool:
 def check_ports(settings: Settings, *, is_held: bool) -> list[Finding]:
     """Whether what Aldis listens on is free; `is_held`: an Aldis runs, and has them itself."""
     web, signal = settings.web, settings.signal
-    found = (
-        [_port("WEB", web.host, web.port, "set another WEB__PORT, or 0 for none", is_held=is_held)] if web.port else []
-    )
+    advice = fill(phrases.FOUND_PORT_OTHER, name="WEB__PORT")
+    found = [_port("WEB", web.host, web.port, advice, is_held=is_held)] if web.port else []
     if web.admin_port:
-        advice = "set another WEB__ADMIN_PORT, or 0 for none"
+        advice = fill(phrases.FOUND_PORT_OTHER, name="WEB__ADMIN_PORT")
         found.append(_port("WEB__ADMIN", web.admin_host, web.admin_port, advice, is_held=is_held))
     if signal.webhook_secret is None and signal.model_fields_set & {"webhook_host", "webhook_port"}:
-        what = "network: SIGNAL__WEBHOOK_HOST and SIGNAL__WEBHOOK_PORT have no effect without a secret"
-        found.append(warning(what, "set SIGNAL__WEBHOOK_SECRET"))
+        how = fill(phrases.FOUND_SET, name="SIGNAL__WEBHOOK_SECRET")
+        found.append(warning(AREA_NETWORK, phrases.FOUND_WEBHOOK_IDLE, how))
     if signal.webhook_secret is not None:
-        advice = "set another SIGNAL__WEBHOOK_PORT, there and in RECEIVE_WEBHOOK_URL"
-        found.append(_port("SIGNAL__WEBHOOK", signal.webhook_host, signal.webhook_port, advice, is_held=is_held))
+        host, port, advice = signal.webhook_host, signal.webhook_port, phrases.FOUND_PORT_OTHER_WEBHOOK
+        found.append(_port("SIGNAL__WEBHOOK", host, port, advice, is_held=is_held))
     return [finding for finding in found if finding is not None]
 
 
-def _port(group: str, host: str, port: int, advice: str, *, is_held: bool) -> Finding | None:
+def _port(group: str, host: str, port: int, advice: Words, *, is_held: bool) -> Finding | None:
     names = (f"{group}__PORT", f"{group}__HOST") if group == "WEB" else (f"{group}_PORT", f"{group}_HOST")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -209,14 +213,17 @@ def _port(group: str, host: str, port: int, advice: str, *, is_held: bool) -> Fi
             trial.bind(address)
             trial.listen(1)
     except socket.gaierror:
-        return problem(f"network: {names[1]} is {host}, and there is no such address", f"correct {names[1]}")
+        what = fill(phrases.FOUND_HOST_UNKNOWN, name=names[1], host=host)
+        return problem(AREA_NETWORK, what, fill(phrases.FOUND_CORRECT, name=names[1]))
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            return None if is_held else problem(f"network: {names[0]} is {port}, and that is taken at {host}", advice)
+            what = fill(phrases.FOUND_PORT_TAKEN, name=names[0], port=port, host=host)
+            return None if is_held else problem(AREA_NETWORK, what, advice)
         if error.errno == errno.EADDRNOTAVAIL:
-            what = f"network: {names[1]} is {host}, which is no address of this machine"
-            return problem(what, f"set {names[1]} to 127.0.0.1, or to 0.0.0.0 for every address")
-        return problem(f"network: {names[0]} is {port}, where Aldis may not listen: {error.strerror}", advice)
+            what = fill(phrases.FOUND_HOST_ELSEWHERE, name=names[1], host=host)
+            return problem(AREA_NETWORK, what, fill(phrases.FOUND_HOST_SET, name=names[1]))
+        what = fill(phrases.FOUND_PORT_DENIED, name=names[0], port=port, error=error.strerror)
+        return problem(AREA_NETWORK, what, advice)
     return None
 
 
@@ -225,7 +232,6 @@ def free_bytes_of(settings: Settings) -> int:
     return shutil.disk_usage(next(place for place in settings.store.path.absolute().parents if place.exists())).free
 
 
-def _size(settings: Settings) -> str:
-    path = settings.store.path
+def _megabytes(path: Path) -> Decimal:
     files = [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-keys")]
-    return f"{sum(file.stat().st_size for file in files if file.exists()) / 1_000_000:,.1f} MB"
+    return Decimal(f"{sum(file.stat().st_size for file in files if file.exists()) / 1_000_000:.1f}")

@@ -9,12 +9,25 @@ Left to others: making providers (`bot.app` hands over how).
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from decimal import Decimal
 
+from bot.doctor import phrases
 from bot.doctor.capabilities import ask_capabilities
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, hint, ok, problem, warning
-from bot.doctor.servers import CheckedServer, ServerProbe, look_at, look_for, nearest, with_other_name, without_password
+from bot.doctor.phrases import AREA_AUDIO, AREA_BUDGETS, AREA_IMAGES, AREA_MODELS
+from bot.doctor.servers import (
+    CheckedServer,
+    ServerProbe,
+    look_at,
+    look_for,
+    unlisted_model,
+    with_other_name,
+    without_password,
+)
 from bot.errors import ConfigError, ProviderError
+from bot.i18n.catalogues import Sentence
+from bot.i18n.statements import WordList, Words, fill
 from bot.messages import UserMessage
 from bot.policy.budgets import limits_anything
 from bot.providers.base import Provider, Request
@@ -32,6 +45,13 @@ ANTHROPIC_URL = "https://api.anthropic.com"
 _ANTHROPIC_VERSION = "2026-10-21"
 """As the SDK of Anthropic 2.12.0 sends it (2026-11-22)."""
 OPENAI_URL = "https://api.openai.com/v1"
+_ABILITIES: Mapping[str, tuple[Sentence, Sentence]] = {
+    "tools": (phrases.FOUND_FIGURE_TOOLS, phrases.FOUND_FIGURE_NO_TOOLS),
+    "pictures": (phrases.FOUND_FIGURE_PICTURES, phrases.FOUND_FIGURE_NO_PICTURES),
+    "documents": (phrases.FOUND_FIGURE_DOCUMENTS, phrases.FOUND_FIGURE_NO_DOCUMENTS),
+    "thinking": (phrases.FOUND_FIGURE_THINKING, phrases.FOUND_FIGURE_NO_THINKING),
+}
+"""What is said of a model that can and of one that cannot, by the field of `Capabilities`."""
 _MAX_ASKED = 8
 """Of how many models a server is asked about each; people choose among the first, and each takes five questions."""
 
@@ -40,9 +60,7 @@ async def check_models(settings: Settings, deps: Deps) -> list[Finding]:
     """Whether the servers of the models can be reached, take the key and have what is asked for; costs nothing."""
     unused = list(_unused_vendors(settings))
     if settings.llm.providers_in_order == ("offline",):
-        what = "models: no key is set, so no model answers, only the offline one"
-        how = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own"
-        return [warning(what, how), *unused]
+        return [warning(AREA_MODELS, phrases.FOUND_MODELS_NO_KEY, phrases.FOUND_MODELS_SET_KEY), *unused]
     found = await asyncio.gather(*(_check_vendor(vendor, settings, deps) for vendor in _vendors(settings)))
     return [*(finding for findings in found for finding in findings), *unused]
 
@@ -55,7 +73,8 @@ def _unused_vendors(settings: Settings) -> Iterator[Finding]:
         if vendor not in asked and (wanted := given.model_fields_set - {"api_key"}):
             names = ", ".join(f"LLM__{vendor.upper()}__{name.upper()}" for name in sorted(wanted))
             key = with_other_name(f"LLM__{vendor.upper()}__API_KEY")
-            yield warning(f"models: {names} has no effect, for {vendor} is not asked", f"set {key}, or LLM__PROVIDERS")
+            what = fill(phrases.FOUND_VENDOR_UNUSED, names=names, vendor=vendor)
+            yield warning(AREA_MODELS, what, fill(phrases.FOUND_VENDOR_USE, key=key))
 
 
 async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Finding]:
@@ -77,24 +96,27 @@ async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Fin
 
 def _figures(server: CheckedServer, model: str, told: Capabilities, settings: Settings) -> Iterator[Finding]:
     """What a server says of a model, and what does not fit that; nothing where it says nothing."""
-    can = {"tools": told.tools, "pictures": told.pictures, "documents": told.documents, "thinking": told.thinking}
-    words = [
-        *([f"a window of {told.window_tokens:,} tokens"] if told.window_tokens else ()),
-        *([f"answers of up to {told.max_output_tokens:,} tokens"] if told.max_output_tokens else ()),
-        *(name if is_able else f"no {name}" for name, is_able in can.items() if is_able is not None),
-        *([f"{told.price.input:f}/{told.price.output:f} USD for a million tokens in and out"] if told.price else ()),
-    ]
-    if words:
-        yield ok(f"{server.what} says of {model}: {', '.join(words)}")
+    named = {"server": server.called, "model": model}
+    if words := tuple(_said_of(told)):
+        yield ok(server.area, fill(phrases.FOUND_MODEL_SAYS, **named, figures=WordList(words)))
     if told.window_tokens and told.window_tokens < _SMALL_WINDOW:
-        what = f"{server.what} gives {model} a window of {told.window_tokens:,} tokens, so that it forgets soon"
-        yield warning(
-            what,
-            f"give it {_SMALL_WINDOW * 2:,} or more: OLLAMA_CONTEXT_LENGTH with Ollama, -c with llama.cpp, "
-            "--max-model-len with vLLM, Context Length in LM Studio",
-        )
+        what = fill(phrases.FOUND_MODEL_SMALL_WINDOW, **named, tokens=Decimal(told.window_tokens))
+        yield warning(server.area, what, fill(phrases.FOUND_MODEL_WIDEN, tokens=Decimal(_SMALL_WINDOW * 2)))
     if server.path and told.effort is False and settings.llm.anthropic.effort:
-        yield warning(f"{server.what}: {model} cannot be told how much to think", "unset LLM__ANTHROPIC__EFFORT")
+        yield warning(server.area, fill(phrases.FOUND_MODEL_NO_EFFORT, **named), phrases.FOUND_MODEL_UNSET_EFFORT)
+
+
+def _said_of(told: Capabilities) -> Iterator[Words]:
+    if told.window_tokens:
+        yield fill(phrases.FOUND_FIGURE_WINDOW, tokens=Decimal(told.window_tokens))
+    if told.max_output_tokens:
+        yield fill(phrases.FOUND_FIGURE_OUTPUT, tokens=Decimal(told.max_output_tokens))
+    for name, (can, cannot) in _ABILITIES.items():
+        is_able: bool | None = getattr(told, name)
+        if is_able is not None:
+            yield can if is_able else cannot
+    if told.price:
+        yield fill(phrases.FOUND_FIGURE_PRICE, input=told.price.input, output=told.price.output)
 
 
 async def list_models(vendor: str, settings: Settings, deps: Deps) -> ServerProbe:
@@ -118,7 +140,7 @@ async def find_servers(deps: Deps, addresses: Iterable[str]) -> tuple[tuple[str,
 
     async def look(address: str) -> tuple[str, tuple[str, ...]] | None:
         server = CheckedServer(
-            what="models", base_url=address, address_variable="", key_variable="", model_variable="", is_vendor=False
+            area=AREA_MODELS, name="", base_url=address, address_variable="", key_variable="", model_variable=""
         )
         try:
             async with asyncio.timeout(_FINDING_SECONDS):
@@ -133,8 +155,9 @@ async def find_servers(deps: Deps, addresses: Iterable[str]) -> tuple[tuple[str,
 
 def _first_model(server: CheckedServer, names: tuple[str, ...]) -> Finding:
     if not names:
-        return problem(f"{server.what} lists no model at all", f"set {server.model_variable}")
-    return ok(f"{server.what} is asked for its first model")
+        how = fill(phrases.FOUND_SET, name=server.model_variable)
+        return problem(server.area, fill(phrases.FOUND_MODELS_NONE_LISTED, server=server.called), how)
+    return ok(server.area, fill(phrases.FOUND_MODEL_FIRST, server=server.called))
 
 
 def _vendors(settings: Settings) -> Iterator[str]:
@@ -153,12 +176,13 @@ def _models_of(vendor: str, settings: Settings) -> Mapping[str, str]:
 
 def checked_server(vendor: str, settings: Settings) -> CheckedServer:
     """A vendor's server as things are set."""
-    key_variable = with_other_name(f"LLM__{vendor.upper()}__API_KEY")
+    key_variable = f"LLM__{vendor.upper()}__API_KEY"
     if vendor == "anthropic":
         given = settings.llm.anthropic
         key = given.api_key.get_secret_value() if given.api_key else ""
         return CheckedServer(
-            what="models: anthropic",
+            area=AREA_MODELS,
+            name="anthropic",
             base_url=given.base_url or ANTHROPIC_URL,
             path="/v1",
             headers={"anthropic-version": _ANTHROPIC_VERSION},
@@ -170,10 +194,11 @@ def checked_server(vendor: str, settings: Settings) -> CheckedServer:
         )
     given = settings.llm.openai
     return CheckedServer(
-        what="models: openai",
+        area=AREA_MODELS,
+        name="openai",
         base_url=given.base_url or OPENAI_URL,
         key_headers=bearer(given.api_key),
-        address_variable=with_other_name("LLM__OPENAI__BASE_URL"),
+        address_variable="LLM__OPENAI__BASE_URL",
         key_variable=key_variable,
         model_variable="LLM__OPENAI__MODEL",
         is_vendor=given.is_openai_itself,
@@ -190,7 +215,9 @@ async def ask_models(settings: Settings, deps: Deps) -> list[Finding]:
 
 def check_choices(settings: Settings) -> list[Finding]:
     """Which models people may choose besides the first."""
-    return [ok(f"models: people may choose {choice}") for choice in settings.llm.models_to_choose[1:]]
+    return [
+        ok(AREA_MODELS, fill(phrases.FOUND_MODEL_CHOICE, model=choice)) for choice in settings.llm.models_to_choose[1:]
+    ]
 
 
 def check_budgets(deps: Deps) -> list[Finding]:
@@ -198,10 +225,10 @@ def check_budgets(deps: Deps) -> list[Finding]:
     try:
         budgets = deps.budgets()
     except ConfigError as error:
-        return [problem(f"budgets: {error}")]
+        return [problem(AREA_BUDGETS, str(error))]
     if not limits_anything(budgets, in_group=True):
         return []
-    return [ok("budgets: the price of each model is known")]
+    return [ok(AREA_BUDGETS, phrases.FOUND_PRICES_KNOWN)]
 
 
 async def _answered(provider: Provider) -> Finding:
@@ -219,12 +246,15 @@ async def _answered(provider: Provider) -> Finding:
     try:
         answer = await provider.complete(request)
     except ProviderError as error:
-        return problem(f"models: {provider.name} does not answer: {type(error).__name__}: {error}")
+        why = f"{type(error).__name__}: {error}"
+        return problem(AREA_MODELS, fill(phrases.FOUND_MODEL_SILENT, name=provider.name, error=why))
     finally:
         await provider.aclose()
-    cost = "an unknown amount" if answer.cost_usd is None else f"{answer.cost_usd} USD"
-    what = f"models: {answer.provider} answered as {answer.model} in {answer.latency_seconds:.1f} s, for {cost}"
-    return warning(what, "set its price in BUDGET__PRICES") if answer.cost_usd is None else ok(what)
+    seconds = Decimal(f"{answer.latency_seconds:.1f}")
+    values = {"provider": answer.provider, "model": answer.model, "seconds": seconds}
+    if answer.cost_usd is None:
+        return warning(AREA_MODELS, fill(phrases.FOUND_MODEL_PRICELESS, **values), phrases.FOUND_MODEL_PRICE)
+    return ok(AREA_MODELS, fill(phrases.FOUND_MODEL_ANSWERED, **values, cost=answer.cost_usd))
 
 
 async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
@@ -232,14 +262,15 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
     audio = settings.audio
     if audio.base_url is None:
         if names := ", ".join(f"AUDIO__{name.upper()}" for name in sorted(audio.model_fields_set)):
-            return [
-                warning(f"audio: {names} has no effect, for there is no address: nobody listens", "set AUDIO__BASE_URL")
-            ]
-        return [hint("audio: voice notes are not understood", "AUDIO__BASE_URL switches that on")]
+            what = fill(phrases.FOUND_AUDIO_UNUSED, names=names)
+            return [warning(AREA_AUDIO, what, fill(phrases.FOUND_SET, name="AUDIO__BASE_URL"))]
+        return [hint(AREA_AUDIO, phrases.FOUND_AUDIO_OFF, fill(phrases.FOUND_SWITCHES_ON, name="AUDIO__BASE_URL"))]
     if audio.is_openai_itself and settings.audio_key is None:
-        return [problem("audio: OpenAI wants a key", "set AUDIO__API_KEY")]
+        how = fill(phrases.FOUND_SET, name="AUDIO__API_KEY")
+        return [problem(AREA_AUDIO, fill(phrases.FOUND_KEY_WANTED, server="OpenAI"), how)]
     server = CheckedServer(
-        what="audio",
+        area=AREA_AUDIO,
+        name="audio",
         base_url=audio.base_url,
         key_headers=bearer(settings.audio_key),
         address_variable="AUDIO__BASE_URL",
@@ -249,11 +280,13 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
     )
     models = {"AUDIO__MODEL": audio.listening_model}
     models |= {"AUDIO__SPEECH_MODEL": audio.speaking_model} if audio.speak else {}
-    speaks = f", and {audio.speaking_model} speaks" if audio.speak else ""
     found = await _check_server(server, models, deps)
     is_well = all(finding.level == "ok" for finding in found)
-    what = f"audio: {audio.listening_model} at {without_password(audio.base_url)} listens{speaks}"
-    return [*([ok(what)] if is_well else []), *found]
+    values = {"model": audio.listening_model, "url": without_password(audio.base_url)}
+    what = fill(phrases.FOUND_AUDIO_LISTENS, **values)
+    if audio.speak:
+        what = fill(phrases.FOUND_AUDIO_SPEAKS, **values, speaker=audio.speaking_model)
+    return [*([ok(AREA_AUDIO, what)] if is_well else []), *found]
 
 
 async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
@@ -262,7 +295,8 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
     if not (isinstance(options, ImagesOptions) and options.enabled and settings.tools.enabled) or options.missing():
         return []
     server = CheckedServer(
-        what="images",
+        area=AREA_IMAGES,
+        name="images",
         base_url=options.base_url or OPENAI_URL,
         key_headers=bearer(options.api_key),
         address_variable="TOOLS__IMAGES__BASE_URL",
@@ -279,7 +313,5 @@ async def _check_server(server: CheckedServer, models: dict[str, str], deps: Dep
     found = list(looked.findings)
     for variable, model in models.items():
         if looked.names and model not in looked.names:
-            near = nearest(model, looked.names)
-            meant = f"; did you mean {near}?" if near else ""
-            found.append(warning(f"{server.what} does not list the model {model}{meant}", f"correct {variable}"))
+            found.append(unlisted_model(model, server, variable, looked.names))
     return found

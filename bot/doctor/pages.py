@@ -4,9 +4,12 @@ import base64
 import ipaddress
 from collections.abc import Iterator
 
+from bot.doctor import phrases
 from bot.doctor.findings import Finding, problem, warning
+from bot.doctor.phrases import AREA_PAGES
 from bot.doctor.servers import is_loopback
 from bot.errors import ConfigError
+from bot.i18n.statements import fill
 from bot.settings import Settings
 
 _MIN_SECRET_BYTES = 16
@@ -18,19 +21,18 @@ def check_pages(settings: Settings, *, is_contained: bool) -> Iterator[Finding]:
     if web.admin_port == 0:
         return
     if web.admin_port == web.port:
-        yield problem("pages: WEB__ADMIN_PORT and WEB__PORT are the same", "set another WEB__ADMIN_PORT")
+        how = fill(phrases.FOUND_PORT_OTHER, name="WEB__ADMIN_PORT")
+        yield problem(AREA_PAGES, phrases.FOUND_PAGES_SAME_PORT, how)
     try:
         secret = secret_of(settings)
     except ConfigError as error:
-        yield problem(f"pages: {error}")
+        yield problem(AREA_PAGES, str(error))
         return
     if secret is None and not is_contained and is_every_address(web.admin_host):
-        what = f"pages: WEB__ADMIN_HOST is {web.admin_host}, so that whoever reaches this machine reaches them"
-        yield warning(what, "set it to 127.0.0.1, or WEB__ADMIN_TOTP to have them ask for a code, too")
+        yield warning(AREA_PAGES, fill(phrases.FOUND_PAGES_OPEN, host=web.admin_host), phrases.FOUND_PAGES_CLOSE)
     url = str(web.admin_url or "")
     if is_published(settings) and not url.startswith("https:"):
-        what = "pages: other machines reach them without https, so that what is typed there can be read on the way"
-        yield warning(what, "put a proxy with https in front, and set WEB__ADMIN_URL to its address")
+        yield warning(AREA_PAGES, phrases.FOUND_PAGES_PLAIN, phrases.FOUND_PAGES_PROXY)
 
 
 def secret_of(settings: Settings) -> bytes | None:

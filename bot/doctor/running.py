@@ -1,11 +1,16 @@
 """A running Aldis, by its health page."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from bot.doctor.findings import Finding, hint, ok, problem, warning
+from bot.doctor import phrases
+from bot.doctor.findings import Finding, hint, ok, problem, wanting, warning
 from bot.doctor.http import fetch_json
+from bot.doctor.phrases import AREA_RUNNING
 from bot.errors import Disconnected
+from bot.i18n.language import speaking
+from bot.i18n.statements import Words, fill
 from bot.invocation import command_line
 from bot.logs import one_line
 from bot.settings import Settings
@@ -13,78 +18,103 @@ from bot.transports.envelope.json import Json, as_object, items_in, object_in, t
 from bot.unanswered import REASONS
 
 _TELLING_COUNTS = (
-    (
-        "numbers_changed",
-        "listed numbers with another account than before",
-        "stop Aldis and run the doctor: it says which",
-    ),
-    ("undeliverable_unregistered", "answers to people who have left Signal", ""),
-    ("undeliverable_not_in_group", "answers to groups that Aldis is not in, or may not write to", "add it again"),
-    (
-        "undeliverable_no_keys",
-        "answers to people one of whose devices was not online for too long",
-        "they unlink it, or switch it on",
-    ),
-    ("undeliverable_refused", "answers that the bridge refused for their form", "look into the log of Aldis"),
-    ("undeliverable_too_large", "answers that the bridge refused for their size", "look into the log of Aldis"),
-    (
-        "files_refused",
-        "files that Signal did not take, so that only the words went out",
-        "look into the log of Aldis, and for a limit on the size of requests in a proxy before the bridge",
-    ),
+    ("numbers_changed", phrases.FOUND_COUNT_NUMBERS_CHANGED, phrases.FOUND_COUNT_NUMBERS_CHANGED_DO),
+    ("undeliverable_unregistered", phrases.FOUND_COUNT_UNREGISTERED, ""),
+    ("undeliverable_not_in_group", phrases.FOUND_COUNT_NOT_IN_GROUP, phrases.FOUND_COUNT_NOT_IN_GROUP_DO),
+    ("undeliverable_no_keys", phrases.FOUND_COUNT_NO_KEYS, phrases.FOUND_COUNT_NO_KEYS_DO),
+    ("undeliverable_refused", phrases.FOUND_COUNT_REFUSED, phrases.FOUND_LOOK_LOG),
+    ("undeliverable_too_large", phrases.FOUND_COUNT_TOO_LARGE, phrases.FOUND_LOOK_LOG),
+    ("files_refused", phrases.FOUND_COUNT_FILES_REFUSED, phrases.FOUND_COUNT_FILES_REFUSED_DO),
     (
         "missed_untrusted",
-        "members of groups whom a message did not reach, for their safety number has changed",
-        f"see who it is: {command_line('trust')}",
+        phrases.FOUND_COUNT_UNTRUSTED,
+        fill(phrases.FOUND_COUNT_UNTRUSTED_DO, command=command_line("trust")),
     ),
-    ("missed_unregistered", "members of groups who have left Signal", ""),
-    ("turns_buried", "answers that were given up", "look into the log of Aldis"),
+    ("missed_unregistered", phrases.FOUND_COUNT_MISSED_UNREGISTERED, ""),
+    ("turns_buried", phrases.FOUND_COUNT_BURIED, phrases.FOUND_LOOK_LOG),
 )
 """The counts of the health page that the operator should know of, in words, and what to do."""
 
 
-async def check_running(settings: Settings, *, is_expected: bool) -> list[Finding]:
-    """What the health page says; `is_expected` tells whether somebody holds the store."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunningState:
+    """What a running Aldis knows of itself."""
+
+    problems: Sequence[Words]
+    """What keeps it from working."""
+    findings: Sequence[Finding]
+    """What it has looked at."""
+    counts: Mapping[str, object]
+    """What it has counted since it started."""
+
+
+async def check_running(settings: Settings, *, is_expected: bool, state: RunningState | None = None) -> list[Finding]:
+    """What a running Aldis says of itself: here by its `state`, else by its health page, which speaks English.
+
+    `is_expected` tells whether somebody holds the store.
+    """
     web = settings.web
-    if web.port == 0:
-        return [hint("running: the health page is switched off, so nothing is known of a running Aldis")]
-    try:
-        state, _ = await fetch_json(f"http://{web.address}/healthz")
-    except Disconnected:
-        if is_expected:
-            return [warning(f"running: no health page answers at {web.address}", "look into the log of Aldis")]
-        return [ok("running: Aldis is not running, or not here")]
-    told = [words for words in items_in(state, "problems") if isinstance(words, str)]
-    well = [] if told else [ok("running: Aldis is well")]
+    if state is None:
+        if web.port == 0:
+            return [hint(AREA_RUNNING, phrases.FOUND_RUNNING_SWITCHED_OFF)]
+        try:
+            page, _ = await fetch_json(f"http://{web.address}/healthz")
+        except Disconnected:
+            if is_expected:
+                return [
+                    warning(
+                        AREA_RUNNING, fill(phrases.FOUND_RUNNING_SILENT, address=web.address), phrases.FOUND_LOOK_LOG
+                    )
+                ]
+            return [ok(AREA_RUNNING, phrases.FOUND_RUNNING_NOT)]
+        state = _read(page)
+    well = [] if state.problems else [ok(AREA_RUNNING, phrases.FOUND_RUNNING_WELL)]
     return [
         *well,
-        *(problem(f"running: {words}") for words in told),
-        *_found(state),
-        *_counted(object_in(state, "counts")),
+        *(problem(AREA_RUNNING, words) for words in state.problems),
+        *map(_as_running, wanting(state.findings)),
+        *_counted(state.counts),
     ]
 
 
-def _found(state: Json) -> Iterator[Finding]:
-    """What it has found itself, such as a key that a model refused."""
-    for found in map(as_object, items_in(state, "findings")):
-        if what := text_in(found, "what"):
-            tell = problem if text_in(found, "level") == "problem" else warning
-            yield tell(as_running(what), text_in(found, "advice"))
+def without_repeats(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings without those that a running Aldis has made as well."""
+    found = tuple(findings)
+    with speaking("en"):  # as its page does
+        known = {one_line(_as_running(finding).what) for finding in found}
+        return tuple(finding for finding in found if one_line(finding.what) not in known)
 
 
-def as_running(what: str) -> str:
+def _read(page: Json) -> RunningState:
+    """The state as the health page shows it."""
+    found = [
+        Finding(
+            level="problem" if text_in(one, "level") == "problem" else "warning",
+            area="",
+            words=what,
+            remedy=text_in(one, "advice"),
+        )
+        for one in map(as_object, items_in(page, "findings"))
+        if (what := text_in(one, "what"))
+    ]
+    problems = [words for words in items_in(page, "problems") if isinstance(words, str)]
+    return RunningState(problems=problems, findings=found, counts=object_in(page, "counts"))
+
+
+def _as_running(finding: Finding) -> Finding:
     """How a finding is told that the running Aldis has made."""
-    return f"running: {one_line(what)}"
+    return replace(finding, area=AREA_RUNNING, words=finding.line, topic="", notice=None)
 
 
-def _counted(counts: Json) -> Iterator[Finding]:
+def _counted(counts: Mapping[str, object]) -> Iterator[Finding]:
     """What has been counted since the start and is worth a look."""
     for name, words, advice in _TELLING_COUNTS:
         count = counts.get(name)
         if isinstance(count, int) and count > 0:
-            yield warning(f"running: {words}: {count} since its start", advice)
+            yield warning(AREA_RUNNING, fill(phrases.FOUND_RUNNING_COUNT, words=words, count=count), advice)
     for name, reason in REASONS.items():
         count = counts.get(f"unanswered_{name}")
         if isinstance(count, int) and count > 0:
             tell = warning if reason.level >= logging.WARNING else ok
-            yield tell(f"running: {count} not answered since its start: {reason.words}", reason.advice)
+            words = fill(phrases.FOUND_RUNNING_UNANSWERED, count=count, reason=reason.words)
+            yield tell(AREA_RUNNING, words, reason.advice)

@@ -16,9 +16,13 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from bot.doctor import phrases
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, ok, problem, warning
-from bot.doctor.servers import PATIENCE_SECONDS, advice_on_address, with_other_name
+from bot.doctor.phrases import AREA_SEARCH
+from bot.doctor.servers import PATIENCE_SECONDS, advice_on_address, why_silent, with_other_name
+from bot.i18n.catalogues import Sentence
+from bot.i18n.statements import fill
 from bot.settings import Settings
 from bot.transports.envelope.json import as_object, items_in, text_in
 from bot.turn.notices import Notice
@@ -27,8 +31,8 @@ from tools import JsonAnswer, SearchOptions, ToolError, TwitterOptions, bearer
 _GROUP = "TOOLS__WEB_SEARCH__"
 _REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 
-Verdict = Callable[[JsonAnswer], str | None]
-"""What is wrong, by an answer; empty: the key; None: nothing."""
+Verdict = Callable[[JsonAnswer], Sentence | None]
+"""What is wrong, by an answer; None: nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,44 +118,46 @@ async def _try(trial: _Trial, deps: Deps) -> Finding:
         )
     except ToolError as error:
         advice = advice_on_address(trial.url, trial.address_variable, is_contained=deps.is_contained)
-        return problem(f"search: {error}", advice)
+        what = fill(phrases.FOUND_SEARCH_SILENT, service=trial.service, why=why_silent(error))
+        return problem(AREA_SEARCH, what, advice)
     wrong = trial.verdict(answer)
     if wrong is None:
-        return ok(f"search: {trial.service} answers", topic=topic)
-    if wrong == "":
+        return ok(AREA_SEARCH, fill(phrases.FOUND_SEARCH_ANSWERS, service=trial.service), topic=topic)
+    what = fill(wrong, server=trial.service, status=answer.status)
+    if wrong == phrases.FOUND_KEY_REFUSED:
         notice = Notice(kind="key", subject=trial.service)
-        advice = f"correct {with_other_name(trial.variable)}"
-        return problem(f"search: {trial.service} refuses the key", advice, topic=topic, notice=notice)
-    return warning(f"search: {trial.service} {wrong}", f"is {trial.address_variable} its address?")
+        advice = fill(phrases.FOUND_CORRECT, name=with_other_name(trial.variable))
+        return problem(AREA_SEARCH, what, advice, topic=topic, notice=notice)
+    return warning(AREA_SEARCH, what, fill(phrases.FOUND_SEARCH_ADDRESS, name=trial.address_variable))
 
 
 def _passed_over(options: SearchOptions) -> Iterator[Finding]:
     """The services that the operator names, and that lack what they need."""
     for service, variable in options.idle_services().items():
-        what = f"search: {service} is named in {_GROUP}PROVIDERS, but passed over"
-        yield warning(what, f"set {with_other_name(_GROUP + variable)}, or take it out")
+        what = fill(phrases.FOUND_SEARCH_PASSED_OVER, service=service, name=f"{_GROUP}PROVIDERS")
+        yield warning(AREA_SEARCH, what, fill(phrases.FOUND_SEARCH_TAKE_OUT, name=with_other_name(_GROUP + variable)))
 
 
 def _untried(service: str, variable: str) -> Finding:
-    return ok(f"search: {service} has a key ({with_other_name(variable)}), which was not tried: it would cost")
+    return ok(AREA_SEARCH, fill(phrases.FOUND_SEARCH_UNTRIED, service=service, name=with_other_name(variable)))
 
 
-def _of_status(answer: JsonAnswer) -> str | None:
+def _of_status(answer: JsonAnswer) -> Sentence | None:
     if answer.status in _REFUSED:
-        return ""
-    return None if answer.ok or answer.status == HTTPStatus.TOO_MANY_REQUESTS else f"answers {answer.status}"
+        return phrases.FOUND_KEY_REFUSED
+    return None if answer.ok or answer.status == HTTPStatus.TOO_MANY_REQUESTS else phrases.FOUND_SEARCH_STATUS
 
 
-def _of_brave(answer: JsonAnswer) -> str | None:
+def _of_brave(answer: JsonAnswer) -> Sentence | None:
     code = _code(answer.body)
     if code in {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"} or answer.status in _REFUSED:
-        return ""
+        return phrases.FOUND_KEY_REFUSED
     return None if code == "VALIDATION" else _of_status(answer)
 
 
-def _of_searxng(answer: JsonAnswer) -> str | None:
+def _of_searxng(answer: JsonAnswer) -> Sentence | None:
     if answer.status == HTTPStatus.FORBIDDEN:
-        return "does not answer in JSON: add `json` to `search.formats` in its settings"
+        return phrases.FOUND_SEARCH_NO_JSON
     return None if answer.status == HTTPStatus.BAD_REQUEST else _of_status(answer)
 
 

@@ -19,7 +19,9 @@ from http import HTTPStatus
 from typing import Any, cast
 from urllib.parse import quote, urlsplit
 
-from bot.doctor.findings import Finding, ok, problem, warning
+from bot.doctor import phrases
+from bot.doctor.findings import Area, Finding, ok, problem, warning
+from bot.i18n.statements import Words, fill
 from bot.invocation import command_line
 from bot.providers import capabilities
 from bot.providers.capabilities import Capabilities
@@ -42,8 +44,10 @@ _MAX_NAMES, _MAX_NAME_CHARS = 2000, 200
 class CheckedServer:
     """A server, and by which variables it is set."""
 
-    what: str
-    """How lines about it begin, such as `models: openai`."""
+    area: Area
+    """What it serves."""
+    name: str
+    """By which it is told from others, and told to admins: `openai`, `audio`."""
     base_url: str
     path: str = ""
     """What stands between the address and `/models`: `/v1` with Anthropic."""
@@ -57,6 +61,11 @@ class CheckedServer:
     is_vendor: bool = False
     """Whether it is the vendor itself, which lists all that it has, and shows it to nobody without a key."""
 
+    @property
+    def called(self) -> Words:
+        """What a finding calls it: one of several by its name."""
+        return self.name if self.area == phrases.AREA_MODELS else phrases.FOUND_SERVER_OF_AREA
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Listing:
@@ -69,7 +78,7 @@ class _Listing:
     """The address under which it answers."""
     is_there: bool = False
     """It answers, but lists nothing."""
-    failure: str = ""
+    failure: Words = ""
     """It does not answer, or not now."""
 
 
@@ -87,40 +96,61 @@ class ServerProbe:
 async def look_at(server: CheckedServer, http: Http, *, is_contained: bool) -> ServerProbe:
     """Whether the address and the key of a server are right; `is_contained`: Aldis runs in a container."""
     listing = await _listing(server, http)
-    named = f"{server.what} at {without_password(server.base_url)}"
+    named = {"server": server.called, "url": without_password(server.base_url)}
     if listing.names is not None:
         return ServerProbe(findings=(await _key_finding(server, http),), names=listing.names, told=listing.told)
     if listing.is_refused:
         return ServerProbe(findings=(_refused(server),), names=None)
     if listing.elsewhere is not None:
         elsewhere = without_password(listing.elsewhere)
-        what = f"{named}: there is nothing there, but it answers at {elsewhere}"
-        own, _, other = server.address_variable.partition(" or ")
-        advice = f"set {own}={elsewhere}" + (f" (or {other})" if other else "")
-        return ServerProbe(findings=(problem(what, advice),), names=None)
+        what = fill(phrases.FOUND_SERVER_ELSEWHERE, **named, elsewhere=elsewhere)
+        own, other = server.address_variable, ALSO.get(server.address_variable)
+        advice = fill(phrases.FOUND_SERVER_MOVE, name=own, url=elsewhere)
+        if other is not None:
+            advice = fill(phrases.FOUND_SERVER_MOVE_OR, name=own, url=elsewhere, other=other)
+        return ServerProbe(findings=(problem(server.area, what, advice),), names=None)
     if listing.is_there:
-        what = f"{named} answers, but lists no models: key and model were not tried, for it would cost"
-        return ServerProbe(
-            findings=(ok(what, f"`{command_line('doctor --model')}` asks the models themselves"),), names=None
-        )
+        what = fill(phrases.FOUND_SERVER_LISTLESS, **named)
+        return ServerProbe(findings=(ok(server.area, what, _ask_models()),), names=None)
     advice = advice_on_address(server.base_url, server.address_variable, is_contained=is_contained)
-    return ServerProbe(findings=(problem(f"{named} does not answer: {listing.failure}", advice),), names=None)
+    what = fill(phrases.FOUND_SERVER_SILENT, **named, why=listing.failure)
+    return ServerProbe(findings=(problem(server.area, what, advice),), names=None)
 
 
 async def look_for(model: str, server: CheckedServer, variable: str, names: tuple[str, ...], http: Http) -> Finding:
     """Whether a server that lists these models has this one, which a variable names."""
-    topic = f"model {server.what} {model}"
+    topic = f"model {server.name} {model}"
+    has_it = ok(server.area, fill(phrases.FOUND_MODEL_HAS, server=server.called, model=model), topic=topic)
     if model in names or f"{model}:latest" in names:
-        return ok(f"{server.what} has the model {model}", topic=topic)
+        return has_it
     answer = await _ask(http, server, f"{_models_url(server)}/{quote(model, safe='')}")
     if isinstance(answer, JsonAnswer) and answer.ok and _member(answer.body, "id"):
-        return ok(f"{server.what} has the model {model}", topic=topic)
+        return has_it
+    if not (server.is_vendor or _denies(answer, model)):
+        return unlisted_model(model, server, variable, names, topic=topic)
+    values = {"server": server.called, "model": model}
     near = nearest(model, names)
-    meant = f"; did you mean {near}?" if near else ""
-    what, advice = f"{server.what} has no model {model}{meant}", f"correct {variable}"
-    if server.is_vendor or _denies(answer, model):
-        return problem(what, advice, topic=topic, notice=Notice(kind="model", subject=model))
-    return warning(f"{server.what} does not list the model {model}{meant}", advice, topic=topic)
+    what = (
+        fill(phrases.FOUND_MODEL_HAS_NOT_BUT, **values, near=near)
+        if near
+        else fill(phrases.FOUND_MODEL_HAS_NOT, **values)
+    )
+    notice = Notice(kind="model", subject=model)
+    return problem(server.area, what, fill(phrases.FOUND_CORRECT, name=variable), topic=topic, notice=notice)
+
+
+def unlisted_model(
+    model: str, server: CheckedServer, variable: str, names: tuple[str, ...], *, topic: str = ""
+) -> Finding:
+    """That a server does not list a model: some have more than they list."""
+    values = {"server": server.called, "model": model}
+    near = nearest(model, names)
+    what = (
+        fill(phrases.FOUND_MODEL_UNLISTED_BUT, **values, near=near)
+        if near
+        else fill(phrases.FOUND_MODEL_UNLISTED, **values)
+    )
+    return warning(server.area, what, fill(phrases.FOUND_CORRECT, name=variable), topic=topic)
 
 
 def nearest(name: str, names: tuple[str, ...]) -> str | None:
@@ -130,14 +160,19 @@ def nearest(name: str, names: tuple[str, ...]) -> str | None:
     return by_lower[found[0]] if found else None
 
 
-def advice_on_address(address: str, variable: str, *, is_contained: bool) -> str:
+def advice_on_address(address: str, variable: str, *, is_contained: bool) -> Words:
     """What to do where nothing answers at an address that a variable sets."""
+    name = with_other_name(variable)
     if is_contained and is_loopback(address):
-        return (
-            f"in a container {urlsplit(address).hostname} is the container itself: write host.docker.internal, or the "
-            f"service's name in compose, into {variable}"
-        )
-    return f"is it running, and is {variable} its address?"
+        return fill(phrases.FOUND_ADDRESS_CONTAINED, host=urlsplit(address).hostname, name=name)
+    return fill(phrases.FOUND_ADDRESS_RIGHT, name=name)
+
+
+def why_silent(error: ToolError) -> Words:
+    """Why nothing came from a server; what is rare is quoted."""
+    if isinstance(error, Unreachable):
+        return fill(phrases.FOUND_WHY_UNREACHABLE, why=str(error).rpartition(": ")[2].removesuffix("."))
+    return phrases.FOUND_WHY_SLOW if isinstance(error, TimedOutError) else str(error)
 
 
 def is_loopback(address: str) -> bool:
@@ -158,44 +193,48 @@ def without_password(address: str) -> str:
     return f"{before.partition('//')[0]}//...@{behind}" if at else address
 
 
-def with_other_name(variable: str) -> str:
+def with_other_name(variable: str) -> Words:
     """A variable with the well-known name that is read in its place, where there is one."""
-    return f"{variable} or {ALSO[variable]}" if variable in ALSO else variable
+    return fill(phrases.FOUND_OR_NAME, name=variable, other=ALSO[variable]) if variable in ALSO else variable
+
+
+def _ask_models() -> Words:
+    return fill(phrases.FOUND_SERVER_ASK, command=command_line("doctor --model"))
 
 
 def _refused(server: CheckedServer) -> Finding:
-    topic = f"key {server.what}"
+    topic, key = f"key {server.name}", with_other_name(server.key_variable)
     if not server.key_headers:
-        return problem(f"{server.what} wants a key", f"set {server.key_variable}", topic=topic)
-    notice = Notice(kind="key", subject=server.what.partition(": ")[2] or server.what)
-    advice = f"correct {server.key_variable}"
-    return problem(f"{server.what} refuses the key", advice, topic=topic, notice=notice)
+        what = fill(phrases.FOUND_KEY_WANTED, server=server.called)
+        return problem(server.area, what, fill(phrases.FOUND_SET, name=key), topic=topic)
+    notice = Notice(kind="key", subject=server.name)
+    what = fill(phrases.FOUND_KEY_REFUSED, server=server.called)
+    return problem(server.area, what, fill(phrases.FOUND_CORRECT, name=key), topic=topic, notice=notice)
 
 
 async def _key_finding(server: CheckedServer, http: Http) -> Finding:
     """Of a server that listed its models: whether that proves the key."""
-    named = f"{server.what} at {without_password(server.base_url)} answers"
+    named = {"server": server.called, "url": without_password(server.base_url)}
     if not server.key_headers:
-        return ok(f"{named}, and wants no key")
+        return ok(server.area, fill(phrases.FOUND_KEY_NOT_WANTED, **named))
     if not server.is_vendor:
         answer = await _ask(http, server, _models_url(server), is_keyless=True)
         if isinstance(answer, JsonAnswer) and _names(answer) is not None:
-            what = f"{named}; it lists its models to everybody, so the key was not tried: it would cost"
-            return ok(what, f"`{command_line('doctor --model')}` asks the models themselves")
-    return ok(f"{named} and takes the key", topic=f"key {server.what}")
+            return ok(server.area, fill(phrases.FOUND_KEY_UNTRIED, **named), _ask_models())
+    return ok(server.area, fill(phrases.FOUND_KEY_TAKEN, **named), topic=f"key {server.name}")
 
 
 async def _listing(server: CheckedServer, http: Http) -> _Listing:
     answer = await _ask(http, server, _models_url(server))
     if isinstance(answer, ToolError) and not _is_there(answer):
-        return _Listing(failure=str(answer))
+        return _Listing(failure=why_silent(answer))
     if isinstance(answer, JsonAnswer):
         if (names := _names(answer)) is not None:
             return _Listing(names=names, told=_told(answer, names, server))
         if answer.status in _REFUSED:
             return _Listing(is_refused=True)
         if answer.status in _PASSING:
-            return _Listing(failure=f"it fails (status {answer.status})")
+            return _Listing(failure=fill(phrases.FOUND_WHY_FAILS, status=answer.status))
     other = _other_address(server)
     second = await _ask(http, server, f"{other}{server.path}/models")
     if isinstance(second, JsonAnswer) and _names(second) is not None:

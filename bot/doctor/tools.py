@@ -10,9 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.doctor import phrases
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, hint, ok, problem, warning
+from bot.doctor.phrases import AREA_TOOLS
 from bot.errors import ConfigError
+from bot.i18n.statements import WordList, Words, either, fill
 from bot.settings import Settings
 from tools import CATALOG, ExtensionTools, Options, Tool, ToolDeps, build_extensions, build_tools, sources
 
@@ -35,10 +38,21 @@ class ToolGroup:
     """The distribution that they come from; empty: Aldis itself, or unknown because it was not looked into."""
     seen_by: tuple[str, ...] | None = None
     """Who outside this machine sees what is asked; None: they do not tell."""
-    advice: str = ""
+    advice: Words = ""
     """What would switch them on, or what they would ask besides; empty where there is nothing to set."""
     why: str = ""
     """What is wrong with one that failed."""
+
+    @property
+    def remedy(self) -> Words:
+        """The advice as a sentence; empty where there is none."""
+        match self.state:
+            case "off":
+                return fill(phrases.FOUND_SWITCHES_ON, name=self.advice)
+            case "missing":
+                return fill(phrases.FOUND_TOOL_LACKS, wanted=self.advice)
+            case _:
+                return self.advice
 
 
 def inventory(settings: Settings, around: ToolDeps) -> tuple[ToolGroup, ...]:
@@ -58,40 +72,37 @@ def check_approve(deps: Deps) -> list[Finding]:
     try:
         deps.check_approve()
     except ConfigError as error:
-        return [problem(f"tools: {error}")]
+        return [problem(AREA_TOOLS, str(error))]
     return []
 
 
 def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
     """Which tools are on, what would switch the others on, and which of other people's are left out."""
     if not settings.tools.enabled:
-        yield hint("tools: all are switched off", "TOOLS__ENABLED=true switches them on")
+        yield hint(AREA_TOOLS, phrases.FOUND_TOOLS_OFF, fill(phrases.FOUND_SWITCHES_ON, name="TOOLS__ENABLED=true"))
         return
     groups = inventory(settings, around)
     for group in groups:
         match group.state:
             case "on":
-                yield ok(f"tools: {group.name} is on", group.advice)
+                yield ok(AREA_TOOLS, fill(phrases.FOUND_TOOL_ON, name=group.name), group.remedy)
             case "off":
-                yield hint(f"tools: {group.name} is off", f"{group.advice} switches it on")
+                yield hint(AREA_TOOLS, fill(phrases.FOUND_TOOL_OFF, name=group.name), group.remedy)
             case "missing":
                 is_wanted = settings.tools.options_by_name[group.name].model_fields_set
                 tell = warning if is_wanted else hint
-                yield tell(f"tools: {group.name} is not offered", f"it lacks {group.advice}")
+                yield tell(AREA_TOOLS, fill(phrases.FOUND_TOOL_NOT_OFFERED, name=group.name), group.remedy)
             case "failed":
-                what = f"tools: {group.name} of {group.origin} is left out: {group.why}"
-                yield warning(what, "mend it, or take it away")
+                what = fill(phrases.FOUND_TOOL_LEFT_OUT, name=group.name, origin=group.origin, why=group.why)
+                yield warning(AREA_TOOLS, what, phrases.FOUND_TOOL_MEND)
     for name, options in settings.tools.options_by_name.items():
         if options.enabled and (extra := options.lacking()) is not None:
-            what = f"tools: what is set for {name} needs the extra {extra}, which is not installed"
-            yield problem(what, f"install it (pip install '.[{extra}]'), or build the image with EXTRAS={extra}")
+            what = fill(phrases.FOUND_TOOL_EXTRA, name=name, extra=extra)
+            yield problem(AREA_TOOLS, what, fill(phrases.FOUND_TOOL_EXTRA_INSTALL, extra=extra))
     if settings.tools.contact is None and any(
         "Wikimedia" in (group.seen_by or ()) for group in groups if group.state == "on"
     ):
-        yield hint(
-            "tools: Wikipedia does not know how to reach you, and answers 10 requests a minute",
-            "200 with TOOLS__CONTACT, an e-mail address or a page of yours",
-        )
+        yield hint(AREA_TOOLS, phrases.FOUND_TOOLS_NO_CONTACT, phrases.FOUND_TOOLS_CONTACT)
 
 
 async def check_tool_sources(settings: Settings) -> list[Finding]:
@@ -100,9 +111,13 @@ async def check_tool_sources(settings: Settings) -> list[Finding]:
     for source in sources(settings.tools.options_by_name, taken=()) if settings.tools.enabled else ():
         try:
             tools = await source.tools()
-            found.append(ok(f"tools: the servers of mcp give {len(tools)} tools"))
+            found.append(ok(AREA_TOOLS, fill(phrases.FOUND_TOOL_SOURCES, count=len(tools))))
             found += [
-                problem(f"tools: the server {name} of mcp does not answer ({why})", "check it in TOOLS__MCP__SERVERS")
+                problem(
+                    AREA_TOOLS,
+                    fill(phrases.FOUND_TOOL_SOURCE_SILENT, name=name, why=why),
+                    phrases.FOUND_TOOL_SOURCE_CHECK,
+                )
                 for name, why in source.absent.items()
             ]
         finally:
@@ -134,27 +149,31 @@ def _foreign(settings: Settings, more: ExtensionTools) -> Iterator[ToolGroup]:
 
 def _group(name: str, options: Options, tools: Sequence[Tool], *, all_on: bool, origin: str = "") -> ToolGroup:
     missing = None if tools else _missing(name, options)
+    wanted = tuple(_wants(name, options, missing, all_on=all_on))
     return ToolGroup(
         name=name,
         state="off" if not (options.enabled and all_on) else "missing" if missing else "on",
         tools=tuple(tools),
         origin=origin,
         seen_by=options.seen_by(),
-        advice=" and ".join(_wants(name, options, missing, all_on=all_on)) or _besides(name, options),
+        advice=WordList(wanted) if wanted else _besides(name, options),
     )
 
 
-def _missing(name: str, options: Options) -> str | None:
+def _missing(name: str, options: Options) -> Words | None:
     """What a group without tools lacks; None where it gets them later."""
     missing = options.missing()
     if missing is None:
         is_later = name in CATALOG and CATALOG[name].source is not None
-        return None if is_later else "what other tools need, too"
+        return None if is_later else phrases.FOUND_TOOL_WHAT_OTHERS_NEED
     fields = type(options).model_fields
-    return _FIELD.sub(lambda word: _variable(name, word[0]) if word[0].lower() in fields else word[0], missing)
+    return either(
+        _FIELD.sub(lambda word: _variable(name, word[0]) if word[0].lower() in fields else word[0], one)
+        for one in missing.split(" or ")
+    )
 
 
-def _wants(name: str, options: Options, missing: str | None, *, all_on: bool) -> Iterator[str]:
+def _wants(name: str, options: Options, missing: Words | None, *, all_on: bool) -> Iterator[Words]:
     """What has to be set before the group is on."""
     if not all_on:
         yield "TOOLS__ENABLED=true"
@@ -164,9 +183,12 @@ def _wants(name: str, options: Options, missing: str | None, *, all_on: bool) ->
         yield missing
 
 
-def _besides(name: str, options: Options) -> str:
-    services = [f"{service} with {_variable(name, variable)}" for service, variable in options.idle_services().items()]
-    return f"it would also ask {', '.join(services)}" if services else ""
+def _besides(name: str, options: Options) -> Words:
+    services = [
+        fill(phrases.FOUND_TOOL_SERVICE, service=service, name=_variable(name, variable))
+        for service, variable in options.idle_services().items()
+    ]
+    return fill(phrases.FOUND_TOOL_BESIDES, services=WordList(tuple(services))) if services else ""
 
 
 def _variable(group: str, field: str) -> str:

@@ -5,8 +5,11 @@ Each stands until the same model has answered.
 
 from collections.abc import Callable
 
+from bot.doctor import phrases
 from bot.doctor.findings import Finding, ok, problem
+from bot.doctor.phrases import AREA_MODELS
 from bot.errors import BadKey, NoSuchModel, ProviderError
+from bot.i18n.statements import fill
 from bot.providers.base import Completion
 from bot.turn.notices import Notice
 
@@ -26,22 +29,22 @@ class ModelTroubles:
         if not isinstance(error, BadKey | NoSuchModel):
             return
         model = error.model or "unknown"
-        topic = _topic(error.provider, model)
+        topic, group = _topic(error.provider, model), f"LLM__{error.provider.upper()}"
         if isinstance(error, BadKey):
-            what = f"models: {error.provider} refuses the key or the account ({error})"
-            advice = f"look at LLM__{error.provider.upper()}__API_KEY, and at the account's credit"
+            what = fill(phrases.FOUND_TROUBLE_KEY, provider=error.provider, error=str(error))
+            advice = fill(phrases.FOUND_TROUBLE_KEY_LOOK, name=f"{group}__API_KEY")
             notice = Notice(kind="key", subject=error.provider)
         else:
-            what = f"models: {error.provider} does not have the model {model} ({error})"
-            advice = f"look at LLM__{error.provider.upper()}__MODEL and LLM__{error.provider.upper()}__BASE_URL"
+            what = fill(phrases.FOUND_TROUBLE_MODEL, provider=error.provider, model=model, error=str(error))
+            advice = fill(phrases.FOUND_TROUBLE_MODEL_LOOK, name=f"{group}__MODEL", other=f"{group}__BASE_URL")
             notice = Notice(kind="model", subject=model)
-        self._note(error.provider, model, problem(what, advice, topic=topic, notice=notice))
+        self._note(error.provider, model, problem(AREA_MODELS, what, advice, topic=topic, notice=notice))
 
     def on_answer(self, completion: Completion) -> None:
         """A model has answered: whatever was wrong with it is over."""
         for model in (completion.model, *self._asked_as(completion)):
             if self._found.get((completion.provider, model), _NOTHING).level != "ok":
-                self._note(completion.provider, model, ok("", topic=_topic(completion.provider, model)))
+                self._note(completion.provider, model, ok("", "", topic=_topic(completion.provider, model)))
 
     def findings(self) -> tuple[Finding, ...]:
         """The last word on each model; of one that answers only that it was looked at."""
@@ -63,7 +66,7 @@ class ModelTroubles:
             self.on_change()
 
 
-_NOTHING = Finding(level="hint", what="")
+_NOTHING = Finding(level="hint", area="", words="")
 
 
 def _topic(provider: str, model: str) -> str:

@@ -22,6 +22,8 @@ from aiohttp.typedefs import Handler
 
 from bot.clock import Clock
 from bot.doctor.findings import Finding, as_json, problem
+from bot.doctor.phrases import AREA_SETTINGS, FOUND_CORRECT_SETTINGS, FOUND_FORMER_SETTINGS
+from bot.i18n.statements import fill
 from bot.invocation import command_line
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
@@ -42,7 +44,7 @@ STARTS = "Aldis is starting"
 STOPS = "Aldis is stopping"
 RESTARTS = "Aldis is restarting"
 _UNSENT = "an answer has been due to be sent for too long"
-_CORRECT = f"correct them, then restart it: {command_line('restart')}"
+_CORRECT = fill(FOUND_CORRECT_SETTINGS, command=command_line("restart"))
 _BUDGETS = "Which part of the budgets of everybody together is used up, where there is one."
 _UNREMINDED = "a reminder has been due for too long"
 
@@ -125,7 +127,7 @@ class HealthPage:
         found = tuple(self._own_findings())
         if self._refused is None:
             return found
-        return (*found, problem(f"settings: the former ones are in use: {self._refused}", _CORRECT))
+        return (*found, problem(AREA_SETTINGS, fill(FOUND_FORMER_SETTINGS, why=self._refused), _CORRECT))
 
     def _bridge(self) -> dict[str, Any] | None:
         watchdog = self._watchdog

@@ -14,6 +14,7 @@ from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding
 from bot.doctor.models import ask_models, find_servers, list_models
 from bot.doctor.servers import ServerProbe
+from bot.i18n.statements import text_of
 from bot.providers.capabilities import NOTHING
 from bot.providers.prices import Price, published_prices
 from bot.settings import ProviderName, Settings
@@ -118,7 +119,7 @@ class ModelRoom:
         if wrong := [finding for finding in looked.findings if finding.level == "problem"]:
             self._context.write_down(request, "model.refused", vendor)
             # Without its advice, which names variables: whoever sees this has just typed the value.
-            raise NotDone(_MODEL, "MODEL_REFUSED", words=_sentence(wrong[0].what).rstrip("."))
+            raise NotDone(_MODEL, "MODEL_REFUSED", words=text_of(wrong[0].words).rstrip("."))
         return await self._context.save(request, _MODEL, changes, "MODEL_TAKEN")
 
     async def _choose(self, request: web.Request) -> web.Response:
@@ -164,9 +165,4 @@ def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName
 
 def _in_words(finding: Finding) -> str:
     advice = f" {finding.advice[:1].upper()}{finding.advice[1:]}" if finding.advice else ""
-    return f"{_sentence(finding.what)}.{advice}"
-
-
-def _sentence(what: str) -> str:
-    """What was found, without the topic that the doctor puts first."""
-    return what.removeprefix("models: ")
+    return f"{text_of(finding.words)}.{advice}"

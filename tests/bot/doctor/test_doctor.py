@@ -20,6 +20,7 @@ from bot.clock import Clock, MachineClock, SetClock
 from bot.doctor import checkup, machine
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, as_json, exit_status, format_findings, hint, ok, problem
+from bot.doctor.phrases import AREA_STORE
 from bot.errors import ConfigError
 from bot.events import Account
 from bot.media.confinement import Level
@@ -165,7 +166,7 @@ async def test_no_key_is_printed_and_nothing_is_sent(practice: Practice) -> None
 
 def test_what_only_advertises_is_shown_where_somebody_wants_it() -> None:
     """Without -v there are no hints, and no advice where all is well; what is wrong keeps its advice."""
-    found = (ok("fine", "or finer"), hint("off", "switch it on"), problem("broken", "mend it"))
+    found = (ok("", "fine", "or finer"), hint("", "off", "switch it on"), problem("", "broken", "mend it"))
     assert format_findings(found, is_verbose=False).splitlines() == [
         "ok       fine",
         "problem  broken",
@@ -179,8 +180,8 @@ def test_what_only_advertises_is_shown_where_somebody_wants_it() -> None:
 def test_findings_are_lines() -> None:
     """The level first, what to do below it, and no sign that a terminal would obey."""
     found = (
-        Finding(level="ok", what="store: fine"),
-        Finding(level="problem", what="access: \x1b[2Jme\nok  all is well", advice="look"),
+        Finding(level="ok", area=AREA_STORE, words="fine"),
+        Finding(level="problem", area="access", words="\x1b[2Jme\nok  all is well", remedy="look"),
     )
     assert format_findings(found).splitlines() == [
         "ok       store: fine",
@@ -291,7 +292,7 @@ async def test_a_store_that_opens(practice: Practice) -> None:
         )
     found = await practice.examine()
     assert about(found, "store:", "opens with its key").level == "ok"
-    assert about(found, "1 people were let in").level == "ok"
+    assert about(found, "1 person was let in").level == "ok"
     assert MALLORY.uuid not in format_findings(found)
 
 

@@ -176,16 +176,17 @@ async def test_speech_and_pictures_are_looked_at(tmp_path: Path) -> None:
         slips = {"AUDIO__MODEL": "wisper-1", "TOOLS__IMAGES__MODEL": "gpt-image-3"}
         names = wrong(await examined(tmp_path, right | slips))[1:]
     assert keys == [
-        "audio refuses the key -> correct AUDIO__API_KEY",
-        "images refuses the key -> correct TOOLS__IMAGES__API_KEY",
+        "audio: the server refuses the key -> correct AUDIO__API_KEY",
+        "images: the server refuses the key -> correct TOOLS__IMAGES__API_KEY",
     ]
     assert [line.partition("-> ")[2] for line in addresses] == [
         f"set AUDIO__BASE_URL={audio.url}/v1",
         f"set TOOLS__IMAGES__BASE_URL={images.url}/v1",
     ]
+    unlisted = "the server does not list the model"
     assert names == [
-        "audio does not list the model wisper-1; did you mean whisper-1? -> correct AUDIO__MODEL",
-        "images does not list the model gpt-image-3; did you mean gpt-image-2? -> correct TOOLS__IMAGES__MODEL",
+        f"audio: {unlisted} wisper-1; did you mean whisper-1? -> correct AUDIO__MODEL",
+        f"images: {unlisted} gpt-image-3; did you mean gpt-image-2? -> correct TOOLS__IMAGES__MODEL",
     ]
 
 
@@ -275,7 +276,7 @@ async def test_what_servers_say_of_their_models_is_shown(tmp_path: Path) -> None
     host = ModelHost("ollama", window_tokens=4096)
     async with OpenAIServer(local=True, models=("home-8b",), host=host) as server:
         found = await examined(tmp_path, {"OPENAI_BASE_URL": server.base_url})
-    said = "models: openai says of home-8b: a window of 4,096 tokens, tools, no pictures, no thinking"
+    said = "models: openai says of home-8b: a window of 4,096 tokens, tools, no pictures and no thinking"
     assert said in {one.what for one in found}
     [line] = [line for line in wrong(found) if "window" in line]
     assert "gives home-8b a window of 4,096 tokens, so that it forgets soon -> give it 16,384 or more" in line
@@ -283,9 +284,9 @@ async def test_what_servers_say_of_their_models_is_shown(tmp_path: Path) -> None
         given = {"ANTHROPIC_API_KEY": KEY, "LLM__ANTHROPIC__BASE_URL": anthropic.url, "LLM__ANTHROPIC__EFFORT": "low"}
         found = await examined(tmp_path, given)
     said = "models: anthropic says of claude-haiku-5-5: a window of 1,000,000 tokens, answers of up to 128,000 tokens"
-    assert f"{said}, pictures, no documents, thinking" in {one.what for one in found}
+    assert f"{said}, pictures, no documents and thinking" in {one.what for one in found}
     wrong_effort = (
-        "models: anthropic: claude-haiku-5-5 cannot be told how much to think -> unset LLM__ANTHROPIC__EFFORT"
+        "models: claude-haiku-5-5 of anthropic cannot be told how much to think -> unset LLM__ANTHROPIC__EFFORT"
     )
     assert wrong_effort in wrong(found)
 

@@ -10,8 +10,9 @@ from tests.bot.i18n.sentences import ENGLISH
 SENTENCES = {
     name: value.text
     for name, value in ENGLISH.items()
-    # Those with places to fill in, and parts of others, are for the functions beside them; those of pages for them.
-    if not name.startswith(("_", "EVERY_", "DEED_", "PAGE_")) and "{" not in value.text
+    # Those with places to fill in, and parts of others, are for the functions beside them; those of pages for them, and
+    # what the doctor finds stands behind the area where it was found.
+    if not name.startswith(("_", "EVERY_", "DEED_", "PAGE_", "AREA_", "FOUND_")) and "{" not in value.text
 }
 
 

@@ -22,8 +22,8 @@ from tests.servers.envelopes import BOB, message
 from tests.waiting import eventually
 
 NOTICE = Notice(kind="key", subject="Tavily")
-WRONG = problem("search: Tavily refuses the key", "correct it", topic="key Tavily", notice=NOTICE)
-RIGHT = ok("search: Tavily answers", topic="key Tavily")
+WRONG = problem("search", "Tavily refuses the key", "correct it", topic="key Tavily", notice=NOTICE)
+RIGHT = ok("search", "Tavily answers", topic="key Tavily")
 
 
 @dataclass

@@ -248,7 +248,7 @@ async def test_figures_without_a_store(path: Path, clock: SetClock) -> None:
 
 async def test_what_hurts_and_what_is_used_up_are_figures(store: Store, clock: SetClock) -> None:
     """By kinds that are declared, never by the name of a service or a person."""
-    key = problem("models: refused", notice=Notice(kind="key", subject="anthropic"))
+    key = problem("models", "refused", notice=Notice(kind="key", subject="anthropic"))
 
     async def used_share() -> Mapping[str, float]:
         return {"day": 0.85}

@@ -1,0 +1,131 @@
+"""A finding is a value: whoever reads it reads it in a language of their own, with everything that belongs into it."""
+
+import ast
+import string
+from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from bot.doctor import phrases
+from bot.doctor.findings import as_json, format_findings, ok, problem
+from bot.doctor.running import without_repeats
+from bot.i18n.catalogues import Sentence
+from bot.i18n.language import LANGUAGES, Language, speaking
+from bot.i18n.statements import WordList, either, fill, text_of
+from tests.bot.doctor.practice import examined
+from tests.bot.i18n.sentences import ROOT
+
+SENTENCES = {name: one for name, one in vars(phrases).items() if isinstance(one, Sentence)}
+MAKERS = frozenset({"ok", "hint", "warning", "problem", "tell"})
+
+
+def filled(sentence: Sentence) -> tuple[str, dict[str, str]]:
+    """A sentence with a mark in each of its places, as it is said now."""
+    names = {name for _, name, _, _ in string.Formatter().parse(sentence.text) if name}
+    marks: dict[str, str] = {name: f"<{name}>" for name in names - {"count"}}
+    counted = {"count": 7} if "count" in names else {}
+    return text_of(fill(sentence, **marks, **counted)), {
+        **marks,
+        **{name: str(count) for name, count in counted.items()},
+    }
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_a_finding_is_said_in_every_language(name: str) -> None:
+    """Each with all its values; none is left as it is in English, but for a word that two languages share."""
+    heard: dict[Language, str] = {}
+    for language in LANGUAGES:
+        with speaking(language):
+            heard[language], marks = filled(SENTENCES[name])
+        assert all(mark in heard[language] for mark in marks.values())
+    shared = {other for other in LANGUAGES[1:] if heard[other] == heard["en"]}
+    words = heard["en"].replace("=", " ").split()
+    assert not shared or len(words) <= 2 or (len(shared) == 1 and len(words) <= 4)
+
+
+def calls() -> Iterator[tuple[Path, ast.Call]]:
+    for path in sorted((ROOT / "bot").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if "bot.doctor" in text or "doctor" in path.parts:
+            yield from ((path, node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+
+
+def test_what_is_filled_in_has_a_place() -> None:
+    """Each value that the code hands to a sentence, and no place is left empty: it would fail where it is read."""
+    looked_at = 0
+    for path, call in calls():
+        if not (isinstance(call.func, ast.Name) and call.func.id == "fill" and isinstance(call.args[0], ast.Attribute)):
+            continue
+        sentence = SENTENCES.get(call.args[0].attr)
+        names = {keyword.arg for keyword in call.keywords}
+        if sentence is None or None in names:  # of a table, or with values of several sentences
+            continue
+        looked_at += 1
+        places = {name for _, name, _, _ in string.Formatter().parse(sentence.text) if name}
+        assert names == places | ({"count"} if sentence.plural else set()), (path.name, call.lineno)
+    assert looked_at > 90
+
+
+def is_command(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == "command_line"
+
+
+def test_no_words_of_a_finding_stand_in_the_code() -> None:
+    """What is found is a sentence of the catalogue, or what somebody else says; no English that nobody translates."""
+    made = [(path, call) for path, call in calls() if isinstance(call.func, ast.Name) and call.func.id in MAKERS]
+    assert len(made) > 80
+    for path, call in made:
+        for words in call.args[1:]:
+            typed = [node for node in ast.walk(words) if isinstance(node, ast.Call) and is_command(node)]
+            commands = {id(part) for node in typed for part in node.args}
+            constants = [
+                node for node in ast.walk(words) if isinstance(node, ast.Constant) and id(node) not in commands
+            ]
+            prose = [node.value for node in constants if isinstance(node.value, str) and " " in node.value.strip()]
+            assert not prose, (path.name, call.lineno, prose)
+
+
+async def test_the_doctor_is_read_in_the_language_of_the_reader(tmp_path: Path) -> None:
+    """The same findings: here in German, there in French, and programs read them in English."""
+    found = await examined(tmp_path, {"ACCESS__ALLOWED": "*"})
+    with speaking("de"):
+        german = format_findings(found)
+        assert as_json(found)[-1]["level"] == "warning"
+        page = str(as_json(found))
+    with speaking("fr"):
+        french = format_findings(found)
+    english = format_findings(found)
+    assert "ACCESS__ALLOWED: jeder darf schreiben, auf deine Kosten" in german
+    assert "Brücke: " in german
+    assert "passerelle : " in french
+    for line in ("everybody may write, at your cost", "no key is set", "is made at the first start"):
+        assert line in english
+        assert line not in german + french
+    assert "everybody may write, at your cost" in page
+
+
+def test_values_are_written_as_the_reader_writes_them() -> None:
+    """Numbers, days, lists, and sentences within sentences."""
+    disk = ok(phrases.AREA_DISK, fill(phrases.FOUND_DISK_FREE, free=Decimal(1234567)))
+    asked = fill(phrases.FOUND_CORRECT, name=either(["A", "B", fill(phrases.FOUND_OR_NAME, name="C", other="D")]))
+    since = fill(phrases.FOUND_NUMBER_REFUSED, day=date(2026, 12, 24), number="+1")
+    with speaking("de"):
+        assert disk.what == "Festplatte: 1.234.567 MB sind frei, wo der Speicher liegt"
+        assert text_of(asked) == "berichtige A, B oder C oder D"
+        assert text_of(since).startswith("am 24.12.2026 kam")
+    assert disk.what == "disk: 1,234,567 MB are free where the store is"
+    assert text_of(asked) == "correct A, B or C or D"
+    assert text_of(WordList(())) == ""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_running_aldis_found_as_well_is_said_once(language: Language) -> None:
+    """Its page speaks English, whoever reads what the doctor finds."""
+    own = problem(phrases.AREA_MODELS, fill(phrases.FOUND_KEY_REFUSED, server="openai"))
+    told = problem(phrases.AREA_RUNNING, "models: openai refuses the key")
+    other = problem(phrases.AREA_RUNNING, "models: anthropic refuses the key")
+    with speaking(language):
+        assert without_repeats([own, told, other]) == (own, other)
