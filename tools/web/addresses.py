@@ -1,12 +1,12 @@
-"""Pure: which web addresses may be fetched at all, and which addresses of the network may be reached for them.
+"""Decides which web addresses can be fetched at all, and which IP addresses can be reached for them. Pure functions.
 
-    web_address(text) -> WebAddress     the one reading of an address: what is compared is what is sent
-                      -> ToolError      not an address, or one that nobody may fetch
+    web_address(text) -> WebAddress     parses an address in one way only: what is compared is what is sent
+                      -> ToolError      no address, or one that must not be fetched
     is_public(ip)                       whether an IP address belongs to the public internet
 
 A host is never judged by its spelling: `2130706433`, `0x7f.1` and a name in somebody's DNS all lead to 127.0.0.1. What
-counts is what it resolves to, at the moment of the connection. That is done in `tools.web.fetch`; which addresses a
-model may ask for in a turn is decided in the policy of the bot.
+counts is what it resolves to at the moment of the connection, which `tools.web.fetch` checks. The policy of the bot
+decides which addresses a model can ask for in a turn.
 
 Source: the special-purpose registries of IANA for IPv4 and IPv6 (RFC 6890); `is_global` of Python 3.11 to 3.13 calls
 6to4, NAT64, multicast, site-local and documentation addresses global (measured 2026-11-21).
@@ -25,14 +25,14 @@ from tools.errors import BadArguments, Denied, ToolError, Unavailable
 IpAddress = IPv4Address | IPv6Address
 
 MAX_CHARS = 4_000
-"""The longest address that is read."""
+"""The longest accepted address."""
 
 WEB_PORTS = frozenset({80, 443})
-"""Where the web is served; on other ports of public machines stand databases and consoles."""
+"""The ports of the web; other ports of public machines have databases and consoles."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _PORTS = range(1, 65_536)
-# Readers disagree on these: some drop them, some end the host at them, some pass them on into the request.
+# Parsers disagree on these: some drop them, some end the host at them, some pass them on into the request.
 _DISPUTED = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029\ud800-\udfff]")
 _PATH = re.compile(r"([^/?#]*//[^/?#]*)(/[^?#]*)")
 _DOTS = re.compile(r"/(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)
@@ -41,11 +41,11 @@ _NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\Z")
 _CLOSED_IPV4 = (
     IPv4Network("192.0.0.0/24"),  # protocol assignments; Oracle's cloud serves metadata at 192.0.0.192
     IPv4Network("192.88.99.0/24"),  # relays of 6to4
-    IPv4Network("168.63.129.16/32"),  # Azure's host, a public number that is answered by the machine below
+    IPv4Network("168.63.129.16/32"),  # Azure's host, a public number that the machine below answers
 )
-_OPEN_IPV6 = IPv6Network("2000::/3")  # the only block of which IANA hands out addresses of the public internet
+_OPEN_IPV6 = IPv6Network("2000::/3")  # the only block from which IANA assigns public addresses
 _CLOSED_IPV6 = (
-    IPv6Network("2001::/23"),  # protocol assignments, among them Teredo, which carries IPv4
+    IPv6Network("2001::/23"),  # protocol assignments, including Teredo, which carries IPv4
     IPv6Network("2001:db8::/32"),  # documentation
     IPv6Network("2002::/16"),  # 6to4, which carries IPv4
     IPv6Network("3fff::/20"),  # documentation
@@ -54,19 +54,19 @@ _CLOSED_IPV6 = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WebAddress:
-    """A web address in its one spelling; its text is what `canonical_url` gives."""
+    """A normalized web address; its `str` is what `canonical_url` returns."""
 
     scheme: str
     """`http` or `https`."""
     host: str
-    """In lower-case ASCII (international names as `xn--`), without a dot at the end; IPv6 without its brackets."""
+    """In lower-case ASCII (international names as `xn--`), without a trailing dot; IPv6 without brackets."""
     port: int
     target: str
-    """Path and query as they travel: ASCII, percent-encoded, beginning with a slash; the fragment is left out."""
+    """Path and query as sent: ASCII, percent-encoded, beginning with a slash, without the fragment."""
 
     @property
     def authority(self) -> str:
-        """Host, and port where it is not the usual one: what the header Host says."""
+        """The host, and the port unless it is the default: the value of the header Host."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -75,7 +75,7 @@ class WebAddress:
 
 
 def is_public(address: IpAddress) -> bool:
-    """Whether the address belongs to the public internet, whatever the version of Python says of it."""
+    """Whether the address belongs to the public internet, independently of the version of Python."""
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
             return is_public(address.ipv4_mapped)
@@ -87,11 +87,11 @@ def is_public(address: IpAddress) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FetchReach:
-    """How far a fetch may go. What stands here by default is what Aldis does; no setting widens it."""
+    """The reach of a fetch. Aldis uses the defaults, and no setting widens them."""
 
     ports: frozenset[int] = WEB_PORTS
     admits: Callable[[IpAddress], bool] = is_public
-    """Whether an IP address may be connected to."""
+    """Whether connections to an IP address are allowed."""
 
 
 PUBLIC_WEB = FetchReach()
@@ -99,11 +99,11 @@ PUBLIC_WEB = FetchReach()
 
 
 def web_address(text: str) -> WebAddress:
-    """The address that the text is, read in the one way in which it is also sent.
+    """Parses an address in the way in which it is also sent.
 
     Raises:
-        BadArguments: this is no whole address of the web; the model must give another.
-        Denied: it holds a user name or password, which Aldis sends nowhere.
+        BadArguments: it is no complete web address; the model has to give another.
+        Denied: it contains a user name or password, which Aldis never sends.
     """
     if len(text) > MAX_CHARS:
         raise BadArguments(f"The address is longer than {MAX_CHARS:,} characters.")
@@ -118,15 +118,16 @@ def web_address(text: str) -> WebAddress:
     if url.userinfo:
         raise Denied("Addresses that hold a user name or password are not fetched.")
     port = _DEFAULT_PORTS[url.scheme] if url.port is None else url.port
-    if port not in _PORTS:  # httpcore would take 0 for the default
+    if port not in _PORTS:  # httpcore would use the default for 0
         raise BadArguments("The port in the address is not valid.")
     host, target = _host(url.raw_host.decode("ascii")), url.raw_path.decode("ascii")
     return WebAddress(scheme=url.scheme, host=host, port=port, target=target)
 
 
 def _without_dots(text: str) -> str:
-    """The address with the segments `.` and `..` of its path carried out, escaped ones too, as browsers do: a server
-    may do so as well, and what it then shows is not what robots.txt was asked about.
+    """Resolves the segments `.` and `..` of the path, escaped ones, too, as browsers do.
+
+    Otherwise a server could do so, and show something else than robots.txt was asked about.
     """
     found = _PATH.match(text)
     if found is None or not _DOTS.search(found[2]):
@@ -147,10 +148,10 @@ def _without_dots(text: str) -> str:
 
 
 def canonical_url(text: str) -> str | None:
-    """The one spelling of an address, for comparing; None where it may not be fetched.
+    """Returns the normalized address, for comparisons; None if it must not be fetched.
 
-    Spellings that differ and mean the same (case of the host, default port, fragment, unescaped letters) become one,
-    and that one is sent: nothing can be told to a server by the choice of a spelling.
+    Different spellings of the same address (case of the host, default port, fragment, unescaped letters) become one,
+    and that one is sent, so the choice of a spelling tells a server nothing.
     """
     try:
         return str(web_address(text))
@@ -159,14 +160,14 @@ def canonical_url(text: str) -> str | None:
 
 
 def resolve_redirect(origin: WebAddress, location: str) -> WebAddress:
-    """Where a redirect of `origin` leads; `location` is the header, relative or whole, "" where it is missing.
+    """Returns the target of a redirect of `origin`; `location` is the header, relative or absolute, "" if missing.
 
     Raises:
-        Denied: from https to http, where everybody on the way could read and change the page; or as `web_address`.
-        Unavailable: to nowhere, or to something that is no address of the web.
+        Denied: from https to http, where anybody on the way could read and change the page; or as `web_address`.
+        Unavailable: to nowhere, or to something that is no web address.
     """
-    # Many servers leave spaces as they are. Every other disputed sign is refused before joining, which would drop
-    # line feeds and tabs without a word.
+    # Many servers leave spaces as they are. All other disputed characters are refused before joining, which would
+    # silently drop line feeds and tabs.
     spelled = location.strip(" ").replace(" ", "%20")
     is_readable = spelled and not _DISPUTED.search(spelled)
     try:
@@ -180,7 +181,7 @@ def resolve_redirect(origin: WebAddress, location: str) -> WebAddress:
 
 def _host(host: str) -> str:
     if ":" in host:
-        address = IPv6Address(host)  # httpx has made sure that it is one
+        address = IPv6Address(host)  # httpx has checked that it is one
         if address.scope_id is not None:
             raise BadArguments("An address with a zone belongs to a local network.")
         return str(address)

@@ -1,21 +1,21 @@
-"""Fetching pages whose addresses come from people and from other pages. The only home of httpcore.
+"""Fetches pages whose addresses come from people and from other pages.
 
-    Fetcher.get -> Page         status, type and body; a redirect is followed
+    Fetcher.get -> FetchedPage  status, type and body; redirects are followed
                 -> ToolError    refused, unreachable, too slow, too large, of another type
 
-    address --web_address--> scheme, host, port --agreed to?--lookup--> all IP addresses admitted? --> connected to one
-                 ^                                                                                         |
-                 '---------------------------- redirect, at most five ------------------------------------'
+    address --web_address--> scheme, host, port --consent?--lookup--> all IP addresses allowed? --> connect to one
+                 ^                                                                                     |
+                 '-------------------------- redirect, at most five ----------------------------------'
 
-The guard sits where the connection is opened: a host is looked up once, all of its addresses are judged, and one of
-those very addresses is connected to. So a name whose answer changes in between reaches nothing new, and no spelling of
-a host does either. TLS and the header Host keep the name. There is nothing to switch off: httpcore knows no proxies of
-the environment, no cookies, no passwords and no redirects, and nothing but GET is ever sent.
+The guard is where the connection is opened: a host is looked up once, all of its addresses are checked, and the
+connection goes to one of these. A name whose answer changes in between reaches nothing new, and neither does any
+spelling of a host. TLS and the header Host keep the name. Nothing has to be switched off: httpcore has no proxies from
+the environment, no cookies, no passwords and no redirects, and only GET is ever sent.
 
-Left to others: whether this turn may ask for the address (the policy of the bot), what a page means (the tool).
+Left to others: whether this turn can ask for the address (the policy of the bot), what a page means (the tool).
 
-Source: httpcore 1.0.9, whose network backend is a public seam; its time-outs are per read, so everything stands under
-one deadline. Looking first and connecting by name afterwards reached 127.0.0.1 (measured 2026-11-21).
+Source: httpcore 1.0.9, whose network backend is a public interface; its timeouts are per read, so there is one deadline
+for everything. Checking first and then connecting by name reached 127.0.0.1 (measured 2026-11-21).
 """
 
 import asyncio
@@ -50,46 +50,46 @@ from tools.reachability import why_unreachable
 from tools.web.addresses import PUBLIC_WEB, FetchReach, IpAddress, WebAddress, resolve_redirect, web_address
 
 MAX_AT_ONCE = 64
-"""How many fetches run side by side; more wait, within their own deadline. More than a few chats can cause together, so
-that pages which drip keep nobody else waiting; few enough for the memory that bodies take."""
+"""How many fetches run in parallel; more wait, within their own deadlines. More than a few chats can cause together, so
+that slow pages keep nobody else waiting; few enough for the memory that bodies take."""
 
 MAX_REDIRECTS = 5
 
-_SERVICE = "The page"  # what errors call it: an address in an error could carry words of a stranger
-_MAX_ATTEMPTS = 4  # addresses of one host that are tried
-_ATTEMPT_SECONDS = 5.0  # for each but the last, so that one that swallows everything leaves time for the next
+_SERVICE = "The page"  # the name for errors, as an address could contain words of a stranger
+_MAX_ATTEMPTS = 4  # addresses of one host to try
+_ATTEMPT_SECONDS = 5.0  # for each but the last, so that an unresponsive one leaves time for the next
 _READ_BYTES = 4_096
 _MIN_PIECE_BYTES = 64  # on average, in a body of the largest size
-_PIECES_FOR_ALL = 1_000  # that a body may have however small it is
+_PIECES_FOR_ALL = 1_000  # allowed for a body of any size
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PERMANENT = frozenset({301, 308})
 _CHARSET = re.compile(r";\s*charset\s*=\s*\"?([a-z0-9._:+-]{1,40})", re.IGNORECASE)
 _UNKNOWN_NAME = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
 
 Resolver = Callable[[str, int], Awaitable[Sequence[IpAddress]]]
-"""All addresses of a host, best first; raises `socket.gaierror` where there are none."""
+"""Returns all addresses of a host, best first; raises `socket.gaierror` if there are none."""
 
 Consent = Callable[[WebAddress], Awaitable[None]]
-"""Asked before each request of a fetch, those after redirects included; raises a `ToolError` where it must not be."""
+"""Called before each request of a fetch, including redirects; raises a `ToolError` to forbid it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FetchedPage:
-    """What stands at an address."""
+    """The content of an address."""
 
     url: str
-    """Where it was found: behind all redirects, in its canonical spelling."""
+    """Where it was found, after all redirects, normalized."""
     status: int
     content_type: str
-    """In lower case and without parameters, such as `text/html`; "" where the server names none."""
+    """In lower case and without parameters, such as `text/html`; "" if the server gives none."""
     charset: str | None
-    """What the server calls the encoding of the text, in lower case: perhaps one that Python does not know."""
+    """The server's name for the encoding, in lower case; Python may not know it."""
     body: bytes
-    """Decompressed; empty where the status is no success (2xx), for then it is not read."""
+    """Decompressed; empty unless the status is a success (2xx), as it is not read otherwise."""
     headers: Mapping[str, str]
-    """By lower-case name; of several of one name the values joined by a comma. A stranger's words."""
+    """Headers by lower-case name; repeated values are joined by commas. A stranger's words."""
     moved_to: str | None = None
-    """Where the page has moved for good: behind the permanent redirects with which the way began; None: nowhere."""
+    """Where the page has moved for good, by permanent redirects at the start of the chain; None: nowhere."""
 
     @property
     def ok(self) -> bool:
@@ -98,7 +98,7 @@ class FetchedPage:
 
 
 class Fetcher:
-    """A client for pages of strangers; `async with` opens and closes it."""
+    """A client for strangers' pages; `async with` opens and closes it."""
 
     def __init__(
         self,
@@ -108,9 +108,9 @@ class Fetcher:
         resolve: Resolver | None = None,
         authorities: ssl.SSLContext | None = None,
     ) -> None:
-        """`user_agent` names Aldis. The others are what a test replaces, each safe by default.
+        """`user_agent` names Aldis. Tests replace the others, all of which are safe by default.
 
-        `resolve` None asks the system; `authorities` None trusts the usual certificates.
+        `resolve` None uses the system's resolver; `authorities` None trusts the usual certificates.
         """
         self._headers = [(b"User-Agent", user_agent.encode("ascii")), (b"Accept-Encoding", b"gzip, identity")]
         self._reach = reach
@@ -121,14 +121,14 @@ class Fetcher:
         self._closing = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        # At DEBUG httpcore logs every host and header: what people ask.
+        # At DEBUG, httpcore logs every host and header, which tell what people ask.
         logging.getLogger("httpcore").setLevel(logging.WARNING)
         resolve = self._resolve or self._closing.enter_context(_system_resolver())
         self._pool = await self._closing.enter_async_context(
             httpcore.AsyncConnectionPool(
                 ssl_context=self._authorities or trust(),
                 max_connections=MAX_AT_ONCE,
-                max_keepalive_connections=0,  # every request opens its own connection, so every one passes the guard
+                max_keepalive_connections=0,  # every request opens its own connection and so passes the guard
                 network_backend=_GuardedBackend(self._reach, resolve),
             )
         )
@@ -158,12 +158,12 @@ class Fetcher:
         types that may hold more than `max_bytes`, and how much.
 
         Raises:
-            BadArguments: this is no address of the web, or of nothing of these types; the model must ask differently.
-            Denied: it leads, at once or by a redirect, to where Aldis does not go.
+            BadArguments: it is no web address, or the content has another type; the model has to ask differently.
+            Denied: it leads, directly or by a redirect, to where Aldis does not go.
             NotFound: there is no host of that name.
             TooLarge: the body is longer than that.
-            TimedOut: the page was not whole in time.
-            Unavailable: no connection, or an answer that breaks the rules of HTTP.
+            TimedOut: the page was not complete in time.
+            Unavailable: no connection, or an answer that is not valid HTTP.
         """
         if self._pool is None:
             raise RuntimeError("Fetcher is used outside of its `async with`")
@@ -178,7 +178,7 @@ class Fetcher:
 
 
 class _Fetch:
-    """One fetch: from the address that was asked for to the page behind all redirects."""
+    """One fetch, from the requested address to the page after all redirects."""
 
     def __init__(
         self,
@@ -198,7 +198,7 @@ class _Fetch:
         moved_to: WebAddress | None = None
         is_permanent = True
         for _ in range(MAX_REDIRECTS + 1):
-            # Outside of the slot: fetches that wait for one of their own could fill all slots and never end.
+            # Outside of the slot: fetches that wait for a nested one could fill all slots and never end.
             if consent is not None:
                 await consent(address)
             async with self._slots:
@@ -210,7 +210,7 @@ class _Fetch:
         raise Unavailable(f"{_SERVICE} redirects more than {MAX_REDIRECTS} times.")
 
     async def _step(self, address: WebAddress) -> "FetchedPage | _Redirect":
-        """The page, or where it redirects to."""
+        """Returns the page, or where it redirects to."""
         headers = [(b"Host", address.authority.encode("ascii")), *self._headers]
         try:
             async with self._pool.stream("GET", _wire_url(address), headers=headers) as response:
@@ -250,19 +250,19 @@ class _Fetch:
 
 @dataclass(frozen=True, slots=True)
 class _Redirect:
-    """Where an answer leads, and whether for good."""
+    """The target of a redirect, and whether it is permanent."""
 
     target: WebAddress
     is_permanent: bool
 
 
 class _GuardedBackend(httpcore.AsyncNetworkBackend):
-    """Opens connections to addresses that it has judged itself, and to nothing else."""
+    """Opens connections only to addresses that it has checked itself."""
 
     def __init__(self, reach: FetchReach, resolve: Resolver) -> None:
         self._reach = reach
         self._resolve = resolve
-        # Declared as what it is: httpcore puts another class of this name in place where anyio is missing.
+        # The cast is needed because httpcore substitutes another class of this name if anyio is missing.
         self._network = cast("httpcore.AsyncNetworkBackend", httpcore.AnyIOBackend())
 
     async def connect_tcp(
@@ -289,7 +289,7 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         raise Denied("Nothing is fetched from a socket of this machine.")
 
     async def _admitted_addresses(self, host: str, port: int) -> Sequence[IpAddress]:
-        """All addresses of the host, at least one, each of them admitted."""
+        """Returns all addresses of the host, at least one, all of them allowed."""
         try:
             addresses = await self._resolve(host, port)
         except socket.gaierror as error:
@@ -298,7 +298,7 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
             raise Unavailable("The name of the site cannot be looked up at present.") from error
         if not addresses:
             raise NotFound("There is no site of that name.")
-        # One bad address among good ones is no accident: a server that answers so hopes that we try them in turn.
+        # One bad address among good ones is no accident: such a server hopes that we try them all.
         if not all(map(self._reach.admits, addresses)):
             raise Denied("This address leads into a private or reserved network; only public sites are fetched.")
         return addresses
@@ -313,15 +313,15 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         return await self._open(last, port, seconds=None)
 
     async def _open(self, address: IpAddress, port: int, *, seconds: float | None) -> httpcore.AsyncNetworkStream:
-        """A connection to this address; `seconds` None leaves it all the time that its caller has."""
+        """Opens a connection to this address; `seconds` None leaves all the time that the caller has."""
         return _SmallReads(await self._network.connect_tcp(str(address), port, timeout=seconds))
 
 
 class _SmallReads(httpcore.AsyncNetworkStream):
-    """Reads a little at a time and lets everybody else have a turn in between.
+    """Reads a little at a time, so that others get their turn in between.
 
-    64 kB of chunks of one byte, or of empty interim answers, are half a second of work at a stretch (measured
-    2026-11-21): a stranger's server would stop every conversation for as long.
+    64 kB of one-byte chunks, or of empty interim answers, are half a second of uninterrupted work (measured
+    2026-11-21), during which a stranger's server would stop every conversation.
     """
 
     def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
@@ -350,10 +350,10 @@ class _SmallReads(httpcore.AsyncNetworkStream):
 
 @contextmanager
 def _system_resolver() -> Generator[Resolver]:
-    """The system's resolver, in threads of its own.
+    """Yields the system's resolver in threads of its own.
 
-    A lookup cannot be stopped. In the threads that the whole process shares, a stranger's slow name server would soon
-    keep the names of the models' services from being looked up.
+    A lookup cannot be stopped. In the shared threads of the process, a stranger's slow name server would soon block the
+    lookups of the models' services.
     """
     threads = ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="lookup")
 
@@ -371,7 +371,7 @@ def _system_resolver() -> Generator[Resolver]:
 
 
 def _wire_url(address: WebAddress) -> httpcore.URL:
-    """Handed over in its parts, so that no second reader of addresses has a say."""
+    """Passes the address in parts, so that no second parser has a say."""
     return httpcore.URL(
         scheme=address.scheme.encode("ascii"),
         host=address.host.encode("ascii"),
@@ -389,7 +389,7 @@ def _join_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 async def _count_pieces(pieces: AsyncIterable[bytes], max_bytes: int) -> AsyncIterator[bytes]:
-    """The pieces of a body, as long as they are not absurdly small: one of a byte is as much work as one of 64 kB."""
+    """Yields the pieces of a body unless they are absurdly small: one byte is as much work as 64 kB."""
     left = _PIECES_FOR_ALL + max_bytes // _MIN_PIECE_BYTES
     async for piece in pieces:
         left -= 1

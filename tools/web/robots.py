@@ -1,15 +1,15 @@
-"""Whether a site lets programs like Aldis read a page: its robots.txt, asked for once in an hour.
+"""Whether a site lets programs like Aldis read a page: checks its robots.txt, fetched once an hour.
 
-    Robots.consent(address) -> nothing     it may be read
+    Robots.consent(address) -> None        the page can be read
                             -> Denied      the site says no
-                            -> Unavailable the site cannot say at present
+                            -> Unavailable the site cannot tell at present
 
-A site without the file lets everybody in; one whose server fails is left alone until it answers. Aldis reads a page
-only because a person asked for it, and obeys the same rules as a crawler. The pure part is `rules_of` and `allows`.
+A site without the file lets everybody in; a site whose server fails is left alone until it answers. Aldis reads pages
+only because a person asked for them, and still obeys the rules for crawlers. `rules_of` and `allows` are pure.
 
-Source: RFC 9309 (Robots Exclusion Protocol): the most specific group, the longest rule, Allow where two are equally
-long, `*` and a `$` at the end, at least 500 kB, statuses 4xx as if there were no file. Of 4,231 files of the largest
-sites nine have more than 1,000 rules, one has 850 kB, and four misspell a name as below (2026-11-23, protego's tests).
+Source: RFC 9309 (Robots Exclusion Protocol): the most specific group, the longest rule, Allow if two are equally long,
+`*` and a final `$`, at least 500 kB, statuses 4xx as if there were no file. Of 4,231 files of the largest sites, nine
+have more than 1,000 rules, one has 850 kB, and four misspell a name as below (2026-11-23, protego's tests).
 """
 
 import asyncio
@@ -27,19 +27,19 @@ from tools.web.addresses import WebAddress
 from tools.web.fetch import Fetcher
 
 NAME = "aldis"
-"""What Aldis is called in such a file."""
+"""The name of Aldis in such a file."""
 
 _OURS = frozenset({NAME, "*"})
 
 MAX_SITES = 256
-"""How many sites are remembered; the one that was longest not asked for goes first."""
+"""The most cached sites; the least recently used goes first."""
 
 REMEMBERED_SECONDS = 3_600.0
 
 _MAX_BYTES = 1_000_000
 _MAX_RULES = 40_000
 _MAX_REMEMBERED_RULES = 300_000
-"""Of all sites together; beyond that the one that was longest not asked for goes first."""
+"""For all sites together; beyond that, the least recently used goes first."""
 _MAX_PATTERN_CHARS = 2_000
 _MAX_STARS = 20
 _MAX_STARS_OF_FILE = 20_000  # each may look at the whole path again
@@ -52,7 +52,7 @@ _AGENT = re.compile(r"\*|[a-z_-]+")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """One line Allow or Disallow: a path, in which `*` stands for anything and a `$` at the end for the end."""
+    """An Allow or Disallow line: a path, where `*` matches anything and a final `$` the end."""
 
     is_allowed: bool
     pattern: str
@@ -62,7 +62,7 @@ Rules = tuple[Rule, ...]
 
 
 def rules_of(text: str) -> Rules:
-    """The rules that count for Aldis: of the groups that name it, else of those for everybody; else none."""
+    """Returns the rules for Aldis: those of groups that name it, or else of groups for everybody."""
     by_agent: dict[str, list[Rule]] = {}
     stars = 0
     for agents, is_allowed, path in _lines(text):
@@ -75,7 +75,7 @@ def rules_of(text: str) -> Rules:
 
 
 def allows(rules: Sequence[Rule], target: str) -> bool:
-    """Whether the rules let a path with its query be read."""
+    """Whether the rules allow a path with its query."""
     path = _canonical(target).replace("*", "%2A").replace("$", "%24")
     longest = max(
         (rule for rule in rules if _fits(rule.pattern, path)),
@@ -86,7 +86,7 @@ def allows(rules: Sequence[Rule], target: str) -> bool:
 
 
 class Robots:
-    """What the sites say, remembered for an hour in memory."""
+    """The rules of sites, cached in memory for an hour."""
 
     def __init__(self, fetcher: Fetcher, *, timeout_seconds: float) -> None:
         self._fetcher = fetcher
@@ -94,14 +94,14 @@ class Robots:
         self._remembered: OrderedDict[str, tuple[float, Rules]] = OrderedDict()
 
     async def consent(self, address: WebAddress) -> None:
-        """Return when the address may be read.
+        """Returns if the address can be read.
 
         Raises:
             Denied: the site's robots.txt forbids it.
-            Unavailable: the site's server fails to say.
+            Unavailable: the site's server fails.
             ToolError: as `Fetcher.get`: the site cannot be reached, or must not be.
         """
-        # The longest files and paths are work of up to two seconds, in which everybody else shall have their turn.
+        # The longest files and paths take up to two seconds, during which others must get their turn.
         if not await asyncio.to_thread(allows, await self._rules(address), address.target):
             raise Denied("This site does not let programs read this page (its robots.txt says so).")
 
@@ -124,7 +124,7 @@ class Robots:
             page = await self._fetcher.get(
                 url, accept=("text/*",), max_bytes=_MAX_BYTES, timeout_seconds=self._timeout_seconds
             )
-        except (BadArguments, TooLarge):  # something else stands there: a picture, a page without end
+        except (BadArguments, TooLarge):  # it is something else: a picture, an endless page
             return ()
         if page.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise Unavailable("The site's server fails, so that it is unknown whether the page may be read.")
@@ -134,7 +134,7 @@ class Robots:
 
 
 def _lines(text: str) -> Iterator[tuple[frozenset[str], bool, str]]:
-    """Each line that says something to us: what its group calls us, whether it allows, and which path.
+    """Yields each relevant line: the names of its group that mean Aldis, whether it allows, and the path.
 
     A line that names an agent has the path "".
     """
@@ -143,7 +143,7 @@ def _lines(text: str) -> Iterator[tuple[frozenset[str], bool, str]]:
     for name, value in _LINE.findall(text.replace("\r", "\n")):
         match name.lower():
             case "user-agent" | "user agent" | "useragent":
-                # Of the others nothing is kept: a file may name a hundred thousand.
+                # Other names are not kept: a file can have a hundred thousand.
                 named = _AGENT.match(value.lower())
                 agent = {named[0]} & _OURS if named else set[str]()
                 agents = agents | agent if is_naming else frozenset(agent)
@@ -157,7 +157,7 @@ def _lines(text: str) -> Iterator[tuple[frozenset[str], bool, str]]:
 
 
 def _pattern(path: str) -> str:
-    """The path of a rule in the spelling in which addresses travel; "" where it says nothing or too much."""
+    """Returns the path of a rule in the spelling of addresses; "" if it is empty or excessive."""
     is_readable = len(path) <= _MAX_PATTERN_CHARS and path.count("*") <= _MAX_STARS
     if not is_readable or not path.startswith(("/", "*")):
         return ""
@@ -166,7 +166,7 @@ def _pattern(path: str) -> str:
 
 
 def _canonical(path: str) -> str:
-    """Letters, digits and signs that never need it are not escaped; what is escaped besides means something else."""
+    """Unescapes letters, digits and characters that never need escaping; any other escape has a meaning."""
 
     def unescaped(escaped: re.Match[str]) -> str:
         char = chr(int(escaped[1], 16))
@@ -176,7 +176,7 @@ def _canonical(path: str) -> str:
 
 
 def _fits(pattern: str, path: str) -> bool:
-    """Whether the pattern fits the beginning of the path, or the whole of it where it ends in `$`."""
+    """Whether the pattern matches the beginning of the path, or the whole path if it ends in `$`."""
     body, is_whole = (pattern[:-1], True) if pattern.endswith("$") else (pattern, False)
     first, *others = body.split("*")
     if not path.startswith(first):

@@ -1,10 +1,10 @@
-"""The tool `web_fetch`: reads a page or a PDF of the web, a piece at a time.
+"""The tool `web_fetch`: reads a web page or PDF piece by piece.
 
-    address --may the turn ask for it? (the bot)--> robots.txt --> fetched, guarded --> HTML, text or JSON --> text
-                                                                                   '--> a PDF, by its bytes --> text
+    address --allowed in this turn? (the bot)--> robots.txt --> guarded fetch --> HTML, text or JSON --> text
+                                                                             '--> a PDF, by its bytes --> text
 
-Left to others: which addresses a turn may ask for (`bot.policy.trust`), where one really leads (`tools.web.fetch`),
-what the site allows (`tools.web.robots`), who opens pages and PDFs (`tools.ports.Papers`).
+Left to others: which addresses a turn can ask for (`bot.policy.trust`), where an address really leads
+(`tools.web.fetch`), what the site allows (`tools.web.robots`), who opens pages and PDFs (`tools.ports.Papers`).
 """
 
 from collections.abc import Iterator
@@ -22,30 +22,30 @@ from tools.web.options import MAX_PAGE_CHARS, MIN_PAGE_CHARS, PageOptions
 from tools.web.robots import Robots
 
 MAX_BYTES = 3_000_000
-"""The largest page that is fetched."""
+"""The largest page to fetch."""
 
 MAX_PAPER_BYTES = 15_000_000
-"""The largest PDF that is fetched."""
+"""The largest PDF to fetch."""
 
 _HARDLY_ANY_CHARS = 300
-"""A page with scripts and no more text than this shows nothing without them; one that asks for a password likewise."""
+"""A page with scripts or a password field and no more text than this shows nothing without script or login."""
 _MAX_LINKS = 25
 _MAX_LINKS_CHARS = 4_000
 _OTHER_CHARS = 16_000
-"""Room in a result for everything but the text: addresses, title, links, in JSON."""
+"""Space in a result for everything but the text: addresses, title, links, in JSON."""
 _ROBOTS_SECONDS = 5.0
 _OPEN_SECONDS = 25.0
-"""For opening what has come."""
+"""The time for opening the page or PDF."""
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _PDF = b"%PDF-"
 _PDF_BYTES = 1_024
-"""Within so many bytes the sign of a PDF stands. Source: the implementation notes of ISO 32000, H.3."""
+"""The marker of a PDF is within these bytes. Source: the implementation notes of ISO 32000, H.3."""
 _BLANK_BYTES = b"\xef\xbb\xbf\x00 \t\r\n"
 _NAMED_PDF = "application/pdf"
 _NAMED_ANYTHING = "application/octet-stream"
 _UNREADABLE_PAGE = "The page cannot be read; why stands beside this."
 _UNREADABLE_PDF = "The PDF cannot be read; why stands beside this."
-"""Why is said by what has opened it, which the page may have taken over."""
+"""The reason comes from the process that opened it, which the page may have taken over."""
 _ACCEPTED = (
     "text/html",
     "application/xhtml+xml",
@@ -60,7 +60,7 @@ _LARGER = {_NAMED_PDF: MAX_PAPER_BYTES, _NAMED_ANYTHING: MAX_PAPER_BYTES}
 
 
 class PageArguments(Arguments):
-    """What is read, and from where on."""
+    """The page, and the piece of it to read."""
 
     url: str = Field(min_length=1, max_length=MAX_URL_CHARS, description="A whole address, exactly as it stands there.")
     offset: int = Field(
@@ -72,7 +72,7 @@ class PageArguments(Arguments):
 
 
 class WebFetch:
-    """Reads pages and PDFs."""
+    """Reads web pages and PDFs."""
 
     def __init__(self, options: PageOptions, fetcher: Fetcher, papers: Papers) -> None:
         self._options = options
@@ -96,10 +96,10 @@ class WebFetch:
         )
 
     async def run(self, arguments: PageArguments, context: ToolContext) -> Result:
-        """A piece of the page.
+        """Returns a piece of the page.
 
         Raises:
-            BadArguments: no address of the web, nothing that can be read, or an offset behind the end.
+            BadArguments: no web address, nothing readable, or an offset beyond the end.
             Denied: a private network, or the site does not want programs; NotFound: there is no such page.
             RateLimited, TimedOut, TooLarge, Unavailable: it cannot be read now, or at all.
         """
@@ -119,7 +119,7 @@ class WebFetch:
         charset, is_html = page.charset or "", page.content_type in _HTML
         try:
             if is_paper:
-                # One character more tells whether there is more; the pages behind are not even opened.
+                # One more character tells whether there is more; later pages are not even opened.
                 read = await self._papers.read(page.body, max_chars=offset + most + 1)
             else:
                 read = await self._papers.read_page(page.body, url=page.url, charset=charset, is_html=is_html)
@@ -130,10 +130,10 @@ class WebFetch:
 
 
 def _is_paper(page: FetchedPage) -> bool:
-    """Whether it is a PDF: by its bytes, for servers call PDFs anything and anything a PDF.
+    """Whether it is a PDF by its bytes, as the content types of servers are unreliable.
 
     Raises:
-        BadArguments: its content type is not read here, or says PDF although it is none.
+        BadArguments: its content type is not supported, or says PDF although it is none.
     """
     begins = page.body[:_PDF_BYTES]
     if begins.lstrip(_BLANK_BYTES).startswith(_PDF) or (page.content_type == _NAMED_PDF and _PDF in begins):
@@ -144,7 +144,7 @@ def _is_paper(page: FetchedPage) -> bool:
 
 
 def _paper_piece(page: FetchedPage, paper: Paper, offset: int, most: int) -> Iterator[tuple[str, object]]:
-    """The entries of the answer about a PDF."""
+    """Yields the entries of the answer about a PDF."""
     text = paper.text
     if offset > 0 and offset >= len(text):
         raise BadArguments(f"There is nothing to read in this PDF from {offset:,} on.")
@@ -158,7 +158,7 @@ def _paper_piece(page: FetchedPage, paper: Paper, offset: int, most: int) -> Ite
 
 
 def _paper_note(paper: Paper) -> str:
-    """What a model should know of a PDF besides its words; "" where there is nothing to say."""
+    """Returns what a model should know about a PDF besides its words, or ""."""
     if not paper.text and paper.pages_read == paper.pages:
         return "The PDF holds no text; a scan holds pictures alone. The person can send it as a file to have it seen."
     if paper.pages_read < paper.pages and not paper.is_cut:
@@ -167,7 +167,7 @@ def _paper_note(paper: Paper) -> str:
 
 
 def _piece(page: FetchedPage, reading: PageText, offset: int, most: int) -> Iterator[tuple[str, object]]:
-    """The entries of the answer, those that say nothing left out."""
+    """Yields the entries of the answer, leaving out empty ones."""
     total = len(reading.text)
     if offset > 0 and offset >= total:
         raise BadArguments(f"The page has {total:,} characters; there is nothing from {offset:,} on.")
@@ -188,7 +188,7 @@ def _piece(page: FetchedPage, reading: PageText, offset: int, most: int) -> Iter
 
 
 def _end(text: str, start: int, most: int) -> int:
-    """Where a piece ends: behind a line or a word where one ends in its second half."""
+    """Returns the end of a piece: after a line or word if one ends in its second half."""
     end = start + most
     if end >= len(text):
         return len(text)
@@ -199,7 +199,7 @@ def _end(text: str, start: int, most: int) -> int:
 
 
 def _note(reading: PageText) -> str:
-    """What a model should know before it takes this for the whole page; "" where there is nothing to say."""
+    """Returns what a model should know before it takes this for the whole page, or ""."""
     is_bare = len(reading.text) < _HARDLY_ANY_CHARS
     if reading.has_password and is_bare:
         return "The page asks for a login, which Aldis does not have; what stands behind it cannot be read."
@@ -209,7 +209,7 @@ def _note(reading: PageText) -> str:
 
 
 def _refusal(page: FetchedPage) -> ToolError:
-    """What a status other than success means for somebody who wants to read the page."""
+    """Returns the error for an unsuccessful status."""
     if page.status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
         return NotFound(f"There is no page at this address (status {page.status}).")
     if page.status == HTTPStatus.TOO_MANY_REQUESTS:
