@@ -149,13 +149,13 @@ class Fetcher:
         headers: Mapping[str, str] | None = None,
         larger: Mapping[str, int] | None = None,
     ) -> FetchedPage:
-        """Fetch by GET.
+        """Fetches a page by GET.
 
-        `accept` are the content types that a success may have, such as `text/html` or `text/*`; `max_bytes` is the most
-        that the body may hold, before and after decompression; `timeout_seconds` is the time for everything, waiting
-        for a free slot and redirects included. `consent` may fetch by itself; None: every address of the web will do.
-        `headers` are sent besides, such as `If-None-Match`: names and values in printable ASCII. `larger` names content
-        types that may hold more than `max_bytes`, and how much.
+        `accept` lists the content types that a success can have, such as `text/html` or `text/*`. `max_bytes` is the
+        limit of the body, before and after decompression; `larger` names content types with a higher limit.
+        `timeout_seconds` is the time for everything, including waiting for a free slot and redirects. `consent` can
+        fetch by itself; None: every web address is allowed. `headers` are sent in addition, such as `If-None-Match`:
+        names and values in printable ASCII.
 
         Raises:
             BadArguments: it is no web address, or the content has another type; the model has to ask differently.

@@ -62,12 +62,12 @@ _LARGER = {_NAMED_PDF: MAX_PAPER_BYTES, _NAMED_ANYTHING: MAX_PAPER_BYTES}
 class PageArguments(Arguments):
     """The page, and the piece of it to read."""
 
-    url: str = Field(min_length=1, max_length=MAX_URL_CHARS, description="A whole address, exactly as it stands there.")
+    url: str = Field(min_length=1, max_length=MAX_URL_CHARS, description="A complete address, exactly as given.")
     offset: int = Field(
-        default=0, ge=0, le=10_000_000, description="Where to read on: the next_offset of an earlier answer."
+        default=0, ge=0, le=10_000_000, description="Where to continue: the next_offset of an earlier answer."
     )
     max_chars: int | None = Field(
-        default=None, ge=MIN_PAGE_CHARS, le=MAX_PAGE_CHARS, description="At most so many; left out: the usual number."
+        default=None, ge=MIN_PAGE_CHARS, le=MAX_PAGE_CHARS, description="The most characters; default: as usual."
     )
 
 
@@ -83,10 +83,10 @@ class WebFetch:
             name="web_fetch",
             rare_arguments=frozenset({"max_chars"}),
             description=(
-                "Reads a page or a PDF of the web: its text, title, date and links, a piece at a time; go on with"
-                " `offset` where `next_offset` is given. Takes only addresses in the person's message, in the results"
-                " of a search of this turn, or linked by such a page to its own site. Runs no JavaScript, logs in"
-                " nowhere, reads no pictures: people can send those as files."
+                "Reads a web page or PDF: text, title, date and links, piece by piece; continue with `offset` if there"
+                " is a `next_offset`. Accepts only addresses in the person's message, in the search results of this"
+                " turn, or linked by such a page to its own site. Runs no JavaScript, does not log in, reads no"
+                " pictures: people can send those as files."
             ),
             arguments=PageArguments,
             intent=lambda given: Intent("page", {"url": given.url}),
@@ -160,7 +160,7 @@ def _paper_piece(page: FetchedPage, paper: Paper, offset: int, most: int) -> Ite
 def _paper_note(paper: Paper) -> str:
     """Returns what a model should know about a PDF besides its words, or ""."""
     if not paper.text and paper.pages_read == paper.pages:
-        return "The PDF holds no text; a scan holds pictures alone. The person can send it as a file to have it seen."
+        return "The PDF contains no text; a scan has only pictures. The person can send it as a file to have it seen."
     if paper.pages_read < paper.pages and not paper.is_cut:
         return f"Only {paper.pages_read} of the {paper.pages} pages could be read; the others take too long."
     return ""
@@ -202,10 +202,10 @@ def _note(reading: PageText) -> str:
     """Returns what a model should know before it takes this for the whole page, or ""."""
     is_bare = len(reading.text) < _HARDLY_ANY_CHARS
     if reading.has_password and is_bare:
-        return "The page asks for a login, which Aldis does not have; what stands behind it cannot be read."
+        return "The page asks for a login, which Aldis does not have; what is behind it cannot be read."
     if reading.has_script and is_bare:
         return "The page shows hardly anything without JavaScript, which Aldis does not run."
-    return "" if reading.text else "The page holds no text."
+    return "" if reading.text else "The page contains no text."
 
 
 def _refusal(page: FetchedPage) -> ToolError:
