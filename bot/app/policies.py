@@ -17,7 +17,7 @@ from bot.policy.access import EVERYBODY, AccessList
 from bot.policy.callers import Callers
 from bot.policy.limits import Quota
 from bot.policy.pairing import Pairing
-from bot.policy.secrets import Secrets
+from bot.policy.secrets import Secrets, passwords_in
 from bot.settings import Settings
 from tools import Http
 
@@ -94,6 +94,8 @@ def _secrets(value: object) -> Iterator[str]:
     match value:
         case SecretStr():
             yield value.get_secret_value()
+        case str():
+            yield from passwords_in(value)
         case BaseModel():
             for _, item in value:
                 yield from _secrets(item)

@@ -132,11 +132,16 @@ class Secrets:
                 return value
 
 
-def _parts(value: str) -> Iterator[str]:
-    """The secret parts of a setting: the whole value and the words of a header, or passwords in addresses."""
-    passwords = _PASSWORD.findall(value)
+def passwords_in(text: str) -> Iterator[str]:
+    """The passwords in addresses (`https://user:password@host`), as they stand there and decoded."""
+    passwords = _PASSWORD.findall(text)
     yield from passwords
     yield from map(unquote, passwords)
+
+
+def _parts(value: str) -> Iterator[str]:
+    """The secret parts of a setting: the whole value and the words of a header, or passwords in addresses."""
+    yield from passwords_in(value)
     if not value.lstrip().startswith(("{", "[")):  # JSON contains more than secrets
         yield value.strip()
         yield from value.split()

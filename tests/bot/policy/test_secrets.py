@@ -159,7 +159,10 @@ def test_calls_lose_them_in_every_argument() -> None:
 
 def test_every_secret_of_the_settings_is_one() -> None:
     """Of the models, the store, the tools and their servers."""
-    servers = {"crm": {"url": "https://crm.example", "headers": {"Authorization": "Bearer canary-0004"}}}
+    servers = {
+        "crm": {"url": "https://crm.example", "headers": {"Authorization": "Bearer canary-0004"}},
+        "rows": {"command": "mcp-rows", "args": ["--db=postgresql://reader:canary-0006@db.example/club"]},
+    }
     databases = {
         "club": {"address": "postgresql://reader:canary-0005@db.example/club", "tables": {"members": ["name"]}}
     }
@@ -171,7 +174,7 @@ def test_every_secret_of_the_settings_is_one() -> None:
         "TOOLS__DB_QUERY__DATABASES": json.dumps(databases),
     }
     found = policies.secrets(load_settings(environment))
-    for secret in ("canary-0001", "0002" * 16, "canary-0003", "canary-0004", "canary-0005"):
+    for secret in ("canary-0001", "0002" * 16, "canary-0003", "canary-0004", "canary-0005", "canary-0006"):
         assert found.cut(secret) == CUT
 
 
