@@ -80,6 +80,7 @@ class FeedPoller:
             return None
         while (feed := await self._store.read(lambda repos: repos.feeds.due(self._clock.now()))) is not None:
             await self._attend(self._reader, feed)
+            await self._tidy()  # where feeds are slow there may always be one that is due
         await self._tidy()
         next_at = await self._store.read(lambda repos: repos.feeds.next_due_at())
         if next_at is None:

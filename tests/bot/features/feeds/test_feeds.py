@@ -101,6 +101,30 @@ async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room:
     assert room.counts.all() == {"feed_articles": 1, "feeds_read": 1, "feeds_unchanged": 1}
 
 
+async def test_old_articles_go_although_a_feed_is_always_due(store: Store, room: Newsroom) -> None:
+    """Slow feeds keep each other due: each takes its time, and nobody waits for the last of them."""
+    room.site.feeds["/other"] = rss()
+    feed_poller = room.feed_poller(store, "/feed", "/other")
+    await feed_poller.attend_all()
+    assert await titles(store, room.clock) == ["The lamp is lit"]
+
+    def takes_days(_: object) -> web.Response:
+        room.clock.move(10 * 24 * HOUR)
+        room.site.faults.append(takes_days)
+        return web.Response(body=rss(), content_type="application/rss+xml")
+
+    async def is_gone() -> bool:
+        return not await titles(store, room.clock)
+
+    room.clock.move(24 * HOUR)
+    room.site.faults.append(takes_days)
+    reading = asyncio.create_task(feed_poller.attend_all())
+    await eventually_found(is_gone)
+    assert not reading.done()
+    reading.cancel()
+    await asyncio.wait([reading])
+
+
 async def test_it_goes_on_where_it_was_after_a_restart(path: Path, room: Newsroom) -> None:
     """Neither is a feed read before it is due, nor are its marks forgotten, nor is anything told twice."""
     for _ in range(2):
