@@ -19,7 +19,7 @@ from bot.providers.capabilities import NOTHING, Capabilities
 from bot.turn import phrases as turn_phrases
 from bot.turn.tool_shapes import shape_of
 from store import Repositories
-from tools import ToolSource, ToolSpec
+from tools import ToolSource, ToolSpec, clean_text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,7 +117,7 @@ class PreferenceCommands(CommandGroup):
     )
     async def _persona(self, call: Call) -> None:
         """Tells Aldis what to be like in this chat, in addition to what the operator says; `off` ends it."""
-        text = call.command.rest
+        text = clean_text(call.command.rest).strip()  # what they see of it: the rest may be pasted unawares
         if not text:
             await self._context.answer(call, lambda repos: self._persona_now(repos, call))
         elif text.lower() == _OFF:

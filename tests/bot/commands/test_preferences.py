@@ -75,6 +75,17 @@ async def test_a_persona_goes_with_the_message_that_it_came_in(store: Store, clo
         assert len(after) < len(before)
 
 
+async def test_a_persona_is_what_people_see_of_it(store: Store, clock: SetClock) -> None:
+    """Signs that nobody sees are taken out, so nothing that was pasted with it is told to the model."""
+    tags = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
+    async with app_harness(store, clock) as port:
+        await told(port, f"/persona You are\u200b a \u202epirate\u202c.{tags}")
+        assert await told(port, "/persona") == "My persona here: You are a pirate."
+        await port.process(message("Hello"))
+        assert port.thinker.requests[-1].persona.endswith("\nYou are a pirate.")
+        assert await told(port, f"/persona {tags}") == "My persona here: You are a pirate."
+
+
 async def test_a_persona_has_a_size(store: Store, clock: SetClock) -> None:
     """It goes along with every question."""
     async with app_harness(store, clock) as port:
