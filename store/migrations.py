@@ -10,10 +10,16 @@ from itertools import takewhile
 from store.errors import SchemaTooNew
 
 _STATISTICS = {
-    ("sqlite_stat1", "CREATETABLEsqlite_stat1(tbl,idx,stat)"),
-    ("sqlite_stat4", "CREATETABLEsqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
+    ("sqlite_stat1", "CREATE TABLE sqlite_stat1 ( tbl , idx , stat )"),
+    ("sqlite_stat4", "CREATE TABLE sqlite_stat4 ( tbl , idx , neq , nlt , ndlt , sample )"),
 }
 """Tables that `ANALYZE` creates. Source: sqlite.org/fileformat2.html, 2.6 (2026-11-24)."""
+
+
+_TOKEN = re.compile(
+    r"""--[^\n]*|/\*.*?(?:\*/|\Z)|('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|\w+|\S)""", re.DOTALL
+)
+"""A comment, or in its group a token. Source: sqlite.org/lang_keywords.html and lang_comment.html (2026-11-24)."""
 
 
 def _scripts() -> list[tuple[int, str]]:
@@ -52,10 +58,16 @@ def definitions(connection: sqlite3.Connection, schema: str) -> set[tuple[str, s
 
     Two files with equal definitions make SQLite compute the same while it checks them and writes to them
     (constraints, indexes on expressions, generated columns). Triggers and views are left out; see `without_triggers`.
-    The statements include the comments within them, so those must never change in a released migration.
+    Comments do not count: SQLite keeps those within a statement, and nothing may hide in one.
     """
     query = f"SELECT name, sql FROM {schema}.sqlite_master WHERE type IN ('table', 'index')"  # noqa: S608  (our own names)
-    return {(name, re.sub(r"[\s\"`]", "", sql or "")) for name, sql in connection.execute(query)} - _STATISTICS
+    return {(name, _tokens(sql or "")) for name, sql in connection.execute(query)} - _STATISTICS
+
+
+def _tokens(statement: str) -> str:
+    """Returns the tokens of a statement with a space between them, without comments and quotes that are not needed."""
+    tokens = (found[1] for found in _TOKEN.finditer(statement) if found[1])
+    return " ".join(token[1:-1] if token[0] in '"`' and token[1:-1].isidentifier() else token for token in tokens)
 
 
 @contextmanager

@@ -35,6 +35,12 @@ from tests.store.places import each_step, keys_of, master_of, wrapped
 WORDS = [b"asked one", b"told one"]
 STAMP = "20261121T120000Z"
 
+SCHEMA = (
+    "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, {}) WHERE name = 'inbox';"
+    "SELECT CASE changes() WHEN 0 THEN json('nothing') END"
+)
+"""Writes something else into the definition of a table; what was on the next line may be a part of a comment then."""
+
 
 def files(folder: Path) -> set[str]:
     return {file.name for file in folder.iterdir()}
@@ -332,6 +338,8 @@ class TestRestoring:
             "CREATE INDEX slow ON history (length(zeroblob(900000000)))",
             "ALTER TABLE history ADD COLUMN slow INT AS (length(zeroblob(900000000)))",
             "CREATE TABLE more (x CHECK (length(zeroblob(900000000 + x)) > 0)); INSERT INTO more VALUES (1)",
+            SCHEMA.format("'on purpose' || char(10), 'on purpose '"),
+            SCHEMA.format("'INTEGER NOT NULL REFERENCES', 'INTEGER /* NOT NULL */ REFERENCES'"),
         ],
     )
     async def test_what_could_not_be_opened_is_no_copy(self, path: Path, tmp_path: Path, change: str) -> None:
@@ -353,6 +361,18 @@ class TestRestoring:
         with pytest.raises(Damaged, match=f"{copy} is no backup of Aldis"):
             restore(copy, path, now=NOON)
         await assert_holds(path, [*WORDS, b"asked two", b"told two"])
+
+    async def test_what_a_comment_says_does_not_matter(self, path: Path, tmp_path: Path) -> None:
+        """SQLite keeps those within a statement; another version of Aldis may say the same in other words."""
+        copy = await backed_up(path, tmp_path / "backups")
+        with closing(sqlite3.connect(copy)) as connection, connection:
+            connection.execute("PRAGMA writable_schema = ON")
+            said = connection.execute(
+                "UPDATE sqlite_master SET sql = replace(sql, '-- ', '-- perhaps ') || ' -- or not'"
+            )
+            assert said.rowcount > 0
+        restore(copy, path, now=NOON)
+        await assert_holds(path, WORDS)
 
     async def test_what_the_planner_keeps_does_not_matter(self, path: Path, tmp_path: Path) -> None:
         """Somebody may have looked at a store with a tool that measures its indexes."""
