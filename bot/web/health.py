@@ -21,8 +21,9 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bot.clock import Clock
-from bot.doctor.findings import Finding, as_json, problem
+from bot.doctor.findings import Finding, as_json, problem, wanting
 from bot.doctor.phrases import AREA_SETTINGS, FOUND_CORRECT_SETTINGS, FOUND_FORMER_SETTINGS
+from bot.doctor.running import RunningState
 from bot.i18n.statements import fill
 from bot.invocation import command_line
 from bot.loops.watchdog import Watchdog
@@ -113,7 +114,7 @@ class HealthPage:
             "inbox": {"open": inbox.items, "dead": inbox.dead},
             "outbox": {"open": outbox.items, "dead": outbox.dead},
             "counts": self._counts.all(),
-            "findings": as_json(self._findings()),
+            "findings": as_json(self.findings),
             "build": dict(build()),
             "runs": self._restarts.runs if self._restarts else 1,
             "refused": self._refused,
@@ -123,7 +124,14 @@ class HealthPage:
     def _refused(self) -> str | None:
         return None if self._restarts is None else self._restarts.refused
 
-    def _findings(self) -> tuple[Finding, ...]:
+    async def running_state(self) -> RunningState:
+        """Returns what the doctor wants to know, with the findings as values."""
+        problems = (await self.state())["problems"]
+        return RunningState(problems=problems, findings=self.findings, counts=self._counts.all())
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What a running Aldis has found itself."""
         found = tuple(self._own_findings())
         if self._refused is None:
             return found
@@ -168,7 +176,7 @@ class HealthPage:
     def _machine(self) -> tuple[Gauge, ...]:
         level = self._level()
         kinds: tuple[str, ...] = get_args(Kind)
-        found = {finding.notice.kind for finding in self._findings() if finding.notice is not None}
+        found = {finding.notice.kind for finding in self.findings if finding.notice is not None}
         return (
             Gauge(
                 name="finding",
@@ -201,7 +209,7 @@ class HealthPage:
         watchdog = self._watchdog
         return (
             _gauge("problems", "How many problems the watchdog sees.", value=len(watchdog.problems())),
-            _gauge("findings", "How many things the operator should mend.", value=len(as_json(self._findings()))),
+            _gauge("findings", "How many things the operator should mend.", value=len(wanting(self.findings))),
             _gauge("stream_open", "Whether the stream of messages is open.", value=watchdog.is_open),
             _gauge("heard_seconds_ago", "Since the last sign of life on the stream.", value=watchdog.heard_seconds_ago),
             _gauge("linked", "Whether the bridge has the account.", value=watchdog.is_linked),

@@ -2,6 +2,7 @@
 
 from aiohttp import web
 
+from bot.doctor.findings import wanting
 from bot.errors import Disconnected
 from bot.features.safety_numbers.service import Suspect
 from bot.turn.captchas import PAGE as CAPTCHA_PAGE
@@ -43,7 +44,9 @@ class Overview:
 
     async def _state(self) -> tuple[str, dict[str, object]]:
         running = self._context.world.running
-        return "part_state", {"health": await running.health.state() if running else None}
+        if running is None:
+            return "part_state", {"health": None, "findings": ()}
+        return "part_state", {"health": await running.health.state(), "findings": wanting(running.health.findings)}
 
     async def _suspects(self) -> tuple[tuple[Suspect, ...], bool]:
         """The people whose safety number is not trusted, and whether the bridge could not be asked."""

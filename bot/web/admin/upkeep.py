@@ -119,7 +119,9 @@ class UpkeepRoom:
     async def _examine(self, request: web.Request) -> web.Response:
         settings = self._context.world.settings
         self._context.write_down(request, "examined")
-        self._findings = await examine(settings, self._context.world.deps(settings), MachineClock())
+        running, deps = self._context.world.running, self._context.world.deps(settings)
+        state = await running.health.running_state() if running else None
+        self._findings = await examine(settings, deps, MachineClock(), running=state)
         back = _DONE if form_of(request).get("back") == "done" else _UPKEEP
         return self._context.done(request, back, "EXAMINED")
 

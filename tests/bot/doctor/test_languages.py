@@ -11,10 +11,11 @@ import pytest
 
 from bot.doctor import phrases
 from bot.doctor.findings import as_json, format_findings, ok, problem
-from bot.doctor.running import without_repeats
+from bot.doctor.running import RunningState, check_running, without_repeats
 from bot.i18n.catalogues import Sentence
 from bot.i18n.language import LANGUAGES, Language, speaking
 from bot.i18n.statements import WordList, either, fill, text_of
+from bot.settings import load_settings
 from tests.bot.doctor.practice import examined
 from tests.bot.i18n.sentences import ROOT
 
@@ -119,6 +120,20 @@ def test_values_are_written_as_the_reader_writes_them() -> None:
     assert disk.what == "disk: 1,234,567 MB are free where the store is"
     assert text_of(asked) == "correct A, B or C or D"
     assert text_of(WordList(())) == ""
+
+
+async def test_what_the_aldis_of_the_same_process_found_is_a_value_as_well() -> None:
+    """Its page, which speaks English, is not read for it."""
+    refused = problem(phrases.AREA_MODELS, fill(phrases.FOUND_KEY_REFUSED, server="openai"), phrases.FOUND_LATER)
+    state = RunningState(problems=(), findings=(refused, ok("", "well")), counts={"turns_buried": 3})
+    found = await check_running(load_settings({"WEB__PORT": "0"}, None), is_expected=True, state=state)
+    with speaking("de"):
+        assert [finding.what for finding in found] == [
+            "Betrieb: Aldis geht es gut",
+            "Betrieb: Modelle: openai lehnt den Schlüssel ab",
+            "Betrieb: Antworten, die aufgegeben wurden: 3 seit dem Start",
+        ]
+        assert found[1].advice == "versuch es später noch einmal"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from bot.doctor.findings import problem
+from bot.doctor.phrases import AREA_DISK, FOUND_DISK_FREE, FOUND_DISK_FULL
 from bot.errors import ConfigError
 from bot.i18n.language import speaking
+from bot.i18n.statements import fill
 from bot.settings.file import SettingsFile
-from bot.web.admin.pages import words
+from bot.web.admin.pages import PageTemplates, words
 from bot.web.admin.plots import by_day, largest
 from tests.bot.loops.fake_transport import envelope
 from tests.bot.web.admin.browsers import settings_of, visited
@@ -61,6 +64,31 @@ async def test_every_tool_says_in_the_language_of_the_page_what_it_does(tmp_path
         lacking = rows[list(CATALOG).index("twitter")]
         assert "fehlt" in lacking
         assert "kostenlos" not in lacking
+
+
+async def test_the_doctor_speaks_the_language_of_the_page(tmp_path: Path) -> None:
+    """What was found once is German for who reads German, and English for who then reads English."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        await visitor.post("/upkeep/examine")
+        for language, heard, unheard in (
+            ("de", "Zugang: niemand darf schreiben<br>setze ACCESS__ALLOWED", "nobody may write"),
+            ("en", "access: nobody may write<br>set ACCESS__ALLOWED", "niemand darf schreiben"),
+        ):
+            await visitor.post("/language", {"language": language, "path": "/upkeep"})
+            page = await visitor.get("/upkeep")
+            assert heard in page.text
+            assert unheard not in page.text
+
+
+def test_what_a_running_aldis_found_is_in_the_language_of_the_page() -> None:
+    """On the first page, where it is looked at each second."""
+    found = (problem(AREA_DISK, fill(FOUND_DISK_FREE, free=Decimal(12)), FOUND_DISK_FULL),)
+    with speaking("de"):
+        part = PageTemplates().html("part_state", health={"ok": True, "problems": []}, findings=found)
+    assert "<strong>Festplatte: 12 MB sind frei, wo der Speicher liegt</strong>" in part
+    assert "schaff Platz" in part
+    assert 'lang="en"' not in part
 
 
 async def test_who_writes_while_the_account_is_linked_is_listed(tmp_path: Path) -> None:
