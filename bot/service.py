@@ -141,7 +141,7 @@ class Aldis:
         await unless(hurry, asyncio.wait([reading], timeout=max(0, read_by - time.monotonic())))
         await self.intake.aclose()
         if not (working.done() and sending.done()):
-            _log.warning("the time to stop is over; what is under way is taken up again at the next start")
+            _log.warning("the time to stop is over; unfinished work resumes at the next start")
         for task in (reading, working, sending):
             task.cancel()
 

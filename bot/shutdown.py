@@ -26,7 +26,7 @@ Source: https://docs.docker.com/reference/cli/docker/container/stop/ (2026-11).
 
 def leave_at_once() -> None:
     """Exits the process immediately."""
-    _log.error("the end took too long and is cut short; the next start goes on where this one was")
+    _log.error("the shutdown took too long and was cut short; the next start continues from here")
     os._exit(1)
 
 

@@ -201,7 +201,7 @@ class Reminders(Repository):
         try:
             return self.keyring.open(ConversationId(rows[0][0]), "zones.zone", rows[0][1]).decode() if rows else None
         except Damaged as error:
-            _log.error("a time zone is lost, and has to be told again: %s", error)
+            _log.error("a time zone was lost and has to be set again: %s", error)
             return None
 
     def keep_zone(self, direct: ConversationId, zone: str) -> None:

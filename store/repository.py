@@ -52,7 +52,7 @@ class Repository:
         try:
             return next((self.keyring.open_own(account_place(id_), name).decode() for (name,) in rows), None)
         except Damaged as error:
-            _log.error("the name of an account is lost: %s", error)
+            _log.error("the name of an account was lost: %s", error)
             return None
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:

@@ -333,7 +333,7 @@ class Store:
         try:
             await self.checkpoint()
         except StoreError as error:
-            _log.error("what was forgotten leaves the files at the next checkpoint only: %s", error)
+            _log.error("what was forgotten leaves the files only at the next checkpoint: %s", error)
         return erased
 
     async def _ahead(self, batch: Callable[[Repositories], Erasure | None]) -> Erasure:
@@ -372,7 +372,7 @@ class Store:
         except StoreFull:
             if not self._ballast.drop():
                 raise
-            _log.warning("the disk is full; the ballast was given up so that what must go can go")
+            _log.warning("the disk is full; the ballast file was deleted so that deletions can go through")
         return await self._transaction(work, kept)
 
 

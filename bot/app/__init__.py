@@ -216,7 +216,9 @@ async def _look_at(sandbox: Sandbox) -> None:
     with suppress(FileRefused):  # already logged
         level = await sandbox.level()
         if not level.holds:
-            _log.warning("files of strangers are opened in processes that are hardly held: %s; see doctor", level.words)
+            _log.warning(
+                "strangers' files are opened in processes that are hardly confined: %s; see doctor", level.words
+            )
 
 
 async def own_clock(store: Store, clock: MachineClock | None = None) -> MachineClock:

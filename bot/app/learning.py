@@ -114,7 +114,9 @@ class KeptLessons:
         try:
             await self._store.transaction(lambda repos: repos.lessons.keep(subject, lessons, now=now))
         except StoreError as error:
-            _log.warning("what was learnt of a model is forgotten with the process: %s", error)
+            _log.warning(
+                "what was learnt about a model could not be stored and lasts only until the next start: %s", error
+            )
 
 
 def _loaded(row: str) -> dict[str, Any]:

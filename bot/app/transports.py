@@ -209,9 +209,7 @@ async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_be
                 elif (found := await link.identify(account)).id is not None:
                     return found
                 elif (unnamed := unnamed + 1) == _MAX_UNNAMED:
-                    _log.warning(
-                        "the bridge does not tell the id of the account; Aldis knows it by its number until it does"
-                    )
+                    _log.warning("the bridge does not tell the account's id; Aldis uses its number until it does")
                     return found
             await _pause(looks)
     finally:

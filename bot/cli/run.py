@@ -50,7 +50,9 @@ def run(given: Settings, options: argparse.Namespace) -> int:
     app.check_settings(given)
     if unread := app.names_not_read():
         listing = command_line("settings --all")
-        _log.warning("Aldis does not read %s; if one of these was meant for it, see: %s", ", ".join(unread), listing)
+        _log.warning(
+            "Aldis does not know the variables %s; if one of them was meant for it, see: %s", ", ".join(unread), listing
+        )
     upkeep.decide(given, options.decision)
     asyncio.run(_Runs(given).go())
     return 0
@@ -111,7 +113,7 @@ class _Runs:
             _tidy()
             self._restarts.runs += 1
             _set_up_log(self._now)
-            _log.info("Aldis restarts")
+            _log.info("Aldis is restarting")
 
     async def _run_once(self, world: World) -> None:
         """One run, with everything closed at its end; the administration pages outlast it."""
@@ -156,7 +158,7 @@ class _Runs:
             return True
         self._now, self._former = self._former, None
         self._restarts.refused = str(found[0])
-        _log.error("the new settings are refused, so the previous ones apply again: %s", found[0])
+        _log.error("the new settings were refused; the previous ones apply again: %s", found[0])
         return True
 
 

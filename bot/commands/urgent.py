@@ -135,7 +135,7 @@ class UrgentItems:
             for urgent_item in urgent_items:
                 await self._attend(urgent_item, running)
         except StoreError as error:
-            _log.error("what is urgent cannot be carried out: %s", error)
+            _log.error("an urgent message could not be handled: %s", error)
             await asyncio.sleep(_PAUSE_SECONDS)
         finally:
             del self._lanes[urgent_items[0].conversation]

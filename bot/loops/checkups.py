@@ -80,9 +80,9 @@ class Checkups:
             async with asyncio.timeout(_ROUND_SECONDS):
                 self._asked = tuple(await self._ask())
         except TimeoutError:
-            _log.warning("the servers were not looked at to the end within %g seconds", _ROUND_SECONDS)
+            _log.warning("the check of the servers did not finish within %g seconds", _ROUND_SECONDS)
         except Exception as error:  # noqa: BLE001  (a bug in a check must not end Aldis)
-            _log.error("looking at the servers failed: %s", describe_error(error))
+            _log.error("checking the servers failed: %s", describe_error(error))
         self._changed.set()
 
     async def tell(self) -> None:
@@ -98,7 +98,7 @@ class Checkups:
             await self._notices.settle(standing, judged, contacts or ())
             self._told_state, self._told_at = state, now
         except Exception as error:  # noqa: BLE001  (a bug in telling must not end the loop; it is tried again)
-            _log.error("telling the admins failed: %s", describe_error(error))
+            _log.error("notifying the admins failed: %s", describe_error(error))
 
     async def _asking(self) -> None:
         await asyncio.sleep(self._first_seconds)

@@ -48,7 +48,7 @@ class Invitations:
                 await self.look()
             except Exception as error:  # noqa: BLE001  (it only keeps Aldis out of that group; nothing else fails)
                 words = str(error) if isinstance(error, TransportError | ConfigError) else describe_error(error)
-                _log.warning("invitations to groups are not known for now: %s", words)
+                _log.warning("invitations to groups are unknown for now: %s", words)
             await asyncio.sleep(self._pause_seconds)
             await is_set_within(self._changed, _AGAIN_SECONDS)
 
@@ -62,6 +62,6 @@ class Invitations:
         for group in wanted[:_MAX_AT_ONCE]:
             try:
                 await self._transport.join(group)
-                _log.info("an invitation to a group of ACCESS__GROUPS is accepted")
+                _log.info("accepted an invitation to a group of ACCESS__GROUPS")
             except CallRefused as error:
                 _log.warning("an invitation to a group of ACCESS__GROUPS could not be accepted: %s", error)

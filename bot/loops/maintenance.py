@@ -81,7 +81,7 @@ class Maintenance:
         count = await self._store.transaction(transact)
         working.settle()
         if count:
-            _log.warning("%d messages were being answered when Aldis stopped; they are taken up again", count)
+            _log.warning("%d messages were being answered when Aldis stopped; resuming them", count)
 
     async def run(self) -> None:
         """Cleans up regularly; ends only by cancellation."""
@@ -100,7 +100,7 @@ class Maintenance:
         while some := await self._revisions.expire():
             count += some
         if count:
-            _log.info("%d turns and what came of them have disappeared as their timers ran out", count)
+            _log.info("%d turns and what came of them have disappeared: their timers ran out", count)
             await self._store.checkpoint()
         # After what must be removed: on a full disk this fails, while the removal can use the ballast.
         await self._store.transaction(lambda repos: repos.inbox.take_up_overdue(self._clock.now()))
@@ -126,11 +126,11 @@ class Maintenance:
         try:
             await self._store.transaction(believe)
         except StoreError as error:
-            _log.error("a step of the machine's clock does not count yet: %s", error)
+            _log.error("a jump of the machine's clock is ignored for now: %s", error)
             for take_back in believed:
                 take_back()
             return
-        _log.warning("the machine's clock was set %+.0f s", step.total_seconds())
+        _log.warning("the machine's clock was changed by %+.0f s", step.total_seconds())
 
     def _expired(self, repos: Repositories) -> int:
         """Removes what was made from messages that have expired; returns how much that was."""
@@ -146,7 +146,7 @@ class Maintenance:
         """
         now = self._clock.now()
         while self._retention is not None and await self._revisions.retain(now - self._retention) > 0:
-            _log.info("turns that were older than the retention are destroyed")
+            _log.info("turns older than the retention period were destroyed")
 
         def prune(repos: Repositories) -> int:
             return repos.inbox.prune(before=now - _REMEMBERED) + repos.outbox.prune(before=now - _REMEMBERED)
@@ -159,7 +159,7 @@ class Maintenance:
             repos.members.prune(before=now - _REMEMBERED)
             repos.people.prune(before=now - _REMEMBERED)
             if held := repos.outbox.give_up_held(before=now - _HELD, now=now):
-                _log.error("%d answers were held for too long, for a safety number that nobody trusted", held)
+                _log.error("%d answers were held too long for a safety number that nobody trusted", held)
             repos.ledger.prune(now=self._clock.settled_now())
             repos.reminders.prune(before=now - _REMEMBERED)
             repos.facts.prune(before=now - _REMEMBERED)
@@ -168,7 +168,7 @@ class Maintenance:
 
         count = await self._store.transaction(transact)
         if count:
-            _log.warning("%d messages were left behind by their turn; they are taken up again", count)
+            _log.warning("%d messages were left behind by their turn; resuming them", count)
         await self._store.checkpoint()
 
     async def _again_and_again(self, work: Callable[[], Awaitable[None]], every_seconds: float) -> None:

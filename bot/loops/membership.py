@@ -83,4 +83,4 @@ class Membership:
 
     def _tell(self, error: Exception) -> None:
         words = str(error) if isinstance(error, TransportError | ConfigError) else describe_error(error)
-        _log.warning("who is in the groups is not known (%s); receipts of their members prove nothing for now", words)
+        _log.warning("the members of the groups are unknown (%s); their receipts prove nothing for now", words)

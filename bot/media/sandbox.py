@@ -168,11 +168,11 @@ class Sandbox:
                 await self._kill(leash)
                 raise FileRefused("opening it takes too long") from error
         if status is None:
-            _log.error("no cell can be had")
+            _log.error("no sandbox process is available")
             raise FileRefused(_NO_ROOM)
         if status:
             # Nothing that it may have said is trusted: the file could have made it up.
-            _log.warning("a file was too much for its cell (%s, status %d)", name, status)
+            _log.warning("a file exceeded the limits of its sandbox process (%s, status %d)", name, status)
         return _read(answer or b"", status)
 
     def _forked(self, stack: ExitStack) -> tuple[socket.socket, socket.socket]:
@@ -186,7 +186,7 @@ class Sandbox:
             [(channel, their_channel), (leash, their_leash)] = ends
             self._zygote.fork(their_channel, their_leash)
         except OSError as error:
-            _log.error("no cell can be started: %s", error.strerror)
+            _log.error("no sandbox process can be started: %s", error.strerror)
             raise FileRefused(_NO_ROOM) from error
         # Otherwise the end of the other side would go unnoticed.
         their_channel.close()
@@ -201,7 +201,7 @@ class Sandbox:
             async with asyncio.timeout(self._kill_seconds):
                 return await _status(leash)
         except TimeoutError:
-            _log.error("the process that cells are forked from hangs; it is started again")
+            _log.error("the process that forks the sandbox processes hangs; restarting it")
             self._zygote.close()
             return None
 

@@ -37,7 +37,7 @@ class UsernameFile:
         except FileNotFoundError:
             return {}
         except (OSError, ValidationError):
-            _log.warning("%s cannot be read; take the user name again to see its link", self._path.name)
+            _log.warning("%s cannot be read; set the user name again to see its link", self._path.name)
             return {}
 
     def keep(self, account: str, username: Username | None) -> None:

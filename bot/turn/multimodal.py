@@ -118,7 +118,7 @@ class MultimodalAgent:
                     _plain(outcome.text), timeout_seconds=left_seconds, on_broken_off=journal.break_off
                 )
             if said.sound is None:
-                _log.warning("an answer could not be spoken: %s", said.fee.outcome)
+                _log.warning("an answer could not be turned into speech: %s", said.fee.outcome)
             file = None if said.sound is None else File(name="answer.aac", content_type="audio/aac", data=said.sound)
             await journal.keep_spoken(Spoken(file=file, fee=said.fee))
         voice = journal.spoken.file if journal.spoken else None

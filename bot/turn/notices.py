@@ -149,5 +149,5 @@ class Notices:
                 repos.notices.note(topic, notice.name, now=now)
             if not is_known and repos.notices.is_told(notice.name):
                 told += 1
-                _log.info("the admins are told: %s", notice.kind)
+                _log.info("notifying the admins: %s", notice.kind)
         return told

@@ -111,7 +111,7 @@ class Reactions:
                     return False
             await self._sent(number, place, emoji, removed=removed)
         except StoreError as error:
-            _log.info("a message was not marked: %s", error)
+            _log.info("a reaction could not be set: %s", error)
         return True
 
     async def _begun(self, chat: ChatId) -> int | None:
@@ -130,7 +130,7 @@ class Reactions:
                 name = await self._transport.react(*place, emoji, removed=removed)
             may_come = timedelta(0)
         except (TimeoutError, SendUnknown) as error:
-            _log.info("nobody knows whether a message was marked: %s", error or "no answer in time")
+            _log.info("unknown whether a reaction was set: %s", error or "no answer in time")
         finally:  # even if cancelled: the bridge may have accepted it
 
             def end(repos: Repositories) -> None:

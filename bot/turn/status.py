@@ -84,7 +84,7 @@ class StatusMessages:
             task.cancel()
             await asyncio.wait([task])
             if not task.cancelled() and (error := task.exception()) is not None:
-                _log.warning("what turn %d is doing could not be shown: %s", turn.id, describe_error(error))
+                _log.warning("the progress of turn %d could not be shown: %s", turn.id, describe_error(error))
 
     async def _keep_showing(self, turn: Turn, showing: "StatusMessage") -> None:
         await asyncio.sleep(self._after_seconds)
@@ -123,7 +123,7 @@ class StatusMessages:
                 )
             )
         except StoreError as error:
-            _log.warning("what turn %d is doing could not be written: %s", turn.id, error)
+            _log.warning("the progress of turn %d could not be stored: %s", turn.id, error)
             return False
 
 

@@ -44,7 +44,7 @@ class ToolShapes:
             await self._keep(new)
         found = frozenset(tool for tool, shape in shapes.items() if self._known[tool] != shape)
         for tool in found - self._told:
-            _log.warning("the server of the tool %s describes it differently than before: it asks before it runs", tool)
+            _log.warning("the server describes the tool %s differently than before; it asks before it runs", tool)
         self._told = found | (self._told - shapes.keys())
         return found
 

@@ -143,7 +143,7 @@ class Toolbox:
         for name, server in unknown.items():
             if server not in self._misnamed:
                 _log.warning(
-                    "TOOLS__APPROVE: the server %s has no tool %s, so that each of its tools asks", server, name
+                    "TOOLS__APPROVE: the server %s has no tool %s, so each of its tools asks first", server, name
                 )
         self._misnamed = frozenset(unknown.values())
 

@@ -268,7 +268,7 @@ async def test_an_account_whose_id_the_bridge_does_not_tell(
             transport = await app.signal_transport(given(SIGNAL__URL=server.url))
             assert (transport.account, transport.number) == (ACCOUNT, ACCOUNT)
             await transport.aclose()
-    assert caplog.text.count("does not tell the id of the account") == 1
+    assert caplog.text.count("does not tell the account's id") == 1
     assert ACCOUNT not in caplog.text
 
 

@@ -119,7 +119,7 @@ async def test_a_stop_hands_back_what_does_not_end(world: World) -> None:
         await world.signal.typing_count(1)
         ended = await process.terminate()
         assert ended.status == 0
-        assert "taken up again at the next start" in ended.stderr
+        assert "unfinished work resumes at the next start" in ended.stderr
         assert world.signal.sent == []
     async with started("run", settings=world.settings, folder=world.folder) as process:
         await world.signal.sent_count(1)

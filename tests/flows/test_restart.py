@@ -160,7 +160,7 @@ async def test_a_stop_amid_a_restart_is_a_stop(world: World) -> None:
         await ask_running(world.store, "restart")
         ended = await process.terminate()
     assert ended.status == 0
-    assert "Aldis restarts" not in ended.stderr
+    assert "Aldis is restarting" not in ended.stderr
     assert world.signal.streams_opened == streams + 1
     async with open_store(world.store, realm="signal") as store:
         inbox = await store.read(lambda repos: repos.inbox.backlog())

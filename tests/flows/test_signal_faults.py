@@ -198,7 +198,7 @@ async def test_a_server_that_is_down(both: Both, caplog: pytest.LogCaptureFixtur
             await gate.arrived()
             await server.stop()
             gate.opened.set()
-            await eventually(lambda: caplog.text.count("; next try in") >= 2)
+            await eventually(lambda: caplog.text.count("; retrying in") >= 2)
             await server.start()
             await server.sent_count(1)
             await server.connected(2)

@@ -27,7 +27,7 @@ from tests.servers.signal_server import Plan
 from tests.tools.mcp.test_servers import is_alive
 from tests.waiting import WAIT_SECONDS, eventually
 
-HANDED_BACK = "taken up again at the next start"
+HANDED_BACK = "unfinished work resumes at the next start"
 CUT_SHORT = "cut short"
 NO_TIME = {"WORKER__SHUTDOWN_SECONDS": "0.2"}
 

@@ -66,7 +66,7 @@ class FeedService:
         try:
             return self._tools if await self._feeds.any() else ()
         except StoreError as error:
-            _log.error("whether there are feeds is not known: %s", error)
+            _log.error("unknown whether there are feeds: %s", error)
             return ()
 
     @property

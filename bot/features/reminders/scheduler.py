@@ -56,7 +56,7 @@ class ReminderScheduler:
             try:
                 seconds = await self.attend_all()
             except Exception as error:  # noqa: BLE001  (it is retried)
-                _log.error("reminding failed: %s", describe_error(error))
+                _log.error("sending reminders failed: %s", describe_error(error))
                 seconds = _PAUSE_SECONDS
             await is_set_within(wakeup, seconds)
 
@@ -94,14 +94,14 @@ class ReminderScheduler:
                 may_hear = self._is_welcome(repos, person, ChatId.direct(person))
                 is_told = self._reminders.part(repos, reminder, tells=may_hear)
                 _log.info(
-                    "reminder %d is over: its person has left the group, and %s",
+                    "reminder %d has ended: its person left the group, and %s",
                     reminder.id,
                     "is told directly" if is_told else "does not write directly",
                 )
                 self._counts.add("reminders_dropped")
                 return
         except ValueError as error:
-            _log.error("reminder %d cannot be read and is given up: %s", reminder.id, describe_error(error))
+            _log.error("reminder %d cannot be read and was given up: %s", reminder.id, describe_error(error))
         self._counts.add("reminders_dropped")
         repos.reminders.settle(reminder.id, now=self._clock.now())
 

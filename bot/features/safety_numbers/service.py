@@ -172,7 +172,7 @@ class Identities:
         await self._store.transaction(trusted)
         self._noticed.pop(suspect.person, None)
         self._counts.add("safety_numbers_trusted")
-        _log.warning("the new safety number of %s is trusted; what was held goes out", suspect.label)
+        _log.warning("the new safety number of %s is trusted; sending what was held", suspect.label)
         return TrustResult(kind="trusted", suspect=suspect)
 
     async def _ask(self) -> _Known:
@@ -250,7 +250,7 @@ class Identities:
             else:
                 repos.people.trust(row.label)
                 trusted |= {person} if person else set()
-                _log.info("the new safety number of %s is trusted by now", row.label)
+                _log.info("the new safety number of %s is already trusted", row.label)
         for suspect in suspects:
             if not repos.people.is_identity_told(suspect.person, account=self._account):
                 self._tell(repos, suspect, known, now)

@@ -40,10 +40,10 @@ class IdentityWatch:
             suspects = await self._identities.look()
             is_held = await self._identities.holds_anything()
         except Disconnected as error:
-            _log.info("safety numbers are not known: %s", error)
+            _log.info("safety numbers are unknown: %s", error)
             return _AGAIN_SECONDS
         except Exception as error:  # noqa: BLE001  (a bug while watching must not end the watching)
-            _log.error("looking after safety numbers failed: %s", describe_error(error))
+            _log.error("checking safety numbers failed: %s", describe_error(error))
             return _AGAIN_SECONDS
         if self._identities.has_noticed:
             return _SOON_SECONDS

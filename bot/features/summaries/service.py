@@ -172,9 +172,9 @@ class Summaries:
                 failed += failed_attempts(error)
                 if isinstance(error, ContextTooLong):
                     continue
-                _log.warning("conversation %d was not summed up: %s", turn.conversation, type(error).__name__)
+                _log.warning("conversation %d was not summarized: %s", turn.conversation, type(error).__name__)
                 return None
-        _log.warning("conversation %d was not summed up: it is too long for the model", turn.conversation)
+        _log.warning("conversation %d was not summarized: it is too long for the model", turn.conversation)
         self._rest(turn.conversation)
         return None
 

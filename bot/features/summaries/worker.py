@@ -61,6 +61,6 @@ class SummaryWorker:
                 if await self._summaries.renew(turn):
                     self._counts.add("summaries")
             except Exception as error:  # noqa: BLE001  (a summary that fails does no harm)
-                _log.error("conversation %d was not summed up: %s", turn.conversation, describe_error(error))
+                _log.error("conversation %d was not summarized: %s", turn.conversation, describe_error(error))
             finally:
                 self._is_attending = False

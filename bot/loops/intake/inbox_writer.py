@@ -166,7 +166,7 @@ class InboxWriter:
         try:
             return self._is_for_us(entry.envelope, answers_always=answers_always)
         except Exception as error:  # noqa: BLE001  (the worker will report the failure; the others are confirmed)
-            _log.error("a message that was written down cannot be read: %s", describe_error(error))
+            _log.error("a stored message cannot be read: %s", describe_error(error))
             return False
 
     def _is_echo(self, repos: Repositories, arrival: Arrival, envelope: Envelope) -> bool:

@@ -201,7 +201,7 @@ class Intake:
             raise
         except Exception as error:  # noqa: BLE001  (a bug must cost neither the others nor the stream)
             if len(envelopes) == 1:
-                _log.error("an envelope was passed over, for it failed: %s", describe_error(error))
+                _log.error("an envelope failed and was skipped: %s", describe_error(error))
             return False
         return True
 
@@ -307,7 +307,7 @@ class Intake:
                 await self._take(waiting[0])
                 waiting.popleft()
         except StoreError as error:
-            _log.error("what somebody wrote before they were let in waits: it cannot be written down: %s", error)
+            _log.error("messages that somebody sent before being let in cannot be stored yet: %s", error)
         finally:
             for envelope in waiting:
                 room.hold(person, envelope, now)

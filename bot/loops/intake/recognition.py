@@ -76,8 +76,8 @@ class Recognition:
             await self._look_up_members()
         except (Disconnected, ConfigError) as error:
             if self._counts.add("members_unknown") < _MAX_LOOKS:
-                raise Disconnected(f"the members of the listed groups are not known: {error}") from error
-            _log.error("the members of the listed groups are not known (%s): for now they are strangers", error)
+                raise Disconnected(f"the members of the listed groups are unknown: {error}") from error
+            _log.error("the members of the listed groups are unknown (%s); for now they count as strangers", error)
 
     async def _look_up_members(self) -> None:
         groups = await self._transport.groups()

@@ -115,4 +115,4 @@ class Strangers:
         try:
             await self._transport.send(reply)
         except TransportError as error:
-            _log.info("a code for a stranger was not sent: %s", error)
+            _log.info("a stranger's code was not sent: %s", error)

@@ -136,14 +136,14 @@ class Delivery:
             except Undeliverable as error:
                 if error.reason != "refused":
                     raise
-                _log.warning("an edit was refused (%s); it is sent as a new message", error)
+                _log.warning("an edit was refused (%s); sending it as a new message", error)
         try:
             return await self._transport.send(outgoing), None
         except Undeliverable as error:
             plain = replace(_plain(outgoing), files=outgoing.files)
             if error.reason != "refused" or plain == outgoing:
                 raise
-            _log.warning("a message was refused (%s); it is sent without quote, mentions and styles", error)
+            _log.warning("a message was refused (%s); sending it without quote, mentions and styles", error)
             return await self._transport.send(plain), None
 
     async def _failed(self, item: OutboxItem, outgoing: Outgoing, error: TransportError) -> Outcome:

@@ -126,14 +126,14 @@ class Sender:
         def transact(repos: Repositories) -> tuple[int, int]:
             pulled = repos.outbox.pull_in(now=now, until=until, longest=longest)
             if pulled:
-                _log.warning("%d messages waited for a time that is too far ahead; they do not any more", pulled)
+                _log.warning("%d messages were waiting for a time too far in the future; they no longer wait", pulled)
             count = repos.outbox.doubt_all(now=now, grace=grace, status_grace=STATUS_GRACE)
             return count, repos.outbox.most_attempts()
 
         count, most_attempts = await self._store.transaction(transact)
         if count:
             self._counts.add("sends_unknown", count)
-            _log.warning("%d sends were interrupted; waiting for receipts that prove them", count)
+            _log.warning("%d sends were interrupted; waiting for receipts that prove they went out", count)
         if count and most_attempts > self._max_resends:
             _log.error(
                 "Aldis has died while it sent the same reply, %d times so far; people may have it as often, and it is "

@@ -108,7 +108,7 @@ class Outcomes:
     def split(self, item: OutboxItem, reply: Reply) -> Outcome:
         """Splits a text that cannot be sent as one message into several, in which people are named without mentions."""
         self._counts.add("texts_split")
-        _log.warning("reply %d cannot be sent as one message; it is split", item.id)
+        _log.warning("reply %d cannot be sent as one message; splitting it", item.id)
         now = self._clock.now()
 
         def record(repos: Repositories) -> None:
@@ -165,7 +165,7 @@ class Outcomes:
         seconds = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(item.attempts, 10), MAX_PAUSE_SECONDS)
         seconds *= random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
         seconds = min(max(seconds, error.retry_after_seconds or 0), MAX_WAIT_SECONDS)
-        _log.warning("reply %d was not sent (%s); next try in %.0f s", item.id, error, seconds)
+        _log.warning("reply %d was not sent (%s); retrying in %.0f s", item.id, error, seconds)
         pause = timedelta(seconds=seconds)
 
         def record(repos: Repositories) -> None:
@@ -231,7 +231,7 @@ class Outcomes:
 
     def settle_unnamed(self, item: OutboxItem, error: SentUnnamed) -> Outcome:
         """It went out: it is never sent again, whether or not a receipt tells its timestamp."""
-        _log.error("reply %d: %s; unless a receipt tells, it cannot be edited or removed", item.id, error)
+        _log.error("reply %d: %s; without a receipt it cannot be edited or removed", item.id, error)
         now = self._clock.now()
         return lambda repos: repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
 

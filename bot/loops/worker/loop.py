@@ -284,7 +284,7 @@ class Worker:
 
     async def _served(self, claim: Claim, opened: tuple[OpenedItem, ...]) -> None:
         if self._is_over(claim, _MAX_BURIALS) or len(opened) < len(claim.items):
-            _log.error("turn %d cannot be read and is given up", claim.turn)
+            _log.error("turn %d cannot be read and was given up", claim.turn)
             await self._turns.discard(claim)
             return
         authors = {one.envelope.author for one in opened}
@@ -349,7 +349,7 @@ class Worker:
         turn = replace(turn, talk=self._group_context.talk(turn.chat, at_least=said_before))
         if self._is_over(claim):
             self._counts.add("turns_buried")
-            _log.error("turn %d was tried %d times and is given up", claim.turn, claim.attempt - 1 + claim.deaths)
+            _log.error("turn %d failed %d times and was given up", claim.turn, claim.attempt - 1 + claim.deaths)
             await self._turns.bury(turn)
             return
         async with self._typing_indicator.show(turn.chat):
@@ -402,7 +402,7 @@ class Worker:
         try:
             await self._turns.charge_broken_off(turn, journal, is_forgotten=self.tasks.is_forgotten(turn.id))
         except StoreError as error:
-            _log.error("what turn %d has cost could not be written down: %s", turn.id, error)
+            _log.error("the cost of turn %d could not be recorded: %s", turn.id, error)
 
 
 def _asked_for(turn: Turn) -> Sequence[str]:

@@ -213,9 +213,9 @@ class OpenAI:
     def _keep(self, learned: Habits, refusal: Refusal) -> None:
         """Asks this way from now on, except if it concerns a single picture or contradicts a setting."""
         if learned.speaks_responses and not self._habits.speaks_responses:
-            _log.info("the model %s is asked by the Responses API from now on: its server wants that", self._model)
+            _log.info("using the Responses API for the model %s from now on: its server requires it", self._model)
         elif learned.tool_mode != self._habits.tool_mode:
-            _log.info("the model %s takes no tools: they are described in its prompt from now on", self._model)
+            _log.info("the model %s does not accept tools; describing them in its prompt from now on", self._model)
         is_of_one = learned.takes != self._habits.takes and media.is_about_this_one(refusal.words)
         takes = self._habits.takes if is_of_one else learned.takes
         self._habits = replace(learned, takes=takes | self._surely_takes)

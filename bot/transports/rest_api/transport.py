@@ -253,7 +253,7 @@ class RestApi(SignalBridge):
         try:
             await self._check_account()
         except Disconnected as error:
-            _log.warning("signal-cli-rest-api does not tell whether it has the account: %s", error)
+            _log.warning("signal-cli-rest-api does not say whether it has the account: %s", error)
         if self._notes_of is not None:
             await self._learn_own_device(self._ask(f"/v1/devices/{self._name}"))
 

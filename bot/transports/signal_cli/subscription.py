@@ -223,7 +223,7 @@ class Subscription:
                 conversation.release()
                 await conversation.unsubscribed.wait()
         except TimeoutError:
-            _log.warning("signal-cli did not unsubscribe Aldis in time; what it has in hand is lost")
+            _log.warning("signal-cli did not unsubscribe Aldis in time; the messages it was delivering are lost")
             conversation.end()
         finally:
             conversation.flows.set()

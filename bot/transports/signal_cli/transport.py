@@ -244,7 +244,7 @@ class SignalCli(SignalBridge):
         accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
         found = next((account for account in accounts if account.is_same(self._account)), None)
         if found is not None and found.id is not None and found.number != self._account.number:
-            _log.warning("the account has another phone number now, or none; it stays the same account")
+            _log.warning("the account has a different phone number now, or none; it is still the same account")
             self._account = self._account.with_number(found.number)
             self.number = self._reader.number = self._account.number
             self._stream.account = self._account.name

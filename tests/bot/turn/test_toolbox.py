@@ -392,5 +392,5 @@ async def test_a_misspelt_tool_of_a_server_has_all_of_its_tools_ask(
         ]
         assert asked == asking
     assert [record.message for record in caplog.records] == [
-        "TOOLS__APPROVE: the server crm has no tool crm_pots, so that each of its tools asks"
+        "TOOLS__APPROVE: the server crm has no tool crm_pots, so each of its tools asks first"
     ]

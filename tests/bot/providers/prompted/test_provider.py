@@ -69,7 +69,7 @@ async def test_a_server_that_refuses_tools_is_asked_in_words(
             assert calls(await _completed(asked, server, OSLO))[0].arguments == {"place": "Oslo"}
         assert ["tools" in seen.json() for seen in server.requests] == [True, False, False]
     assert [record.message for record in caplog.records] == [
-        "the model old-8b takes no tools: they are described in its prompt from now on"
+        "the model old-8b does not accept tools; describing them in its prompt from now on"
     ]
 
 
