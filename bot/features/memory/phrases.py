@@ -9,4 +9,8 @@ NOTHING_REMEMBERED = Sentence(
 )
 FACT_FROM = Sentence("FACT_FROM", "{number}. {fact} ({origin})")
 NO_SUCH_FACT = Sentence("NO_SUCH_FACT", "There's nothing with that number; `/memory` alone shows what I remember.")
-FACTS_FORGOTTEN = Sentence("FACTS_FORGOTTEN", "Deleted from what I remember: {count}")
+FACTS_FORGOTTEN = Sentence(
+    "FACTS_FORGOTTEN",
+    "I've forgotten that. What was said about it in this chat stays until you send `/forget`.",
+    "I've forgotten {count} things. What was said about them in this chat stays until you send `/forget`.",
+)

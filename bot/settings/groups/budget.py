@@ -15,9 +15,10 @@ class BudgetSettings(SettingsGroup):
     """Spending limits in US dollars, by the ledger's prices. Unset means no limit, 0 means nothing."""
 
     person_day_usd: Decimal | None = Field(default=None, ge=0)
-    """For one person per day. What several people ask in a group at once is then answered to each alone."""
+    """For one person per day. If this is set, questions that several people ask in a group at once are answered one by
+    one, so that nobody pays for somebody else's."""
     person_month_usd: Decimal | None = Field(default=None, ge=0)
-    """For one person per month; likewise."""
+    """For one person per month, with the same effect in groups."""
     group_day_usd: Decimal | None = Field(default=None, ge=0)
     """For one group per day."""
     group_month_usd: Decimal | None = Field(default=None, ge=0)

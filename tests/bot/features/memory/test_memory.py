@@ -92,13 +92,13 @@ async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: Set
         await learn(port, "second")
         await learn(port, "FIRST")
         assert await told(port, "/memory") == "1. first\n2. second"
-        assert await told(port, "/memory forget 1") == "Deleted from what I remember: 1"
+        assert await told(port, "/memory forget 1") == plain(phrases.FACTS_FORGOTTEN.text)
         assert await told(port, "/memory forget 1") == plain(phrases.NO_SUCH_FACT.text)
         port.thinker.script = [calls(("remember", {"action": "forget", "number": 2})), says("Gone.")]
         await told(port, "forget the second")
         assert await told(port, "/memory") == plain(phrases.NOTHING_REMEMBERED.text)
         await learn(port, "third")
-        assert await told(port, "/memory forget all") == "Deleted from what I remember: 1"
+        assert await told(port, "/memory forget all") == plain(phrases.FACTS_FORGOTTEN.text)
         assert await told(port, "/memory forget it") == plain(say(WRONG_FORM, form="/memory [forget N|forget all]"))
         await told(port, "well?")
         assert "asked to be remembered" not in seen(port)
