@@ -13,7 +13,7 @@ import io
 import logging
 import re
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -111,8 +111,7 @@ class LinkJob:
         """Stops showing codes."""
         if self._task is not None:
             self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.wait([self._task])
         self.state = LinkState()
 
     async def _run(self) -> None:

@@ -10,7 +10,6 @@ import asyncio
 import logging
 import sys
 from collections import deque
-from contextlib import suppress
 from typing import Literal
 
 from bot.logs import describe_error, one_line
@@ -47,8 +46,7 @@ class UpgradeCheck:
         """Ends it, with its process."""
         if self._task is not None:
             self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.wait([self._task])
 
     async def _run(self) -> None:
         status: int | None = None
