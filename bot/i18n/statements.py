@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Literal
 
 from bot.i18n.catalogues import Sentence, say
+from bot.i18n.language import speaking
 from bot.i18n.locale import day, join_list, number
 
 
@@ -57,6 +58,12 @@ def either(words: Iterable[Words]) -> WordList:
 def text_of(words: Words) -> str:
     """The words in the language that is spoken now."""
     return say(words) if isinstance(words, Sentence) else str(words)
+
+
+def english(words: Words) -> str:
+    """The words in English, whatever is spoken: for the log, and for programs."""
+    with speaking("en"):
+        return text_of(words)
 
 
 def _written(value: object) -> object:

@@ -24,7 +24,7 @@ from bot.clock import Clock
 from bot.doctor.findings import Finding, as_json, problem, wanting
 from bot.doctor.phrases import AREA_SETTINGS, FOUND_CORRECT_SETTINGS, FOUND_FORMER_SETTINGS
 from bot.doctor.running import RunningState
-from bot.i18n.statements import fill
+from bot.i18n.statements import Words, english, fill
 from bot.invocation import command_line
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
@@ -33,6 +33,14 @@ from bot.shutdown import Restarts
 from bot.turn.notices import Kind
 from bot.version import build
 from bot.web.listening import serving_on
+from bot.web.phrases import (
+    HEALTH_HELD,
+    HEALTH_NEW_NUMBER,
+    HEALTH_STORE_FAILS,
+    HEALTH_UNREMINDED,
+    HEALTH_UNSENT,
+    HEALTH_WAITS_LONG,
+)
 from store import Repositories, Store, StoreError, Waiting
 
 _log = logging.getLogger(__name__)
@@ -40,15 +48,11 @@ _log = logging.getLogger(__name__)
 _MAX_WAIT_SECONDS = 900.0
 """Longer than any turn with its retries can take: a message that waits longer will not be answered."""
 
-_TOO_LONG = "a message has been waiting for too long"
 STARTS = "Aldis is starting"
 STOPS = "Aldis is stopping"
 RESTARTS = "Aldis is restarting"
-_UNSENT = "an answer has been due to be sent for too long"
 _CORRECT = fill(FOUND_CORRECT_SETTINGS, command=command_line("restart"))
 _BUDGETS = "Which part of the budgets of everybody together is used up, where there is one."
-_UNREMINDED = "a reminder has been due for too long"
-
 
 _PRIVATE_NAMES = (".internal", ".local", ".localhost", ".home.arpa", ".lan")
 """Name endings that nobody can have in the public DNS. Source: RFC 6761, 6762 and 8375, ICANN's resolution of July 2024
@@ -97,17 +101,14 @@ class HealthPage:
         restart does not help against them; runs counts how often Aldis has started in this process, and refused says
         why the newest settings are not in use, mostly null. Without a store there are only the first two.
         """
-        problems = list(self._watchdog.problems())
-        try:
-            inbox, outbox = await self._backlogs()
-            problems += await self._overdue(inbox)
-            problems += await self._store.read(_held)
-            problems += (await self._store.tampering()).sentences
-        except StoreError as error:
-            return {"ok": False, "problems": [f"the store fails: {error}", *problems]}
+        problems, backlogs = await self._look()
+        told = [english(problem) for problem in problems]
+        if backlogs is None:
+            return {"ok": False, "problems": told}
+        inbox, outbox = backlogs
         return {
-            "ok": not problems,
-            "problems": problems,
+            "ok": not told,
+            "problems": told,
             "challenge": self._watchdog.challenge,
             "bridge": self._bridge(),
             "cells": None if (level := self._level()) is None else level.words,
@@ -125,9 +126,21 @@ class HealthPage:
         return None if self._restarts is None else self._restarts.refused
 
     async def running_state(self) -> RunningState:
-        """Returns what the doctor wants to know, with the findings as values."""
-        problems = (await self.state())["problems"]
+        """Returns what the doctor and the administration pages want to know, in values."""
+        problems, _ = await self._look()
         return RunningState(problems=problems, findings=self.findings, counts=self._counts.all())
+
+    async def _look(self) -> tuple[tuple[Words, ...], tuple[Waiting, Waiting] | None]:
+        """What is wrong, and what waits in inbox and outbox; None if the store fails."""
+        problems: tuple[Words, ...] = self._watchdog.problems()
+        try:
+            inbox, outbox = await self._backlogs()
+            overdue = await self._overdue(inbox)
+            held = await self._store.read(_held)
+            tampering = await self._store.tampering()
+        except StoreError as error:
+            return (fill(HEALTH_STORE_FAILS, error=str(error)), *problems), None
+        return (*problems, *overdue, *held, *tampering.sentences), (inbox, outbox)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -144,16 +157,16 @@ class HealthPage:
         warnings = [f"{concern.words}: {concern.advice}" for concern in watchdog.concerns]
         return {"name": watchdog.release.name, "age_days": watchdog.release_age_days, "warnings": warnings}
 
-    async def _overdue(self, inbox: Waiting) -> list[str]:
+    async def _overdue(self, inbox: Waiting) -> list[Words]:
         """What should have been done by now, a sentence each."""
         unsent_at, reminded_at = await self._store.read(
             lambda repos: (repos.outbox.next_due_at(), repos.reminders.next_due_at())
         )
         unreminded_seconds = 0.0 if reminded_at is None else (self._clock.settled_now() - reminded_at).total_seconds()
         waiting = {
-            _TOO_LONG: self._seconds_since(inbox.oldest_at),
-            _UNSENT: self._seconds_since(unsent_at),
-            _UNREMINDED: unreminded_seconds,
+            HEALTH_WAITS_LONG: self._seconds_since(inbox.oldest_at),
+            HEALTH_UNSENT: self._seconds_since(unsent_at),
+            HEALTH_UNREMINDED: unreminded_seconds,
         }
         return [told for told, seconds in waiting.items() if seconds > _MAX_WAIT_SECONDS]
 
@@ -262,17 +275,15 @@ class HealthPages:
         return web.Response(text=figures, headers={"Content-Type": CONTENT_TYPE})
 
 
-def _held(repos: Repositories) -> list[str]:
+def _held(repos: Repositories) -> list[Words]:
     """What waits for somebody to trust a new safety number: by label, because the page names nobody."""
     labels = [one.label for one in repos.people.new_identities()]
-    found = [
-        f"the safety number of {label} has changed: nothing of them is read and what is for them is held until the new "
-        f"one is trusted; ask them, then give /trust {label} in Signal, or: {command_line(f'trust {label}')}"
-        for label in labels
+    found: list[Words] = [
+        fill(HEALTH_NEW_NUMBER, label=label, command=command_line(f"trust {label}")) for label in labels
     ]
     held = len(repos.outbox.held_conversations())
     if held and not labels:
-        found.append(f"answers are held in {held} conversations, for safety numbers that the bridge has not told yet")
+        found.append(fill(HEALTH_HELD, count=held))
     return found
 
 

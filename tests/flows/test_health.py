@@ -72,9 +72,9 @@ async def test_well_while_the_stream_is_open_and_ill_while_it_is_not(tmp_path: P
             assert (well.status, json.loads(well.stdout)["ok"], well.stderr) == (0, True, "")
 
             await signal.stop()
-            assert (await page(port, until=503))["problems"] == [CLOSED]
+            assert (await page(port, until=503))["problems"] == [str(CLOSED)]
             ill = await asked(settings, tmp_path)
-            assert (ill.status, json.loads(ill.stdout)["problems"], ill.stderr) == (1, [CLOSED], "")
+            assert (ill.status, json.loads(ill.stdout)["problems"], ill.stderr) == (1, [str(CLOSED)], "")
             assert "aldis_stream_open 0.0\n" in await figures(port)
 
             await signal.start()
@@ -127,9 +127,9 @@ async def test_a_captcha_that_signal_wants_is_told_until_it_is_solved(tmp_path: 
             signal.plans.extend([limited] * MANY)
             await signal.deliver(message("hello"))
             state = await page(port, until=503)
-            while CLOSED in state["problems"] or state["challenge"] is None:
+            while str(CLOSED) in state["problems"] or state["challenge"] is None:
                 state = await page(port, until=503)
-            assert (state["problems"], state["challenge"]) == ([CAPTCHA], TOKEN)
+            assert (state["problems"], state["challenge"]) == ([str(CAPTCHA)], TOKEN)
             assert "aldis_captcha_wanted 1.0\n" in await figures(port)
             signal.plans.clear()
             await signal.sent_count(1)

@@ -28,8 +28,10 @@ from typing import Self
 from aiohttp import web
 
 from bot.errors import ConfigError
+from bot.i18n.statements import fill
 from bot.logs import RepeatedWarning
 from bot.transports.envelope.json import Json, as_object, object_in, text_in
+from bot.transports.phrases import HEARING_UNPOSTED
 
 _log = logging.getLogger(__name__)
 
@@ -55,10 +57,7 @@ class PostWaits:
 
 POST_WAITS = PostWaits()
 
-UNPOSTED = (
-    "messages come over the websocket, but nothing to the webhook: start signal-cli-rest-api with"
-    " RECEIVE_WEBHOOK_URL=http://aldis:SECRET@HOST:PORT/, the secret being SIGNAL__WEBHOOK_SECRET"
-)
+UNPOSTED = fill(HEARING_UNPOSTED, assignment="RECEIVE_WEBHOOK_URL=http://aldis:SECRET@HOST:PORT/")
 
 
 class Post:

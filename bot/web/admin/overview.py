@@ -46,7 +46,8 @@ class Overview:
         running = self._context.world.running
         if running is None:
             return "part_state", {"health": None, "findings": ()}
-        return "part_state", {"health": await running.health.state(), "findings": wanting(running.health.findings)}
+        health, state = await running.health.state(), await running.health.running_state()
+        return "part_state", {"health": health, "problems": state.problems, "findings": wanting(state.findings)}
 
     async def _suspects(self) -> tuple[tuple[Suspect, ...], bool]:
         """The people whose safety number is not trusted, and whether the bridge could not be asked."""

@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language, current_language
 from bot.i18n.locale import dollars, moment, number
+from bot.i18n.statements import text_of
 from bot.invocation import command_line
 from bot.web.admin import phrases
 from bot.web.admin.guard import SESSION
@@ -45,7 +46,7 @@ class PageTemplates:
             lstrip_blocks=True,
         )
         self._jinja.globals.update(t=words, static=self._static_path, languages=_NAMES, command=command_line)  # pyright: ignore[reportUnknownMemberType]
-        self._jinja.filters.update(time=self._time, usd=_usd, count=_count, number=number)  # pyright: ignore[reportUnknownMemberType]
+        self._jinja.filters.update(time=self._time, usd=_usd, count=_count, number=number, text=text_of)  # pyright: ignore[reportUnknownMemberType]
 
     def html(self, template: str, **values: object) -> str:
         """Returns a template, filled in."""

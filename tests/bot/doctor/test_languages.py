@@ -16,10 +16,17 @@ from bot.i18n.catalogues import Sentence
 from bot.i18n.language import LANGUAGES, Language, speaking
 from bot.i18n.statements import WordList, either, fill, text_of
 from bot.settings import load_settings
+from bot.transports import phrases as hearing
+from bot.web import phrases as health
 from tests.bot.doctor.practice import examined
 from tests.bot.i18n.sentences import ROOT
 
-SENTENCES = {name: one for name, one in vars(phrases).items() if isinstance(one, Sentence)}
+SENTENCES = {
+    name: one
+    for module in (phrases, hearing, health)
+    for name, one in vars(module).items()
+    if isinstance(one, Sentence)
+}
 MAKERS = frozenset({"ok", "hint", "warning", "problem", "tell"})
 
 

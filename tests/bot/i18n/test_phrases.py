@@ -11,8 +11,9 @@ SENTENCES = {
     name: value.text
     for name, value in ENGLISH.items()
     # Those with places to fill in, and parts of others, are for the functions beside them; those of pages for them, and
-    # what the doctor finds stands behind the area where it was found.
-    if not name.startswith(("_", "EVERY_", "DEED_", "PAGE_", "AREA_", "FOUND_")) and "{" not in value.text
+    # what the doctor and a running Aldis find stands behind the area where it was found.
+    if not name.startswith(("_", "EVERY_", "DEED_", "PAGE_", "AREA_", "FOUND_", "HEALTH_", "HEARING_"))
+    and "{" not in value.text
 }
 
 

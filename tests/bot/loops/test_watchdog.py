@@ -9,6 +9,8 @@ import pytest
 from bot.clock import SetClock
 from bot.errors import Disconnected, NotSent, SendUnknown, Undeliverable
 from bot.events import SentId
+from bot.i18n.language import speaking
+from bot.i18n.statements import FilledSentence
 from bot.loops.watchdog import (
     ANSWER_SECONDS,
     CAPTCHA,
@@ -25,10 +27,13 @@ from bot.loops.watchdog import (
 )
 from bot.metrics import Counts
 from bot.transports.bridge_versions import Release
+from bot.transports.rest_api.webhook import UNPOSTED
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.waiting import eventually
 
 HOUR = 3600.0
+
+Problems = tuple[FilledSentence, ...]
 
 
 @dataclass
@@ -45,7 +50,7 @@ class Watch:
             self.transport, self.counts, round_trip_seconds=self.round_trip_seconds, seconds=lambda: self.now
         )
 
-    async def look(self, *, after: float = 60) -> tuple[str, ...]:
+    async def look(self, *, after: float = 60) -> Problems:
         """Let so many seconds pass, in which the stream gives signs of life, and look."""
         self.now += after
         self.transport.heard_at = self.now
@@ -84,7 +89,7 @@ async def test_where_all_is_well_there_is_nothing_to_say(caplog: pytest.LogCaptu
         (-SILENCE_SECONDS - 1, False, (CLOSED,)),
     ],
 )
-def test_a_stream_without_a_sign_of_life(heard_at: float | None, is_open: bool, problems: tuple[str, ...]) -> None:
+def test_a_stream_without_a_sign_of_life(heard_at: float | None, is_open: bool, problems: Problems) -> None:
     """Open is not enough: keep-alives have to come. A stream that is known to be closed is told as such alone."""
     watch = Watch(transport=FakeTransport(is_open=is_open, heard_at=heard_at))
     assert watch.watchdog.problems() == problems
@@ -105,7 +110,7 @@ async def test_an_account_that_is_gone_or_unknown() -> None:
 @pytest.mark.parametrize(
     ("unreadable", "readable", "problems"), [(4, 0, ()), (5, 0, (UNREADABLE,)), (5, 5, ()), (50, 49, (UNREADABLE,))]
 )
-async def test_envelopes_that_cannot_be_read(unreadable: int, readable: int, problems: tuple[str, ...]) -> None:
+async def test_envelopes_that_cannot_be_read(unreadable: int, readable: int, problems: Problems) -> None:
     """A few are nothing, and so are many among more that can be read: receipts and typing count as well."""
     watch = Watch()
     watch.came(unreadable, "undecryptable")
@@ -128,8 +133,8 @@ async def test_only_the_last_hour_counts() -> None:
 async def test_what_keeps_the_transport_from_hearing_everything_is_a_problem() -> None:
     """In its own words, as long as it lasts."""
     watch = Watch()
-    watch.transport.problem = "the bridge posts nothing"
-    assert await watch.look() == ("the bridge posts nothing",)
+    watch.transport.problem = UNPOSTED
+    assert await watch.look() == (UNPOSTED,)
     watch.transport.problem = None
     assert await watch.look() == ()
 
@@ -165,6 +170,17 @@ async def test_a_bridge_that_answers_while_no_stream_is_open_is_told(
     assert len(told) == answers
 
 
+async def test_the_log_is_english_whatever_is_spoken(caplog: pytest.LogCaptureFixture) -> None:
+    """What is looked up and watched for there has one wording."""
+    watch = Watch(transport=FakeTransport(is_open=False))
+    with caplog.at_level("INFO"), speaking("de"):
+        await watch.look()
+        watch.transport.is_open = True
+        await watch.look()
+        said = [record.getMessage() for record in caplog.records]
+    assert said == ["the stream of messages is not open", "over: the stream of messages is not open"]
+
+
 async def test_a_captcha_that_is_wanted_is_a_problem() -> None:
     """The sentence says what to do; the token stands beside it, not in it, for the sentence is logged."""
     watch = Watch()
@@ -185,8 +201,8 @@ async def test_a_problem_is_logged_when_it_begins_and_when_it_ends(caplog: pytes
     watch.transport.linked = True
     await watch.look()
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
-        ("WARNING", UNLINKED),
-        ("WARNING", CAPTCHA),
+        ("WARNING", str(UNLINKED)),
+        ("WARNING", str(CAPTCHA)),
         ("INFO", f"over: {UNLINKED}"),
     ]
     assert "token-of" not in caplog.text
@@ -281,7 +297,7 @@ async def test_it_looks_again_and_again_whatever_happens(caplog: pytest.LogCaptu
     running = asyncio.create_task(watchdog.run())
     await eventually(lambda: "the watchdog failed: RuntimeError" in caplog.text)
     transport.linked = False
-    await eventually(lambda: UNLINKED in caplog.text)
+    await eventually(lambda: str(UNLINKED) in caplog.text)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

@@ -15,6 +15,8 @@ from bot import events
 from bot.clock import SetClock
 from bot.doctor.findings import problem
 from bot.errors import ConfigError
+from bot.i18n.language import speaking
+from bot.i18n.statements import text_of
 from bot.invocation import command_line
 from bot.loops.watchdog import CAPTCHA, CLOSED, Watchdog
 from bot.media.confinement import Level
@@ -126,14 +128,25 @@ async def test_what_the_page_says_of_messages_that_wait(store: Store, clock: Set
         await arrive(store)
         clock.move(900)
         status, state = await state_of(http)
-        assert state["problems"] == [CLOSED]
+        assert state["problems"] == [str(CLOSED)]
         clock.move(1)
         status, state = await state_of(http)
-        assert (status, state["ok"], state["problems"]) == (503, False, [CLOSED, TOO_LONG])
+        assert (status, state["ok"], state["problems"]) == (503, False, [str(CLOSED), TOO_LONG])
         assert (state["inbox"], state["outbox"]) == ({"open": 1, "dead": 0}, {"open": 0, "dead": 0})
         assert state["counts"] == {"strangers": 1}
         assert "sesame" not in str(state)
         assert "alice" not in str(state)
+
+
+async def test_problems_are_english_for_programs_and_values_for_people(store: Store, clock: SetClock) -> None:
+    """Whatever is spoken where the page is asked for: what is watched for there has one wording."""
+    page = page_of(store, clock, Counts())
+    await arrive(store)
+    clock.move(901)
+    with speaking("de"):
+        assert (await page.state())["problems"] == ["the stream of messages is not open", TOO_LONG]
+        told = [text_of(problem) for problem in (await page.running_state()).problems]
+    assert told == ["der Nachrichtenstrom ist nicht offen", "eine Nachricht wartet schon zu lange"]
 
 
 async def test_a_store_that_fails_is_a_problem(path: Path, clock: SetClock) -> None:
@@ -142,7 +155,7 @@ async def test_a_store_that_fails_is_a_problem(path: Path, clock: SetClock) -> N
         page = page_of(store, clock, Counts())
     async with asking(page) as http:
         status, state = await state_of(http)
-    assert (status, state) == (503, {"ok": False, "problems": ["the store fails: the store is closed", CLOSED]})
+    assert (status, state) == (503, {"ok": False, "problems": ["the store fails: the store is closed", str(CLOSED)]})
 
 
 async def test_a_database_that_somebody_has_changed_is_a_problem(path: Path, clock: SetClock) -> None:
@@ -162,7 +175,7 @@ async def test_what_the_lookout_sees_stands_on_the_page(store: Store, clock: Set
     transport = FakeTransport(is_open=True, challenge="token-of-the-captcha")
     async with asking(page_of(store, clock, Counts(), transport)) as http:
         status, state = await state_of(http)
-        assert (status, state["problems"], state["challenge"]) == (503, [CAPTCHA], "token-of-the-captcha")
+        assert (status, state["problems"], state["challenge"]) == (503, [str(CAPTCHA)], "token-of-the-captcha")
         transport.challenge = None
         status, state = await state_of(http)
         assert (status, state["problems"], state["challenge"]) == (200, [], None)

@@ -14,9 +14,11 @@ from bot.doctor.phrases import AREA_DISK, FOUND_DISK_FREE, FOUND_DISK_FULL
 from bot.errors import ConfigError
 from bot.i18n.language import speaking
 from bot.i18n.statements import fill
+from bot.loops.watchdog import CLOSED
 from bot.settings.file import SettingsFile
 from bot.web.admin.pages import PageTemplates, words
 from bot.web.admin.plots import by_day, largest
+from bot.web.phrases import HEALTH_UNSENT
 from tests.bot.loops.fake_transport import envelope
 from tests.bot.web.admin.browsers import settings_of, visited
 from tests.servers.model_hosts import ModelHost, Software
@@ -85,9 +87,11 @@ def test_what_a_running_aldis_found_is_in_the_language_of_the_page() -> None:
     """On the first page, where it is looked at each second."""
     found = (problem(AREA_DISK, fill(FOUND_DISK_FREE, free=Decimal(12)), FOUND_DISK_FULL),)
     with speaking("de"):
-        part = PageTemplates().html("part_state", health={"ok": True, "problems": []}, findings=found)
+        part = PageTemplates().html("part_state", health={}, problems=(CLOSED, HEALTH_UNSENT), findings=found)
     assert "<strong>Festplatte: 12 MB sind frei, wo der Speicher liegt</strong>" in part
     assert "schaff Platz" in part
+    assert '<li class="problem">der Nachrichtenstrom ist nicht offen</li>' in part
+    assert '<li class="problem">eine Antwort hätte längst gesendet sein sollen</li>' in part
     assert 'lang="en"' not in part
 
 

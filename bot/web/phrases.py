@@ -1,0 +1,18 @@
+"""What is wrong with a running Aldis: sentences for the operator, in English on the page for programs."""
+
+from bot.i18n.catalogues import Sentence
+
+HEALTH_STORE_FAILS = Sentence("HEALTH_STORE_FAILS", "the store fails: {error}")
+HEALTH_WAITS_LONG = Sentence("HEALTH_WAITS_LONG", "a message has been waiting for too long")
+HEALTH_UNSENT = Sentence("HEALTH_UNSENT", "an answer has been due to be sent for too long")
+HEALTH_UNREMINDED = Sentence("HEALTH_UNREMINDED", "a reminder has been due for too long")
+HEALTH_NEW_NUMBER = Sentence(
+    "HEALTH_NEW_NUMBER",
+    "the safety number of {label} has changed: nothing of them is read and what is for them is held until the new one "
+    "is trusted; ask them, then give /trust {label} in Signal, or: {command}",
+)
+HEALTH_HELD = Sentence(
+    "HEALTH_HELD",
+    "answers are held in {count} conversations, for safety numbers that the bridge has not told yet",
+    "answers are held in {count} conversations, for safety numbers that the bridge has not told yet",
+)
