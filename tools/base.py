@@ -242,6 +242,8 @@ class ToolContext:
     """The present instant, aware, in UTC."""
     timezone: str
     """The IANA time zone of the people who ask."""
+    language: str = "en"
+    """The ISO code of the language in which they are answered, for what they see of a tool itself, such as a chart."""
     person: str = ""
     """Who asks, as an opaque name for ports."""
     chat: str = ""

@@ -1,8 +1,9 @@
 """Draws charts: curves or bars over common steps in panels one above the other, and points in a square.
 
 Charts are drawn at double size and scaled down, because Pillow does not smooth lines. Pillow's own font has only ASCII
-and the degree sign; other letters lose their accents or are left out. If there is nothing to draw, or the machine
-cannot draw, the bytes are empty and the caller has to use words.
+and a few signs, so accents are drawn over its letters, and what cannot be drawn this way is left out
+(`tools.lettering`). If there is nothing to draw, or the machine cannot draw, the bytes are empty and the caller has to
+use words.
 
 Source: Pillow 13.0.0, `ImageFont.load_default` and `ImageDraw`, 2026-11-22. A chart takes 0.1 seconds and 60 KB.
 """
@@ -13,10 +14,11 @@ import io
 import itertools
 import logging
 import math
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+from tools.lettering import Letter, drawable, letters
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +38,10 @@ _SQUARE = 520
 _INSET = 26
 """The margin between the frame of the square and 0 or 100 %, so that dots there fit inside with their numbers."""
 _DOT_RADIUS = 7.0
+_PAD = 4
+"""Free pixels at both ends of written words, for strokes that stand out."""
+_MARK_GAP, _MARK_STACK, _MARK_WIDTH, _MARK_ROOM = 0.07, 0.18, 0.075, 0.4
+"""Of accents, in heights of the font: from the letter, from one to the next, of their lines, and in all."""
 _HIGH_PERCENT = 97
 """From this height on, a dot has its number below it."""
 
@@ -67,13 +73,18 @@ class Point:
 
 
 def line_chart(
-    title: str, labels: Mapping[int, str], panels: Sequence[Panel], *, mark: tuple[float, str] | None = None
+    title: str,
+    labels: Mapping[int, str],
+    panels: Sequence[Panel],
+    *,
+    mark: tuple[float, str] | None = None,
+    decimal_point: str = ".",
 ) -> bytes:
     """Draws a PNG with a curve or bars in each panel; equal input gives equal pictures.
 
     `labels` are written below the steps with those numbers, as far as they fit. `mark` is a position between the first
-    and last step, with a word: a line through all panels. Panels without values are left out. If none is left, or the
-    machine cannot draw, the bytes are empty.
+    and last step, with a word: a line through all panels. The axes have `decimal_point`. Panels without values are left
+    out. If none is left, or the machine cannot draw, the bytes are empty.
     """
     shown = [panel for panel in panels if any(value is not None for value in panel.values)]
     if not shown:
@@ -87,7 +98,7 @@ def line_chart(
         for number, panel in enumerate(shown):
             plot = _plot(panel, top=_HEAD_HEIGHT + number * _PANEL_HEIGHT, is_apart=is_apart)
             colour = _CURVES[number % len(_CURVES)]
-            _draw_frame(drawing, plot, panel.name, labels, colour)
+            _draw_frame(drawing, plot, panel.name, labels, colour, decimal_point)
             if panel.bars:  # bars would hide the mark, while the word of the mark would hide a curve
                 _draw_bars(drawing, plot, panel.values, colour)
             if mark is not None:
@@ -98,9 +109,9 @@ def line_chart(
     return _picture(_WIDTH, _HEAD_HEIGHT + _PANEL_HEIGHT * len(shown), draw)
 
 
-def bar_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel]) -> bytes:
+def bar_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel], *, decimal_point: str = ".") -> bytes:
     """Like `line_chart`, with bars that start at zero."""
-    return line_chart(title, labels, [replace(panel, bars=True) for panel in panels])
+    return line_chart(title, labels, [replace(panel, bars=True) for panel in panels], decimal_point=decimal_point)
 
 
 def point_chart(title: str, points: Sequence[Point], *, across: str, up: str, is_joined: bool) -> bytes:
@@ -142,18 +153,23 @@ class _Drawing:
         self._canvas.rectangle(sides, fill=colour)
 
     def words(self, x: float, y: float, words: str, size: int, *, anchor: str, colour: str = _INK) -> None:
-        """Text at a point given by `anchor`: `l`, `m`, `r` across and `t`, `m`, `b` down, as in Pillow."""
-        self._canvas.text((x * _LARGER, y * _LARGER), words, fill=colour, font=_font(size), anchor=anchor)
+        """Text whose left end, middle or right end (`l`, `m`, `r`) and half height are at a point."""
+        mask = _written(words, size)
+        self._canvas.bitmap(_corner(mask, x, y, anchor), mask, fill=colour)
 
     def note(self, x: float, y: float, words: str, *, anchor: str) -> None:
         """Small text on a background of its own, so that no line crosses it."""
-        at = (x * _LARGER, y * _LARGER)
-        left, top, right, bottom = self._canvas.textbbox(at, words, font=_font(_LABEL_SIZE), anchor=anchor)
-        self._canvas.rectangle((left - _LARGER, top - _LARGER, right + _LARGER, bottom + _LARGER), fill=_PAPER)
-        self._canvas.text(at, words, fill=_INK, font=_font(_LABEL_SIZE), anchor=anchor)
+        mask = _written(words, _LABEL_SIZE)
+        across, down = _corner(mask, x, y, anchor)
+        if box := mask.getbbox():
+            left, top, right, bottom = box
+            edge = 2 * _LARGER
+            sides = (across + left - edge, down + top - edge, across + right + edge, down + bottom + edge)
+            self._canvas.rectangle(sides, fill=_PAPER)
+        self._canvas.bitmap((across, down), mask, fill=_INK)
 
     def label_width(self, words: str) -> float:
-        return self._canvas.textlength(words, font=_font(_LABEL_SIZE)) / _LARGER
+        return (_written(words, _LABEL_SIZE).width - 2 * _PAD) / _LARGER
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -190,14 +206,17 @@ def _plot(panel: Panel, *, top: float, is_apart: bool) -> _Plot:
 
 
 def _draw_title(drawing: _Drawing, title: str) -> None:
-    drawing.words(_LEFT, _HEAD_HEIGHT // 2, _drawable(title)[:_MAX_TITLE_CHARS], _TITLE_SIZE, anchor="lm")
+    drawing.words(_LEFT, _HEAD_HEIGHT // 2, drawable(title)[:_MAX_TITLE_CHARS], _TITLE_SIZE, anchor="l")
 
 
-def _draw_frame(drawing: _Drawing, plot: _Plot, name: str, labels: Mapping[int, str], colour: str) -> None:
-    drawing.words(_LEFT, plot.top - _TOP / 2, _drawable(name), _NAME_SIZE, anchor="lm", colour=colour)
+def _draw_frame(
+    drawing: _Drawing, plot: _Plot, name: str, labels: Mapping[int, str], colour: str, decimal_point: str
+) -> None:
+    drawing.words(_LEFT, plot.top - _TOP / 2, drawable(name), _NAME_SIZE, anchor="l", colour=colour)
     for tick in plot.ticks:
         drawing.line([(_LEFT, plot.y(tick)), (_WIDTH - _RIGHT, plot.y(tick))], _GRID)
-        drawing.words(_LEFT - 10, plot.y(tick), f"{round(tick, 6):g}", _LABEL_SIZE, anchor="rm", colour=_PALE_INK)
+        value = f"{round(tick, 6):g}".replace(".", decimal_point)
+        drawing.words(_LEFT - 10, plot.y(tick), value, _LABEL_SIZE, anchor="r", colour=_PALE_INK)
     _draw_labels(drawing, plot, labels)
 
 
@@ -223,21 +242,21 @@ def _draw_bars(drawing: _Drawing, plot: _Plot, values: Sequence[float | None], c
 
 def _draw_mark(drawing: _Drawing, plot: _Plot, step: float, word: str) -> None:
     """Draws a line from top to bottom of a panel, with its word beside it inside the picture."""
-    x, words = plot.x(step), _drawable(word)
+    x, words = plot.x(step), drawable(word)
     drawing.line([(x, plot.top), (x, plot.bottom)], _INK, width=1.5)
     is_right = x + drawing.label_width(words) + _LABEL_GAP < _WIDTH - _RIGHT
-    drawing.note(x + (6 if is_right else -6), plot.top + _LABEL_SIZE, words, anchor="lm" if is_right else "rm")
+    drawing.note(x + (6 if is_right else -6), plot.top + _LABEL_SIZE, words, anchor="l" if is_right else "r")
 
 
 def _draw_labels(drawing: _Drawing, plot: _Plot, labels: Mapping[int, str]) -> None:
     """Draws the labels that fit beside each other and inside the picture, each with a line upwards."""
     taken = 0.0
     for step, label in sorted(labels.items()):
-        x, words = plot.x(step), _drawable(label)
+        x, words = plot.x(step), drawable(label)
         half = drawing.label_width(words) / 2
         drawing.line([(x, plot.top), (x, plot.bottom)], _GRID)
         if x - half >= taken and x + half <= _WIDTH:
-            drawing.words(x, plot.bottom + _BOTTOM / 2, words, _LABEL_SIZE, anchor="mm", colour=_PALE_INK)
+            drawing.words(x, plot.bottom + _BOTTOM / 2, words, _LABEL_SIZE, anchor="m", colour=_PALE_INK)
             taken = x + half + _LABEL_GAP
 
 
@@ -245,14 +264,14 @@ def _draw_square(drawing: _Drawing, across: str, up: str) -> None:
     """Draws the square with its grid, its diagonal and the names of its sides."""
     top, left = _HEAD_HEIGHT + _TOP, _LEFT
     right, bottom = left + _SQUARE, top + _SQUARE
-    drawing.words(left, top - _TOP / 2, _drawable(up), _NAME_SIZE, anchor="lm", colour=_PALE_INK)
-    drawing.words(right, bottom + 1.5 * _BOTTOM, _drawable(across), _NAME_SIZE, anchor="rm", colour=_PALE_INK)
+    drawing.words(left, top - _TOP / 2, drawable(up), _NAME_SIZE, anchor="l", colour=_PALE_INK)
+    drawing.words(right, bottom + 1.5 * _BOTTOM, drawable(across), _NAME_SIZE, anchor="r", colour=_PALE_INK)
     for percent in range(0, 101, 20):
         (x, _), (_, y) = _place(percent, 0), _place(0, percent)
         drawing.line([(x, top), (x, bottom)], _GRID)
         drawing.line([(left, y), (right, y)], _GRID)
-        drawing.words(x, bottom + _BOTTOM / 2, str(percent), _LABEL_SIZE, anchor="mm", colour=_PALE_INK)
-        drawing.words(left - 10, y, str(percent), _LABEL_SIZE, anchor="rm", colour=_PALE_INK)
+        drawing.words(x, bottom + _BOTTOM / 2, str(percent), _LABEL_SIZE, anchor="m", colour=_PALE_INK)
+        drawing.words(left - 10, y, str(percent), _LABEL_SIZE, anchor="r", colour=_PALE_INK)
     drawing.line([_place(0, 0), _place(100, 100)], _PALE_INK, width=2)
     drawing.line([(left, top), (right, top), (right, bottom), (left, bottom), (left, top)], _PALE_INK)
 
@@ -267,7 +286,7 @@ def _draw_points(drawing: _Drawing, points: Sequence[Point], *, is_joined: bool)
         drawing.dot(x, y, _CURVES[1], _DOT_RADIUS)
         # Away from the diagonal, on the side with more space.
         is_above = point.up >= point.across and point.up < _HIGH_PERCENT
-        drawing.note(x, y + (-1 if is_above else 1) * 2.2 * _DOT_RADIUS, str(point.count), anchor="mm")
+        drawing.note(x, y + (-1 if is_above else 1) * 2.2 * _DOT_RADIUS, str(point.count), anchor="m")
 
 
 def _place(across: float, up: float) -> tuple[float, float]:
@@ -288,10 +307,58 @@ def _ticks(panel: Panel) -> Sequence[float]:
     return [number * step for number in range(first, max(last, first + 1) + 1)]
 
 
-def _drawable(words: str) -> str:
-    """Returns the words in the letters that the font has."""
-    plain = "".join(mark for mark in unicodedata.normalize("NFD", words) if not unicodedata.combining(mark))
-    return " ".join("".join(mark for mark in plain if mark == "°" or " " <= mark <= "~").split())
+def _corner(mask: Any, x: float, y: float, anchor: str) -> tuple[int, int]:
+    """Returns the upper left corner of written words, in pixels of the larger picture."""
+    share = {"l": 0.0, "m": 0.5, "r": 1.0}[anchor]
+    return round(x * _LARGER - _PAD - share * (mask.width - 2 * _PAD)), round(y * _LARGER - mask.height / 2)
+
+
+def _written(words: str, size: int) -> Any:
+    """Returns a picture of drawable words: white on black, with as much room above as below."""
+    font, em, written = _font(size), size * _LARGER, letters(words)
+    bare = "".join(letter.base for letter in written)
+    ascent, descent = font.getmetrics()
+    room = round(_MARK_ROOM * em)
+    baseline = room + ascent
+    mask = _pillow("Image").new("L", (math.ceil(font.getlength(bare)) + 2 * _PAD, ascent + descent + 2 * room))
+    pen = _pillow("ImageDraw").Draw(mask)
+    pen.text((_PAD, baseline), bare, fill=255, font=font, anchor="ls")
+    for number, letter in enumerate(written):
+        if letter.marks:
+            _draw_marks(pen, letter, font, right=_PAD + font.getlength(bare[: number + 1]), baseline=baseline, em=em)
+    return mask
+
+
+def _draw_marks(pen: Any, letter: Letter, font: Any, *, right: float, baseline: int, em: int) -> None:
+    """Draws the marks of a letter that stands there."""
+    width = font.getlength(letter.base)
+    left, middle = right - width, right - width / 2
+    _, top, _, bottom = (baseline + side for side in font.getbbox(letter.base, anchor="ls"))
+    if letter.base in "ij" and letter.has_mark_above:  # in place of its dot
+        dot_top, top = top, baseline + font.getbbox("x", anchor="ls")[1]
+        pen.rectangle((left, dot_top, right, top - em // 24), fill=0)
+    above = 0
+    for side, lines in letter.marks:
+        for line in lines:
+            match side:
+                case "above":
+                    up = top - (_MARK_GAP + above * _MARK_STACK) * em
+                    points = [(middle + x * em, up + y * em) for x, y in line]
+                case "below":
+                    points = [(middle + x * em, bottom + y * em) for x, y in line]
+                case "across":
+                    points = [(left + x * width, top + y * (bottom - top)) for x, y in line]
+            _draw_stroke(pen, points, _MARK_WIDTH * em)
+        above += side == "above"
+
+
+def _draw_stroke(pen: Any, points: Sequence[tuple[float, float]], width: float) -> None:
+    """Draws a line with round ends; of a single point, a dot that is a little thicker."""
+    if len(points) > 1:
+        pen.line(points, fill=255, width=round(width), joint="curve")
+    radius = width / 2 if len(points) > 1 else 0.7 * width
+    for x, y in (points[0], points[-1]):
+        pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=255)
 
 
 def _picture(width: int, height: int, draw: Callable[[_Drawing], None]) -> bytes:

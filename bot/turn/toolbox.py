@@ -18,6 +18,7 @@ from decimal import Decimal
 
 from bot.clock import Clock
 from bot.events import PersonId
+from bot.i18n.language import current_language
 from bot.labels import UNKNOWN, Labels, Source, dump_labels
 from bot.logs import describe_error
 from bot.messages import CallId, ToolAnswer, ToolCall
@@ -328,6 +329,7 @@ class Toolbox:
             context = ToolContext(
                 now=self._clock.wall(),
                 timezone=timezone or self._timezone,
+                language=current_language(),
                 person=person,
                 chat=chat,
                 turn=turn,

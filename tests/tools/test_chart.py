@@ -1,8 +1,10 @@
 """Charts: read back as pictures, pixel by pixel."""
 
 import asyncio
+import functools
 import io
 import sys
+import unicodedata
 from collections.abc import Sequence
 from operator import sub
 from pathlib import Path
@@ -77,9 +79,64 @@ def test_bounds_that_are_given_are_shown() -> None:
 
 
 def test_letters_that_the_font_lacks_leave_no_boxes() -> None:
-    """They are written without accents or not at all: the same picture as of the bare words."""
+    """They are left out: the same picture as of the words without them."""
     panels = [Panel(name="A", values=[1, 2])]
-    assert line_chart("Köln 東京\N{ZERO WIDTH SPACE} ok", LABELS, panels) == line_chart("Koln ok", LABELS, panels)
+    assert line_chart("Köln 東京\N{ZERO WIDTH SPACE} ok", LABELS, panels) == line_chart("Köln ok", LABELS, panels)
+
+
+INK = (31, 36, 48)
+
+
+@functools.cache
+def head_of(title: str) -> Image.Image:
+    return drawn([Panel(name="A", values=[1, 2])], title).convert("L").crop((0, 0, 120, 60))
+
+
+def rows_of(title: str) -> list[int]:
+    """How many dark pixels each row of a title has."""
+    pixels = head_of(title).tobytes()
+    return [sum(pixel < 150 for pixel in pixels[start : start + 120]) for start in range(0, len(pixels), 120)]
+
+
+def top_of(title: str) -> int:
+    """The first row with ink."""
+    return next(row for row, ink in enumerate(rows_of(title)) if ink)
+
+
+@pytest.mark.parametrize("accented", "éèêñüåãőčéÉÈÊÑÜÅÃŐČ")
+def test_an_accent_stands_above_its_letter(accented: str) -> None:
+    """In rows above the bare letter, which is drawn as it is without; inside the picture above capitals too."""
+    bare = unicodedata.normalize("NFD", accented)[0]
+    letter = top_of(bare)
+    assert 2 < top_of(accented) < letter
+    assert rows_of(accented)[letter + 2 :] == rows_of(bare)[letter + 2 :]
+
+
+def test_marks_below_and_across_are_drawn() -> None:
+    """A cedilla hangs from its letter; a stroke adds ink to it."""
+    for accented, bare in (("Ç", "C"), ("ş", "s"), ("ą", "a")):
+        below = [row for row, ink in enumerate(rows_of(bare)) if ink][-1] + 1
+        assert sum(rows_of(accented)[below:]) > 3 > sum(rows_of(bare)[below:]) == 0, accented
+    for crossed, bare in (("Ł", "L"), ("ø", "o"), ("đ", "d")):
+        assert sum(rows_of(crossed)) > sum(rows_of(bare)), crossed
+
+
+def test_an_i_has_its_accent_in_place_of_its_dot() -> None:
+    """Between the dots of a diaeresis nothing is left of it, and its stem stays."""
+    stem = top_of("x") + 3
+    between = (66, 0, 68, stem - 5)
+    dotted, dotless = (min(head_of(sign).crop(between).tobytes()) for sign in "iï")
+    assert dotted < 150 < dotless
+    assert rows_of("ï")[stem:] == rows_of("i")[stem:]
+
+
+def test_axes_have_the_decimal_point_of_the_language() -> None:
+    """Only in their numbers."""
+    panels = [Panel(name="A", values=[0, 1])]
+    point, comma = (opened(line_chart("T", LABELS, panels, decimal_point=sign)) for sign in ".,")
+    axis, rest = (0, 90, 62, 300), (62, 0, 900, 316)
+    assert point.crop(axis).tobytes() != comma.crop(axis).tobytes()
+    assert point.crop(rest).tobytes() == comma.crop(rest).tobytes()
 
 
 @settings(max_examples=15)
@@ -126,12 +183,11 @@ def test_a_mark_goes_through_every_panel(step: float, x: int) -> None:
     """At its place among the steps, with its word inside the picture."""
     panels = [Panel(name="A", values=[0, 1, 0]), Panel(name="B", values=[1, 1, 1], bars=True)]
     marked, plain = (opened(line_chart("T", {}, panels, mark=mark)) for mark in ((step, "now"), None))
-    ink = (31, 36, 48)
     for top in (100, 360):
         column = (x - 2, top, x + 3, top + 180)
-        assert marks(marked, ink, column) > 100 > marks(plain, ink, column)
+        assert marks(marked, INK, column) > 100 > marks(plain, INK, column)
         beside = (min(x, 800), top, min(x, 800) + 60, top + 40) if x < 800 else (820, top, 870, top + 40)
-        assert marks(marked, ink, beside) > marks(plain, ink, beside)
+        assert marks(marked, INK, beside) > marks(plain, INK, beside)
 
 
 FRAME = (64, 100, 584, 620)

@@ -4,6 +4,7 @@ how it turned out, and how well calibrated they are.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -26,12 +27,51 @@ _ENOUGH = 10
 _Domain = Annotated[str, StringConstraints(pattern=r"^\w[\w-]*$", max_length=30)]
 """The length is not part of the pattern: a repeated letter of any language takes 0.8 MB in each model."""
 _ACROSS, _UP = "Predicted (%)", "Came true (%)"
-_COUNTED = f"{_UP}; at each dot the number of cases"
 _MIN_JOINED = 10
 """With fewer cases, a line would suggest a trend that does not exist."""
 _BAR_CHARS = 20
 _DEEDS = ("predict", "forecast", "vorhersag", "prognos", "predi", "prevo", "pronosti", "apuest")
 """How people speak about predictions, in all languages."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlotWords:
+    """The words of a calibration plot in one language."""
+
+    one: str
+    """The title for a single prediction."""
+    many: str
+    """The title for any other number; has a place for the `count`."""
+    across: str
+    up: str
+
+
+PLOT_WORDS: Mapping[str, PlotWords] = {
+    "en": PlotWords(
+        one="Calibration of 1 prediction",
+        many="Calibration of {count} predictions",
+        across=_ACROSS,
+        up=f"{_UP}; at each dot the number of cases",
+    ),
+    "de": PlotWords(
+        one="Kalibrierung von 1 Vorhersage",
+        many="Kalibrierung von {count} Vorhersagen",
+        across="Vorhergesagt (%)",
+        up="Eingetroffen (%); an jedem Punkt die Zahl der Fälle",
+    ),
+    "fr": PlotWords(
+        one="Calibration de 1 prévision",
+        many="Calibration de {count} prévisions",
+        across="Prévu (%)",
+        up="Réalisé (%) ; à chaque point, le nombre de cas",
+    ),
+    "es": PlotWords(
+        one="Calibración de 1 predicción",
+        many="Calibración de {count} predicciones",
+        across="Predicho (%)",
+        up="Cumplido (%); en cada punto, el número de casos",
+    ),
+}
 
 
 class PredictArguments(Arguments):
@@ -232,7 +272,7 @@ class CalibrationStats(_PredictionTool):
             origins = tuple(one.origin for one in every)
         if not arguments.chart or not settled:
             return Result(data=data, origins=origins)
-        picture = await asyncio.to_thread(_plot, settled)
+        picture = await asyncio.to_thread(_plot, settled, context.language)
         if not picture:
             return Result(data={**data, "plot": _plot_in_letters(settled)}, origins=origins)
         file = ResultFile(name="calibration.png", content_type=PNG, data=picture)
@@ -324,15 +364,14 @@ def _row(found: Score) -> Mapping[str, Any]:
     }
 
 
-def _plot(settled: Sequence[SettledPrediction]) -> bytes:
+def _plot(settled: Sequence[SettledPrediction], language: str) -> bytes:
+    """Returns the plot with the words of a language, in English for one without."""
+    words = PLOT_WORDS.get(language, PLOT_WORDS["en"])
     points = [
         Point(across=100 * one.score.said, up=100 * one.score.came_true, count=one.score.count) for one in bins(settled)
     ]
-    noun = "prediction" if len(settled) == 1 else "predictions"
-    is_joined = len(settled) >= _MIN_JOINED
-    return point_chart(
-        f"Calibration of {len(settled)} {noun}", points, across=_ACROSS, up=_COUNTED, is_joined=is_joined
-    )
+    title = (words.one if len(settled) == 1 else words.many).format(count=len(settled))
+    return point_chart(title, points, across=words.across, up=words.up, is_joined=len(settled) >= _MIN_JOINED)
 
 
 def _plot_in_letters(settled: Sequence[SettledPrediction]) -> str:

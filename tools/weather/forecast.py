@@ -1,6 +1,6 @@
 """Describes a forecast in words and with units: now, by day, by hour, and the air. Pure functions.
 
-    now, days, hours, air (WeatherForecast) -> rows of a result;   panels (WeatherForecast) -> content of a chart
+    now, days, hours, air (WeatherForecast) -> rows of a result;   panels (WeatherForecast, words) -> content of a chart
 
 Null values are left out, and nothing is guessed. Times are local to the place.
 """
@@ -13,6 +13,7 @@ from typing import Any, Literal
 from tools.chart import Panel
 from tools.text import clean_text
 from tools.weather.open_meteo import Value, WeatherForecast
+from tools.weather.words import ChartWords
 
 Part = Literal["next_24", "morning", "afternoon", "evening", "night", "all_day"]
 """The hours to list: the next 24, or a part of a day."""
@@ -184,7 +185,9 @@ def air(forecast: WeatherForecast) -> Mapping[str, str]:
     return {"air": word, **_with_units(values, forecast.current_units, AIR)}
 
 
-def panels(forecast: WeatherForecast, wanted: ForecastSpan) -> tuple[Sequence[datetime], tuple[Panel, ...]]:
+def panels(
+    forecast: WeatherForecast, wanted: ForecastSpan, words: ChartWords
+) -> tuple[Sequence[datetime], tuple[Panel, ...]]:
     """Returns the hours of a span, and panels with temperature, chance of rain and, as bars, its amount."""
     rows = list(_within(forecast, wanted))
     units = forecast.hourly_units
@@ -194,12 +197,14 @@ def panels(forecast: WeatherForecast, wanted: ForecastSpan) -> tuple[Sequence[da
     warmth, wet = units.get("temperature_2m", ""), units.get("precipitation", "")
     present = forecast.current.get("temperature_2m")
     unit = forecast.current_units.get("temperature_2m", "")
-    current = "" if present is None else f", now {_with_unit(present, unit)}"
+    said = "" if present is None else _with_unit(present, unit).replace(".", words.decimal_point)
+    current = f", {words.now} {said}" if said else ""
+    hourly = words.amount.format(unit=words.unit(wet))
     return [at for at, _ in rows], (
-        Panel(name=f"Temperature ({warmth}){current}", values=temperature),
-        Panel(name="Chance of rain (%)", values=chance, lowest=0, highest=100),
+        Panel(name=f"{words.temperature} ({warmth}){current}", values=temperature),
+        Panel(name=f"{words.chance} (%)", values=chance, lowest=0, highest=100),
         # A tenth of a millimetre must not look like a flood.
-        Panel(name=f"Rain and snow ({wet} an hour)", values=amount, lowest=0, highest=_LITTLE_RAIN.get(wet), bars=True),
+        Panel(name=hourly, values=amount, lowest=0, highest=_LITTLE_RAIN.get(wet), bars=True),
     )
 
 

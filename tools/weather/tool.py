@@ -17,6 +17,7 @@ from tools.chart import PNG, line_chart
 from tools.cities import fold_name
 from tools.errors import BadArguments, TimedOut, ToolError
 from tools.http import Http
+from tools.lettering import drawable
 from tools.text import clean_text, shorten
 from tools.weather.forecast import (
     AIR,
@@ -37,6 +38,7 @@ from tools.weather.forecast import (
 )
 from tools.weather.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, OpenMeteo, WeatherForecast, WeatherPlace
 from tools.weather.options import Units, WeatherOptions
+from tools.weather.words import ChartWords, chart_words
 
 _CLEARLY_LARGER = 3  # times as many people as the next place of that name
 _MAX_DAYS = 7
@@ -112,18 +114,18 @@ class Weather:
         timeout_seconds = self._options.timeout_seconds
         try:
             async with asyncio.timeout(timeout_seconds), self._service.queue:
-                return await self._weather(arguments, needed_days)
+                return await self._weather(arguments, needed_days, context.language)
         except TimeoutError as error:
             raise TimedOut(f"Open-Meteo did not answer within {timeout_seconds:g} seconds.") from error
 
-    async def _weather(self, arguments: WeatherArguments, needed_days: int) -> Result:
+    async def _weather(self, arguments: WeatherArguments, needed_days: int, language: str) -> Result:
         if arguments.latitude is not None and arguments.longitude is not None:
             here = {"latitude": arguments.latitude, "longitude": arguments.longitude}
-            return await self._answer(here, (), arguments, needed_days)
+            return await self._answer(here, (), arguments, needed_days, language)
         asked = shorten(clean_text(arguments.place or ""), MAX_NAME_CHARS)
         chosen, others = _choose(await self._service.places(asked), asked)
         if chosen is not None:
-            return await self._answer(chosen.label, others, arguments, needed_days)
+            return await self._answer(chosen.label, others, arguments, needed_days, language)
         message = f"Several places are named {asked!r}: which one is meant?"
         candidates = [place.label for place in others]
         return Result(data={"ambiguous": True, "message": message, "candidates": candidates})
@@ -134,6 +136,7 @@ class Weather:
         others: Sequence[WeatherPlace],
         arguments: WeatherArguments,
         needed_days: int,
+        language: str,
     ) -> Result:
         here = {"latitude": str(label["latitude"]), "longitude": str(label["longitude"]), "timezone": "auto"}
         wanted = {
@@ -154,7 +157,11 @@ class Weather:
             "other_places": [place.label for place in others],
             "attribution": ATTRIBUTION,
         }
-        files = await asyncio.to_thread(_chart, label, forecast, arguments) if arguments.chart else ()
+        files = (
+            await asyncio.to_thread(_chart, label, forecast, arguments, chart_words(language))
+            if arguments.chart
+            else ()
+        )
         if arguments.chart and not files:
             data["chart"] = "There is nothing to draw, or no picture can be made here: say it in words."
         return Result(data={name: item for name, item in data.items() if item}, files=files)
@@ -186,24 +193,25 @@ def _span(forecast: WeatherForecast, arguments: WeatherArguments) -> ForecastSpa
 
 
 def _chart(
-    label: Mapping[str, str | float], forecast: WeatherForecast, arguments: WeatherArguments
+    label: Mapping[str, str | float], forecast: WeatherForecast, arguments: WeatherArguments, words: ChartWords
 ) -> tuple[ResultFile, ...]:
-    """Returns the picture; none without values to draw."""
-    steps, curves = panels(forecast, _span(forecast, arguments))
-    place = label.get("name") or f"{label['latitude']}, {label['longitude']}"
-    period = " - ".join(dict.fromkeys(f"{at:%a %d %b}" for at in (*steps[:1], *steps[-1:])))
+    """Returns the picture; none without values to draw. A place whose name cannot be drawn is left out of its title."""
+    steps, curves = panels(forecast, _span(forecast, arguments), words)
+    place = drawable(str(label.get("name") or f"{label['latitude']}, {label['longitude']}"))
+    period = " - ".join(dict.fromkeys(words.date_of(at) for at in (*steps[:1], *steps[-1:])))
     present = present_step(forecast, steps)
-    mark = None if present is None else (present, "now")
-    picture = line_chart(f"{place}: {period}", _labels(steps), curves, mark=mark)
+    mark = None if present is None else (present, words.now)
+    title = f"{place}: {period}" if place else period
+    picture = line_chart(title, _labels(steps, words), curves, mark=mark, decimal_point=words.decimal_point)
     return (ResultFile(name="weather.png", content_type=PNG, data=picture),) if picture else ()
 
 
-def _labels(steps: Sequence[datetime]) -> Mapping[int, str]:
+def _labels(steps: Sequence[datetime], words: ChartWords) -> Mapping[int, str]:
     """Returns the labels of the hours: every third one, or each day at midnight."""
     if len(steps) <= _MAX_HOURS_LABELLED:
         every = 1 if len(steps) <= _LABEL_EVERY_HOURS * 3 else _LABEL_EVERY_HOURS
         return {number: f"{at:%H:%M}" for number, at in enumerate(steps) if at.hour % every == 0}
-    return {number: f"{at:%a %d}" for number, at in enumerate(steps) if at.hour == 0}
+    return {number: words.day_of(at) for number, at in enumerate(steps) if at.hour == 0}
 
 
 def _choose(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | None, tuple[WeatherPlace, ...]]:

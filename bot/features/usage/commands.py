@@ -9,6 +9,7 @@ from bot.events import File
 from bot.features.usage import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import speaking
+from bot.i18n.locale import decimal_point
 from bot.policy import budgets
 from bot.policy.budgets import limit_usd
 from bot.settings import BudgetSettings
@@ -88,5 +89,6 @@ def spending_chart(totals: Iterable[Total], days: Sequence[str]) -> tuple[File, 
     ]
     month = days[0].rpartition("-")[0]
     labels = {place: str(place + 1) for place in range(len(days))}
-    picture = bar_chart(say(phrases.SPENT_BY_DAY, month=month), labels, panels)
+    title = say(phrases.SPENT_BY_DAY, month=month)
+    picture = bar_chart(title, labels, panels, decimal_point=decimal_point())
     return (File(name=f"spent-{month}.png", content_type=PNG, data=picture),) if picture else ()

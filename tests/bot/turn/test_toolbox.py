@@ -13,6 +13,7 @@ from pydantic import AfterValidator
 
 from bot.clock import SetClock
 from bot.events import PersonId
+from bot.i18n.language import speaking
 from bot.labels import UNKNOWN, Labels, Source, join_labels
 from bot.messages import CallId, ToolAnswer, ToolCall
 from bot.turn import provenance
@@ -115,6 +116,22 @@ async def test_a_tool_that_leaves_or_answers_nothing_costs_nobody_their_answer(c
         assert json.loads(run.answer.content)["message"] == "echo failed unexpectedly"
         run = await toolbox(clock, replace(tool, effects="once")).run(call({"word": "a"}), ALICE)
         assert json.loads(run.answer.content)["error"] == "unknown_outcome"
+
+
+async def test_a_tool_knows_the_language_of_the_answer(clock: SetClock) -> None:
+    """The one spoken when the call runs; English where nobody chose."""
+    known = list[str]()
+
+    class Polyglot(Echo):
+        async def run(self, arguments: Any, context: Any) -> Result:
+            known.append(context.language)
+            return await super().run(arguments, context)
+
+    box = toolbox(clock, Polyglot())
+    await box.run(call({"word": "a"}), ALICE)
+    with speaking("fr"):
+        await box.run(call({"word": "b"}), ALICE)
+    assert known == ["en", "fr"]
 
 
 async def test_a_cost_is_an_amount_whatever_the_tool_says_it_in(clock: SetClock) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from bot.i18n.language import LANGUAGES
 from tools import BadArguments, Forecast, NotFound, Prediction, ToolContext, Verdict
 from tools.predictions.tool import (
+    PLOT_WORDS,
     CalibrationStats,
     ListPredictions,
     Predict,
@@ -282,6 +284,19 @@ async def test_of_everybody_nothing_but_figures_is_told(context: ToolContext) ->
 
 
 # What is drawn
+
+
+async def test_a_plot_speaks_the_language_of_the_person(context: ToolContext) -> None:
+    """Each one that Aldis speaks has its own words, for one and for several; any other gets English."""
+    assert set(PLOT_WORDS) == set(LANGUAGES)
+    assert all("{count}" in words.many for words in PLOT_WORDS.values())
+    for said in ([(0.05, "did_not", None)], [(0.05, "did_not", None), (0.75, "came_true", None)]):
+        tool, plots = CalibrationStats(book(*said)), dict[str, bytes]()
+        for language in (*LANGUAGES, "xx"):
+            result = await tool.run(StatsArguments(chart=True), replace(context, language=language))
+            plots[language] = result.files[0].data
+        assert len(set(plots.values())) == len(LANGUAGES)
+        assert plots["xx"] == plots["en"]
 
 
 async def test_a_plot_is_a_picture_or_the_same_in_letters(

@@ -1,12 +1,17 @@
 """The weather, from a double of Open-Meteo that refuses what the real one refuses."""
 
 import asyncio
+import io
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
 from aiohttp import web
+from PIL import Image
 from pydantic import ValidationError
 
+from bot.i18n.language import LANGUAGES
 from tests.servers.base import answer_json, hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.open_meteo import OpenMeteo, place
@@ -22,10 +27,12 @@ from tools import (
     ToolError,
     Unavailable,
 )
+from tools.chart import Panel, line_chart
 from tools.weather.forecast import panels, span
 from tools.weather.open_meteo import WeatherForecast
 from tools.weather.options import WeatherOptions
 from tools.weather.tool import ATTRIBUTION, Weather, WeatherArguments
+from tools.weather.words import CHART_WORDS, chart_words
 
 KEY = "om-key-4711"
 
@@ -445,8 +452,49 @@ def test_the_curve_says_what_it_is_now_at_zero_too() -> None:
             "hourly_units": {"temperature_2m": "°C"},
         }
     )
-    _, (first, *_) = panels(forecast, span(forecast, "next_24", None))
+    _, (first, *_) = panels(forecast, span(forecast, "next_24", None), chart_words("en"))
     assert first.name == "Temperature (°C), now 0 °C"
+
+
+@pytest.mark.parametrize(
+    ("language", "names"),
+    [
+        ("en", ("Temperature (°F), now 8.1 °F", "Chance of rain (%)", "Rain and snow (inch an hour)")),
+        ("de", ("Temperatur (°F), jetzt 8,1 °F", "Regenwahrscheinlichkeit (%)", "Regen und Schnee (Zoll pro Stunde)")),
+        ("fr", ("Température (°F), maintenant 8,1 °F", "Risque de pluie (%)", "Pluie et neige (pouce par heure)")),
+        ("es", ("Temperatura (°F), ahora 8,1 °F", "Probabilidad de lluvia (%)", "Lluvia y nieve (pulgadas por hora)")),
+        ("xx", ("Temperature (°F), now 8.1 °F", "Chance of rain (%)", "Rain and snow (inch an hour)")),
+    ],
+)
+def test_the_curves_have_names_in_each_language(language: str, names: tuple[str, ...]) -> None:
+    """With its decimal point and its word for an inch; in English for a language without words."""
+    forecast = WeatherForecast.model_validate(
+        {
+            "timezone": "UTC",
+            "current": {"time": "2026-11-21T15:00", "temperature_2m": 8.1},
+            "current_units": {"temperature_2m": "°F"},
+            "hourly": {"time": ["2026-11-21T15:00"], "temperature_2m": [8.1]},
+            "hourly_units": {"temperature_2m": "°F", "precipitation": "inch"},
+        }
+    )
+    _, curves = panels(forecast, span(forecast, "next_24", None), chart_words(language))
+    assert tuple(panel.name for panel in curves) == names
+
+
+def test_every_language_has_words_for_the_chart() -> None:
+    """Those that Aldis speaks; days as people write them there."""
+    assert set(CHART_WORDS) == set(LANGUAGES)
+    for words in CHART_WORDS.values():
+        assert all((words.temperature, words.chance, words.now, words.inch, "{unit}" in words.amount))
+        assert len(set(words.weekdays)) == 7
+    saturday = datetime(2026, 11, 7)  # noqa: DTZ001 - local to a place, as all times of a forecast
+    days = {language: (words.day_of(saturday), words.date_of(saturday)) for language, words in CHART_WORDS.items()}
+    assert days == {
+        "en": ("Sat 07", "Sat 07 Nov"),
+        "de": ("Sa 7.", "Sa 7.11."),
+        "fr": ("sam. 7", "sam. 07/11"),
+        "es": ("sáb 7", "sáb 7/11"),
+    }
 
 
 async def test_the_air_is_told_on_request(ask: Asked, open_meteo: OpenMeteo) -> None:
@@ -504,6 +552,31 @@ async def test_a_chart_comes_as_a_picture(ask: Asked, more: dict[str, Any]) -> N
     assert file.data.startswith(b"\x89PNG\r\n\x1a\n")
     assert again.files == first.files
     assert "chart" not in first.data
+
+
+def title_of(png: bytes) -> bytes:
+    """The pixels of the head of a chart."""
+    return Image.open(io.BytesIO(png)).crop((0, 0, 900, 56)).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "title"),
+    [
+        ("de", "Köln", "Köln: Sa 21.11. - So 22.11."),
+        ("es", "Málaga", "Málaga: sáb 21/11 - dom 22/11"),
+        ("fr", "東京", "sam. 21/11 - dim. 22/11"),
+        ("xx", "Łódź", "Łódź: Sat 21 Nov - Sun 22 Nov"),
+    ],
+)
+async def test_a_chart_speaks_the_language_of_the_person(
+    open_meteo: OpenMeteo, http: Http, context: ToolContext, language: str, name: str, title: str
+) -> None:
+    """A name with nothing that can be drawn is left out of the title; what the model reads stays English."""
+    open_meteo.places.append(place(name, "Erewhon", "West", 3_000_000))
+    ask = Asked(open_meteo, http, replace(context, language=language))
+    result = await ask.result(place=name, chart=True, days=2)
+    assert title_of(result.files[0].data) == title_of(line_chart(title, {}, [Panel(name="A", values=[1])]))
+    assert (result.data["place"]["name"], result.data["current"]["weather"]) == (name, "slight rain")
 
 
 async def test_without_the_wish_there_is_no_picture(ask: Asked) -> None:

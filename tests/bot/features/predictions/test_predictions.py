@@ -81,6 +81,22 @@ async def test_a_prediction_is_recorded_resolved_and_scored(store: Store, clock:
         assert file.name == "calibration.png"
 
 
+async def test_the_plot_is_in_the_language_of_the_answer(store: Store, clock: SetClock) -> None:
+    """It comes from the turn: each that somebody sets gives another picture."""
+    async with haven(store, clock) as port:
+        await answer(port, predicting())
+        await answer(port, resolving())
+        plots = list[bytes]()
+        for command in ("/language en", "/language de", "/language fr", "/language de"):
+            await told(port, command)
+            port.thinker.script = [calls(("calibration_stats", {"chart": True})), says("So it is.")]
+            await told(port, "how good am I?")
+            plots += [file.data for file in port.transport.sent[-1].files]
+        english, german, french, again = plots
+        assert len({english, german, french}) == 3
+        assert again == german
+
+
 async def test_days_are_those_of_the_person(store: Store, clock: SetClock) -> None:
     """Where it is the 22nd already, nothing can be predicted for the 21st."""
     async with haven(store, clock) as port:
