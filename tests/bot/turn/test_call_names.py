@@ -98,5 +98,5 @@ async def test_a_query_without_rows_is_not_found(tmp_path: Any) -> None:
     with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
         connection.execute("CREATE TABLE staff (name TEXT)")
         connection.commit()
-    with pytest.raises(NotFound, match="no row of staff"):
+    with pytest.raises(NotFound, match="No row of staff"):
         await Asked(f"sqlite://{tmp_path / 'shop.db'}", {"staff": ["name"]}).query("staff")

@@ -93,8 +93,8 @@ async def test_a_server_that_always_describes_its_tool_anew_fills_no_log(
     for shape in "bcd":
         assert await shapes.changed_tools({"crm_note": shape, "crm_list": "same"}) == {"crm_note"}
         assert await shapes.changed_tools({"crm_list": "same"}) == frozenset()  # it is gone for a moment
-    assert caplog.text.count("crm_note describes it differently") == 1
+    assert caplog.text.count("the tool crm_note differently") == 1
     await shapes.accept("crm_note", "d")
     assert await shapes.changed_tools({"crm_note": "d", "crm_list": "same"}) == frozenset()
     assert await shapes.changed_tools({"crm_note": "e", "crm_list": "same"}) == {"crm_note"}
-    assert caplog.text.count("crm_note describes it differently") == 2
+    assert caplog.text.count("the tool crm_note differently") == 2

@@ -207,7 +207,9 @@ def _order(evidence: Evidence) -> Finding:
         own = [row for row in rows if row.chat == chat.id]
         once = [row.sent_at for row in own if evidence.deliveries[row.sent_at] == 1]
         broken += [f"letters of {chat.canary} are out of order"] if once != sorted(once) else []
-        asked = [row.turn or 0 for row in own if evidence.pen.letters[row.sent_at].sort != "reaction"]
+        # What was said among others is settled without a turn.
+        taken = [row for row in own if evidence.pen.letters[row.sent_at].sort != "reaction"]
+        asked = [row.turn for row in taken if row.turn is not None]
         broken += [f"turns of {chat.canary} are out of order: {asked}"] if asked != sorted(asked) else []
     return Finding("envelopes taken in the order in which they came", len(rows), "", tuple(broken))
 
