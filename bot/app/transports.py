@@ -12,21 +12,20 @@ from typing import TypeVar
 
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
-from bot.invocation import command_line
+from bot.i18n.statements import Words, english, fill
 from bot.logs import RepeatedWarning
 from bot.settings import Settings
 from bot.transports.base import Linking, Transport
 from bot.transports.bridge_versions import Bridge
 from bot.transports.detect import bridge_at
 from bot.transports.envelope.accounts import NO_ACCOUNT, UNNAMED, Choice, choice_of
+from bot.transports.phrases import WAITING_SIGNAL
 from bot.transports.profiles import ProfileClient
 from bot.transports.signal_cli.lines import is_socket
 
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-UNLINKED = f"{NO_ACCOUNT}; link one with: {command_line('link')}"
 
 _PAUSE_SECONDS = 1.0
 """The longest pause between two attempts to reach the bridge: some drop messages until Aldis has found them."""
@@ -39,13 +38,14 @@ _MAX_UNNAMED = 3
 """How often a bridge that answers may fail to tell the account's id before Aldis continues without it."""
 
 
-OnWait = Callable[[str], None]
+OnWait = Callable[[Words], None]
 """Called with a sentence for the operator about what is awaited, after each attempt in vain."""
 
 
 def log_waits() -> OnWait:
     """Logs what is awaited, repeated each minute."""
-    return RepeatedWarning(_log).tell
+    warning = RepeatedWarning(_log)
+    return lambda what: warning.tell(english(what))
 
 
 async def signal_transport(
@@ -204,7 +204,7 @@ async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_be
                     await _pause()
                     continue
                 if account is None:
-                    on_wait(UNLINKED)
+                    on_wait(NO_ACCOUNT)
                     looks += 1
                 elif (found := await link.identify(account)).id is not None:
                     return found
@@ -240,7 +240,7 @@ def _told(on_wait: OnWait) -> Generator[None]:
     try:
         yield
     except Disconnected as error:
-        on_wait(f"waiting for Signal: {error}")
+        on_wait(fill(WAITING_SIGNAL, error=str(error)))
 
 
 def pause_seconds(looks: int) -> float:

@@ -351,7 +351,7 @@ FOUND_TOOLS_OFF = Sentence("FOUND_TOOLS_OFF", "all are switched off")
 FOUND_TOOL_ON = Sentence("FOUND_TOOL_ON", "{name} is on")
 FOUND_TOOL_OFF = Sentence("FOUND_TOOL_OFF", "{name} is off")
 FOUND_TOOL_NOT_OFFERED = Sentence("FOUND_TOOL_NOT_OFFERED", "{name} is not offered")
-FOUND_TOOL_LACKS = Sentence("FOUND_TOOL_LACKS", "it lacks {wanted}")
+FOUND_TOOL_LACKS = Sentence("FOUND_TOOL_LACKS", "it needs {wanted}")
 FOUND_TOOL_LEFT_OUT = Sentence("FOUND_TOOL_LEFT_OUT", "{name} of {origin} is left out: {why}")
 FOUND_TOOL_MEND = Sentence("FOUND_TOOL_MEND", "mend it, or take it away")
 FOUND_TOOL_EXTRA = Sentence(
@@ -415,5 +415,5 @@ FOUND_HEARD_NOTHING = Sentence("FOUND_HEARD_NOTHING", "nothing is heard over it"
 FOUND_NAMES_UNREAD_SEE = Sentence(
     "FOUND_NAMES_UNREAD_SEE", "not read by Aldis: {names}; if one was meant for it, see `{command}`"
 )
-FOUND_FORMER_SETTINGS = Sentence("FOUND_FORMER_SETTINGS", "the former ones are in use: {why}")
+FOUND_FORMER_SETTINGS = Sentence("FOUND_FORMER_SETTINGS", "the previous ones are still in use: {why}")
 FOUND_CORRECT_SETTINGS = Sentence("FOUND_CORRECT_SETTINGS", "correct them, then restart it: {command}")

@@ -1,4 +1,4 @@
-"""What keeps Aldis from hearing people, or from being heard by them: sentences for the operator.
+"""What Aldis waits for, and what keeps it from hearing people or from being heard: sentences for the operator.
 
 The log and the page for programs say them in English, the administration pages in the language of whoever reads them.
 """
@@ -34,3 +34,5 @@ HEARING_UNPOSTED = Sentence(
     "messages come over the websocket, but nothing to the webhook: start signal-cli-rest-api with {assignment}, the "
     "secret being SIGNAL__WEBHOOK_SECRET",
 )
+WAITING_SIGNAL = Sentence("WAITING_SIGNAL", "waiting for Signal: {error}")
+WAITING_ACCOUNT = Sentence("WAITING_ACCOUNT", "no account is linked yet; link one with: {command}")

@@ -36,6 +36,9 @@ from bot.web.listening import serving_on
 from bot.web.phrases import (
     HEALTH_HELD,
     HEALTH_NEW_NUMBER,
+    HEALTH_RESTARTS,
+    HEALTH_STARTS,
+    HEALTH_STOPS,
     HEALTH_STORE_FAILS,
     HEALTH_UNREMINDED,
     HEALTH_UNSENT,
@@ -48,9 +51,6 @@ _log = logging.getLogger(__name__)
 _MAX_WAIT_SECONDS = 900.0
 """Longer than any turn with its retries can take: a message that waits longer will not be answered."""
 
-STARTS = "Aldis is starting"
-STOPS = "Aldis is stopping"
-RESTARTS = "Aldis is restarting"
 _CORRECT = fill(FOUND_CORRECT_SETTINGS, command=command_line("restart"))
 _BUDGETS = "Which part of the budgets of everybody together is used up, where there is one."
 
@@ -245,10 +245,10 @@ class HealthPages:
 
     def __init__(self, *, is_restarting: Callable[[], bool] = lambda: False) -> None:
         self._is_restarting = is_restarting
-        self._waits_for = STARTS
+        self._waits_for: Words = HEALTH_STARTS
         self._page: HealthPage | None = None
 
-    def wait_for(self, what: str) -> None:
+    def wait_for(self, what: Words) -> None:
         """Reports that Aldis does not run yet; `what` is a sentence for the operator."""
         self._waits_for = what
 
@@ -259,14 +259,14 @@ class HealthPages:
         try:
             yield
         finally:
-            self._page, self._waits_for = None, RESTARTS if self._is_restarting() else STOPS
+            self._page, self._waits_for = None, HEALTH_RESTARTS if self._is_restarting() else HEALTH_STOPS
 
     async def answer(self, _: web.Request) -> web.Response:
         """Answers with the state, see `HealthPage.state`; before Aldis runs it has only the first two fields.
 
         Status 503 if something is wrong.
         """
-        state = await self._page.state() if self._page else {"ok": False, "problems": [self._waits_for]}
+        state = await self._page.state() if self._page else {"ok": False, "problems": [english(self._waits_for)]}
         return web.json_response(state, status=200 if state["ok"] else 503)
 
     async def metrics(self, _: web.Request) -> web.Response:

@@ -16,3 +16,6 @@ HEALTH_HELD = Sentence(
     "answers are held in {count} conversations, for safety numbers that the bridge has not told yet",
     "answers are held in {count} conversations, for safety numbers that the bridge has not told yet",
 )
+HEALTH_STARTS = Sentence("HEALTH_STARTS", "Aldis is starting")
+HEALTH_STOPS = Sentence("HEALTH_STOPS", "Aldis is stopping")
+HEALTH_RESTARTS = Sentence("HEALTH_RESTARTS", "Aldis is restarting")

@@ -10,8 +10,8 @@ from typing import Any
 
 import aiohttp
 
-from bot.app.transports import UNLINKED
 from bot.loops.watchdog import CAPTCHA, CLOSED
+from bot.transports.envelope.accounts import NO_ACCOUNT
 from tests.flows.consoles import seated
 from tests.flows.processes import Ended, started
 from tests.servers.envelopes import ACCOUNT, ALICE, MALLORY, message
@@ -91,7 +91,7 @@ async def test_the_page_is_there_while_nobody_else_is(tmp_path: Path) -> None:
         await signal.stop()
         async with started("run", settings=settings, folder=tmp_path, is_warm=False) as process:
             waits = "waiting for Signal: nothing answers at SIGNAL__URL yet"
-            unlinked = UNLINKED.partition(":")[0]
+            unlinked = str(NO_ACCOUNT).partition(":")[0]
             await until(port, lambda problems: problems[0].startswith(waits))
             assert "aldis_ready 0.0\n" in await figures(port)
             await signal.start()

@@ -138,7 +138,7 @@ async def test_settings_that_turn_out_useless_give_way_to_the_former(world: Worl
         assert (done.status, "it keeps running with its previous settings" in done.stderr) == (2, True)
         state = await page(world.port, until=200)
         assert (state["runs"], "key" in state["refused"]) == (3, True)
-        assert any("the former ones are in use" in finding["what"] for finding in state["findings"])
+        assert any("the previous ones are still in use" in finding["what"] for finding in state["findings"])
         await world.signal.deliver(message("Still there?", author=ALICE))
         await world.signal.sent_count(2)
         world.file.write({"STORE__KEY": None})

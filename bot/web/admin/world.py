@@ -13,6 +13,7 @@ from bot.commands.broadcast import Audience
 from bot.doctor.deps import Deps
 from bot.events import PersonId
 from bot.features.safety_numbers.service import Identities
+from bot.i18n.statements import Words
 from bot.policy.callers import Callers
 from bot.policy.pairing import Pairing
 from bot.settings import Settings
@@ -23,7 +24,8 @@ from bot.transports.profiles import Username
 from bot.transports.usernames import UsernameFile, usernames_path
 from bot.turn.captchas import Captchas
 from bot.turn.toolbox import Toolbox
-from bot.web.health import STARTS, STOPS, HealthPage
+from bot.web.health import HealthPage
+from bot.web.phrases import HEALTH_STARTS, HEALTH_STOPS
 from store import Store
 
 
@@ -67,7 +69,7 @@ class World:
         self.file = file
         self.restart = restart
         self.callers = Callers()
-        self.waits_for = STARTS
+        self.waits_for: Words = HEALTH_STARTS
         self.running: RunningParts | None = None
         self.runs = 0
         """How often Aldis has started in this process."""
@@ -95,7 +97,12 @@ class World:
     @property
     def is_unlinked(self) -> bool:
         """Whether it waits for an account, and a bridge answers that has none."""
-        return self.waits_for.startswith(NO_ACCOUNT)
+        return self.waits_for == NO_ACCOUNT
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether it waits until somebody selects an account, for the bridge has others than the one that is set."""
+        return isinstance(self.waits_for, str) and self.waits_for.startswith("SIGNAL__ACCOUNT")
 
     def begin(self, settings: Settings) -> None:
         """Notes that Aldis starts, or starts again, with these settings."""
@@ -112,7 +119,7 @@ class World:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def wait_for(self, what: str) -> None:
+    def wait_for(self, what: Words) -> None:
         """Reports that Aldis does not run yet; `what` is a sentence for the operator."""
         self.waits_for = what
 
@@ -124,4 +131,4 @@ class World:
         try:
             yield
         finally:
-            self.running, self.waits_for = None, STOPS
+            self.running, self.waits_for = None, HEALTH_STOPS

@@ -152,7 +152,7 @@ def test_the_list_fits_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatc
     assert calculate.split() == ["calculate", "on", "free", "none", "never", "nobody"]
     place = lines.index("paint              missing")
     assert lines[place + 1].split() == ["->", "of", "aldis-paint", "1.2"]
-    assert lines[place + 2].split()[1:] == ["it", "lacks", "TOOLS__PAINT__API_KEY", "or", "ANOTHER_KEY"]
+    assert lines[place + 2].split()[1:] == ["it", "needs", "TOOLS__PAINT__API_KEY", "or", "ANOTHER_KEY"]
 
 
 def test_all_that_is_off_says_what_would_switch_it_on(
@@ -191,7 +191,7 @@ def test_a_call_prints_its_result(capsys: pytest.CaptureFixture[str]) -> None:
         (("current_time", '{"zone": "UTC"}'), "current_time takes timezone"),
         (("get_weather", '{"place": "Kiel"}'), "get_weather is off: TOOLS__WEATHER__ENABLED=true switches it on"),
         (("weather", "{}"), "weather is off: TOOLS__WEATHER__ENABLED=true switches it on"),
-        (("images", "{}"), "images is missing: it lacks TOOLS__IMAGES__API_KEY or TOOLS__IMAGES__BASE_URL"),
+        (("images", "{}"), "images is missing: it needs TOOLS__IMAGES__API_KEY or TOOLS__IMAGES__BASE_URL"),
     ],
 )
 def test_a_wrong_call_says_what_would_be_right(

@@ -16,14 +16,16 @@ from bot.clock import SetClock
 from bot.doctor.findings import problem
 from bot.errors import ConfigError
 from bot.i18n.language import speaking
-from bot.i18n.statements import text_of
+from bot.i18n.statements import fill, text_of
 from bot.invocation import command_line
 from bot.loops.watchdog import CAPTCHA, CLOSED, Watchdog
 from bot.media.confinement import Level
 from bot.metrics import Counts
+from bot.transports.phrases import WAITING_SIGNAL
 from bot.turn.notices import Notice
-from bot.web.health import STARTS, STOPS, HealthPage, HealthPages, serve
+from bot.web.health import HealthPage, HealthPages, serve
 from bot.web.listening import MAX_CONNECTIONS
+from bot.web.phrases import HEALTH_STARTS, HEALTH_STOPS
 from store import Arrival, Store, open_store
 from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.conftest import NOON
@@ -293,15 +295,15 @@ async def test_before_aldis_runs_the_page_says_what_it_waits_for(store: Store, c
     """From the first second, and again when it stops: ill, one sentence, and figures that say as much."""
     pages = HealthPages()
     async with asking_of(pages) as http:
-        assert await state_of(http) == (503, {"ok": False, "problems": [STARTS]})
-        pages.wait_for("waiting for Signal")
-        assert await state_of(http) == (503, {"ok": False, "problems": ["waiting for Signal"]})
+        assert await state_of(http) == (503, {"ok": False, "problems": [HEALTH_STARTS.text]})
+        pages.wait_for(fill(WAITING_SIGNAL, error="nothing answers"))
+        assert await state_of(http) == (503, {"ok": False, "problems": ["waiting for Signal: nothing answers"]})
         figures = await figures_of(http)
         assert (figures["aldis_tasks"] >= 1, figures["aldis_ready"], figures["aldis_streams_total"]) == (True, 0, 0)
         assert "aldis_stream_open" not in figures
         with pages.showing(page_of(store, clock, Counts(), FakeTransport(is_open=True))):
             assert (await state_of(http))[0] == 200
-        assert await state_of(http) == (503, {"ok": False, "problems": [STOPS]})
+        assert await state_of(http) == (503, {"ok": False, "problems": [HEALTH_STOPS.text]})
 
 
 async def test_a_port_that_is_taken_is_the_operators_mistake() -> None:

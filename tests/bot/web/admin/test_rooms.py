@@ -16,6 +16,8 @@ from bot.i18n.language import speaking
 from bot.i18n.statements import fill
 from bot.loops.watchdog import CLOSED
 from bot.settings.file import SettingsFile
+from bot.transports.envelope.accounts import NO_ACCOUNT
+from bot.transports.phrases import WAITING_SIGNAL
 from bot.web.admin.pages import PageTemplates, words
 from bot.web.admin.plots import by_day, largest
 from bot.web.phrases import HEALTH_UNSENT
@@ -93,6 +95,24 @@ def test_what_a_running_aldis_found_is_in_the_language_of_the_page() -> None:
     assert '<li class="problem">der Nachrichtenstrom ist nicht offen</li>' in part
     assert '<li class="problem">eine Antwort hätte längst gesendet sein sollen</li>' in part
     assert 'lang="en"' not in part
+
+
+async def test_what_aldis_waits_for_is_in_the_language_of_the_page(tmp_path: Path) -> None:
+    """What others say of it is quoted; whether an account is missing is told in any language."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        world = visitor.site.world
+        world.running = None
+        await visitor.post("/language", {"language": "de", "path": "/"})
+        world.wait_for(fill(WAITING_SIGNAL, error="nothing answers"))
+        assert "<p>wartet auf Signal: nothing answers</p>" in (await visitor.get("/")).text
+        assert not world.is_unlinked
+        world.wait_for("SIGNAL__ACCOUNT: the bridge has several accounts")
+        assert '<p lang="en">SIGNAL__ACCOUNT: the bridge has several' in (await visitor.get("/")).text
+        assert world.is_ambiguous
+        world.wait_for(NO_ACCOUNT)
+        assert world.is_unlinked
+        assert "wartet auf Signal" not in (await visitor.get("/")).text
 
 
 async def test_who_writes_while_the_account_is_linked_is_listed(tmp_path: Path) -> None:
