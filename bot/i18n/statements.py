@@ -2,6 +2,7 @@
 
 What is found, noted or refused is a value as long as nobody reads it; `str` says it in the language that is spoken
 then (`bot.i18n.language`). What is answered at once has no need of it: `bot.i18n.catalogues.say`.
+Babel is loaded when something is said, because every start imports this module.
 """
 
 from collections.abc import Iterable
@@ -12,7 +13,6 @@ from typing import Literal
 
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import speaking
-from bot.i18n.locale import day, join_list, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,8 @@ class WordList:
 
     def __str__(self) -> str:
         """The list as one reads it out in the language that is spoken now; empty where there are none."""
+        from bot.i18n.locale import join_list
+
         return join_list([text_of(one) for one in self.words], self.last)
 
 
@@ -67,6 +69,8 @@ def english(words: Words) -> str:
 
 
 def _written(value: object) -> object:
+    from bot.i18n.locale import day, number
+
     match value:
         case Sentence():
             return say(value)
