@@ -6,9 +6,10 @@ Left to others: the vendors' wire formats (`bot.providers`), what is kept and fo
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, NewType, cast
+from typing import Annotated, Any, Generic, Literal, NewType, TypeVar, cast
 
 from pydantic import Base64Bytes, Field, TypeAdapter
 
@@ -213,3 +214,27 @@ def load_messages(data: bytes) -> tuple[Message, ...]:
         return _messages.validate_json(body)
     except ValueError as error:
         raise UnreadableMessages("the stored messages do not fit their version") from error
+
+
+_Made = TypeVar("_Made")
+
+
+class MessageCache(Generic[_Made]):
+    """Caches what is made of messages, since every request repeats the history; an entry lives as long as its message.
+
+    What is made must not hold the message itself.
+    """
+
+    def __init__(self, make: Callable[[Message], _Made]) -> None:
+        self._make = make
+        self._known: dict[int, tuple[weakref.ref[Message], _Made]] = {}
+        """By the identity of the message, which is unique while it lives."""
+
+    def of(self, message: Message) -> _Made:
+        """Returns what was made of the message."""
+        name = id(message)
+        if (known := self._known.get(name)) is not None:
+            return known[1]
+        made = self._make(message)
+        self._known[name] = (weakref.ref(message, lambda _: self._known.pop(name, None)), made)
+        return made

@@ -19,7 +19,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
-from bot.messages import AssistantMessage, Document, Medium, Message, Opaque, Text, ToolCall, ToolMessage, UserMessage
+from bot.messages import (
+    AssistantMessage,
+    Document,
+    Medium,
+    Message,
+    MessageCache,
+    Opaque,
+    Text,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
 from bot.providers.base import Request, ToolOffer
 from bot.providers.media import file_name
 
@@ -42,7 +53,7 @@ def told_as_words(request: Request) -> Request:
     return replace(
         request,
         persona=_words(request.persona),
-        messages=tuple(map(_message, request.messages)),
+        messages=tuple(_CHANGED.of(message) or message for message in request.messages),
         tools=tuple(map(_offer, request.tools)),
     )
 
@@ -56,7 +67,7 @@ def _json(text: str) -> str:
     return _FIRST_SIGN.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)
 
 
-def _message(message: Message) -> Message:
+def _changed(message: Message) -> Message | None:
     match message:
         case UserMessage():
             told = replace(message, text=_words(message.text), media=tuple(map(_medium, message.media)))
@@ -65,7 +76,10 @@ def _message(message: Message) -> Message:
         case ToolMessage():
             answers = tuple(replace(answer, content=_json(answer.content)) for answer in message.answers)
             told = replace(message, answers=answers)
-    return message if told == message else told
+    return None if told == message else told
+
+
+_CHANGED = MessageCache(_changed)
 
 
 def _medium(medium: Medium) -> Medium:

@@ -6,8 +6,7 @@ Left to the adapters: each vendor's formats, its SDK and that SDK's exceptions.
 import hashlib
 import json
 import re
-import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from math import isfinite
@@ -17,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Typ
 from pydantic_core import to_json
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
-from bot.messages import AssistantMessage, AssistantPart, CallId, Message, Opaque, Text, ToolCall
+from bot.messages import AssistantMessage, AssistantPart, CallId, Opaque, Text, ToolCall
 from bot.providers.base import Completion, Request, Stop, Usage
 from bot.providers.prices import Prices
 
@@ -127,24 +126,6 @@ def items(values: Iterable[object]) -> bytes:
 def with_list(body: Mapping[str, object], name: str, ready: Iterable[bytes]) -> bytes:
     """The object as JSON with one more list, whose items are already JSON."""
     return b'%b%b"%b":[%b]}' % (encode_json(body)[:-1], b"," if body else b"", name.encode(), b",".join(ready))
-
-
-class Encoded:
-    """Caches the JSON of messages, since every request repeats the history; an entry lives as long as its message."""
-
-    def __init__(self, encode: Callable[[Message], bytes]) -> None:
-        self._encode = encode
-        self._known: dict[int, tuple[weakref.ref[Message], bytes]] = {}
-        """By the identity of the message, which is unique while it lives."""
-
-    def of(self, message: Message) -> bytes:
-        """The message as JSON."""
-        name = id(message)
-        if (known := self._known.get(name)) is not None:
-            return known[1]
-        data = self._encode(message)
-        self._known[name] = (weakref.ref(message, lambda _: self._known.pop(name, None)), data)
-        return data
 
 
 def parse(model: type[_Shape], data: bytes) -> _Shape:

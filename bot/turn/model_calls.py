@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.errors import ProviderError
+from bot.messages import MessageCache
 from bot.providers.base import Attempt, Completion, OnText, Provider, Request
 from bot.turn import prompt
 from bot.turn.budget import Budget
@@ -100,5 +101,8 @@ def _with_costs(attempts: tuple[Attempt, ...], request: Request, budget: Budget 
 
 def _tokens(request: Request) -> int:
     """Roughly how many tokens a request has."""
-    said = sum(map(prompt.estimated_tokens, request.messages)) + sum(map(offer_tokens, request.tools))
+    said = sum(map(_ESTIMATES.of, request.messages)) + sum(map(offer_tokens, request.tools))
     return prompt.estimated_text_tokens(request.whole_system) + said
+
+
+_ESTIMATES = MessageCache(prompt.estimated_tokens)

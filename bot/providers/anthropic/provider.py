@@ -25,6 +25,7 @@ from bot.messages import (
     CallId,
     Medium,
     Message,
+    MessageCache,
     Opaque,
     Picture,
     Text,
@@ -202,7 +203,7 @@ class Anthropic:
             ),
         )
 
-        self._encoded = wire.Encoded(lambda message: wire.items(_blocks(message, media.ALL)))
+        self._encoded = MessageCache(lambda message: wire.items(_blocks(message, media.ALL)))
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """The model's answer, including pauses of the service's own tool loop.
