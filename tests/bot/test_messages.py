@@ -1,6 +1,8 @@
 """Messages: they come back from their JSON as they went in, and only what every provider takes counts as sendable."""
 
+import gc
 import re
+import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,6 +18,7 @@ from bot.messages import (
     CallId,
     Document,
     Message,
+    MessageCache,
     Opaque,
     Page,
     Picture,
@@ -276,3 +279,19 @@ def test_an_assistant_message_tells_its_words_and_calls() -> None:
     assert message.calls == (call("a"), call("b"))
     assert message.without_opaque() == said(Text(text="one"), call("a"), Text(text="two"), call("b"))
     assert (said(THOUGHT).text, said(THOUGHT).calls) == ("", ())
+
+
+class _Note:
+    """Something that is made of a message."""
+
+
+def test_what_is_made_of_a_message_is_made_once_and_goes_with_it() -> None:
+    """The place of a message in memory is soon another's, which must not get what was made of the first."""
+    cache = MessageCache(lambda _: _Note())
+    question, other = UserMessage(text="lamps"), UserMessage(text="ships")
+    left = weakref.ref(cache.of(question))
+    assert cache.of(question) is left()
+    assert cache.of(other) is not left()
+    del question
+    gc.collect()
+    assert left() is None
