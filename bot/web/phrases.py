@@ -13,7 +13,7 @@ HEALTH_NEW_NUMBER = Sentence(
 )
 HEALTH_HELD = Sentence(
     "HEALTH_HELD",
-    "answers are held in {count} conversations, for safety numbers that the bridge has not told yet",
+    "answers are held in {count} conversation, for safety numbers that the bridge has not told yet",
     "answers are held in {count} conversations, for safety numbers that the bridge has not told yet",
 )
 HEALTH_STARTS = Sentence("HEALTH_STARTS", "Aldis is starting")
