@@ -1,7 +1,8 @@
 """A double of Open-Meteo: geocoding, forecast and air quality at one address, with places and weather of our own.
 
 Refuses what the real one refuses, with its messages (open-meteo/open-meteo, 2026-11-21): parameters out of range,
-unknown variables, a missing or wrong key on the customer host, more than one request at a time.
+unknown variables, a missing or wrong key on the customer host, more than one request at a time. Searches the names at
+home and those of one language, and answers with the names of that one (open-meteo/geocoding-api, 2026-11-24).
 """
 
 import asyncio
@@ -74,7 +75,11 @@ UNITS = {
 
 
 def place(name: str, country: str, admin1: str, population: int | None = None, **more: Any) -> dict[str, Any]:
-    row: dict[str, Any] = {"id": 1, "name": name, "latitude": 10.5, "longitude": -20.25, "timezone": "Europe/Berlin"}
+    """A place by its name at home; `names` has what it, its region and its country are called elsewhere, by language.
+
+    The server gives it an id.
+    """
+    row: dict[str, Any] = {"name": name, "latitude": 10.5, "longitude": -20.25, "timezone": "Europe/Berlin"}
     row |= {"country": country, "admin1": admin1, "population": population, **more}
     return {key: item for key, item in row.items() if item}
 
@@ -90,6 +95,18 @@ PLACES = [
     place("Doppel", "Erewhon", "East", 600),
     place("Hamlet", "Lilliput", ""),
     place("Köhln", "Erewhon", "East", 900_000),
+    place(
+        "Kelmark",
+        "Elbonia",
+        "West",
+        700_000,
+        names={
+            "en": {"name": "Colmark"},
+            "de": {"name": "Kelmark", "country": "Elbonien", "admin1": "Westen"},
+            "fr": {"name": "Donnemarque", "country": "Elbonie"},
+        },
+    ),
+    place("Colmark", "Lilliput", "Hills", 300),
 ]
 
 
@@ -119,6 +136,8 @@ class OpenMeteo(Server):
         match seen.path:
             case "/v1/search":
                 return self._places(seen.query)
+            case "/v1/get":
+                return self._place(seen.query)
             case "/v1/forecast":
                 return _forecast(seen.query)
             case "/v1/air-quality":
@@ -131,11 +150,27 @@ class OpenMeteo(Server):
         if not 1 <= count <= 100:
             return _refused(400, "Parameter count must be between 1 and 100.")
         name, _, qualifier = (_folded(part.strip()) for part in query["name"].partition(","))
-        found = [row for row in self.places if len(name) > 1 and _folded(row["name"]).startswith(name)]
+        known = {number: self._called(number, query) for number in range(len(self.places))}
+        found = [
+            row
+            for number, row in known.items()
+            if len(name) > 1 and any(_folded(one["name"]).startswith(name) for one in (row, self.places[number]))
+        ]
         if qualifier:
             found = [row for row in found if qualifier in {_folded(row["country"]), _folded(row["admin1"])}]
         body: dict[str, Any] = {"generationtime_ms": 0.5}
         return web.json_response(body | ({"results": found[:count]} if found else {}))
+
+    def _place(self, query: dict[str, str]) -> web.StreamResponse:
+        number = int(query["id"]) - 1
+        if not 0 <= number < len(self.places):
+            return _refused(400, "Location ID not found.")
+        return web.json_response(self._called(number, query))
+
+    def _called(self, number: int, query: dict[str, str]) -> dict[str, Any]:
+        """A row in the language that is asked for; where that has no name, by the name at home."""
+        row: dict[str, Any] = self.places[number] | {"id": number + 1}
+        return row | row.pop("names", {}).get(query.get("language", "en"), {})
 
 
 def _folded(name: str) -> str:

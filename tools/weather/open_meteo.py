@@ -3,11 +3,13 @@
 Open-Meteo's free hosts accept about one request at a time per address, so callers hold `queue`.
 
 Source: the documentation of open-meteo.com for forecasts, geocoding, air quality and terms, and the server's own
-repository open-meteo/open-meteo for the errors, 2026-11-21. Data CC BY 4.0: every answer needs the attribution.
+repository open-meteo/open-meteo for the errors, 2026-11-21; open-meteo/geocoding-api for languages, 2026-11-24. Data
+CC BY 4.0: every answer needs the attribution.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Annotated
 
@@ -26,6 +28,9 @@ MAX_NAME_CHARS = 100
 _SERVICE = "Open-Meteo"
 _CANDIDATES = 5
 _MAX_REASON_CHARS = 200
+_ENGLISH = "en"
+_NAMING_SHARE = 0.25
+"""The part of the time that may go for a place's name in another language: the weather can be told without."""
 
 Value = float | str | None
 _Words = Annotated[Mapping[str, str], BeforeValidator(lambda given: given or {})]
@@ -34,6 +39,7 @@ _Words = Annotated[Mapping[str, str], BeforeValidator(lambda given: given or {})
 class WeatherPlace(BaseModel):
     """A row of the geocoding answer; empty fields are missing."""
 
+    id: int | None = None
     name: str
     latitude: float
     longitude: float
@@ -81,8 +87,11 @@ class OpenMeteo:
         self._options = options
         self._key = options.api_key.get_secret_value() if options.api_key else ""
 
-    async def places(self, name: str) -> tuple[WeatherPlace, ...]:
-        """Returns the places whose names begin like this, at least one.
+    async def places(self, name: str, language: str = _ENGLISH) -> tuple[WeatherPlace, ...]:
+        """Returns the places whose names begin like this, at least one; named in English if English knows them.
+
+        A search knows the names that a place has at home, and those of one language. English comes first: models call
+        places by English names as well, and in German Cologne is a village in Italy.
 
         Raises:
             NotFound: no place has that name.
@@ -90,12 +99,24 @@ class OpenMeteo:
             Disabled: it refuses the key.
             RateLimited, TimedOut, TooLarge, Unavailable: there is no readable answer.
         """
-        params = {"name": name, "count": str(_CANDIDATES), "language": "en", "format": "json"}
-        answer = await self._ask(f"{self._options.geocoding_base_url}/v1/search", params)
-        places = answer.parse(_Places, _SERVICE).results
-        if not places:
-            raise NotFound(f"No place is named {name!r}; try the bare name of a town.")
-        return places
+        for one in dict.fromkeys((_ENGLISH, language)):
+            params = {"name": name, "count": str(_CANDIDATES), "language": one, "format": "json"}
+            answer = await self._ask(f"{self._options.geocoding_base_url}/v1/search", params)
+            if places := answer.parse(_Places, _SERVICE).results:
+                return places
+        raise NotFound(f"No place is named {name!r}; try the bare name of a town.")
+
+    async def named_in(self, language: str, place: WeatherPlace) -> WeatherPlace:
+        """Returns the place as it is called in a language; as it is if nobody says that soon."""
+        if language == _ENGLISH or place.id is None:
+            return place
+        params = {"id": str(place.id), "language": language, "format": "json"}
+        with suppress(ToolError, TimeoutError):
+            async with asyncio.timeout(self._options.timeout_seconds * _NAMING_SHARE):
+                answer = await self._ask(f"{self._options.geocoding_base_url}/v1/get", params)
+            called = answer.parse(WeatherPlace, _SERVICE)
+            return place.model_copy(update=called.model_dump(include={"name", "country", "admin1"}, exclude_none=True))
+        return place
 
     async def forecast(self, params: Mapping[str, str]) -> WeatherForecast:
         """Returns the weather at the coordinates in `params`, which are those of `/v1/forecast`."""

@@ -123,8 +123,9 @@ class Weather:
             here = {"latitude": arguments.latitude, "longitude": arguments.longitude}
             return await self._answer(here, (), arguments, needed_days, language)
         asked = shorten(clean_text(arguments.place or ""), MAX_NAME_CHARS)
-        chosen, others = _choose(await self._service.places(asked), asked)
+        chosen, others = _choose(await self._service.places(asked, language), asked)
         if chosen is not None:
+            chosen = await self._service.named_in(language, chosen)
             return await self._answer(chosen.label, others, arguments, needed_days, language)
         message = f"Several places are named {asked!r}: which one is meant?"
         candidates = [place.label for place in others]

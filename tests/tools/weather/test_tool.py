@@ -579,6 +579,60 @@ async def test_a_chart_speaks_the_language_of_the_person(
     assert (result.data["place"]["name"], result.data["current"]["weather"]) == (name, "slight rain")
 
 
+@pytest.mark.parametrize(
+    ("language", "asked", "label"),
+    [
+        ("en", "Kelmark", ("Colmark", "West", "Elbonia")),
+        ("de", "Kelmark", ("Kelmark", "Westen", "Elbonien")),
+        ("de", "Colmark", ("Kelmark", "Westen", "Elbonien")),  # and not the village of that name
+        ("fr", "Colmark", ("Donnemarque", "West", "Elbonie")),
+        ("fr", "Donnemarque", ("Donnemarque", "West", "Elbonie")),  # which English does not know
+        ("es", "Colmark", ("Kelmark", "West", "Elbonia")),  # Spanish has no name of its own for it
+    ],
+)
+async def test_a_place_is_called_as_it_is_in_the_language_of_the_answer(
+    open_meteo: OpenMeteo, http: Http, context: ToolContext, language: str, asked: str, label: tuple[str, ...]
+) -> None:
+    """In what the model reads and over the chart, whichever name was asked for; and it is the same place."""
+    ask = Asked(open_meteo, http, replace(context, language=language))
+    result = await ask.result(place=asked, chart=True, days=1)
+    assert tuple(result.data["place"][key] for key in ("name", "region", "country")) == label
+    period = {"en": "Sat 21 Nov", "de": "Sa 21.11.", "fr": "sam. 21/11", "es": "sáb 21/11"}[language]
+    title = title_of(line_chart(f"{label[0]}: {period}", {}, [Panel(name="A", values=[1])]))
+    assert title_of(result.files[0].data) == title
+
+
+async def test_a_name_that_no_language_knows_is_not_found(
+    open_meteo: OpenMeteo, http: Http, context: ToolContext
+) -> None:
+    """Looked for in English and in the language of the answer."""
+    with pytest.raises(NotFound, match="try the bare name of a town"):
+        await Asked(open_meteo, http, replace(context, language="de"))("Donnemarque")
+    assert [seen.query["language"] for seen in open_meteo.requests] == ["en", "de"]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        answer_json({"error": True, "reason": "Location ID not found."}, status=400),
+        answer_json(
+            {"error": True, "reason": "Daily API request limit exceeded. Please try again tomorrow."}, status=429
+        ),
+        answer_json([]),
+        hang,
+    ],
+)
+async def test_the_weather_is_told_though_nobody_translates_the_place(
+    open_meteo: OpenMeteo, http: Http, context: ToolContext, fault: Any
+) -> None:
+    """By its English name; the rest of the time is for the forecast."""
+    found = place("Colmark", "Elbonia", "West", 700_000) | {"id": 11}
+    open_meteo.faults += [answer_json({"results": [found]}), fault]
+    ask = Asked(open_meteo, http, replace(context, language="de"), timeout_seconds=4)
+    data = await ask("Colmark")
+    assert (data["place"]["name"], data["current"]["weather"]) == ("Colmark", "slight rain")
+
+
 async def test_without_the_wish_there_is_no_picture(ask: Asked) -> None:
     """Nobody gets a file that they did not want."""
     assert (await ask.result(place="Utopia", hours="evening")).files == ()
