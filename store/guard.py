@@ -95,7 +95,9 @@ class Tampering:
         if self.is_older:
             told.append("the database is older than its key file: somebody has put an older copy in its place")
         if self.intruders:
-            told.append(f"{self.intruders} statements that the database would have run by itself were taken out")
+            what = "statement" if self.intruders == 1 else "statements"
+            was = "was" if self.intruders == 1 else "were"
+            told.append(f"{self.intruders} {what} that the database would have run by itself {was} taken out")
         return tuple(told)
 
 

@@ -29,10 +29,12 @@ from bot.app.wiring import Parts
 from bot.clock import Clock, MachineClock
 from bot.doctor.checkup import recheck
 from bot.doctor.deps import Deps
+from bot.doctor.machine import words_of_level
 from bot.doctor.troubles import ModelTroubles
 from bot.features.feeds.service import FeedService
 from bot.features.safety_numbers.service import Identities
 from bot.i18n.language import speak
+from bot.i18n.statements import english
 from bot.media.cell import FileRefused
 from bot.media.feeds import FeedReader
 from bot.media.pdf_port import Library
@@ -216,9 +218,8 @@ async def _look_at(sandbox: Sandbox) -> None:
     with suppress(FileRefused):  # already logged
         level = await sandbox.level()
         if not level.holds:
-            _log.warning(
-                "strangers' files are opened in processes that are hardly confined: %s; see doctor", level.words
-            )
+            layers = english(words_of_level(level))
+            _log.warning("strangers' files are opened in processes that are hardly confined: %s; see doctor", layers)
 
 
 async def own_clock(store: Store, clock: MachineClock | None = None) -> MachineClock:

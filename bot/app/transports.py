@@ -19,8 +19,9 @@ from bot.transports.base import Linking, Transport
 from bot.transports.bridge_versions import Bridge
 from bot.transports.detect import bridge_at
 from bot.transports.envelope.accounts import NO_ACCOUNT, UNNAMED, Choice, choice_of
-from bot.transports.phrases import WAITING_SIGNAL
+from bot.transports.phrases import ACCOUNT_OTHER, ACCOUNT_REFUSED, ACCOUNT_SEVERAL, WAITING_SIGNAL
 from bot.transports.profiles import ProfileClient
+from bot.transports.refusals import BridgeRefused, words_of
 from bot.transports.signal_cli.lines import is_socket
 
 _log = logging.getLogger(__name__)
@@ -200,7 +201,7 @@ async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_be
                 except ConfigError as error:
                     if not is_being_set_up:
                         raise
-                    on_wait(str(error))
+                    on_wait(words_of(error))
                     await _pause()
                     continue
                 if account is None:
@@ -226,11 +227,11 @@ def _only(choice: Choice) -> Account | None:
         return None
     account, *others = choice.meant or (None,)
     if others:
-        raise ConfigError("SIGNAL__ACCOUNT: the bridge has several accounts; name the one that Aldis answers for")
+        raise BridgeRefused(ACCOUNT_SEVERAL)
     if account is None:
-        raise ConfigError("SIGNAL__ACCOUNT: the bridge does not have this account, but another; correct it or link it")
+        raise BridgeRefused(ACCOUNT_OTHER)
     if not account.name:
-        raise ConfigError(f"SIGNAL__ACCOUNT: {UNNAMED}")
+        raise BridgeRefused(fill(ACCOUNT_REFUSED, why=UNNAMED))
     return account
 
 
@@ -240,7 +241,7 @@ def _told(on_wait: OnWait) -> Generator[None]:
     try:
         yield
     except Disconnected as error:
-        on_wait(fill(WAITING_SIGNAL, error=str(error)))
+        on_wait(fill(WAITING_SIGNAL, error=words_of(error)))
 
 
 def pause_seconds(looks: int) -> float:

@@ -24,6 +24,7 @@ from bot.transports.bridge_versions import Bridge, Release, warnings
 from bot.transports.detect import bridge_at
 from bot.transports.envelope.accounts import UNNAMED, Choice, choice_of
 from bot.transports.envelope.json import object_in, text_in
+from bot.transports.refusals import words_of
 from bot.transports.rest_api.about import check_about
 from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import Rpc
@@ -47,7 +48,7 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Br
     try:
         bridge = await bridge_at(url, timeout_seconds=ASK_SECONDS)
     except (Disconnected, ConfigError) as error:
-        return None, [problem(AREA_BRIDGE, str(error), _advice(error, url, is_contained=deps.is_contained))]
+        return None, [problem(AREA_BRIDGE, words_of(error), _advice(error, url, is_contained=deps.is_contained))]
     found = await _described(bridge, url, clock)
     if wanted not in {"auto", bridge}:
         what = fill(phrases.FOUND_BRIDGE_OTHER, wanted=wanted)

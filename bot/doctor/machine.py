@@ -24,6 +24,7 @@ from bot.doctor.phrases import (
     AREA_NETWORK,
     AREA_STORE,
 )
+from bot.i18n.catalogues import Sentence
 from bot.i18n.statements import Words, fill
 from bot.invocation import command_line
 from bot.media.cell import FileRefused
@@ -31,7 +32,7 @@ from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox
 from bot.settings import SETTINGS_FILE_NAME, Settings, unread_zone
 from bot.turn.notices import Notice
-from store import Store, StoreError, StoreInUse, open_store
+from store import Store, StoreError, StoreInUse, Tampering, open_store
 
 _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
 _PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
@@ -43,6 +44,17 @@ _RESET_BUG_FIXED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
 
 Source: https://sqlite.org/wal.html#walresetbug (2026-11).
 """
+
+_FORGED: Mapping[str, Sentence] = {
+    "people": phrases.FOUND_FORGED_PEOPLE,
+    "pins": phrases.FOUND_FORGED_PINS,
+    "identities": phrases.FOUND_FORGED_IDENTITIES,
+    "spent": phrases.FOUND_FORGED_SPENT,
+    "grants": phrases.FOUND_FORGED_GRANTS,
+    "quotas": phrases.FOUND_FORGED_QUOTAS,
+    "tool_shapes": phrases.FOUND_FORGED_TOOL_SHAPES,
+}
+"""What the tables that the store guards are about."""
 
 
 def _check_zone(now: str, zone: str) -> Finding:
@@ -80,13 +92,22 @@ async def check_cells(sandbox: Sandbox) -> Finding:
         return problem(AREA_CELLS, phrases.FOUND_CELLS_DEAD, phrases.FOUND_CELLS_LOOK)
 
 
+def words_of_level(level: Level) -> Words:
+    """The layers in force: `Landlock 7 and seccomp`."""
+    if level.landlock:
+        how = phrases.FOUND_LEVEL_BOTH if level.seccomp else phrases.FOUND_LEVEL_LANDLOCK
+        return fill(how, version=level.landlock)
+    return phrases.FOUND_LEVEL_SECCOMP if level.seccomp else phrases.FOUND_LEVEL_NONE
+
+
 def check_cell_level(level: Level) -> Finding:
     """How well cells hold on a machine that can do so much."""
+    words = words_of_level(level)
     if level.holds:
-        return ok(AREA_CELLS, fill(phrases.FOUND_CELLS_HOLD, level=level.words))
+        return ok(AREA_CELLS, fill(phrases.FOUND_CELLS_HOLD, level=words))
     if level.landlock:
-        return warning(AREA_CELLS, fill(phrases.FOUND_CELLS_HALF, level=level.words), phrases.FOUND_CELLS_HALF_MORE)
-    return warning(AREA_CELLS, fill(phrases.FOUND_CELLS_LIMITS, level=level.words), phrases.FOUND_CELLS_LIMITS_MORE)
+        return warning(AREA_CELLS, fill(phrases.FOUND_CELLS_HALF, level=words), phrases.FOUND_CELLS_HALF_MORE)
+    return warning(AREA_CELLS, fill(phrases.FOUND_CELLS_LIMITS, level=words), phrases.FOUND_CELLS_LIMITS_MORE)
 
 
 def check_proxies(environ: Mapping[str, str]) -> list[Finding]:
@@ -121,7 +142,7 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
     except StoreError as error:
         return None, False, [problem(AREA_STORE, str(error), phrases.FOUND_STORE_RIGHT)]
     found = [ok(AREA_STORE, fill(phrases.FOUND_STORE_WELL, path=given.path, size=_megabytes(given.path)))]
-    found += [problem(AREA_STORE, sentence, phrases.FOUND_STORE_TAMPERED) for sentence in tampering.sentences]
+    found += [problem(AREA_STORE, words, phrases.FOUND_STORE_TAMPERED) for words in words_of_tampering(tampering)]
     if restoration is not None:
         how = fill(phrases.FOUND_STORE_SETTLE, command=command_line("restore --settle"))
         found.append(problem(AREA_STORE, phrases.FOUND_STORE_RESTORED, how))
@@ -132,6 +153,21 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
             ok(AREA_STORE, fill(phrases.FOUND_STORE_GUESTS, count=len(guests)), phrases.FOUND_STORE_GUESTS_SEE)
         )
     return store, False, found
+
+
+def words_of_tampering(tampering: Tampering) -> tuple[Words, ...]:
+    """What others have done to the database, as `Tampering.sentences`; empty if nothing was detected."""
+    told: list[Words] = [
+        fill(phrases.FOUND_STORE_FORGED, count=count, what=_FORGED.get(table, table))
+        for table, count in sorted(tampering.forged.items())
+    ]
+    if tampering.is_incomplete:
+        told.append(phrases.FOUND_STORE_INCOMPLETE)
+    if tampering.is_older:
+        told.append(phrases.FOUND_STORE_OLDER)
+    if tampering.intruders:
+        told.append(fill(phrases.FOUND_STORE_INTRUDERS, count=tampering.intruders))
+    return tuple(told)
 
 
 def check_attachments(settings: Settings) -> Iterator[Finding]:

@@ -417,3 +417,32 @@ FOUND_NAMES_UNREAD_SEE = Sentence(
 )
 FOUND_FORMER_SETTINGS = Sentence("FOUND_FORMER_SETTINGS", "the previous ones are still in use: {why}")
 FOUND_CORRECT_SETTINGS = Sentence("FOUND_CORRECT_SETTINGS", "correct them, then restart it: {command}")
+FOUND_LEVEL_BOTH = Sentence("FOUND_LEVEL_BOTH", "Landlock {version} and seccomp")
+FOUND_LEVEL_LANDLOCK = Sentence("FOUND_LEVEL_LANDLOCK", "Landlock {version} but no seccomp")
+FOUND_LEVEL_SECCOMP = Sentence("FOUND_LEVEL_SECCOMP", "no Landlock but seccomp")
+FOUND_LEVEL_NONE = Sentence("FOUND_LEVEL_NONE", "no Landlock and no seccomp")
+FOUND_STORE_FORGED = Sentence(
+    "FOUND_STORE_FORGED",
+    "{count} row on {what} not written by Aldis",
+    "{count} rows on {what} not written by Aldis",
+)
+FOUND_FORGED_PEOPLE = Sentence("FOUND_FORGED_PEOPLE", "who was let in")
+FOUND_FORGED_PINS = Sentence("FOUND_FORGED_PINS", "whose a number is")
+FOUND_FORGED_IDENTITIES = Sentence("FOUND_FORGED_IDENTITIES", "whose safety number is trusted")
+FOUND_FORGED_SPENT = Sentence("FOUND_FORGED_SPENT", "what was spent")
+FOUND_FORGED_GRANTS = Sentence("FOUND_FORGED_GRANTS", "which tools were allowed for good")
+FOUND_FORGED_QUOTAS = Sentence("FOUND_FORGED_QUOTAS", "what services gave")
+FOUND_FORGED_TOOL_SHAPES = Sentence("FOUND_FORGED_TOOL_SHAPES", "what tools of servers are")
+FOUND_STORE_INCOMPLETE = Sentence(
+    "FOUND_STORE_INCOMPLETE",
+    "rows on access, trust or budgets, or all of it, were taken out or put back, and not by Aldis",
+)
+FOUND_STORE_OLDER = Sentence(
+    "FOUND_STORE_OLDER",
+    "the database is older than its key file: somebody has put an older copy in its place",
+)
+FOUND_STORE_INTRUDERS = Sentence(
+    "FOUND_STORE_INTRUDERS",
+    "{count} statement that the database would have run by itself was taken out",
+    "{count} statements that the database would have run by itself were taken out",
+)

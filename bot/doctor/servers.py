@@ -26,6 +26,7 @@ from bot.invocation import command_line
 from bot.providers import capabilities
 from bot.providers.capabilities import Capabilities
 from bot.settings import ALSO
+from bot.transports.refusals import in_words
 from bot.turn.notices import Notice
 from tools import Http, JsonAnswer, TooLarge, ToolError, Unavailable, Unreachable
 from tools import TimedOut as TimedOutError
@@ -171,7 +172,7 @@ def advice_on_address(address: str, variable: str, *, is_contained: bool) -> Wor
 def why_silent(error: ToolError) -> Words:
     """Why nothing came from a server; what is rare is quoted."""
     if isinstance(error, Unreachable):
-        return fill(phrases.FOUND_WHY_UNREACHABLE, why=str(error).rpartition(": ")[2].removesuffix("."))
+        return fill(phrases.FOUND_WHY_UNREACHABLE, why=in_words(str(error).rpartition(": ")[2].removesuffix(".")))
     return phrases.FOUND_WHY_SLOW if isinstance(error, TimedOutError) else str(error)
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from bot.clock import Clock, MachineClock
 from bot.errors import Disconnected, TransportError
 from bot.events import Kind
-from bot.i18n.statements import FilledSentence, english, fill
+from bot.i18n.statements import FilledSentence, Words, english, fill
 from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.metrics import Counts
@@ -120,7 +120,7 @@ class Watchdog:
         self._clock = clock or MachineClock()
         self.release: Release | None = None
         """The bridge's version when last asked; None before."""
-        self._advised: set[str] = set()
+        self._advised: set[Words] = set()
         self._release_at = seconds()
         """When to ask for the version again."""
 
@@ -262,7 +262,7 @@ class Watchdog:
         for concern in self.concerns:
             if concern.advice not in self._advised:
                 self._advised.add(concern.advice)
-                _log.warning("%s: %s", concern.words, concern.advice)
+                _log.warning("%s: %s", english(concern.words), english(concern.advice))
 
     def _tell(self, problems: tuple[FilledSentence, ...]) -> None:
         for begun in [problem for problem in problems if problem not in self._told]:

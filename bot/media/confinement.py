@@ -65,14 +65,6 @@ class Level:
         """Whether a cell can open, reach and start nothing; without Landlock that depends on one layer alone."""
         return self.seccomp
 
-    @property
-    def words(self) -> str:
-        """A description for the operator: `Landlock 7 and seccomp`."""
-        landlock = f"Landlock {self.landlock}" if self.landlock else "no Landlock"
-        if self.seccomp:
-            return f"{landlock} {'and' if self.landlock else 'but'} seccomp"
-        return f"{landlock} {'but' if self.landlock else 'and'} no seccomp"
-
 
 def refuse_dumps() -> None:
     """Keeps this process's memory out of files and away from other processes of the same user; permanently.

@@ -19,6 +19,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from bot.i18n.catalogues import Sentence
+from bot.i18n.statements import Words, fill
+from bot.transports import phrases
+
 Bridge = Literal["signal_cli", "rest_api"]
 
 WARN_DAYS = 60
@@ -64,18 +68,19 @@ class Release:
     """Whether signal-cli is reached over HTTP."""
 
     @property
-    def name(self) -> str:
+    def name(self) -> Words:
         """Its name for people, with its version."""
-        return f"{_NAMES[self.bridge]} {self.version or 'of unknown version'}"
+        name = _NAMES[self.bridge]
+        return f"{name} {self.version}" if self.version else fill(phrases.RELEASE_VERSIONLESS, bridge=name)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Concern:
     """A problem of a version, present or near."""
 
-    words: str
+    words: Words
     """A sentence for the operator, without the full stop."""
-    advice: str
+    advice: Words
     is_urgent: bool = False
     """Whether messages or the account itself can be lost today."""
 
@@ -86,9 +91,9 @@ class _Flaw:
 
     since: Version
     until: Version | None
-    words: str
-    """Follows `signal-cli 0.14.3 `."""
-    advice: str
+    words: Sentence
+    """With a place for the `release`."""
+    advice: Words
     is_urgent: bool = False
     only_over_http: bool = False
 
@@ -97,35 +102,35 @@ _FLAWS = (
     _Flaw(
         since=(0,),
         until=(0, 14, 1),
-        words="lacks what Signal has wanted since April 2026: accounts behind it are unregistered",
-        advice="install a newer signal-cli before anything else (AsamK/signal-cli #1993, #1997, #2004)",
+        words=phrases.RELEASE_LACKS_KEYS,
+        advice=fill(phrases.RELEASE_LACKS_KEYS_DO, issues="AsamK/signal-cli #1993, #1997, #2004"),
         is_urgent=True,
     ),
     _Flaw(
         since=(0, 14, 0),
         until=(0, 14, 5),
-        words="loses nearly every message that comes: since June 2026 it fails over what Signal's server sends",
-        advice="install 0.14.5 or later (AsamK/signal-cli #2059)",
+        words=phrases.RELEASE_LOSES,
+        advice=fill(phrases.RELEASE_LOSES_DO, version="0.14.5", issues="AsamK/signal-cli #2059"),
         is_urgent=True,
     ),
     _Flaw(
         since=(0, 14, 3),
         until=(0, 14, 4),
-        words="hangs when it writes to somebody for the first time",
-        advice="install a newer signal-cli (nanocoai/nanoclaw #3671)",
+        words=phrases.RELEASE_HANGS,
+        advice=fill(phrases.RELEASE_HANGS_DO, issues="nanocoai/nanoclaw #3671"),
         is_urgent=True,
     ),
     _Flaw(
         since=(0, 14, 6),
         until=(0, 14, 8),
-        words="crashes or hangs on sends to groups where it is the native build",
-        advice="take the build for Java, or 0.14.8 or later (AsamK/signal-cli #2101, #2113)",
+        words=phrases.RELEASE_CRASHES,
+        advice=fill(phrases.RELEASE_CRASHES_DO, version="0.14.8", issues="AsamK/signal-cli #2101, #2113"),
     ),
     _Flaw(
         since=(0, 14, 0),
         until=None,
-        words="has been seen to hang after some time where it is asked over HTTP",
-        advice="let Aldis reach it by its socket or over TCP (AsamK/signal-cli #1974, open on 2026-11-22)",
+        words=phrases.RELEASE_HANGS_HTTP,
+        advice=fill(phrases.RELEASE_HANGS_HTTP_DO, issue="AsamK/signal-cli #1974", day=date(2026, 11, 22)),
         only_over_http=True,
     ),
 )
@@ -136,8 +141,8 @@ def warnings(release: Release, today: date) -> tuple[Concern, ...]:
     """Returns what the operator should know about this release, the urgent first."""
     known = _parsed(release.version)
     if known is None:
-        words = f"{_NAMES[release.bridge]} does not tell its version, so nobody knows how old it is"
-        return (Concern(words=words, advice="run a released image or package of it"),)
+        words = fill(phrases.RELEASE_SILENT, bridge=_NAMES[release.bridge])
+        return (Concern(words=words, advice=phrases.RELEASE_SILENT_DO),)
     found = (*_flaws(release, known), *_age(release, today))
     return tuple(sorted(found, key=lambda concern: not concern.is_urgent))
 
@@ -160,17 +165,19 @@ def _flaws(release: Release, version: Version) -> Iterator[Concern]:
     for flaw in _FLAWS if release.bridge == "signal_cli" else ():
         is_there = flaw.since <= version and (flaw.until is None or version < flaw.until)
         if is_there and (release.is_http or not flaw.only_over_http):
-            yield Concern(words=f"{release.name} {flaw.words}", advice=flaw.advice, is_urgent=flaw.is_urgent)
+            words = fill(flaw.words, release=release.name)
+            yield Concern(words=words, advice=flaw.advice, is_urgent=flaw.is_urgent)
 
 
 def _age(release: Release, today: date) -> Iterator[Concern]:
     days = age_days(release, today)
     if days is None or days < WARN_DAYS:
         return
-    name = f"{release.name} is {days} days old or more"
-    advice = f"install a newer {_NAMES[release.bridge]}; make a copy of its data folder first"
-    if days < MAX_DAYS:
-        yield Concern(words=f"{name}; from {MAX_DAYS} on Signal may drop it, and the account with it", advice=advice)
-    else:
-        words = f"{name}: Signal may drop it any day, and the account with it"
-        yield Concern(words=words, advice=advice, is_urgent=True)
+    is_urgent = days >= MAX_DAYS
+    values = {"release": release.name, "days": days}
+    old = fill(phrases.RELEASE_OLD, **values, limit=MAX_DAYS)
+    yield Concern(
+        words=fill(phrases.RELEASE_TOO_OLD, **values) if is_urgent else old,
+        advice=fill(phrases.RELEASE_OLD_DO, bridge=_NAMES[release.bridge]),
+        is_urgent=is_urgent,
+    )

@@ -11,12 +11,14 @@ from http import HTTPStatus
 
 import httpx
 
-from bot.errors import ConfigError, Disconnected, SendUnknown
+from bot.errors import Disconnected, SendUnknown
+from bot.i18n.statements import Words, fill
+from bot.transports import phrases
 from bot.transports.bridge_versions import Bridge
 from bot.transports.envelope.json import parse_frame
+from bot.transports.refusals import BridgeRefused, BridgeSilent, words_of_unreachable
 from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import Rpc
-from tools import why_unreachable
 
 
 async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
@@ -43,19 +45,15 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
                 return "signal_cli"
             about = await http.get("/v1/about")
     except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-        raise ConfigError(
-            "SIGNAL__URL is not an address; it should look like unix:///run/signal-cli/socket or http://signal-cli:8080"
-        ) from error
+        like = {"socket": "unix:///run/signal-cli/socket", "url": "http://signal-cli:8080"}
+        raise BridgeRefused(fill(phrases.BRIDGE_NO_ADDRESS, **like)) from error
     except (httpx.HTTPError, TimeoutError) as error:
-        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({_why(error)}): is the bridge running?") from error
+        raise BridgeSilent(fill(phrases.BRIDGE_NOT_THERE, why=_why(error))) from error
     if about.status_code == HTTPStatus.OK and "mode" in parse_frame(about.text):
         return "rest_api"
     if check.is_server_error or about.is_server_error:
-        raise Disconnected(f"what answers at SIGNAL__URL is not ready yet: HTTP {check.status_code}")
-    raise ConfigError(
-        "SIGNAL__URL: neither signal-cli's daemon (--http) nor signal-cli-rest-api answers there "
-        f"(HTTP {check.status_code}); correct the address"
-    )
+        raise BridgeSilent(fill(phrases.BRIDGE_NOT_READY, status=check.status_code))
+    raise BridgeRefused(fill(phrases.BRIDGE_OTHER, status=check.status_code))
 
 
 async def _spoken_to(url: str, timeout_seconds: float) -> None:
@@ -65,18 +63,14 @@ async def _spoken_to(url: str, timeout_seconds: float) -> None:
         await rpc.version(timeout_seconds=timeout_seconds)
     except Disconnected as error:
         if isinstance(error.__cause__, SendUnknown):
-            raise Disconnected(
-                f"what answers at SIGNAL__URL is no socket of signal-cli ({error.__cause__}); "
-                "the address of an HTTP server begins with http://"
-            ) from error
-        why = why_unreachable(error)
-        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({why}): is the bridge running?") from error
+            raise BridgeSilent(fill(phrases.BRIDGE_NO_SOCKET, error=str(error.__cause__))) from error
+        raise BridgeSilent(fill(phrases.BRIDGE_NOT_THERE, why=words_of_unreachable(error))) from error
     finally:
         await rpc.aclose()
 
 
-def _why(error: httpx.HTTPError | TimeoutError) -> str:
+def _why(error: httpx.HTTPError | TimeoutError) -> Words:
     """Why an HTTP server did not answer. A socket waits for a whole line, and so never answers HTTP at all."""
     if isinstance(error, TimeoutError | httpx.ReadTimeout):
-        return "no answer in time; a socket of signal-cli is written tcp://host:port"
-    return why_unreachable(error)
+        return fill(phrases.BRIDGE_SILENT_HTTP, form="tcp://host:port")
+    return words_of_unreachable(error)

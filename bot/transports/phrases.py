@@ -36,3 +36,79 @@ HEARING_UNPOSTED = Sentence(
 )
 WAITING_SIGNAL = Sentence("WAITING_SIGNAL", "waiting for Signal: {error}")
 WAITING_ACCOUNT = Sentence("WAITING_ACCOUNT", "no account is linked yet; link one with: {command}")
+ACCOUNT_UNNAMED = Sentence(
+    "ACCOUNT_UNNAMED",
+    "the bridge has an account without a phone number and does not tell its uuid; put that there "
+    "(`{command}` tells it), or let Aldis talk to signal-cli's own daemon",
+)
+ACCOUNT_SEVERAL = Sentence(
+    "ACCOUNT_SEVERAL",
+    "SIGNAL__ACCOUNT: the bridge has several accounts; name the one that Aldis answers for",
+)
+ACCOUNT_OTHER = Sentence(
+    "ACCOUNT_OTHER",
+    "SIGNAL__ACCOUNT: the bridge does not have this account, but another; correct it or link it",
+)
+ACCOUNT_REFUSED = Sentence("ACCOUNT_REFUSED", "SIGNAL__ACCOUNT: {why}")
+BRIDGE_NO_ADDRESS = Sentence(
+    "BRIDGE_NO_ADDRESS",
+    "SIGNAL__URL is not an address; it should look like {socket} or {url}",
+)
+BRIDGE_NOT_THERE = Sentence("BRIDGE_NOT_THERE", "nothing answers at SIGNAL__URL yet ({why}): is the bridge running?")
+BRIDGE_NOT_READY = Sentence("BRIDGE_NOT_READY", "what answers at SIGNAL__URL is not ready yet: HTTP {status}")
+BRIDGE_OTHER = Sentence(
+    "BRIDGE_OTHER",
+    "SIGNAL__URL: neither signal-cli's daemon (--http) nor signal-cli-rest-api answers there (HTTP "
+    "{status}); correct the address",
+)
+BRIDGE_NO_SOCKET = Sentence(
+    "BRIDGE_NO_SOCKET",
+    "what answers at SIGNAL__URL is no socket of signal-cli ({error}); the address of an HTTP "
+    "server begins with http://",
+)
+BRIDGE_SILENT_HTTP = Sentence("BRIDGE_SILENT_HTTP", "no answer in time; a socket of signal-cli is written {form}")
+RELEASE_VERSIONLESS = Sentence("RELEASE_VERSIONLESS", "{bridge} of unknown version")
+RELEASE_SILENT = Sentence("RELEASE_SILENT", "{bridge} does not tell its version, so nobody knows how old it is")
+RELEASE_SILENT_DO = Sentence("RELEASE_SILENT_DO", "run a released image or package of it")
+RELEASE_OLD = Sentence(
+    "RELEASE_OLD",
+    "{release} is {days} days old or more; from {limit} on Signal may drop it, and the account with it",
+)
+RELEASE_TOO_OLD = Sentence(
+    "RELEASE_TOO_OLD",
+    "{release} is {days} days old or more: Signal may drop it any day, and the account with it",
+)
+RELEASE_OLD_DO = Sentence("RELEASE_OLD_DO", "install a newer {bridge}; make a copy of its data folder first")
+RELEASE_LACKS_KEYS = Sentence(
+    "RELEASE_LACKS_KEYS",
+    "{release} lacks what Signal has wanted since April 2026: accounts behind it are unregistered",
+)
+RELEASE_LACKS_KEYS_DO = Sentence("RELEASE_LACKS_KEYS_DO", "install a newer signal-cli before anything else ({issues})")
+RELEASE_LOSES = Sentence(
+    "RELEASE_LOSES",
+    "{release} loses nearly every message that comes: since June 2026 it fails over what Signal's server sends",
+)
+RELEASE_LOSES_DO = Sentence("RELEASE_LOSES_DO", "install {version} or later ({issues})")
+RELEASE_HANGS = Sentence("RELEASE_HANGS", "{release} hangs when it writes to somebody for the first time")
+RELEASE_HANGS_DO = Sentence("RELEASE_HANGS_DO", "install a newer signal-cli ({issues})")
+RELEASE_CRASHES = Sentence(
+    "RELEASE_CRASHES",
+    "{release} crashes or hangs on sends to groups where it is the native build",
+)
+RELEASE_CRASHES_DO = Sentence("RELEASE_CRASHES_DO", "take the build for Java, or {version} or later ({issues})")
+RELEASE_HANGS_HTTP = Sentence(
+    "RELEASE_HANGS_HTTP",
+    "{release} has been seen to hang after some time where it is asked over HTTP",
+)
+RELEASE_HANGS_HTTP_DO = Sentence(
+    "RELEASE_HANGS_HTTP_DO",
+    "let Aldis reach it by its socket or over TCP ({issue}, open on {day})",
+)
+REACH_NO_HOST = Sentence("REACH_NO_HOST", "no host of that name is known here")
+REACH_CERTIFICATE = Sentence("REACH_CERTIFICATE", "its certificate is not trusted, or is for another name")
+REACH_NO_TLS = Sentence("REACH_NO_TLS", "it speaks no TLS; an address without it begins with http://")
+REACH_SLOW = Sentence("REACH_SLOW", "no answer in time")
+REACH_REFUSED = Sentence("REACH_REFUSED", "nothing listens there")
+REACH_DENIED = Sentence("REACH_DENIED", "this user may not connect to it")
+REACH_NO_SOCKET = Sentence("REACH_NO_SOCKET", "there is no such socket")
+REACH_NO_WAY = Sentence("REACH_NO_WAY", "there is no way to it from here")

@@ -22,6 +22,7 @@ from aiohttp.typedefs import Handler
 
 from bot.clock import Clock
 from bot.doctor.findings import Finding, as_json, problem, wanting
+from bot.doctor.machine import words_of_level, words_of_tampering
 from bot.doctor.phrases import AREA_SETTINGS, FOUND_CORRECT_SETTINGS, FOUND_FORMER_SETTINGS
 from bot.doctor.running import RunningState
 from bot.i18n.statements import Words, english, fill
@@ -30,6 +31,7 @@ from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
 from bot.metrics import CONTENT_TYPE, Counts, Gauge
 from bot.shutdown import Restarts
+from bot.transports.bridge_versions import Concern, Release
 from bot.turn.notices import Kind
 from bot.version import build
 from bot.web.listening import serving_on
@@ -111,7 +113,7 @@ class HealthPage:
             "problems": told,
             "challenge": self._watchdog.challenge,
             "bridge": self._bridge(),
-            "cells": None if (level := self._level()) is None else level.words,
+            "cells": None if (level := self._level()) is None else english(words_of_level(level)),
             "inbox": {"open": inbox.items, "dead": inbox.dead},
             "outbox": {"open": outbox.items, "dead": outbox.dead},
             "counts": self._counts.all(),
@@ -140,7 +142,7 @@ class HealthPage:
             tampering = await self._store.tampering()
         except StoreError as error:
             return (fill(HEALTH_STORE_FAILS, error=str(error)), *problems), None
-        return (*problems, *overdue, *held, *tampering.sentences), (inbox, outbox)
+        return (*problems, *overdue, *held, *words_of_tampering(tampering)), (inbox, outbox)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -150,12 +152,22 @@ class HealthPage:
             return found
         return (*found, problem(AREA_SETTINGS, fill(FOUND_FORMER_SETTINGS, why=self._refused), _CORRECT))
 
+    @property
+    def release(self) -> Release | None:
+        """The bridge that runs; None until it has reported."""
+        return self._watchdog.release
+
+    @property
+    def concerns(self) -> tuple[Concern, ...]:
+        """What is to be known of its version."""
+        return self._watchdog.concerns
+
     def _bridge(self) -> dict[str, Any] | None:
-        watchdog = self._watchdog
-        if watchdog.release is None:
+        if self.release is None:
             return None
-        warnings = [f"{concern.words}: {concern.advice}" for concern in watchdog.concerns]
-        return {"name": watchdog.release.name, "age_days": watchdog.release_age_days, "warnings": warnings}
+        warnings = [f"{english(concern.words)}: {english(concern.advice)}" for concern in self.concerns]
+        age_days = self._watchdog.release_age_days
+        return {"name": english(self.release.name), "age_days": age_days, "warnings": warnings}
 
     async def _overdue(self, inbox: Waiting) -> list[Words]:
         """What should have been done by now, a sentence each."""

@@ -11,14 +11,11 @@ from bot.i18n.statements import fill
 from bot.invocation import command_line
 from bot.transports.base import Linking
 from bot.transports.envelope.json import person_in
-from bot.transports.phrases import WAITING_ACCOUNT
+from bot.transports.phrases import ACCOUNT_UNNAMED, WAITING_ACCOUNT
 
 NO_ACCOUNT = fill(WAITING_ACCOUNT, command=command_line("link"))
 """What the operator is told as long as the bridge has none."""
-UNNAMED = (
-    "the bridge has an account without a phone number and does not tell its uuid; put that there (`signal-cli -o json"
-    " listAccounts` tells it), or let Aldis talk to signal-cli's own daemon"
-)
+UNNAMED = fill(ACCOUNT_UNNAMED, command="signal-cli -o json listAccounts")
 
 
 def takes_numberless(uri: str) -> bool:

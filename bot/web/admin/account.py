@@ -22,12 +22,14 @@ from aiohttp import web
 
 from bot.errors import CallRefused, ConfigError, Disconnected, LinkRefused
 from bot.events import Account
+from bot.i18n.statements import Words
 from bot.logs import describe_error
 from bot.settings import Settings
 from bot.transports.base import MAX_LINK_CODES, NOT_SCANNED, Linking
 from bot.transports.bridge_versions import Bridge
 from bot.transports.detect import bridge_at
 from bot.transports.envelope.accounts import takes_numberless
+from bot.transports.refusals import words_of
 from bot.turn.captchas import solution_in
 from bot.web.admin.context import AdminContext, NotDone, go_to, refusing
 from bot.web.admin.guard import form_of
@@ -62,7 +64,7 @@ class LinkState:
     uri: str = ""
     number: int = 0
     """Which code it is; each has another number."""
-    words: str = ""
+    words: Words = ""
     """The bridge's message; with `looking`, what is being waited for."""
 
 
@@ -118,7 +120,7 @@ class LinkJob:
         try:
             await self._link()
         except (LinkRefused, ConfigError) as error:
-            self.state = LinkState(kind="refused", bridge=self.state.bridge, words=str(error))
+            self.state = LinkState(kind="refused", bridge=self.state.bridge, words=words_of(error))
         except Exception as error:  # noqa: BLE001  (a bug here must not leave a page waiting for ever)
             _log.error("linking failed: %s", describe_error(error))
             self.state = LinkState(kind="refused", words=type(error).__name__)
@@ -130,7 +132,7 @@ class LinkJob:
             try:
                 bridge, linking = await linking_of(self._world, settings)
             except Disconnected as error:
-                self.state = LinkState(kind="looking", words=str(error))
+                self.state = LinkState(kind="looking", words=words_of(error))
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
             try:
@@ -147,7 +149,7 @@ class LinkJob:
                         self.state = LinkState(kind="linked", bridge=bridge, words=name)
                         return
             except Disconnected as error:
-                self.state = LinkState(kind="looking", bridge=bridge, words=str(error))
+                self.state = LinkState(kind="looking", bridge=bridge, words=words_of(error))
                 await asyncio.sleep(_PAUSE_SECONDS)
             finally:
                 await linking.aclose()

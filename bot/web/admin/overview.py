@@ -47,7 +47,13 @@ class Overview:
         if running is None:
             return "part_state", {"health": None, "findings": ()}
         health, state = await running.health.state(), await running.health.running_state()
-        return "part_state", {"health": health, "problems": state.problems, "findings": wanting(state.findings)}
+        return "part_state", {
+            "health": health,
+            "problems": state.problems,
+            "findings": wanting(state.findings),
+            "release": running.health.release,
+            "concerns": running.health.concerns,
+        }
 
     async def _suspects(self) -> tuple[tuple[Suspect, ...], bool]:
         """The people whose safety number is not trusted, and whether the bridge could not be asked."""

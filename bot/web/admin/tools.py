@@ -3,6 +3,7 @@ kept.
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -10,6 +11,9 @@ from aiohttp import web
 
 from bot.doctor.search import check_search
 from bot.doctor.tools import ToolGroup, inventory
+from bot.i18n.catalogues import Sentence
+from bot.i18n.statements import Words, fill
+from bot.web.admin import phrases
 from bot.web.admin.context import AdminContext, NotDone, refusing
 from bot.web.admin.guard import form_of
 from bot.web.admin.model import looking
@@ -20,6 +24,24 @@ from tools import CATALOG, SearchOptions
 _TOOLS = "/setup/tools"
 _SERVERS_SECONDS = 5.0
 """For servers that offer tools; a page without these is better than none."""
+
+_SEEN: Mapping[str, Sentence] = {
+    sentence.text: sentence
+    for sentence in (
+        phrases.PAGE_SEEN_RATES,
+        phrases.PAGE_SEEN_OWN_POSTGRES,
+        phrases.PAGE_SEEN_QUESTION,
+        phrases.PAGE_SEEN_SEARCHERS,
+        phrases.PAGE_SEEN_CLAIM,
+        phrases.PAGE_SEEN_DESCRIPTION,
+        phrases.PAGE_SEEN_CALL,
+        phrases.PAGE_SEEN_ASKERS,
+        phrases.PAGE_SEEN_INSTEAD,
+        phrases.PAGE_SEEN_PLACE,
+        phrases.PAGE_SEEN_SITE,
+    )
+}
+"""By what the tools say in English, to the shell and the docs (`Options.seen_by`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +58,8 @@ class Row:
     """Whether it has an effect, so that it can ask first."""
     trials: tuple[str, ...]
     """The tools in it that can be tried."""
+    seen_by: tuple[Words, ...] | None
+    """Who outside sees what is asked; None if unknown."""
 
 
 class ToolRoom:
@@ -127,7 +151,16 @@ def _row(group: ToolGroup, asked: tuple[str, ...]) -> Row:
         cost_usd=max((tool.spec.cost_usd for tool in group.tools), default=Decimal(0)),
         asks=any(tool.spec.effects != "none" for tool in group.tools),
         trials=_trials(group, asked),
+        seen_by=None if group.seen_by is None else tuple(map(_seen, group.seen_by)),
     )
+
+
+def _seen(told: str) -> Words:
+    """Who sees what, as the page says it; names, and what other people's tools say, stay as they are."""
+    who, colon, what = told.partition(": ")
+    if colon and what in _SEEN:
+        return fill(phrases.PAGE_SEEN, who=_SEEN.get(who, who), what=_SEEN[what])
+    return _SEEN.get(told, told)
 
 
 def _first_sentence(group: ToolGroup) -> str:

@@ -17,6 +17,7 @@ from bot.clock import MachineClock
 from bot.doctor.checkup import examine
 from bot.doctor.findings import Finding
 from bot.errors import Disconnected
+from bot.i18n.statements import text_of
 from bot.logs import escaped_line
 from bot.version import described_build
 from bot.web.admin.context import AdminContext, NotDone, go_to, refusing
@@ -106,7 +107,7 @@ class UpkeepRoom:
             has_news=self._has_news(),
             feeds=feeds,
             reminders=reminders,
-            release=release.name if release else None,
+            release=text_of(release.name) if release else None,
             version=described_build(),
             python=sys.version.partition(" ")[0],
             findings=self._findings,

@@ -13,7 +13,7 @@ from bot.commands.broadcast import Audience
 from bot.doctor.deps import Deps
 from bot.events import PersonId
 from bot.features.safety_numbers.service import Identities
-from bot.i18n.statements import Words
+from bot.i18n.statements import Words, english
 from bot.policy.callers import Callers
 from bot.policy.pairing import Pairing
 from bot.settings import Settings
@@ -102,7 +102,7 @@ class World:
     @property
     def is_ambiguous(self) -> bool:
         """Whether it waits until somebody selects an account, for the bridge has others than the one that is set."""
-        return isinstance(self.waits_for, str) and self.waits_for.startswith("SIGNAL__ACCOUNT")
+        return english(self.waits_for).startswith("SIGNAL__ACCOUNT")
 
     def begin(self, settings: Settings) -> None:
         """Notes that Aldis starts, or starts again, with these settings."""

@@ -11,19 +11,25 @@ import pytest
 
 from bot.doctor import phrases
 from bot.doctor.findings import as_json, format_findings, ok, problem
+from bot.doctor.machine import check_cell_level, words_of_level, words_of_tampering
 from bot.doctor.running import RunningState, check_running, without_repeats
 from bot.i18n.catalogues import Sentence
 from bot.i18n.language import LANGUAGES, Language, speaking
 from bot.i18n.statements import WordList, either, fill, text_of
+from bot.i18n.statements import english as in_english
+from bot.media.confinement import Level
 from bot.settings import load_settings
 from bot.transports import phrases as hearing
+from bot.unanswered import REASONS
+from bot.unanswered import phrases as unanswered
 from bot.web import phrases as health
+from store import Tampering
 from tests.bot.doctor.practice import examined
 from tests.bot.i18n.sentences import ROOT
 
 SENTENCES = {
     name: one
-    for module in (phrases, hearing, health)
+    for module in (phrases, hearing, health, unanswered)
     for name, one in vars(module).items()
     if isinstance(one, Sentence)
 }
@@ -151,3 +157,37 @@ def test_what_a_running_aldis_found_as_well_is_said_once(language: Language) -> 
     other = problem(phrases.AREA_RUNNING, "models: anthropic refuses the key")
     with speaking(language):
         assert without_repeats([own, told, other]) == (own, other)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_signs_of_tampering_are_those_of_the_store_in_every_language(count: int) -> None:
+    """What the shell and the log say of them, word for word; each table that is guarded has words of its own."""
+    tables = ("people", "pins", "identities", "spent", "grants", "quotas", "tool_shapes")
+    tampering = Tampering(forged=dict.fromkeys(tables, count), is_incomplete=True, is_older=True, intruders=count)
+    told = words_of_tampering(tampering)
+    assert tuple(map(in_english, told)) == tampering.sentences
+    with speaking("de"):
+        assert not {*map(text_of, told)} & {*tampering.sentences}
+    assert words_of_tampering(Tampering()) == ()
+
+
+def test_the_layers_that_hold_strangers_files_are_said_in_every_language() -> None:
+    """With the version of Landlock, where there is one."""
+    levels = [Level(landlock=landlock, seccomp=seccomp) for landlock in (7, 0) for seccomp in (True, False)]
+    assert [in_english(words_of_level(level)) for level in levels] == [
+        "Landlock 7 and seccomp",
+        "Landlock 7 but no seccomp",
+        "no Landlock but seccomp",
+        "no Landlock and no seccomp",
+    ]
+    with speaking("de"):
+        assert check_cell_level(levels[0]).what.endswith("(Landlock 7 und seccomp)")
+
+
+def test_why_messages_were_not_answered_is_said_in_the_language_of_the_reader() -> None:
+    """With what can be done about it; the names of settings and commands stay."""
+    for reason in REASONS.values():
+        with speaking("de"):
+            words, advice = text_of(reason.words), text_of(reason.advice)
+        assert words != in_english(reason.words)
+        assert not advice or "LIMITS__" in advice or advice != in_english(reason.advice)

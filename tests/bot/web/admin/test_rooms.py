@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import html
+import json
 import re
 from decimal import Decimal
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from bot.doctor.findings import problem
 from bot.doctor.phrases import AREA_DISK, FOUND_DISK_FREE, FOUND_DISK_FULL
 from bot.errors import ConfigError
-from bot.i18n.language import speaking
+from bot.i18n.language import LANGUAGES, speaking
 from bot.i18n.statements import fill
 from bot.loops.watchdog import CLOSED
 from bot.settings.file import SettingsFile
@@ -68,6 +69,35 @@ async def test_every_tool_says_in_the_language_of_the_page_what_it_does(tmp_path
         lacking = rows[list(CATALOG).index("twitter")]
         assert "fehlt" in lacking
         assert "kostenlos" not in lacking
+
+
+async def test_who_sees_what_is_asked_is_said_in_the_language_of_the_page(tmp_path: Path) -> None:
+    """Of every tool, with everything set up; the names of services, hosts and servers stay."""
+    databases = {"club": {"address": "postgresql://aldis@127.0.0.1:1/club", "tables": {"people": ["name"]}}}
+    servers = {"lamps": {"url": "http://127.0.0.1:1/mcp"}}
+    settings = settings_of(
+        tmp_path,
+        TOOLS__TWITTER__BEARER_TOKEN="t",
+        TOOLS__IMAGES__API_KEY="k",
+        TOOLS__DB_QUERY__DATABASES=json.dumps(databases),
+        TOOLS__MCP__SERVERS=json.dumps(servers),
+    )
+    told = {one for options in settings.tools.options_by_name.values() for one in options.seen_by() or ()}
+    assert {"your own PostgreSQL servers: the question", "lamps: what it is called with"} <= told
+    async with visited(tmp_path, settings=settings) as visitor:
+        await visitor.enter()
+        pages: dict[str, list[str]] = {}
+        for language in LANGUAGES:
+            await visitor.post("/language", {"language": language, "path": "/"})
+            page = html.unescape((await visitor.get("/setup/tools")).text)
+            pages[language] = re.findall(r'<p class="hint">(.*)</p>', page)
+        assert all(any(one in hint for hint in pages["en"]) for one in told)
+        parts = {part for one in told for part in one.split(": ")}
+        english = {part for part in parts if re.search(r"\b(the|what|whoever|those|that)\b", part)}
+        assert len(english) >= 9
+        for language in ("de", "fr", "es"):
+            assert not [one for one in english if any(one in hint for hint in pages[language])]
+        assert any("Open-Meteo: den Ort" in hint for hint in pages["de"])
 
 
 async def test_the_doctor_speaks_the_language_of_the_page(tmp_path: Path) -> None:
