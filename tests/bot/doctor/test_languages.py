@@ -184,6 +184,18 @@ def test_the_layers_that_hold_strangers_files_are_said_in_every_language() -> No
         assert check_cell_level(levels[0]).what.endswith("(Landlock 7 und seccomp)")
 
 
+async def test_what_was_counted_as_unanswered_is_said_in_the_language_of_the_reader() -> None:
+    """With its reason and what can be done."""
+    state = RunningState(problems=(), findings=(), counts={"unanswered_paused": 3})
+    *_, found = await check_running(load_settings({}, None), is_expected=True, state=state)
+    with speaking("de"):
+        assert found.what == (
+            "Betrieb: 3 seit dem Start nicht beantwortet: "
+            "Aldis ist in dieser Unterhaltung angehalten, oder ein Admin hat sie übernommen"
+        )
+        assert found.advice == "`/resume` dort"
+
+
 def test_why_messages_were_not_answered_is_said_in_the_language_of_the_reader() -> None:
     """With what can be done about it; the names of settings and commands stay."""
     for reason in REASONS.values():

@@ -166,10 +166,15 @@ async def test_a_database_that_somebody_has_changed_is_a_problem(path: Path, clo
         pass
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("INSERT INTO people VALUES (x'01', 0, x'02', NULL)")
-    async with open_store(path, realm="signal") as store, asking(page_of(store, clock, Counts())) as http:
-        status, state = await state_of(http)
+    async with open_store(path, realm="signal") as store:
+        page = page_of(store, clock, Counts())
+        async with asking(page) as http:
+            status, state = await state_of(http)
+        with speaking("de"):
+            told = [text_of(problem) for problem in (await page.running_state()).problems]
     assert (status, state["ok"]) == (503, False)
     assert "1 row on who was let in not written by Aldis" in state["problems"]
+    assert "1 Zeile darüber, wer zugelassen wurde, hat nicht Aldis geschrieben" in told
 
 
 async def test_what_the_lookout_sees_stands_on_the_page(store: Store, clock: SetClock) -> None:
