@@ -312,6 +312,11 @@ class ToolSource(Protocol):
         """What should provide tools but does not at the moment, by the operator's names, and why, for the operator."""
         ...
 
+    @property
+    def unfit(self) -> Mapping[str, tuple[str, ...]]:
+        """What provides tools of which some cannot be offered, by the operator's names, and these tools."""
+        ...
+
     async def aclose(self) -> None:
         """Stops everything that runs for it. It must not be used afterwards."""
         ...

@@ -82,7 +82,7 @@ def _values(file: SettingsFile) -> tuple[tuple[Variable, ...], Mapping[str, Give
 
 def _shown(variable: Variable, given: GivenValue) -> str:
     """The value as it can be shown: for a secret, only that it is set."""
-    if variable.is_secret:
+    if variable.is_secret or given.value.lstrip().startswith("{"):  # JSON, such as of servers with their keys
         return "(set)"
     return _USER_INFO.sub("***@", given.value)
 

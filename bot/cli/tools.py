@@ -26,7 +26,7 @@ from bot.logs import one_line
 from bot.messages import CallId, ToolCall
 from bot.settings import Settings
 from bot.turn.journal import ToolRun
-from tools import CATALOG, BadArguments, CatalogEntry, Tool, ToolSpec
+from tools import CATALOG, BadArguments, CatalogEntry, Tool, ToolSource, ToolSpec
 
 WIDTH = 100
 """Columns of the list."""
@@ -126,15 +126,18 @@ async def _running(
                 continue
             source = entry.source(given.tools.options_by_name[group.name], taken)
             stack.push_async_callback(source.aclose)
-            whole += _of_source(group, await source.tools(), source.absent)
+            whole += _of_source(group, await source.tools(), source)
         yield whole
 
 
-def _of_source(group: ToolGroup, tools: Sequence[Tool], absent: Mapping[str, str]) -> Iterator[ToolGroup]:
-    if tools or not absent:
+def _of_source(group: ToolGroup, tools: Sequence[Tool], source: ToolSource) -> Iterator[ToolGroup]:
+    if tools or not source.absent:
         yield replace(group, tools=tuple(tools))
-    for name, why in absent.items():
+    for name, why in source.absent.items():
         yield ToolGroup(name=name, state="failed", origin=group.name, why=f"it gives no tools at the moment ({why})")
+    for name, unfit in source.unfit.items():
+        why = f"tools that cannot be offered: {', '.join(unfit)}"
+        yield ToolGroup(name=name, state="failed", origin=group.name, why=why)
 
 
 def _rows_of(given: Settings, group: ToolGroup) -> Iterator[_Row]:

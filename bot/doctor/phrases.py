@@ -371,6 +371,10 @@ FOUND_TOOL_SOURCES = Sentence(
 )
 FOUND_TOOL_SOURCE_SILENT = Sentence("FOUND_TOOL_SOURCE_SILENT", "the server {name} of mcp does not answer ({why})")
 FOUND_TOOL_SOURCE_CHECK = Sentence("FOUND_TOOL_SOURCE_CHECK", "check it in TOOLS__MCP__SERVERS")
+FOUND_TOOL_SOURCE_UNFIT = Sentence(
+    "FOUND_TOOL_SOURCE_UNFIT", "tools of the server {name} of mcp that cannot be offered: {tools}"
+)
+FOUND_TOOL_SOURCE_MEND = Sentence("FOUND_TOOL_SOURCE_MEND", "the server has to describe them differently")
 FOUND_TOOL_WHAT_OTHERS_NEED = Sentence("FOUND_TOOL_WHAT_OTHERS_NEED", "what other tools need, too")
 FOUND_TOOL_BESIDES = Sentence("FOUND_TOOL_BESIDES", "it would also ask {services}")
 FOUND_TOOL_SERVICE = Sentence("FOUND_TOOL_SERVICE", "{service} with {name}")

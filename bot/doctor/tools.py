@@ -120,6 +120,14 @@ async def check_tool_sources(settings: Settings) -> list[Finding]:
                 )
                 for name, why in source.absent.items()
             ]
+            found += [
+                warning(
+                    AREA_TOOLS,
+                    fill(phrases.FOUND_TOOL_SOURCE_UNFIT, name=name, tools=", ".join(unfit)),
+                    phrases.FOUND_TOOL_SOURCE_MEND,
+                )
+                for name, unfit in source.unfit.items()
+            ]
         finally:
             await source.aclose()
     return found

@@ -13,6 +13,8 @@ python mcp_bad_server.py old     FILE    like plain, but ends when anything come
 python mcp_bad_server.py modern  FILE    like plain, but knows no `initialize`, as the protocol of 2026-07-28 allows
 python mcp_bad_server.py silent  FILE    says nothing, ignores the end of its input, and has started another process
 python mcp_bad_server.py hostile FILE    lists tools that nobody should be shown unchanged
+python mcp_bad_server.py malformed FILE  like plain, but lists also what is no tool
+python mcp_bad_server.py changes FILE    like plain, but lists another tool each time, and says so at once, nine times
 python mcp_bad_server.py babble  FILE    writes what is no message, with words of a person in it
 python mcp_bad_server.py ping    FILE    lists its tools, then wants answers again and again, and hears nothing
 python mcp_bad_server.py chat    FILE    the same, but reports progress again and again
@@ -76,8 +78,17 @@ HOSTILE = [
     ),
     *(tool(f"more{number}") for number in range(100)),
 ]
+MALFORMED: list[Any] = [
+    *PLAIN[:1],
+    {"name": "Half Done", "description": 7},
+    "no tool",
+    tool("typeless", {"properties": {}}),
+    *PLAIN[1:],
+]
+"""What servers list that were written by hand: the SDK refuses all for one."""
 HOW, WHERE = sys.argv[1:3] if __name__ == "__main__" else ("", "")
-LISTING = HOSTILE if HOW == "hostile" else PLAIN
+LISTING = {"hostile": HOSTILE, "malformed": MALFORMED}.get(HOW, PLAIN)
+listed = itertools.count()
 
 
 def answer(asked: dict[str, Any]) -> dict[str, Any] | None:
@@ -87,7 +98,9 @@ def answer(asked: dict[str, Any]) -> dict[str, Any] | None:
             about = {"name": "rough", "version": "1"}
             return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": about}
         case "tools/list":
-            return {"tools": LISTING, **(CACHED if HOW == "modern" else {})}
+            Path(f"{WHERE}.listed").write_text(str(count := next(listed) + 1))
+            more = [tool(f"new{count}")] if HOW == "changes" and count > 1 else []
+            return {"tools": LISTING + more, **(CACHED if HOW == "modern" else {})}
         case "tools/call" if HOW == "flood":
             sys.stdout.write("x" * 20_000_000)
             sys.stdout.flush()
@@ -148,6 +161,10 @@ def serve() -> None:
         sys.stdout.flush()
         if asked["method"] == "tools/list" and HOW in {"ping", "chat", "drone"}:
             storm()
+        if asked["method"] in {"tools/list", "tools/call"} and HOW == "changes":
+            changed = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+            sys.stdout.write(f"{json.dumps(changed)}\n" * 9)
+            sys.stdout.flush()
 
 
 def storm() -> None:

@@ -52,6 +52,19 @@ def shine(where: str) -> str:
 
 
 @server.tool(annotations=READS)
+async def grow(ctx: Context) -> str:
+    """One more tool."""
+
+    @server.tool(name="grown", annotations=READS)
+    def _() -> str:
+        """A tool that was not there at first."""
+        return "grown"
+
+    await ctx.notify_tools_changed()
+    return "grown"
+
+
+@server.tool(annotations=READS)
 def badge(ctx: Context) -> str:
     """What the caller wears."""
     request: Any = ctx.request_context.request

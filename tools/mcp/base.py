@@ -28,8 +28,10 @@ class Listing:
     """What a server offers."""
 
     tools: tuple[ListedTool, ...]
-    left_out: int
-    """How many of the wanted tools cannot be offered, or are too many."""
+    unfit: tuple[str, ...] = ()
+    """The wanted tools that cannot be offered, the first of them, in plain letters; `x` for one without a name."""
+    surplus: int = 0
+    """How many of the wanted tools are too many."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -42,6 +44,12 @@ class ConnectionState:
     """For what it is not listened to any longer."""
     status: int | None = None
     """That of the last answer by HTTP, if it is an error."""
+    version: str | None = None
+    """The protocol's, once both sides know it."""
+    malformed: list[str] = field(default_factory=list[str])
+    """The names of listed tools that are no tools, as they stand there; whoever reads a listing empties it first."""
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the server says that it has other tools now."""
 
     def end(self, why: str = "it says or asks more than it may") -> None:
         """Listen no longer."""

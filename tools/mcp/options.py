@@ -3,7 +3,7 @@
     {"mcpServers": {"files": {"command": "mcp-files", "args": ["/srv"], "env": {"MODE": "ro"}},
                     "crm":   {"url": "https://crm.example/mcp", "headers": {"Authorization": "Bearer ..."}}}}
 
-What a server is given (environment, headers) is secret and is shown nowhere.
+What a server is given (environment, headers, what follows the `?` of its address) is secret and is shown nowhere.
 
 Source: modelcontextprotocol.io, "Connect to local MCP servers", 2026-11-21, for the usual names of the fields.
 """
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
+from urllib.parse import parse_qsl, quote, urlencode
 
 from pydantic import (
     BaseModel,
@@ -82,6 +83,9 @@ class ServerOptions(_Hints):
     """What the command finds in its environment besides PATH, HOME, LANG and TZ."""
     cwd: str | None = None
     url: BaseUrl | None = None
+    """Where it answers; what is set behind a `?` stands in `query`."""
+    query: tuple[tuple[str, SecretStr], ...] = ()
+    """What follows the address: some want their key there."""
     headers: Mapping[str, SecretStr] = {}
     disabled: bool = False
     timeout: float | None = Field(default=None, ge=0.1, le=600)
@@ -95,6 +99,12 @@ class ServerOptions(_Hints):
     """What is known of single tools, by the server's own names: so that less has to be asked."""
     private: bool = True
     """Whether its answers are what people trust Aldis with, so that nothing of them must leave by an address."""
+
+    @property
+    def address(self) -> str:
+        """Where it answers, with what follows: a secret."""
+        query = urlencode([(name, value.get_secret_value()) for name, value in self.query], quote_via=quote)
+        return "?".join(filter(None, (self.url, query)))
 
     @field_validator("command", "cwd")
     @classmethod
@@ -145,9 +155,21 @@ def _mapping(given: str) -> Mapping[str, Any]:
     return cast("dict[str, Any]", inner)
 
 
+def _split(given: dict[str, Any]) -> dict[str, Any]:
+    """The server with what stands behind the `?` of its address apart: a key, maybe."""
+    match given:
+        case {"url": str(url)} if "?" in url and "#" not in url:
+            address, _, query = url.partition("?")
+            return {**given, "url": address, "query": parse_qsl(query, keep_blank_values=True)}
+        case _:
+            return given
+
+
 def _server(name: str, given: Any) -> ServerOptions:
     try:
-        return ServerOptions.model_validate({**given, "name": name} if isinstance(given, dict) else given)
+        return ServerOptions.model_validate(
+            {**_split(cast("dict[str, Any]", given)), "name": name} if isinstance(given, dict) else given
+        )
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(map(str, first["loc"][:1]))

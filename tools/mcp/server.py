@@ -49,6 +49,10 @@ class ServerTimeouts:
     """A server that was up for so long is started again as if it were for the first time."""
     end_seconds: float = 2.5
     """How long the end may take."""
+    first_relist_seconds: float = 1.0
+    """How long after a server has said that its tools are others they are read again: it may say so of each."""
+    longest_relist_seconds: float = 3600.0
+    """How long that may grow with a server that says so again and again; after so much calm it begins anew."""
     doubt_seconds: float = 120.0
     """How long a server that was late with a call may take to list its tools: it may still be at it, one by one."""
 
@@ -62,6 +66,8 @@ class McpServer:
         """What it offered when it was last up; empty as long as it cannot be started."""
         self.why_down = "it has not come up yet"
         """For the operator, when it is down."""
+        self.unfit: tuple[str, ...] = ()
+        """The tools that cannot be offered, for the operator."""
         self._pace = pace
         self._greeting: Greeting = "auto" if options.command is None else "legacy"
         self._session: McpSession | None = None
@@ -155,6 +161,7 @@ class McpServer:
         self._doubted.clear()
         async with anyio.create_task_group() as group:
             group.start_soon(self._look_after, session, state)
+            group.start_soon(self._keep_listing, session, state)
             await state.ended.wait()
             group.cancel_scope.cancel()
 
@@ -167,6 +174,23 @@ class McpServer:
                 await session.listing(())
             answered = not patience.cancelled_caught
         state.end("it answers no more")
+
+    async def _keep_listing(self, session: McpSession, state: ConnectionState) -> None:
+        """Read its tools again when it says that they are others, the more rarely the more often it does."""
+        now = asyncio.get_running_loop().time
+        pause = self._pace.first_relist_seconds
+        while True:
+            calm_since = now()
+            await state.changed.wait()
+            if now() - calm_since > self._pace.longest_relist_seconds:
+                pause = self._pace.first_relist_seconds
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, self._pace.longest_relist_seconds)
+            state.changed.clear()
+            with anyio.move_on_after(self._pace.doubt_seconds) as patience:
+                await self._take_up(session)
+            if patience.cancelled_caught:
+                state.end("it answers no more")
 
     def _on_gone(self, *, was_up: bool, why: str) -> None:
         self.why_down = why
@@ -183,11 +207,22 @@ class McpServer:
 
     async def _take_up(self, session: McpSession) -> None:
         listing = await session.listing(self.options.tools)
-        if listing.left_out:
-            _log.warning("the MCP server %s: %d tools cannot be offered", self.options.name, listing.left_out)
-        self._session, self.tools, self._told_down = session, listing.tools, False
+        if listing.unfit and listing.unfit != self.unfit:
+            names = ", ".join(listing.unfit)
+            _log.warning("the MCP server %s: tools that cannot be offered: %s", self.options.name, names)
+        if listing.surplus:
+            _log.warning("the MCP server %s: %d tools more than can be offered", self.options.name, listing.surplus)
+        self._session, self._told_down, self.unfit = session, False, listing.unfit
+        # The same ones stay the same objects: a list that changes costs every prompt's cache.
+        if [*map(_said_of, self.tools)] != [*map(_said_of, listing.tools)]:
+            self.tools = listing.tools
         self._settled.set()
         _log.info("the MCP server %s is up with %d tools", self.options.name, len(self.tools))
+
+
+def _said_of(tool: ListedTool) -> tuple[object, ...]:
+    """All that a server says of a tool."""
+    return tool.name, tool.description, tool.arguments.json_schema(), tool.effects, tool.reaches_out
 
 
 async def _way_in() -> Opened:

@@ -106,6 +106,11 @@ class McpServers:
         """The servers that are down or not yet started, and why."""
         return {server.options.name: server.why_down for server in self._servers if not server.is_up}
 
+    @property
+    def unfit(self) -> Mapping[str, tuple[str, ...]]:
+        """See `tools.base.ToolSource`."""
+        return {server.options.name: server.unfit for server in self._servers if server.unfit}
+
     async def aclose(self) -> None:
         """End all servers."""
         await asyncio.gather(*(server.aclose() for server in self._servers))

@@ -10,17 +10,20 @@ schema can take for ever.
 
 import logging
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 
 import anyio
 import mcp_types as types
 from mcp import Client, MCPError
+from mcp.client.subscriptions import SubscriptionLost
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from tools.base import Result
 from tools.errors import BadArguments, Unavailable
 from tools.mcp.base import AnswerLost, ConnectionState, Greeting, ListedTool, Listing, McpSession, SessionFailed
 from tools.mcp.content import quote_failure, result_of
+from tools.mcp.names import spell_name
 from tools.mcp.options import ServerOptions
 from tools.mcp.schemas import UnfitSchema, arguments_of
 from tools.mcp.transport import open_streams
@@ -30,6 +33,8 @@ MAX_TOOLS = 32
 """Of one server; each is paid with every question."""
 MAX_LISTING_CHARS = 60_000
 """Of the schemas and descriptions of one server together."""
+MAX_NAMED = 10
+"""Of the tools that cannot be offered."""
 _MAX_PAGES = 20
 _MAX_NAME_CHARS = 256
 """Twice what they should have at most. Each name is read in every message, as what people may ask by.
@@ -42,6 +47,7 @@ _SESSION_IS_OVER = frozenset({"Session terminated", "Session not found"})
 """What a restarted server, or the SDK on its behalf, says in a session from before."""
 _SDK_SAYS_CLOSED = ("Connection closed", "SSE stream")
 """How the SDK's own words begin where it gives up a call; many servers use the same code for any failure of theirs."""
+_SUBSCRIBE_AGAIN_SECONDS = 300.0
 _REFUSALS = frozenset({401, 403, 429})
 """Statuses of HTTP in front of which nothing has happened."""
 
@@ -60,16 +66,24 @@ class _Session:
     async def listing(self, wanted: tuple[str, ...] | None) -> Listing:
         """The tools that can be offered; what the SDK raises becomes `SessionFailed` where the session is left."""
         fit: list[ListedTool] = []
+        unfit: list[str] = []
         found = chars = 0
+        self._state.malformed.clear()
         async for tool in self._listed():
             if wanted is not None and tool.name not in wanted:
                 continue
             found += 1
-            if found <= MAX_TOOLS and (listed := _fit(tool)) is not None:
-                chars += len(listed.description) + len(str(listed.arguments.json_schema()))
-                if chars <= MAX_LISTING_CHARS:
-                    fit.append(listed)
-        return Listing(tools=tuple(fit), left_out=found - len(fit))
+            if found > MAX_TOOLS:
+                continue
+            if (listed := _fit(tool)) is None:
+                unfit.append(tool.name)
+                continue
+            chars += len(listed.description) + len(str(listed.arguments.json_schema()))
+            if chars <= MAX_LISTING_CHARS:
+                fit.append(listed)
+        surplus = found - len(fit) - len(unfit)
+        unfit += [name for name in self._state.malformed if wanted is None or not name or name in wanted]
+        return Listing(tools=tuple(fit), unfit=tuple(map(spell_name, unfit[:MAX_NAMED])), surplus=surplus)
 
     async def _listed(self) -> AsyncGenerator[types.Tool]:
         """All tools, a page at a time: none is held on to, for a page may be as large as an answer."""
@@ -124,9 +138,30 @@ async def open_session(server: ServerOptions, state: ConnectionState, greeting: 
     """
     try:
         async with Client(open_streams(server, state), cache=None, mode=greeting) as client:
-            yield _Session(client, state)
+            state.version = client.protocol_version
+            async with anyio.create_task_group() as group:
+                group.start_soon(_subscribe, client)
+                yield _Session(client, state)
+                group.cancel_scope.cancel()
     except Exception as error:  # what a server can bring about in the SDK is not to be told beforehand
         raise SessionFailed(", ".join(dict.fromkeys(_kinds(error)))) from error
+
+
+async def _subscribe(client: Client) -> None:
+    """Ask to be told of other tools, for as long as the connection is open, where the protocol wants to be asked.
+
+    Source: Model Context Protocol 2026-07-28, `subscriptions/listen`; until 2025-11-25 servers tell unasked.
+    """
+    tools = client.server_capabilities.tools
+    if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or tools is None or not tools.list_changed:
+        return
+    while True:
+        # What it tells is seen where it is read (`tools.mcp.transport`).
+        with suppress(MCPError, SubscriptionLost):
+            async with client.listen(tools_list_changed=True) as subscription:
+                async for _ in subscription:
+                    pass
+        await anyio.sleep(_SUBSCRIBE_AGAIN_SECONDS)
 
 
 def _kinds(error: BaseException) -> list[str]:

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import httpx2
@@ -20,6 +20,7 @@ from anyio.abc import ObjectReceiveStream
 from mcp.client import Transport
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
+from mcp_types.methods import parse_server_result
 
 from tools.http import trust
 from tools.mcp.base import ConnectionState
@@ -55,7 +56,7 @@ async def open_streams(server: ServerOptions, state: ConnectionState) -> AsyncGe
 async def _transport(server: ServerOptions, state: ConnectionState, stack: AsyncExitStack) -> Transport:
     if server.url is not None:
         client = await stack.enter_async_context(_http_client(server, state))
-        return streamable_http_client(server.url, http_client=client, max_sse_event_size=MAX_ANSWER_BYTES)
+        return streamable_http_client(server.address, http_client=client, max_sse_event_size=MAX_ANSWER_BYTES)
     inherited = {name: value for name in _INHERITED if (value := os.environ.get(name)) is not None}
     own = {name: value.get_secret_value() for name, value in server.env.items()}
     command = (server.command or "", *server.args)
@@ -70,6 +71,22 @@ def _http_client(server: ServerOptions, state: ConnectionState) -> httpx2.AsyncC
         timeout=httpx2.Timeout(_CONNECT_SECONDS, read=_SILENT_SECONDS),
         trust_env=False,
     )
+
+
+def _leave_out_malformed(result: dict[str, Any], state: ConnectionState) -> None:
+    """Leave out of a listing what is no tool: the SDK would refuse all of it for one."""
+    listed = result.get("tools")
+    if not isinstance(listed, list) or state.version is None:
+        return
+    tools: list[Any] = []
+    for tool in cast("list[Any]", listed):
+        try:
+            parse_server_result("tools/list", state.version, {**result, "tools": [tool]})
+            tools.append(tool)
+        except (ValueError, KeyError, RecursionError):
+            name = cast("dict[str, Any]", tool).get("name") if isinstance(tool, dict) else None
+            state.malformed.append(name if isinstance(name, str) else "")
+    result["tools"] = tools
 
 
 class _Watched(ObjectReceiveStream[SessionMessage | Exception]):
@@ -102,6 +119,9 @@ class _Watched(ObjectReceiveStream[SessionMessage | Exception]):
             raise anyio.EndOfStream
         if isinstance(said, types.JSONRPCResponse):
             cut_lists(said.result)
+            _leave_out_malformed(said.result, self._state)
+        elif isinstance(said, types.JSONRPCNotification) and said.method == "notifications/tools/list_changed":
+            self._state.changed.set()
         return message
 
     async def aclose(self) -> None:

@@ -118,8 +118,9 @@ def test_the_list_of_settings_is_as_wide_as_the_terminal() -> None:
 def test_what_is_set_is_shown_with_its_origin(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A line each; of a secret only that it is set, of an address no password."""
+    """A line each; of a secret, and of JSON that may hold some, only that it is set, of an address no password."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-hidden")
+    monkeypatch.setenv("TOOLS__MCP__SERVERS", '{"crm": {"url": "https://crm.example/mcp?key=hidden"}}')
     monkeypatch.setenv("OPENAI_BASE_URL", "http://somebody:hidden@gpu:8000/v1")
     Path(".env").write_text("TZ=Europe/Berlin\nSIGNAL__NAME=Lamp\n")
     assert left("settings", "set", "STORE__KEY=" + "ab" * 32, "WEB__PORT=1") == 0
@@ -130,6 +131,7 @@ def test_what_is_set_is_shown_with_its_origin(
         "OPENAI_BASE_URL=http://***@gpu:8000/v1  # environment",
         "SIGNAL__NAME=Lamp  # .env",
         "STORE__KEY=(set)  # settings file",
+        "TOOLS__MCP__SERVERS=(set)  # environment",
         "TZ=Europe/Berlin  # .env",
         "WEB__PORT=1  # settings file",
     ]

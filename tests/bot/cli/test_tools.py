@@ -290,6 +290,7 @@ class Servers:
     def __init__(self, *tools: Tool) -> None:
         self._given = tools
         self.absent = {"crm": "it went away"}
+        self.unfit = {"lamps": ("odd", "broken")}
         self.is_closed = False
 
     async def tools(self) -> tuple[Tool, ...]:
@@ -320,10 +321,14 @@ async def test_what_gives_tools_is_started_and_ended(given: tuple[Tool, ...]) ->
         assert not servers.is_closed
     assert servers.is_closed
     assert names == [{"current_time"}]
-    assert whole[-1].why == "it gives no tools at the moment (it went away)"
+    assert [group.why for group in whole[-2:]] == [
+        "it gives no tools at the moment (it went away)",
+        "tools that cannot be offered: odd, broken",
+    ]
     told = [(group.name, group.state, [tool.spec.name for tool in group.tools]) for group in whole]
     working = [("mcp", "on", ["calculate"])] if given else []
-    assert told == [("clock", "on", ["current_time"]), *working, ("crm", "failed", [])]
+    broken = [("crm", "failed", []), ("lamps", "failed", [])]
+    assert told == [("clock", "on", ["current_time"]), *working, *broken]
     off = [ToolGroup(name="mcp", state="off")]
     async with workbench._running(settings, off, catalog) as whole:
         assert whole == off

@@ -33,6 +33,15 @@ async def test_servers_are_looked_at(tmp_path: Path) -> None:
         os.kill(int(where.read_text()), 0)
 
 
+async def test_tools_that_cannot_be_offered_are_named(tmp_path: Path) -> None:
+    """By the server that lists them; the others count."""
+    rough = {"command": sys.executable, "args": [mcp_bad_server.__file__, "malformed", str(tmp_path / "pid")]}
+    [count, found] = await check_tool_sources(given({"club": rough}))
+    assert count.what == "tools: the servers of mcp give 4 tools"
+    assert found.what == "tools: tools of the server club of mcp that cannot be offered: half_done, x, typeless"
+    assert (found.level, found.advice) == ("warning", "the server has to describe them differently")
+
+
 async def test_what_is_wrong_with_a_server_is_said() -> None:
     """A key that is refused is told from a machine that is off."""
     async with Server() as crm:

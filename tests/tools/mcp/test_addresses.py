@@ -62,11 +62,12 @@ async def test_what_is_no_server_is_left_out(how: str, caplog: pytest.LogCapture
     caplog.set_level(logging.DEBUG)
     async with Server() as other, Bad(how=how, elsewhere=f"{other.url}/mcp") as bad:
         headers = {"Authorization": "Bearer canary"}
-        async with running({"bad": {"url": f"{bad.url}/mcp", "headers": headers}}) as source:
+        async with running({"bad": {"url": f"{bad.url}/mcp?key=canary", "headers": headers}}) as source:
             assert await source.tools() == []
             assert list(source.absent) == ["bad"]
             await eventually(lambda: "bad is down" in caplog.text)
     assert bad.requests[0].headers["authorization"] == "Bearer canary"
+    assert bad.requests[0].query == {"key": "canary"}
     assert other.requests == []
     assert bad.sent_bytes < 4 * MAX_ANSWER_BYTES
     assert "canary" not in caplog.text

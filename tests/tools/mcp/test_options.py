@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from bot.app import policies
 from bot.errors import ConfigError
 from bot.settings import load_settings
 from tools.mcp.options import MAX_SERVERS, McpOptions
@@ -51,6 +52,16 @@ def test_servers_are_read_from_text_and_from_a_file(tmp_path: Path, *, wrapped: 
     assert McpOptions().missing() == "SERVERS"
 
 
+def test_what_follows_an_address_is_a_secret() -> None:
+    """Some servers want their key there: it is sent as it was set, and shown by nothing."""
+    [crm] = (found := options({"crm": {"url": "https://crm.example/mcp?key=canary%2F1&flat"}})).servers
+    assert (crm.url, crm.address) == ("https://crm.example/mcp", "https://crm.example/mcp?key=canary%2F1&flat=")
+    assert "canary" not in repr(found) + found.model_dump_json() + str(crm)
+    servers = json.dumps({"crm": {"url": "https://crm.example/mcp?key=canary-1234&plain=x"}})
+    hidden = policies.secrets(load_settings({"TOOLS__MCP__SERVERS": servers}, None))
+    assert hidden.cut("It is canary-1234 at https://crm.example/mcp.") == "It is […] at https://crm.example/mcp."
+
+
 @pytest.mark.parametrize(
     ("servers", "words"),
     [
@@ -69,6 +80,7 @@ def test_servers_are_read_from_text_and_from_a_file(tmp_path: Path, *, wrapped: 
         ({"files": FILES | {"command": "canary\0"}}, "NUL"),
         ({"files": {"type": "sse", "url": "https://canary.example"}}, "type"),
         ({"crm": CRM | {"url": "file:///canary"}}, "url"),
+        ({"crm": CRM | {"url": "https://crm.example/mcp?key=canary#part"}}, "url"),
         ({"crm": CRM | {"headers": {"A": "canary\nB: c"}}}, "one line"),
         ({"": FILES}, "name"),
         ({f"s{number}": FILES for number in range(MAX_SERVERS + 1)}, "at most 16"),

@@ -1,6 +1,7 @@
 """MCP servers as real processes: what they find becomes a result, and whatever they do, Aldis goes on."""
 
 import asyncio
+import dataclasses
 import json
 import logging
 import os
@@ -42,6 +43,13 @@ async def running(servers: Mapping[str, Any], pace: ServerTimeouts = QUICK) -> A
 
 async def by_name(source: McpServers) -> Mapping[str, Tool]:
     return {tool.spec.name: tool for tool in await source.tools()}
+
+
+async def offered(source: McpServers, name: str) -> None:
+    """Wait until there is a tool of this name."""
+    async with asyncio.timeout(WAIT_SECONDS):
+        while name not in await by_name(source):
+            await asyncio.sleep(0.01)
 
 
 def is_alive(pid: int) -> bool:
@@ -112,14 +120,15 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
 
 
 async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
-    """One that is not up yet is left out and found later; headers go along; when it dies in a call nobody knows whether
-    it happened; then it is absent.
+    """One that is not up yet is left out and found later; headers go along; a tool that it gets later is offered; when
+    it dies in a call nobody knows whether it happened; then it is absent.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     url, headers = f"http://127.0.0.1:{port}/mcp", {"X-Badge": "keeper 7"}
-    async with running({"far": {"type": "http", "url": url, "headers": headers, "approve": "all"}}) as source:
+    pace = dataclasses.replace(QUICK, first_relist_seconds=0.01)
+    async with running({"far": {"type": "http", "url": url, "headers": headers, "approve": "all"}}, pace) as source:
         assert (await source.tools(), list(source.absent)) == ([], ["far"])
         process = await asyncio.create_subprocess_exec(sys.executable, LAMPS, str(port), stderr=subprocess.DEVNULL)
         try:
@@ -129,6 +138,8 @@ async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
             assert (await called(tools["far_badge"], context)).data == {"structured": {"result": "keeper 7"}}
             assert len((await called(tools["far_big"], context, n=3_000_000)).data["text"]) > 200_000
             assert (await called(tools["far_picture"], context)).files[0].data == mcp_server.PNG
+            await called(tools["far_grow"], context)
+            await offered(source, "far_grown")
             with pytest.raises(UnknownOutcome, match="may have happened"):
                 await called(tools["far_die"], context)
         finally:
@@ -230,8 +241,42 @@ async def test_hostile_tools_are_made_fit_or_left_out(
     assert slow.arguments.model_validate({"x": "a" * 50 + "!"})
     with pytest.raises(ValueError, match="too much"):
         slow.arguments.model_validate({"y": "z"})
-    assert "tools cannot be offered" in caplog.text
+    assert "tools that cannot be offered: nnn" in caplog.text
+    assert "81 tools more than can be offered" in caplog.text
     assert "rm -rf" not in caplog.text
+
+
+async def test_what_is_no_tool_does_not_cost_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It is left out, and named to the operator, as far as it has a name."""
+    async with running({"rough": command(ROUGH, "malformed", str(tmp_path / "pid"))}) as source:
+        assert [tool.spec.name for tool in await source.tools()][1:] == ["rough_die", "rough_hold", "rough_post"]
+        assert source.unfit == {"rough": ("half_done", "x", "typeless")}
+    assert "the MCP server rough: tools that cannot be offered: half_done, x, typeless" in caplog.text
+
+
+async def test_tools_are_read_again_when_the_server_says_that_they_changed(tmp_path: Path) -> None:
+    """Without a restart; what stays the same stays the same object."""
+    where = tmp_path / "pid"
+    pace = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_relist_seconds=0.01)
+    async with running({"rough": command(ROUGH, "changes", str(where))}, pace) as source:
+        await source.tools()
+        pid = where.read_text()
+        await offered(source, "rough_new2")
+        assert where.read_text() == pid
+
+
+async def test_a_server_that_changes_without_end_is_read_ever_more_rarely(tmp_path: Path, context: ToolContext) -> None:
+    """However often it says so: once more at most within the longest pause."""
+    where, listed = tmp_path / "pid", tmp_path / "pid.listed"
+    pace = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_relist_seconds=0.01, longest_relist_seconds=3600)
+    async with running({"rough": command(ROUGH, "changes", str(where))}, pace) as source:
+        die = (await by_name(source))["rough_post"]
+        for _ in range(100):
+            await called(die, context, text="")
+        read = int(listed.read_text())
+        # Ten readings take ten seconds of pauses, twenty three hours.
+        assert read < 20
+        assert not source.absent
 
 
 async def test_what_a_server_babbles_is_in_no_log(
