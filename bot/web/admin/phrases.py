@@ -582,3 +582,13 @@ PAGE_SEEN_ASKERS = Sentence("PAGE_SEEN_ASKERS", "whoever sees what is asked of w
 PAGE_SEEN_INSTEAD = Sentence("PAGE_SEEN_INSTEAD", "in its stead whoever sees what is asked of web_search")
 PAGE_SEEN_PLACE = Sentence("PAGE_SEEN_PLACE", "the place")
 PAGE_SEEN_SITE = Sentence("PAGE_SEEN_SITE", "the page's site")
+PAGE_REFUSED_FORM = Sentence(
+    "PAGE_REFUSED_FORM",
+    "This form is not of this session (error {status}), so nothing was changed. Go back, reload the "
+    "page, and try again.",
+)
+PAGE_REFUSED_ADDRESS = Sentence("PAGE_REFUSED_ADDRESS", "There is nothing at this address (error {status}).")
+PAGE_REFUSED_SIZE = Sentence(
+    "PAGE_REFUSED_SIZE",
+    "What you sent is too large (error {status}), so nothing was changed.",
+)

@@ -39,6 +39,13 @@ from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS, serving_on
 
 _log = logging.getLogger(__name__)
 
+_WHY = {
+    web.HTTPForbidden.status_code: "REFUSED_FORM",
+    web.HTTPNotFound.status_code: "REFUSED_ADDRESS",
+    web.HTTPRequestEntityTooLarge.status_code: "REFUSED_SIZE",
+}
+"""What a page that refuses says, by status; of all others `NOT_DONE_WHY`."""
+
 
 class Site:
     """All pages, over one `World`."""
@@ -153,4 +160,5 @@ class Site:
             return self._context.page(request, "signed_out", status=status, is_lost=request.method == "POST")
         if status == web.HTTPMisdirectedRequest.status_code or SESSION not in request:
             return web.Response(text=text or f"{status}\n", status=status)
-        return self._context.page(request, "refused", status=status, status_code=status, text=text)
+        why = _WHY.get(status, "NOT_DONE_WHY")
+        return self._context.page(request, "refused", status=status, status_code=status, why=why)

@@ -100,6 +100,19 @@ async def test_who_sees_what_is_asked_is_said_in_the_language_of_the_page(tmp_pa
         assert any("Open-Meteo: den Ort" in hint for hint in pages["de"])
 
 
+async def test_what_is_refused_is_said_in_the_language_of_the_page(tmp_path: Path) -> None:
+    """An address where there is nothing, and a form of another session; without a word of English beside it."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        await visitor.post("/language", {"language": "de", "path": "/"})
+        nothing = await visitor.get("/nowhere")
+        foreign = await visitor.post("/setup/tools/retention", {"days": "5", "token": "another"})
+    assert (nothing.status, foreign.status) == (404, 403)
+    assert "Unter dieser Adresse gibt es nichts (Fehler 404)." in nothing.text
+    assert "Dieses Formular gehört nicht zu dieser Sitzung (Fehler 403)" in foreign.text
+    assert not re.search(r'<p lang="en">|Not Found|not of this session', nothing.text + foreign.text)
+
+
 async def test_the_doctor_speaks_the_language_of_the_page(tmp_path: Path) -> None:
     """What was found once is German for who reads German, and English for who then reads English."""
     async with visited(tmp_path) as visitor:
