@@ -186,7 +186,8 @@ class AdminContext:
         file = self.world.file
         for name in changes:
             if winner := await asyncio.to_thread(file.winner, name):
-                raise NotDone(back, "SET_ELSEWHERE", name=name, where=winner)
+                why = "SET_IN_ENVIRONMENT" if winner == "environment" else "SET_ELSEWHERE"
+                raise NotDone(back, why, name=name, where=winner)
         before = await asyncio.to_thread(file.read)
         await asyncio.to_thread(file.write, changes)
         run, was_running = self.world.runs, self.world.running is not None

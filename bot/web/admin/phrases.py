@@ -154,6 +154,10 @@ PAGE_USAGE = Sentence("PAGE_USAGE", "Usage")
 PAGE_UPKEEP = Sentence("PAGE_UPKEEP", "Upkeep")
 PAGE_SAVE = Sentence("PAGE_SAVE", "Save")
 PAGE_SAVED = Sentence("PAGE_SAVED", "Saved. Aldis is restarting with it, which takes a moment.")
+PAGE_SET_IN_ENVIRONMENT = Sentence(
+    "PAGE_SET_IN_ENVIRONMENT",
+    "{name} is set in the environment. That takes precedence over this page; change it there.",
+)
 PAGE_SET_ELSEWHERE = Sentence(
     "PAGE_SET_ELSEWHERE", "{name} is set in: {where}. That takes precedence over this page; change it there."
 )

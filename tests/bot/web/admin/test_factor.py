@@ -151,7 +151,7 @@ async def test_a_secret_of_the_environment_is_not_changed_here(tmp_path: Path) -
         await visitor.enter()
         world = visitor.site.world
         world.file = SettingsFile(world.file.path, environ={SETTING: "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"}, env_file=None)
-        assert f"{SETTING} is set in: environment" in (await visitor.get(PAGE)).text
+        assert f"{SETTING} is set in the environment" in (await visitor.get(PAGE)).text
         await visitor.post("/upkeep/factor/begin")
         assert "code.svg" not in (await visitor.get(PAGE)).text
         await visitor.post("/upkeep/factor/confirm", {"code": "000000"})

@@ -280,7 +280,10 @@ async def test_the_environment_wins_and_the_page_says_so(tmp_path: Path) -> None
         world.file = SettingsFile(world.file.path, environ=given, env_file=None)
         await visitor.post("/setup/tools/retention", {"days": "6"})
         page = await visitor.get("/setup/tools")
-        assert "HISTORY__RETENTION_DAYS is set in: environment" in page.text
+        assert "HISTORY__RETENTION_DAYS is set in the environment" in page.text
+        await visitor.post("/language", {"language": "de", "path": "/"})
+        await visitor.post("/setup/tools/retention", {"days": "6"})
+        assert "HISTORY__RETENTION_DAYS ist als Umgebungsvariable gesetzt" in (await visitor.get("/setup/tools")).text
         assert dict(world.file.read()) == {}
 
 
