@@ -13,7 +13,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image, ImageChops
 from playwright.async_api import ViewportSize, expect
 
 from bot.invocation import VARIABLE
@@ -25,6 +25,8 @@ from tests.servers.signal_cli import SignalCli
 FOLDER = Path(__file__).parent.parent.parent / "docs" / "pages"
 DESKTOP: ViewportSize = {"width": 1080, "height": 800}
 PHONE: ViewportSize = {"width": 360, "height": 720}
+_MARGIN = 24
+_DOWN_TO_THE_FINDINGS = 1560
 
 
 async def main(folder: Path, place: Path | None) -> None:
@@ -103,9 +105,9 @@ async def _second(visit: Visit, folder: Path) -> None:
     await visit.go("/setup/done")
     await visit.push("Check everything")
     await expect(visit.page.get_by_text("Checked.")).to_be_visible()
-    await _taken(visit, folder / "done.png", full=False)
+    await _taken(visit, folder / "done.png", full=False, height=_DOWN_TO_THE_FINDINGS)
     await visit.go("/people")
-    await _taken(visit, folder / "people.png", full=False)
+    await _taken(visit, folder / "people.png")
     await visit.go("/usage")
     await _taken(visit, folder / "usage-dark.png", dark=True)
     await visit.go("/upkeep")
@@ -120,19 +122,26 @@ async def _second(visit: Visit, folder: Path) -> None:
     await _taken(visit, folder / "factor-dark.png", dark=True)
 
 
-async def _taken(visit: Visit, path: Path, *, dark: bool = False, phone: bool = False, full: bool = True) -> None:
+async def _taken(
+    visit: Visit, path: Path, *, dark: bool = False, phone: bool = False, full: bool = True, height: int | None = None
+) -> None:
     page = visit.page
     await page.emulate_media(color_scheme="dark" if dark else "light")
-    await page.set_viewport_size(PHONE if phone else DESKTOP)
+    size = PHONE if phone else DESKTOP
+    await page.set_viewport_size({"width": size["width"], "height": height or size["height"]})
     await page.screenshot(path=path, full_page=full)
     await page.set_viewport_size(DESKTOP)
 
 
 def _shrink(folder: Path) -> None:
-    """A page has few colours: so a picture takes a third of its bytes."""
+    """A page has few colours: so a picture takes a third of its bytes; where a page ends, the picture does."""
     for path in sorted(folder.glob("*.png")):
         with Image.open(path) as picture:
-            small = picture.convert("RGB").quantize(96, dither=Image.Dither.NONE)
+            page = picture.convert("RGB")
+        empty = Image.new("RGB", page.size, page.getpixel((0, page.height - 1)))
+        _, _, _, end = ImageChops.difference(page, empty).getbbox() or (0, 0, 0, page.height)
+        small = page.crop((0, 0, page.width, min(page.height, end + _MARGIN)))
+        small = small.quantize(96, dither=Image.Dither.NONE)
         small.save(path, optimize=True)
         print(path.name, small.size, path.stat().st_size)
 

@@ -5,7 +5,7 @@ Everything is escaped except what the templates themselves contain.
 
 import hashlib
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language, current_language
-from bot.i18n.locale import dollars, moment, number
+from bot.i18n.locale import day, dollars, moment, number, short_day
 from bot.i18n.statements import text_of
 from bot.invocation import command_line
 from bot.web.admin import phrases
@@ -46,7 +46,8 @@ class PageTemplates:
             lstrip_blocks=True,
         )
         self._jinja.globals.update(t=words, static=self._static_path, languages=_NAMES, command=command_line)  # pyright: ignore[reportUnknownMemberType]
-        self._jinja.filters.update(time=self._time, usd=_usd, count=_count, number=number, text=text_of)  # pyright: ignore[reportUnknownMemberType]
+        dates = {"time": self._time, "day": _day, "short_day": _short_day}
+        self._jinja.filters.update(dates, usd=_usd, count=_count, number=number, text=text_of)  # pyright: ignore[reportUnknownMemberType]
 
     def html(self, template: str, **values: object) -> str:
         """Returns a template, filled in."""
@@ -98,6 +99,14 @@ def _usd(amount: Decimal | None) -> str:
         return "?"
     places = Decimal("0.0001") if 0 < abs(amount) < _CENT else _CENT
     return dollars(amount.quantize(places))
+
+
+def _day(iso: str) -> str:
+    return day(date.fromisoformat(iso))
+
+
+def _short_day(iso: str) -> str:
+    return short_day(date.fromisoformat(iso))
 
 
 def _count(value: int) -> str:

@@ -33,7 +33,7 @@ class Plot:
     grid: tuple[tuple[float, Decimal], ...]
     """The position of each line, and the amount beside it."""
     labels: tuple[tuple[float, str], ...] = ()
-    """The positions of the labels below the bars."""
+    """The positions of the labels below the bars, and the day of each in ISO format."""
 
     @property
     def is_empty(self) -> bool:
@@ -60,7 +60,7 @@ def by_day(values: Mapping[str, Decimal]) -> Plot:
     grid = tuple((round(_TOP + room * (1 - part / 2), 1), top * part / 2) for part in range(3))
     days = list(values)
     marks = range(0, len(days), max(1, len(days) // 5))
-    labels = tuple((round(_LEFT + (mark + 0.5) * step, 1), days[mark][5:]) for mark in marks)
+    labels = tuple((round(_LEFT + (mark + 0.5) * step, 1), days[mark]) for mark in marks)
     return Plot(_WIDTH, _HEIGHT, _LEFT, bars, grid, labels)
 
 

@@ -8,25 +8,26 @@ import pytest
 from bot.commands import phrases as command_phrases
 from bot.features.usage import phrases as usage_phrases
 from bot.i18n.language import Language, speaking
-from bot.i18n.locale import day, dollars, moment, number
+from bot.i18n.locale import day, dollars, moment, number, short_day
 from bot.turn import phrases
 
 AT = datetime(2026, 3, 4, 9, 5, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("language", "date", "when", "amount"),
+    ("language", "date", "short", "when", "amount"),
     [
-        ("en", "4 Mar 2026", "Wed, 4 Mar 2026, 09:05", "1,234.50"),
-        ("de", "04.03.2026", "Mi., 4. März 2026, 09:05", "1.234,50"),
-        ("fr", "4 mars 2026", "mer. 4 mars 2026, 09:05", "1\u202f234,50"),
-        ("es", "4 mar 2026", "mié, 4 mar 2026, 09:05", "1.234,50"),
+        ("en", "4 Mar 2026", "4 Mar", "Wed, 4 Mar 2026, 09:05", "1,234.50"),
+        ("de", "04.03.2026", "4. März", "Mi., 4. März 2026, 09:05", "1.234,50"),
+        ("fr", "4 mars 2026", "4 mars", "mer. 4 mars 2026, 09:05", "1\u202f234,50"),
+        ("es", "4 mar 2026", "4 mar", "mié, 4 mar 2026, 09:05", "1.234,50"),
     ],
 )
-def test_dates_and_numbers(language: Language, date: str, when: str, amount: str) -> None:
+def test_dates_and_numbers(language: Language, date: str, short: str, when: str, amount: str) -> None:
     """As people of the language write them, without a locale of the machine."""
     with speaking(language):
-        assert (day(AT), moment(AT), number(Decimal("1234.50"))) == (date, when, amount)
+        assert (day(AT), short_day(AT)) == (date, short)
+        assert (moment(AT), number(Decimal("1234.50"))) == (when, amount)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import base64
 import html
 import json
 import re
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from bot.i18n.language import LANGUAGES, speaking
 from bot.i18n.statements import fill
 from bot.loops.watchdog import CLOSED
 from bot.settings.file import SettingsFile
+from bot.transports.bridge_versions import Release, warnings
 from bot.transports.envelope.accounts import NO_ACCOUNT
 from bot.transports.phrases import WAITING_SIGNAL
 from bot.web.admin.pages import PageTemplates, words
@@ -138,6 +140,48 @@ def test_what_a_running_aldis_found_is_in_the_language_of_the_page() -> None:
     assert '<li class="problem">der Nachrichtenstrom ist nicht offen</li>' in part
     assert '<li class="problem">eine Antwort hätte längst gesendet sein sollen</li>' in part
     assert 'lang="en"' not in part
+
+
+def test_what_is_known_of_the_bridge_is_in_the_language_of_the_page() -> None:
+    """That it is old, and what to do; beside the queues."""
+    release, queue = Release(bridge="signal_cli", version="0.14.10"), {"open": 0, "dead": 0}
+    with speaking("fr"):
+        part = PageTemplates().html(
+            "part_state",
+            health={"inbox": queue, "outbox": queue},
+            problems=(),
+            findings=(),
+            release=release,
+            concerns=warnings(release, date(2027, 2, 1)),
+        )
+    text = html.unescape(part).replace("\u00a0", " ")
+    assert "signal-cli 0.14.10 a 76 jours ou plus ; à partir de 90, Signal peut l’exclure" in text
+    assert "installe un signal-cli plus récent ; copie d’abord son dossier de données" in text
+    assert 'lang="en"' not in part
+
+
+def test_what_was_spent_by_day_has_dates_as_the_language_writes_them() -> None:
+    """Below the bars, in what a pointer shows of each, and in the table."""
+    days = {"2026-11-21": Decimal("0.30"), "2026-11-22": Decimal("1.70")}
+    with speaking("de"):
+        page = PageTemplates().html(
+            "usage",
+            session=None,
+            remarks=[],
+            path="/usage",
+            plot=by_day(days),
+            days=days,
+            total=Decimal(2),
+            calls=2,
+            tokens=3,
+            people=(),
+            models=(),
+            tools=(),
+        )
+    assert 'text-anchor="middle">21. Nov.</text>' in page
+    assert "<title>22.11.2026: 1,70\u00a0$</title>" in page
+    assert '<th scope="row">21.11.2026</th>' in page
+    assert "11-21" not in page
 
 
 async def test_what_aldis_waits_for_is_in_the_language_of_the_page(tmp_path: Path) -> None:
