@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from store.records import ConversationId, LedgerEntry, Spending, TurnId
-from store.repository import Repository, millis, moment
+from store.repository import Repository, dollars, millis, moment
 
 Scope = Literal["person", "group", "all"]
 """Whose spending is added up; `all` is everything in this store."""
@@ -123,7 +123,7 @@ class Ledger(Repository):
             found[0] += 1
             found[1] += read
             found[2] += written
-            found[3] += Decimal(cost or 0)
+            found[3] += dollars(cost)
         return tuple(
             SpentUsage(
                 day=moment(day * 86_400_000).date(),
@@ -173,7 +173,7 @@ class Ledger(Repository):
             rows = self.rows("SELECT cost_usd FROM true_spent WHERE scope = ? AND period = ?", key)
             if not rows and self.exists(_FORGED, key):
                 continue  # it stays forged, and so the budget stays used up
-            cost_usd = sum((Decimal(cost) for (cost,) in rows), more.cost_usd)
+            cost_usd = sum((dollars(cost) for (cost,) in rows), more.cost_usd)
             self.execute(
                 "INSERT INTO spent (scope, period, cost_usd, calls, unknown_costs, input_tokens, output_tokens) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scope, period) DO UPDATE SET cost_usd = excluded.cost_usd, "
@@ -195,7 +195,7 @@ class Ledger(Repository):
             calls=calls,
             input_tokens=input_tokens,
             output_tokens=output_tokens,
-            cost_usd=Decimal(cost_usd),
+            cost_usd=dollars(cost_usd),
             unknown_costs=unknown_costs,
         )
         return Total(scope=scope, period=period, spending=spending, warned=bool(warned))

@@ -16,6 +16,7 @@ _log = logging.getLogger(__name__)
 R = TypeVar("R")
 
 
+_MAX_USD = Decimal(1_000_000_000)
 _MAX_MILLIS = int(datetime(9998, 12, 31, tzinfo=UTC).timestamp()) * 1000
 """Leaves space for time zones and grace periods before the last moment of `datetime`."""
 
@@ -123,6 +124,19 @@ def moment(at: int) -> datetime:
     return datetime.fromtimestamp(min(max(at, 0), _MAX_MILLIS) / 1000, UTC)
 
 
+def dollars(cost: str | None) -> Decimal:
+    """Converts an amount in US dollars as it is stored; None: zero.
+
+    What is no such amount, which Aldis never writes but a forged file can contain, counts as zero, too: one row must
+    not stop the command that adds up all.
+    """
+    try:
+        amount = Decimal(cost or 0)
+    except (ArithmeticError, ValueError):
+        return Decimal(0)
+    return amount if amount.is_finite() and 0 <= amount <= _MAX_USD else Decimal(0)
+
+
 def millis_if(at: datetime | None) -> int | None:
     """Like `millis`; None stays None."""
     return None if at is None else millis(at)
@@ -140,7 +154,7 @@ def _readers(kind: type[object]) -> Mapping[str, Callable[[Any], object]]:
 
 
 def _reader(hint: object) -> Callable[[Any], object]:
-    known: Mapping[object, Callable[[Any], object]] = {datetime: moment, bool: bool, Decimal: Decimal}
+    known: Mapping[object, Callable[[Any], object]] = {datetime: moment, bool: bool, Decimal: dollars}
     read = next((known[part] for part in (hint, *get_args(hint)) if part in known), None)
     return lambda value: value if value is None or read is None else read(value)
 
