@@ -26,7 +26,7 @@ from bot.turn.room import ContextRoom
 from bot.turn.sources import NOT_GIVEN
 from bot.turn.state import SETTLED, TurnState
 from bot.turn.toolbox import Toolbox
-from bot.turn.work import waiting
+from bot.turn.work import side_by_side, waiting
 from store import ConversationId
 from tools import UnknownOutcome, shorten
 
@@ -108,9 +108,8 @@ class Calls:
         """The runs of the calls by key."""
         if len(calls) == 1:
             return {_key(calls[0]): await self._ran(state, calls[0])}
-        async with asyncio.TaskGroup() as group:
-            tasks = {_key(call): group.create_task(self._ran(state, call)) for call in calls}
-        return {key: task.result() for key, task in tasks.items()}
+        by_key = {_key(call): call for call in calls}
+        return dict(zip(by_key, await side_by_side(self._ran(state, call) for call in by_key.values()), strict=True))
 
     def _known(self, state: TurnState) -> dict[str, ToolRun]:
         """The earlier runs that answer an equal call as well."""

@@ -25,7 +25,7 @@ from bot.turn.agent import Agent
 from bot.turn.budget import Budget
 from bot.turn.journal import Asked, Journal, Opened, Outcome, Pause, Spoken, Turn
 from bot.turn.state import OnProgress
-from bot.turn.work import waiting
+from bot.turn.work import side_by_side, waiting
 
 _log = logging.getLogger(__name__)
 
@@ -90,10 +90,12 @@ class MultimodalAgent:
         if self._budget is not None and await self._budget.used_up(turn, Decimal(0)) is not None:
             return turn
         purse = _Purse(turn, self._budget, journal.fees)
-        async with waiting(), asyncio.TaskGroup() as group:
-            for number, attachment in enumerate(attached.values(), 1):
-                if attachment.id not in journal.opened:
-                    group.create_task(self._open(turn, journal, attachment, number, purse))
+        async with waiting():
+            await side_by_side(
+                self._open(turn, journal, attachment, number, purse)
+                for number, attachment in enumerate(attached.values(), 1)
+                if attachment.id not in journal.opened
+            )
         found = prompt.question(
             turn.incoming, now=turn.wall_at, timezone=turn.timezone or self._timezone, findings=journal.opened
         )

@@ -10,11 +10,11 @@ which of them it was; while waiting they run side by side like all others.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from decimal import Decimal
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from bot.providers.base import Attempt
 from store import OpenCall, Store
@@ -106,6 +106,20 @@ async def work_out(text: str, work: Callable[P, T], *arguments: P.args, **named:
     if len(text) <= _MAX_CHARACTERS:
         return work(*arguments, **named)
     return await asyncio.to_thread(work, *arguments, **named)
+
+
+async def side_by_side(jobs: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Returns what these give, in their order. When one fails, the others are ended.
+
+    Raises:
+        Exception: the first error, as it is: whoever waits for its kind does not look into groups.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(job) for job in jobs]
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed
+    return [task.result() for task in tasks]
 
 
 def waiting(asked: Attempt | None = None) -> "OpenWork":

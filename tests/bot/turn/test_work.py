@@ -3,8 +3,10 @@
 import asyncio
 import threading
 
-from bot.turn.work import Work, waiting, work_out
-from store import Store
+import pytest
+
+from bot.turn.work import Work, side_by_side, waiting, work_out
+from store import Store, StoreError
 from store.working import Working
 from tests.waiting import WAIT_SECONDS, eventually
 
@@ -81,6 +83,29 @@ async def test_who_is_stopped_leaves_the_place_to_others(store: Store) -> None:
     async with work.on(4, is_suspect=True):
         assert at_work(store) == {4}
     assert isinstance(store.working, Working)
+
+
+async def test_an_error_of_one_ends_the_others_and_comes_as_it_is() -> None:
+    """Whoever waits for an error of the store would not see it in a group."""
+    ended = asyncio.Event()
+
+    async def wait() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def fail() -> None:
+        raise StoreError("the disk is full")
+
+    with pytest.raises(StoreError, match="the disk is full"):
+        await side_by_side([wait(), fail()])
+    assert ended.is_set()
+
+    async def give(number: int) -> int:
+        return number
+
+    assert await side_by_side(map(give, (1, 2))) == [1, 2]
 
 
 async def test_a_long_text_is_worked_on_while_others_are_answered() -> None:
