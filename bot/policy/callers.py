@@ -12,8 +12,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
+from bot.clock import Clock, MachineClock
 from bot.events import Envelope, PersonId
 from bot.policy.waiting import HeldMessages, WaitingRoom
 
@@ -36,8 +37,14 @@ class Callers(WaitingRoom):
     """A few people who wrote without permission while a page waits for them; in memory only."""
 
     def __init__(
-        self, *, seconds: Callable[[], float] = time.monotonic, listening_seconds: float = LISTENING_SECONDS
+        self,
+        *,
+        clock: Clock | None = None,
+        seconds: Callable[[], float] = time.monotonic,
+        listening_seconds: float = LISTENING_SECONDS,
     ) -> None:
+        """`clock` None: the machine's."""
+        self._clock = clock or MachineClock()
         self._seconds = seconds
         self._listening_seconds = listening_seconds
         self._until = 0.0
@@ -61,7 +68,7 @@ class Callers(WaitingRoom):
         self._callers[envelope.author] = Caller(
             person=envelope.author,
             number=envelope.number,
-            at=datetime.now(UTC),
+            at=self._clock.wall(),
             messages=known.messages if known else HeldMessages(),
         )
         while len(self._callers) > _MAX_CALLERS:

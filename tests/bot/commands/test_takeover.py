@@ -1,15 +1,18 @@
 """An admin takes a chat over: what was being made is not sent, nothing is answered until the time is over."""
 
 import asyncio
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from bot.clock import SetClock
 from bot.commands import phrases
-from bot.events import PersonId
+from bot.events import ChatId, PersonId
 from bot.i18n.catalogues import say
+from bot.turn import chats
 from bot.turn import phrases as turn_phrases
-from store import Store
+from store import Repositories, Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.commands.test_status import contact, label
 from tests.bot.loops.app_harness import Port, app_harness
@@ -47,11 +50,16 @@ async def test_a_turn_that_ends_in_that_moment_says_nothing(store: Store, clock:
         gate = port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("Aldis, slow?", group=GROUP))
         await port.asked(1)
-        port.worker.tasks.halt = lambda _: None  # pyright: ignore[reportAttributeAccessIssue]
-        over = await told(port, "/takeover", group=GROUP, author=BOB)
+        conversation = await store.conversation(ChatId.group(GROUP), now=clock.now())
+
+        def take(repos: Repositories) -> None:
+            until = clock.now() + timedelta(minutes=30)
+            chats.change(repos, conversation, clock.now(), lambda before: replace(before, taken_until=until))
+
+        await store.transaction(take)  # as the command does, before it halts what is under way
         gate.set()
         await port.quiet()
-        assert sent(port) == [over, turn_phrases.IS_TAKEN_OVER.text]
+        assert sent(port) == [turn_phrases.IS_TAKEN_OVER.text]
         assert await port.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 1
         assert await port.count("SELECT count(*) FROM history") == 0
 

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from bot.clock import SetClock
 from bot.events import PersonId, SentId
 from bot.policy.callers import LISTENING_SECONDS, Callers
 from tests.bot.loops.fake_transport import envelope
@@ -15,7 +16,7 @@ MALLORY = PersonId("mallory")
 async def test_who_calls_is_noted_only_while_a_page_waits() -> None:
     """A few, the newest first, for ten minutes; of what they wrote nothing is shown."""
     watch = Watch()
-    callers = Callers(seconds=watch)
+    callers = Callers(seconds=watch, clock=SetClock(NOON))
     callers.note(envelope("a secret", author="mallory"))
     assert callers.all() == ()
     callers.listen()
@@ -24,6 +25,7 @@ async def test_who_calls_is_noted_only_while_a_page_waits() -> None:
     callers.note(envelope("again", author="person-4"))
     assert [caller.person for caller in callers.all()] == [PersonId(f"person-{n}") for n in (4, 6, 5, 3, 2)]
     assert "secret" not in str(callers.all())
+    assert {caller.at for caller in callers.all()} == {NOON}
     watch.now += LISTENING_SECONDS + 1
     assert callers.all() == ()
 
