@@ -356,10 +356,13 @@ def _new_client(user_agent: str) -> httpx.AsyncClient:
     )
 
 
-async def decompress(chunks: AsyncIterator[bytes], encoding: str, *, service: str, max_bytes: int) -> bytes:
+async def decompress(
+    chunks: AsyncIterator[bytes], encoding: str, *, service: str, max_bytes: int, cuts: bool = False
+) -> bytes:
     """Returns the whole body, decompressed piece by piece, with at most `max_bytes` (at least 1) of it in memory.
 
-    `encoding` is the header Content-Encoding, "" if missing; `service` is the name for errors.
+    `encoding` is the header Content-Encoding, "" if missing; `service` is the name for errors. `cuts`: of a longer body
+    its first `max_bytes` are returned.
 
     Raises:
         TooLarge: the body is longer than `max_bytes`, before or after decompression.
@@ -376,6 +379,8 @@ async def decompress(chunks: AsyncIterator[bytes], encoding: str, *, service: st
             read_bytes += len(chunk)
             body += chunk if decoder is None else decoder.decompress(chunk, max_bytes + 1 - len(body))
             if max(len(body), read_bytes) > max_bytes:
+                if cuts:
+                    return bytes(body[:max_bytes])
                 raise TooLarge(f"{service} answers with more than {max_bytes / 1_000_000:g} MB.")
             if decoder is not None and decoder.eof:
                 break  # zlib would copy what stands behind it with every piece: for 15 MB that was 13 s of work

@@ -40,7 +40,7 @@ class StatusCommands(CommandGroup):
             is_answering = repos.chats.is_answering(here)
             words = len(repos.inbox.put_off_turns(here))
             # The command itself counts as well.
-            waiting = repos.inbox.waiting(here) - 1 - words - is_answering
+            waiting = max(0, repos.inbox.waiting(here) - 1 - words - is_answering)
             settings = self._context.settings(repos, call)
             model, last = settings.model or self._model, repos.ledger.last_model(here)
             known = self._known(model or None)

@@ -14,6 +14,8 @@ import aiohttp
 import pytest
 from PIL import Image
 
+from bot.transports.profiles import Username
+from bot.transports.usernames import UsernameFile, usernames_path
 from bot.web.admin.audit import audit_path
 from tests.bot.web.test_health import free_port
 from tests.flows.consoles import Console, watched
@@ -401,6 +403,11 @@ async def test_the_profile_is_given_on_a_page(bridge: type[SignalServer], tmp_pa
             assert "no longer has a user name" in await page("/setup/profile/username/drop", {})
             assert profile.link not in await page("/setup/profile")
             assert profile.username is None
+            names = UsernameFile(usernames_path(tmp_path / "aldis.db"))
+            [account] = names.read()
+            names.keep(account, Username(name="lamp.40", link="https://signal.me/#eu/other"))  # as `aldis profile` does
+            assert "lamp.40" in await page("/setup/profile")
+            names.keep(account, None)
             assert "Saved." in await page("/setup/profile", {"name": "Aldis", "remove_picture": "yes"}, b"")
             assert profile.picture is None
             told = console.err.text + audit_path(tmp_path / "aldis.db").read_text()

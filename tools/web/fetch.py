@@ -148,6 +148,7 @@ class Fetcher:
         consent: Consent | None = None,
         headers: Mapping[str, str] | None = None,
         larger: Mapping[str, int] | None = None,
+        cuts: bool = False,
     ) -> FetchedPage:
         """Fetches a page by GET.
 
@@ -155,7 +156,7 @@ class Fetcher:
         limit of the body, before and after decompression; `larger` names content types with a higher limit.
         `timeout_seconds` is the time for everything, including waiting for a free slot and redirects. `consent` can
         fetch by itself; None: every web address is allowed. `headers` are sent in addition, such as `If-None-Match`:
-        names and values in printable ASCII.
+        names and values in printable ASCII. `cuts`: of a longer body its first `max_bytes` are enough.
 
         Raises:
             BadArguments: it is no web address, or the content has another type; the model has to ask differently.
@@ -169,7 +170,7 @@ class Fetcher:
             raise RuntimeError("Fetcher is used outside of its `async with`")
         more = [(name.encode("ascii"), value.encode("ascii")) for name, value in (headers or {}).items()]
         most = defaultdict(lambda: max_bytes, larger or {})
-        fetch = _Fetch(self._pool, self._slots, [*self._headers, *more], accept, most)
+        fetch = _Fetch(self._pool, self._slots, [*self._headers, *more], accept, most, cuts=cuts)
         try:
             async with asyncio.timeout(timeout_seconds):
                 return await fetch.run(web_address(url), consent)
@@ -187,7 +188,10 @@ class _Fetch:
         headers: list[tuple[bytes, bytes]],
         accept: Collection[str],
         max_bytes: Mapping[str, int],
+        *,
+        cuts: bool,
     ) -> None:
+        self._cuts = cuts
         self._pool = pool
         self._slots = slots
         self._headers = [*headers, (b"Accept", ", ".join(accept).encode("ascii"))]
@@ -245,6 +249,7 @@ class _Fetch:
             page.headers.get("content-encoding", ""),
             service=_SERVICE,
             max_bytes=max_bytes,
+            cuts=self._cuts,
         )
 
 

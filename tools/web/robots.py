@@ -22,7 +22,7 @@ from http import HTTPStatus
 from string import ascii_letters, digits
 from urllib.parse import quote
 
-from tools.errors import BadArguments, Denied, TooLarge, Unavailable
+from tools.errors import BadArguments, Denied, Unavailable
 from tools.web.addresses import WebAddress
 from tools.web.fetch import Fetcher
 
@@ -37,6 +37,7 @@ MAX_SITES = 256
 REMEMBERED_SECONDS = 3_600.0
 
 _MAX_BYTES = 1_000_000
+"""What stands behind them is not read: the first 500 kB at least have to be (RFC 9309, 2.5)."""
 _MAX_RULES = 40_000
 _MAX_REMEMBERED_RULES = 300_000
 """For all sites together; beyond that, the least recently used goes first."""
@@ -122,15 +123,17 @@ class Robots:
     async def _fetch(self, url: str) -> Rules:
         try:
             page = await self._fetcher.get(
-                url, accept=("text/*",), max_bytes=_MAX_BYTES, timeout_seconds=self._timeout_seconds
+                url, accept=("text/*",), max_bytes=_MAX_BYTES, timeout_seconds=self._timeout_seconds, cuts=True
             )
-        except (BadArguments, TooLarge):  # it is something else: a picture, an endless page
+        except BadArguments:  # it is something else, such as a picture
             return ()
         if page.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise Unavailable("The site's server fails, so that it is unknown whether the page may be read.")
         if not page.ok or page.content_type != "text/plain":
             return ()
-        return await asyncio.to_thread(rules_of, page.body.decode("utf-8-sig", errors="replace"))  # as above
+        # A line that was cut could close more than the site wants.
+        body = page.body if len(page.body) < _MAX_BYTES else page.body.rpartition(b"\n")[0]
+        return await asyncio.to_thread(rules_of, body.decode("utf-8-sig", errors="replace"))  # as above
 
 
 def _lines(text: str) -> Iterator[tuple[frozenset[str], bool, str]]:

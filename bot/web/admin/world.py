@@ -62,8 +62,6 @@ class World:
         restart: Callable[[], Awaitable[object]],
     ) -> None:
         self._username_file = UsernameFile(usernames_path(settings.store.path))
-        self._usernames = dict(self._username_file.read())
-        """By account; None if it was given up."""
         self.settings = settings
         self.deps = deps
         self.file = file
@@ -79,20 +77,18 @@ class World:
 
     @property
     def username(self) -> Username | None:
-        """The user name of Aldis's account, as far as these pages have ever heard of it."""
-        return None if self.running is None else self._usernames.get(self.running.transport.account)
+        """The user name of Aldis's account, as far as these pages or the command line have ever heard of it."""
+        return None if self.running is None else self._username_file.read().get(self.running.transport.account)
 
     @property
     def is_username_known(self) -> bool:
         """Whether these pages know if the account has a user name."""
-        return self.running is not None and self.running.transport.account in self._usernames
+        return self.running is not None and self.running.transport.account in self._username_file.read()
 
     async def remember_username(self, username: Username | None) -> None:
         """Remembers that Aldis's account has this user name from now on, or none."""
         if self.running is not None:
-            account = self.running.transport.account
-            self._usernames[account] = username
-            await asyncio.to_thread(self._username_file.keep, account, username)
+            await asyncio.to_thread(self._username_file.keep, self.running.transport.account, username)
 
     @property
     def is_unlinked(self) -> bool:

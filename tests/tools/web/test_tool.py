@@ -365,6 +365,16 @@ async def test_a_site_that_cannot_say_is_asked_again_later(tool: WebFetch, site:
     assert await fetched(tool, context, site.url_of("/"))
 
 
+async def test_the_first_part_of_rules_without_end_holds(tool: WebFetch, site: Site, context: ToolContext) -> None:
+    """RFC 9309 wants 500 kB of it to be read at least; a line that is cut in two is no rule."""
+    start = "User-agent: *\nDisallow: /closed\n"
+    site.robots = start + "#" * (1_000_000 - len(start) - 12) + "\nDisallow: /news\n" + "#" * 500_000
+    site.pages["/closed"] = site.pages["/news/today"] = site.pages["/"]
+    with pytest.raises(Denied, match=r"robots\.txt"):
+        await fetched(tool, context, site.url_of("/closed"))
+    assert await fetched(tool, context, site.url_of("/news/today"))
+
+
 async def test_the_rules_of_a_site_are_read_and_weighed_beside_all_else(
     tool: WebFetch, site: Site, context: ToolContext
 ) -> None:
