@@ -16,14 +16,17 @@ class MemoryRoom:
         self._size_bytes = size_bytes
         self._taken_bytes = 0
         self._freed = asyncio.Event()
+        self._queue = asyncio.Lock()  # lets those that wait in one after the other, in the order in which they came
 
     @asynccontextmanager
     async def of(self, size_bytes: int) -> AsyncGenerator[None]:
         """Reserves this much memory until the end of the block; waits until it is free, unless none is needed."""
-        while size_bytes > 0 and not self._has(size_bytes):
-            self._freed.clear()
-            await self._freed.wait()
-        self._taken_bytes += size_bytes
+        if size_bytes > 0:
+            async with self._queue:
+                while not self._has(size_bytes):
+                    self._freed.clear()
+                    await self._freed.wait()
+                self._taken_bytes += size_bytes
         try:
             yield
         finally:

@@ -209,9 +209,8 @@ def _own_text(message: Incoming) -> str:
 
 def _without_name(text: str, name: str) -> str:
     """The text without the name that may precede a command: `Aldis, /help`."""
-    return re.sub(
-        rf"^\s*@?{re.escape(name)}\s*[,:]?\s+(?=[\"“„«'‘`]?[/\uff0f\u2044\u2215])", "", text, flags=re.IGNORECASE
-    ).strip()
+    called = rf"^\s*@?{re.escape(name)}\s*[,:]?\s+(?=[\"“„«'‘`*_~]{{0,4}}[/\uff0f\u2044\u2215])"
+    return re.sub(called, "", text, flags=re.IGNORECASE).strip()
 
 
 def _called(text: str, name: str) -> bool:

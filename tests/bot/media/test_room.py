@@ -39,6 +39,23 @@ async def test_what_is_larger_than_the_room_comes_alone() -> None:
     await waiting
 
 
+async def test_who_needs_much_is_not_passed_over_for_ever() -> None:
+    """Those that come later and need little wait behind it."""
+    room, came = MemoryRoom(10), list[int]()
+
+    async def come(size_bytes: int) -> None:
+        async with room.of(size_bytes):
+            came.append(size_bytes)
+
+    async with room.of(4):
+        waiting = [asyncio.create_task(come(size)) for size in (9, 3, 2)]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert came == []
+    await asyncio.gather(*waiting)
+    assert came == [9, 3, 2]
+
+
 async def test_who_gives_up_while_waiting_takes_no_room() -> None:
     """A turn that is stopped meanwhile leaves nothing behind."""
     room = MemoryRoom(10)

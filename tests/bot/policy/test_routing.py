@@ -126,6 +126,7 @@ def test_what_is_taken_back_or_changed_has_its_own_ways() -> None:
         ("**/help**", "help", ""),
         ("_/remind in 5 min *tea*_", "remind", "in 5 min *tea*"),
         ("Aldis, ／stop", "stop", ""),
+        ("@Aldis **/help**", "help", ""),
     ],
 )
 def test_a_slash_and_a_word_is_a_command(text: str, name: str, rest: str) -> None:
