@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-_WIDTH, _HEIGHT = 720, 200
-_LEFT, _BOTTOM, _TOP = 84, 24, 10
+_WIDTH, _HEIGHT = 720, 212
+_LEFT, _BOTTOM, _TOP = 104, 36, 10
 _MAX_BARS = 8
 
 
