@@ -217,6 +217,25 @@ async def test_a_feed_that_has_ended_is_never_asked_again(store: Store, room: Ne
     assert (feed.trouble, feed.due_at) == ("gone", None)
 
 
+async def test_a_feed_that_is_back_is_read_when_somebody_adds_it_again(store: Store, room: Newsroom) -> None:
+    """Its server had said that it is gone for good; what it told stays."""
+    feed_poller = room.feed_poller(store, "/feed")
+    await feed_poller.attend_all()
+    room.site.gone.add("/feed")
+    room.clock.move(48 * HOUR)
+    await feed_poller.attend_all()
+    room.site.gone.clear()
+    [gone] = await feeds_of(store)
+    added = await store.transaction(lambda repos: repos.feeds.add(gone.url, now=room.clock.now()))
+    assert added is not None
+    assert added.id == gone.id
+    await feed_poller.attend_all()
+    [back] = await feeds_of(store)
+    assert (back.trouble, back.due_at is None) == (None, False)
+    again = await store.transaction(lambda repos: repos.feeds.add(gone.url, now=room.clock.now()))
+    assert again is None
+
+
 async def test_a_feed_that_has_moved_is_read_where_it_is(store: Store, room: Newsroom) -> None:
     """And stays the one that the settings name, over a restart."""
     room.site.moves["/former"] = (301, "/feed")
