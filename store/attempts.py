@@ -56,20 +56,26 @@ class Attempts(Repository):
         return doubts
 
     def interrupt(self, *, until: datetime) -> None:
-        """At start: notes that interrupted attempts have no name and may have gone out by `until`."""
+        """At start: notes that interrupted attempts have no name and may go out until `until`.
+
+        Their items may be given up before: a status does not wait that long.
+        """
         self.execute(
-            "UPDATE attempts SET open_until = ? WHERE sent_at IS NULL AND open_until = ?", (millis(until), _UNANSWERED)
+            "UPDATE attempts SET open_until = ?1 WHERE sent_at IS NULL AND (open_until = ?2 OR id IN "
+            "(SELECT max(attempts.id) FROM outbox JOIN attempts ON outbox_id = outbox.id "
+            "WHERE outbox.state IN ('waiting', 'sending', 'unknown') AND outbox.state = 'sending' GROUP BY outbox_id))",
+            (millis(until), _UNANSWERED),
         )
         self.execute("UPDATE reactions SET ended_at = ? WHERE ended_at IS NULL", (millis(until),))
         self.notify("members")
 
     def put_off(self, seconds: float) -> None:
-        """Handles a jump of own time: attempts settled before keep the times of before."""
+        """Handles a jump of own time: attempts in doubt stay open as long as before, settled ones until the same time."""
         self.execute(
             "UPDATE attempts SET open_until = ?1 + max(coalesce(open_until, 0), "
-            "(SELECT settled_at FROM outbox WHERE id = outbox_id)) WHERE sent_at IS NULL AND ?1 > 0 "
-            "AND coalesce(open_until, 0) < ?2 AND EXISTS "
-            "(SELECT 1 FROM outbox WHERE id = outbox_id AND settled_at IS NOT NULL)",
+            "coalesce((SELECT settled_at FROM outbox WHERE id = outbox_id), 0)) WHERE sent_at IS NULL AND ?1 > 0 "
+            "AND coalesce(open_until, 0) < ?2 AND (open_until IS NOT NULL OR EXISTS "
+            "(SELECT 1 FROM outbox WHERE id = outbox_id AND settled_at IS NOT NULL))",
             (round(seconds * 1000), _UNANSWERED),
         )
 
@@ -93,9 +99,13 @@ class Attempts(Repository):
         )
 
     def doubt_last(self, item: OutboxId, until: datetime) -> None:
-        """Notes that the last attempt is in doubt; even if another one is proved, it may go out until `until`."""
+        """Notes that the last attempt is in doubt: it may go out until `until`.
+
+        That holds even if another one is proved or the item is given up before.
+        """
         self.execute(
-            "UPDATE attempts SET open_until = ? WHERE outbox_id = ? AND open_until = ?",
+            "UPDATE attempts SET open_until = ?1 WHERE outbox_id = ?2 AND sent_at IS NULL AND (open_until = ?3 "
+            "OR id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2))",
             (millis(until), item, _UNANSWERED),
         )
         self.notify("members")

@@ -327,10 +327,13 @@ class Outbox(Repository):
         self.postpone(item, due_at=now, now=now)
         return bool(rows)
 
-    def doubt(self, item: OutboxId, *, due_at: datetime) -> None:
-        """Marks a send as unknown; unless a receipt proves it, it is due again at `due_at`."""
+    def doubt(self, item: OutboxId, *, due_at: datetime, open_until: datetime | None = None) -> None:
+        """Marks a send as unknown; unless a receipt proves it, it is due again at `due_at`.
+
+        `open_until`: until when it may still go out, if that is longer; a status does not wait so long.
+        """
         self._end_attempt(item, "unknown", due_at)
-        self._attempts.doubt_last(item, due_at)
+        self._attempts.doubt_last(item, open_until or due_at)
 
     def doubt_all(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
         """At start: marks every interrupted send as unknown, or as dead if it was taken back; returns how many.

@@ -670,6 +670,39 @@ async def test_a_status_in_doubt_that_is_taken_back_is_settled(store: Store) -> 
     assert await store.transaction(lambda repos: repos.outbox.prune(before=later)) == 1
 
 
+@pytest.mark.parametrize("is_killed", [False, True])
+async def test_a_status_given_up_early_may_still_be_what_arrives(store: Store, is_killed: bool) -> None:
+    """A slow bridge sends it after nobody waits for it any more: its receipt proves nothing that is in doubt elsewhere,
+    also when the clock was set meanwhile.
+    """
+    await doubted(store, "group:G")
+    conversation = await conversation_at(store, "direct:a")
+
+    def status(repos: Repositories) -> None:
+        turn = repos.inbox.begin_turn(conversation, now=NOON)
+        repos.outbox.put_status(conversation, turn, b"Thinking", in_group=False, now=NOON, most_edits=8)
+
+    await store.transaction(status)
+    [item] = await begin(store)
+    soon, grace = timedelta(seconds=10), timedelta(seconds=90)
+
+    def doubt(repos: Repositories) -> None:
+        if is_killed:
+            repos.outbox.doubt_all(now=NOON, grace=grace, status_grace=soon)
+        else:
+            repos.outbox.doubt(item.id, due_at=NOON + soon, open_until=NOON + grace)
+        repos.outbox.put_off_all(3600)
+
+    await store.transaction(doubt)
+    jumped = NOON + timedelta(hours=1)
+    await begin(store, jumped + soon)
+    assert await states(store) == [("unknown", None), ("dead", None)]
+    arrived = jumped + timedelta(seconds=60)
+    await listed(store, "group:G", "direct:a", now=arrived + timedelta(seconds=1))
+    assert await prove(store, "direct:a", arrived) == 0
+    assert await states(store) == [("unknown", None), ("dead", None)]
+
+
 async def hold(store: Store, chat: str) -> ConversationId:
     conversation = await conversation_at(store, chat)
     await store.transaction(lambda repos: repos.outbox.hold(conversation, now=NOON))

@@ -253,7 +253,7 @@ class Outcomes:
                 self._tell_of_unsent(repos, item, outgoing, at_once=False)
                 repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
             else:
-                repos.outbox.doubt(item.id, due_at=now + grace)
+                repos.outbox.doubt(item.id, due_at=now + grace, open_until=now + self._grace)
 
         return record
 
