@@ -70,7 +70,7 @@ class Attempts(Repository):
         self.notify("members")
 
     def put_off(self, seconds: float) -> None:
-        """Handles a jump of own time: attempts in doubt stay open as long as before, settled ones until the same time."""
+        """Handles a jump of own time: attempts in doubt stay open as long as before, settled ones close as planned."""
         self.execute(
             "UPDATE attempts SET open_until = ?1 + max(coalesce(open_until, 0), "
             "coalesce((SELECT settled_at FROM outbox WHERE id = outbox_id), 0)) WHERE sent_at IS NULL AND ?1 > 0 "
