@@ -13,7 +13,8 @@ from itertools import groupby
 
 from bot import events
 from bot.commands.base import Call, Commands, RunningTurns
-from bot.events import Deleted, Envelope
+from bot.errors import ConfigError, TransportError
+from bot.events import Deleted, Edited, Envelope
 from bot.i18n import phrases as common_phrases
 from bot.logs import describe_error
 from bot.metrics import Counts
@@ -46,6 +47,7 @@ _AT_ONCE = 50
 """How many are read at a time."""
 _PAUSE_SECONDS = 1.0
 """After the store has failed."""
+_BRIDGE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -197,6 +199,9 @@ class UrgentItems:
                 self._group_context.take_back(deletion.chat, deletion.author, deletion.target)
                 self._commands.take_back(deletion.author, deletion.target)
                 _halt(running, await self._revisions.withdraw(urgent_item, deletion))
+            case Correction(edit=edit) if not await self._is_by_member(edit):
+                self._unanswered.note("not_allowed")
+                await self._settle(urgent_item.item.id)
             case Correction() as correction:
                 self._commands.take_back(correction.edit.message.author, correction.edit.target)
                 self._correct_talk(correction)
@@ -226,6 +231,23 @@ class UrgentItems:
             case ignored:
                 self._unanswered.note(ignored.reason)
                 await self._settle(urgent_item.item.id)
+
+    async def _is_by_member(self, edit: Edited) -> bool:
+        """Whether an edit in a group comes from one of its members; also if the bridge does not tell.
+
+        signal-cli hands on no message of anybody else, but every edit: whoever has left could go on asking there.
+        Source: signal-cli 0.14.6, `IncomingMessageHandler.getGroupContext` (2026-11-26).
+        """
+        chat = edit.message.chat
+        if not chat.is_group:
+            return True
+        try:
+            async with asyncio.timeout(_BRIDGE_SECONDS):  # others of this conversation wait behind it
+                groups = await self._transport.groups()
+        except (TransportError, ConfigError, TimeoutError):
+            return True
+        group = next((group for group in groups if group.id == chat.id), None)
+        return group is not None and (edit.message.author in group.members or not group.is_complete)
 
     async def _decide(self, urgent_item: UrgentItem, verdict: Verdict, *, by_admin: bool) -> None:
         """Takes a yes or no; words that answer nothing become an ordinary question."""

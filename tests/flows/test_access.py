@@ -134,8 +134,31 @@ async def test_an_invitation_to_a_listed_group_is_accepted(world: World, is_earl
             await world.signal.invite(other, by=MALLORY)
             await world.signal.invite(listed)
         await eventually(lambda: listed in world.signal.groups)
-        assert "hello" in await world.answered(message("Aldis, hello", author=CAROL, group=listed))
+        assert "hello" in await world.answered(message("Aldis, hello", author=ALICE, group=listed))
     assert set(world.signal.invitations) == (set() if is_early else {other})
+
+
+async def test_who_has_left_a_group_asks_nothing_there_any_more(world: World) -> None:
+    """No new words for an old question and no question made of old talk: signal-cli looks at messages only.
+
+    Who is still in it edits as before.
+    """
+    async with world.running():
+        asked, talk = message("Aldis, hello", author=BOB, group=GROUP), message("so what", author=BOB, group=GROUP)
+        by_carol = message("Aldis, and me", author=CAROL, group=GROUP)
+        assert "hello" in await world.answered(asked)
+        await world.signal.deliver(talk)
+        assert "and me" in await world.answered(by_carol)
+        world.signal.groups[GROUP] = (ALICE, CAROL)
+        await world.signal.deliver(
+            message(f"Aldis, {WORDS}", author=BOB, group=GROUP),
+            edit(f"Aldis, {WORDS}", asked["envelope"]["timestamp"], author=BOB, group=GROUP),
+            edit(f"Aldis, {WORDS}", talk["envelope"]["timestamp"], author=BOB, group=GROUP),
+        )
+        revised = edit("Aldis, only me", by_carol["envelope"]["timestamp"], author=CAROL, group=GROUP)
+        assert "only me" in await world.answered(revised)
+    assert len(world.model.requests) == len(world.signal.sent) == 3
+    world.assert_nothing_of(WORDS)
 
 
 async def test_a_stranger_is_let_in_with_a_code_and_put_out_again(world: World) -> None:

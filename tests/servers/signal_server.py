@@ -424,6 +424,8 @@ class SignalServer(Server, ABC):
         What somebody wrote whose key is not trusted cannot be decrypted: signal-cli says so, and keeps it until it is.
         """
         for frame in map(self._addressed, frames):
+            if self._is_of_no_member(frame):
+                continue
             envelope = frame.get("envelope")  # the bridge writes other frames, too
             author = envelope.get("sourceUuid") if isinstance(envelope, dict) else None
             if isinstance(author, str) and author in self._keys and self._keys[author].level == UNTRUSTED:
@@ -432,6 +434,20 @@ class SignalServer(Server, ABC):
             else:
                 await self._deliver_content(frame)
             await self.pass_minute()
+
+    def _is_of_no_member(self, frame: Frame) -> bool:
+        """Whether signal-cli hands it to nobody: it is for a group that its author is not in. Of edits it does not ask.
+
+        Source: signal-cli 0.14.6, `IncomingMessageHandler.isNotAllowedToSendToGroup` and its `getGroupContext`, which
+        looks into data messages and stories only (2026-11-26).
+        """
+        match frame.get("envelope"):
+            case {"sourceUuid": author, "dataMessage": {"groupInfo": {"groupId": group}}} if group in self.groups:
+                return author not in {member["uuid"] for member in self.members(group)}
+            case {"dataMessage": {"groupInfo": {"groupId": group}}}:
+                return group in self.former_groups
+            case _:
+                return False
 
     async def _deliver_content(self, frame: Frame) -> None:
         self._take_timer(frame)

@@ -35,6 +35,7 @@ from bot.policy.pairing import Pairing
 from bot.providers.base import Completion, OnText, Request
 from bot.providers.capabilities import Capabilities
 from bot.settings import BudgetSettings, HistorySettings, Settings
+from bot.transports.base import Group
 from bot.transports.envelope.frames import FrameReader
 from bot.turn.approvals import Approvals
 from bot.turn.reactions import EMOJI, Reactions
@@ -61,6 +62,7 @@ class Berth(FakeTransport):
     """A fake transport whose envelopes are frames of signal-cli."""
 
     account: str = ALDIS.uuid
+    known_groups: tuple[Group, ...] = (Group(id=GROUP, name="", members=frozenset(), is_complete=False),)
 
     def event(self, envelope: Envelope) -> Event | None:
         return FrameReader(OWN_ACCOUNT, "Aldis").event(envelope)
