@@ -17,7 +17,7 @@ REMINDER_WORDLESS = Sentence(
 )
 REMINDER_LEFT_GROUP = Sentence(
     "REMINDER_LEFT_GROUP",
-    "⏰ You planned this in a group that you are no longer in, so it doesn't come there any more: {text}",
+    "⏰ You planned this in a group that one of us has left, so it doesn't come there any more: {text}",
 )
 REMINDER_SET_AGAIN = Sentence(
     "REMINDER_SET_AGAIN", "I'll remind you {repeats}, next on {when}: {text}\n\n`/remind cancel {number}` cancels it."

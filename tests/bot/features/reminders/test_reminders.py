@@ -368,6 +368,29 @@ async def test_a_prompt_that_runs_plans_nothing(store: Store, clock: SetClock) -
         assert await port.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
 
 
+async def test_what_was_planned_in_a_group_that_aldis_was_removed_from_costs_nothing(
+    store: Store, clock: SetClock
+) -> None:
+    """It could be sent to nobody: no model is asked each day, and who planned it is told directly, once."""
+    async with app_harness(store, clock) as port:
+        await told(port, "hello")
+        await in_group(port, ALICE, BOB)
+        await told(port, "/remind every day at 13:00 ask: news?", group=GROUP)
+        port.transport.known_groups = ()
+        clock.move(HOUR - 120)
+        await Membership(port.transport, port.store, port.clock).look()
+        before, asked = len(port.transport.sent), len(port.thinker.asked)
+        clock.move(120)
+        await come(port)
+        assert [(reply.chat, reply.content.text) for reply in port.transport.sent[before:]] == [
+            (f"direct:{ALICE.uuid}", phrases.REMINDER_LEFT_GROUP.text.format(text="news?")),
+        ]
+        clock.move(24 * HOUR)
+        await come(port)
+        assert len(port.thinker.asked) == asked
+        assert len(port.transport.sent) == before + 1
+
+
 async def test_nobody_is_reminded_who_may_no_longer_write(store: Store, clock: SetClock) -> None:
     """Nothing is said, nothing asked, nothing kept. While nobody knows who is in the groups, it waits."""
     async with app_harness(store, clock) as port:
