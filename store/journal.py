@@ -34,6 +34,10 @@ class Journal(Repository):
         """Whether the turn still has to be answered; its question may have been taken back or forgotten."""
         return self.exists("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,))
 
+    def end(self, turn: TurnId) -> TurnEnd | None:
+        """Returns how the turn ended; None if it is running or gone."""
+        return self.value("SELECT state FROM turns WHERE id = ? AND state != 'running'", (turn,))
+
     def conversation(self, turn: TurnId) -> ConversationId | None:
         """Returns the conversation of the turn, or None if it is gone."""
         return self.value("SELECT conversation_id FROM turns WHERE id = ?", (turn,))

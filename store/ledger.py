@@ -60,26 +60,26 @@ class Ledger(Repository):
 
     def add(
         self,
-        conversation: ConversationId,
+        conversation: ConversationId | None,
         turn: TurnId,
-        person: str | None,
+        person: str | bytes | None,
         entries: tuple[LedgerEntry, ...],
         *,
         now: datetime,
-        group: str | None = None,
+        group: str | bytes | None = None,
         periods: tuple[str, ...] = (),
         warned: Iterable[tuple[Scope, str]] = (),
     ) -> None:
         """Writes the calls of a turn in order and adds them to the sums.
 
-        `group` is the address of the chat if that is a group. `periods` are those that contain `now`, as in
-        `Total.period`; without any, no sums are kept. `warned` are the scopes and periods whose budget the turn said
-        is nearly used up.
+        `conversation` is None if it is gone. `group` is the address of the chat if that is a group; it and the person
+        may be their handles. `periods` are those that contain `now`, as in `Total.period`; without any, no sums are
+        kept. `warned` are the scopes and periods whose budget the turn said is nearly used up.
         """
-        handle = None if person is None else self.keyring.handle(person)
+        handle = self.keyring.handle(person) if isinstance(person, str) else person
         for position, entry in enumerate(entries):
             self._add(conversation, turn, handle, position, entry, now)
-        scopes = self._scopes(person, group)
+        scopes = _scopes(handle, self.chat_handle(group) if isinstance(group, str) else group)
         if entries:
             self._sum_up(_spending(entries), [(scope, period) for scope in scopes.values() for period in periods])
         for scope, period in warned:
@@ -144,10 +144,10 @@ class Ledger(Repository):
         None leaves out the person or the group.
         """
         wanted = tuple(periods)
+        whose = None if person is None else self.keyring.handle(person)
+        where = None if group is None else self.chat_handle(group)
         return tuple(
-            self._total(scope, handle, period)
-            for scope, handle in self._scopes(person, group).items()
-            for period in wanted
+            self._total(scope, handle, period) for scope, handle in _scopes(whose, where).items() for period in wanted
         )
 
     def handle_of(self, person: str) -> bytes:
@@ -157,15 +157,6 @@ class Ledger(Repository):
     def prune(self, *, now: datetime) -> None:
         """Deletes sums that are older than `KEPT`."""
         self.execute("DELETE FROM spent WHERE period < ?", ((now - KEPT).date().isoformat(),))
-
-    def _scopes(self, person: str | None, group: str | None) -> Mapping[Scope, bytes]:
-        scopes: dict[Scope, bytes] = {}
-        if person is not None:
-            scopes["person"] = self.keyring.handle(person)
-        if group is not None:
-            scopes["group"] = self.chat_handle(group)
-        scopes["all"] = _ALL
-        return scopes
 
     def _sum_up(self, more: Spending, keys: Iterable[tuple[bytes, str]]) -> None:
         """Adds to the sums. Costs are added here because SQLite has no decimal numbers."""
@@ -202,7 +193,7 @@ class Ledger(Repository):
 
     def _add(
         self,
-        conversation: ConversationId,
+        conversation: ConversationId | None,
         turn: TurnId,
         person: bytes | None,
         position: int,
@@ -211,7 +202,8 @@ class Ledger(Repository):
     ) -> None:
         details = entry.details
         if details is not None:
-            details = self.keyring.seal(conversation, f"ledger.details|{turn}|{position}", details)
+            place = f"ledger.details|{turn}|{position}"
+            details = None if conversation is None else self.keyring.seal(conversation, place, details)
         self.execute(
             "INSERT INTO ledger (conversation_id, turn_id, person, at, kind, provider, name, outcome, input_tokens, "
             "cached_input_tokens, output_tokens, latency_ms, cost_usd, details) "
@@ -235,6 +227,12 @@ class Ledger(Repository):
                 details,
             ),
         )
+
+
+def _scopes(person: bytes | None, group: bytes | None) -> Mapping[Scope, bytes]:
+    """The handles of all whose spending includes that of this person in this group."""
+    handles: tuple[tuple[Scope, bytes | None], ...] = (("person", person), ("group", group), ("all", _ALL))
+    return {scope: handle for scope, handle in handles if handle is not None}
 
 
 def _spending(entries: tuple[LedgerEntry, ...]) -> Spending:

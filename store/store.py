@@ -115,7 +115,7 @@ class Store:
         self._guard = guard
         self._ballast = ballast
         self.working = working
-        """The turns being worked on, and those that the previous process was working on when it died."""
+        """The work and the paid calls under way, and those of the previous process when it died."""
         self._notified: set[str] = set()
         self._answered: set[WakeupName] = set()
         """The loops whose work was done in the last commit, so that they need not be woken."""
@@ -186,6 +186,14 @@ class Store:
             StoreError: the store could not be read.
         """
         return await self._database.alone(lambda _: work(self._repos))
+
+    def handle_of(self, person: str) -> bytes:
+        """Returns the handle by which the ledger knows a person."""
+        return self._keyring.handle(person)
+
+    def handle_of_chat(self, address: str) -> bytes:
+        """Returns the handle by which the ledger knows a group."""
+        return self._repos.ledger.chat_handle(address)
 
     async def conversation(self, address: str, *, now: datetime) -> ConversationId:
         """Returns the conversation at this address; creates it with its data key if it is new.

@@ -59,14 +59,14 @@ class Maintenance:
         self._expiry_every_seconds = expiry_every_seconds
 
     async def recover(self) -> None:
-        """Runs at start: charges for the model calls in progress when Aldis was killed, before anything of them goes;
+        """Runs at start: charges for the paid calls in progress when Aldis was killed, before anything of them goes;
         then expires, then treats all claims as abandoned, because one process owns the store.
         """
         working = self._store.working
-        if working.unanswered:
+        if working.unpaid:
 
             def charge(repos: Repositories) -> None:
-                for call in working.unanswered:
+                for call in working.unpaid:
                     self._charges.add_killed(repos, call)
 
             await self._store.transaction(charge)

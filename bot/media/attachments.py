@@ -121,10 +121,13 @@ class AttachmentReader:
         attachment: Attachment,
         *,
         number: int,
+        on_asked: OnFee = lambda _: None,
         on_broken_off: OnFee = lambda _: None,
         may_spend: MaySpend = _always,
     ) -> ReadAttachment:
-        """Returns what is in a file, the `number`th of its question, from 1; asks `may_spend` before a paid service."""
+        """Returns what is in a file, the `number`th of its question, from 1; asks `may_spend` before a paid service,
+        and calls `on_asked` as that begins.
+        """
         what = "a voice note" if attachment.is_voice_note else "a file"
         if number > self._limits.max_files:
             most = self._limits.max_files
@@ -142,7 +145,7 @@ class AttachmentReader:
         kind, is_voice_note = kind_of(data), attachment.is_voice_note
         try:
             return await (
-                self._recording(data, kind, on_broken_off, may_spend, is_voice_note=is_voice_note)
+                self._recording(data, kind, (on_asked, on_broken_off), may_spend, is_voice_note=is_voice_note)
                 if kind.family == "audio"
                 else self._opened(data, kind, number)
             )
@@ -205,8 +208,9 @@ class AttachmentReader:
         )
 
     async def _recording(
-        self, data: bytes, kind: FileKind, on_broken_off: OnFee, may_spend: MaySpend, *, is_voice_note: bool
+        self, data: bytes, kind: FileKind, on_fees: tuple[OnFee, OnFee], may_spend: MaySpend, *, is_voice_note: bool
     ) -> ReadAttachment:
+        on_asked, on_broken_off = on_fees
         what = "a voice note" if is_voice_note else kind.what
         if self._speech is None:
             return _refused(what, "which cannot be listened to: no audio service is set up here")
@@ -218,7 +222,9 @@ class AttachmentReader:
         cost_usd = self._speech.presumed_cost(sound, ending, seconds=seconds)
         if cost_usd and not await may_spend(cost_usd):
             return _refused(what, "which was not listened to: that would cost more than may still be spent")
-        heard = await self._speech.transcribe(sound, ending, seconds=seconds, on_broken_off=on_broken_off)
+        heard = await self._speech.transcribe(
+            sound, ending, seconds=seconds, on_asked=on_asked, on_broken_off=on_broken_off
+        )
         what = f"{what} of {_counted(round(seconds), 'second')}" if seconds else what
         if heard.text is None:
             rest = "which could not be listened to: the audio service failed; it may be sent again"

@@ -25,6 +25,7 @@ MAX_SPOKEN_CHARACTERS = 4096
 _MAX_SPEECH_BYTES = 20_000_000
 _SERVICE = "the audio service"
 _PROVIDER = "audio"
+_ASKED = "asked"
 _BROKEN_OFF = asyncio.CancelledError.__name__
 _TYPES = {
     "m4a": "audio/mp4",
@@ -41,7 +42,7 @@ _MAX_BITS = 320_000
 """The most bits of a second: a file that claims to be shorter than this allows is not believed."""
 
 OnFee = Callable[[Fee], None]
-"""Called with the cost of a request that nobody waits for any more."""
+"""Called with the cost of a request that begins, or that nobody waits for any more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,11 +71,21 @@ class Speech:
         self._headers = bearer(api_key)
 
     async def transcribe(
-        self, sound: bytes, ending: str, *, seconds: float | None, on_broken_off: OnFee = lambda _: None
+        self,
+        sound: bytes,
+        ending: str,
+        *,
+        seconds: float | None,
+        on_asked: OnFee = lambda _: None,
+        on_broken_off: OnFee = lambda _: None,
     ) -> Transcription:
-        """Returns what is said in a recording; `ending` names its format, `seconds` is its length, None if unknown."""
+        """Returns what is said in a recording; `ending` names its format, `seconds` is its length, None if unknown.
+
+        `on_asked` is called with the expected fee before the service is asked.
+        """
         model, language, began = self._audio.listening_model, self._audio.language, time.monotonic()
         presumed = self.presumed_cost(sound, ending, seconds=seconds)
+        on_asked(_fee(model, _ASKED, began, presumed))
         fields = {"model": model, "response_format": "json"} | ({"language": language} if language else {})
         try:
             answer = await self._http.post_form(
@@ -108,10 +119,21 @@ class Speech:
         price_usd = self._audio.price
         return None if price_usd is None else round(price_usd * Decimal(seconds) / 60, 9)
 
-    async def speak(self, text: str, *, timeout_seconds: float, on_broken_off: OnFee = lambda _: None) -> SpokenText:
-        """Returns the text, spoken, within this many seconds; the service refuses a text that is too long."""
+    async def speak(
+        self,
+        text: str,
+        *,
+        timeout_seconds: float,
+        on_asked: OnFee = lambda _: None,
+        on_broken_off: OnFee = lambda _: None,
+    ) -> SpokenText:
+        """Returns the text, spoken, within this many seconds; the service refuses a text that is too long.
+
+        `on_asked` is called with the expected fee before the service is asked.
+        """
         model, price_usd, began = self._audio.speaking_model, self._audio.speech_price, time.monotonic()
         cost = None if price_usd is None else round(price_usd * len(text) / 1_000_000, 9)
+        on_asked(_fee(model, _ASKED, began, cost))
         try:
             answer = await self._http.post_json(
                 f"{self._audio.base_url}/audio/speech",

@@ -235,6 +235,7 @@ class Agent:
             self._provider,
             self._request(state),
             self._budget,
+            call=state.journal.model_call,
             on_broken_off=state.journal.break_off,
             on_text=self._answers.listener(state),
         )

@@ -22,6 +22,7 @@ from bot.transports.base import ToolEnded, ToolStarted
 from bot.turn import provenance
 from bot.turn.citations import CitedPages
 from bot.turn.journal import Allowance, Pause, ToolRun, Turn
+from bot.turn.paid_calls import PaidCall
 from bot.turn.room import ContextRoom
 from bot.turn.sources import NOT_GIVEN
 from bot.turn.state import SETTLED, TurnState
@@ -158,14 +159,16 @@ class Calls:
             state.sources.took(earlier, spec)
             return earlier
         await state.on_progress(ToolStarted(name=call.name, arguments=_shown(call)))
-        run = await self._run(state, call) if may_fetch else self._toolbox.refuse(call, "denied", NOT_GIVEN)
+        paid = state.journal.paid_call(call.id)
+        run = await self._run(state, call, paid) if may_fetch else self._toolbox.refuse(call, "denied", NOT_GIVEN)
         run = replace(run, answer=replace(run.answer, content=self._secrets.cut(run.answer.content)))
         state.sources.took(run, spec)
         await state.journal.keep_run(run)
+        paid.end()
         await state.on_progress(_ended_run(run))
         return run
 
-    async def _run(self, state: TurnState, call: ToolCall) -> ToolRun:
+    async def _run(self, state: TurnState, call: ToolCall, paid: PaidCall) -> ToolRun:
         if _is_off(state, call):
             return self._toolbox.refuse(call, "disabled", f"{call.name} is switched off in this conversation")
         if call.id in state.journal.asked and not state.journal.decided.get(call.id, False):
@@ -183,7 +186,9 @@ class Calls:
         if shape is not None:
             await self._toolbox.agreed(call, shape)
         if self._toolbox.runs_once(call):
-            await state.journal.start(call.id)
+            await state.journal.start(call.id)  # without an end it counts as paid
+        else:
+            paid.begin(self._toolbox.cost_usd([call]), name=call.name, is_tool=True)
         turn = state.turn
         is_own = self._toolbox.is_named(call, state.words)
         try:
@@ -202,6 +207,8 @@ class Calls:
             if self._toolbox.cost_usd([call]):
                 state.journal.break_off(self._toolbox.refuse(call, UnknownOutcome.code, "it was broken off"))
             raise
+        if run.cost_usd:
+            paid.note_cost(run.cost_usd)
         self._note_number(turn.conversation, state.pages.last_number)
         return run
 

@@ -3,7 +3,7 @@
     kept, or ended with a sentence ----> add          what its outcome lists
     given up, its person known --------> add_so_far   what its journal holds
     given up, found in the inbox ------> add_open     the same, for whoever asked last
-    killed while a model was asked ----> add_killed   what the question costs, for whoever asked last
+    killed before a cost was recorded -> add_killed   what the call costs, as far as it was known then
 
 Left to others: the rows themselves (`ledger_entries`), how much may be spent (`bot.turn.budget`).
 """
@@ -12,10 +12,10 @@ from bot import events
 from bot.clock import Clock
 from bot.events import ChatId, Envelope, PersonId, UnreadableEvent
 from bot.policy import budgets
-from bot.providers.base import Attempt
 from bot.turn import journal
 from bot.turn.ledger_entries import KILLED, ledger_entries, without_words
-from store import ConversationId, LedgerEntry, OpenCall, Repositories, TurnId
+from bot.turn.paid_calls import SUMMARY
+from store import ConversationId, LedgerEntry, OpenCall, Repositories, StoreError, TurnId
 
 
 class Charges:
@@ -60,17 +60,42 @@ class Charges:
             self.add_so_far(repos, conversation, turn, person=asker[0], chat=asker[1])
 
     def add_killed(self, repos: Repositories, call: OpenCall) -> None:
-        """Records what a question to a model costs during which the process was killed; nothing if it is gone."""
+        """Records a paid call whose cost the process had not recorded when it was killed."""
         turn = TurnId(call.turn)
         conversation = repos.journal.conversation(turn)
-        asker = None if conversation is None else _last_asker(repos, conversation, turn)
-        if conversation is None or asker is None:
+        if self._is_recorded(repos, conversation, call):
             return
-        lost = Attempt(
-            provider=call.provider, model=call.model, error=KILLED, latency_seconds=0, cost_usd=call.cost_usd
+        lost = LedgerEntry(
+            kind=call.kind,
+            name=call.name,
+            outcome=KILLED,
+            latency_seconds=0,
+            provider=call.provider or None,
+            cost_usd=call.cost_usd,
         )
-        spent = ledger_entries(journal.Outcome(text="", ok=False, failures=(lost,)))
-        self.add(repos, conversation, turn, spent, person=asker[0], chat=asker[1])
+        now = self._clock.settled_now()
+        repos.ledger.add(
+            conversation,
+            turn,
+            call.person,
+            (lost,),
+            now=now,
+            group=call.group or None,
+            periods=budgets.periods(now, self._timezone),
+        )
+
+    def _is_recorded(self, repos: Repositories, conversation: ConversationId | None, call: OpenCall) -> bool:
+        """Whether the cost is recorded although the process had no time to note that."""
+        turn = TurnId(call.turn)
+        if conversation is None or call.step == SUMMARY:
+            return False
+        if repos.journal.end(turn) in {"kept", "failed"}:
+            return True
+        try:
+            steps = map(journal.load_step, repos.journal.steps(conversation, turn))
+            return call.step in journal.paid_steps(steps)
+        except (StoreError, ValueError):  # damaged, or written by another version
+            return False
 
 
 def _last_asker(repos: Repositories, conversation: ConversationId, turn: TurnId) -> tuple[PersonId, ChatId] | None:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, TypeAdapter
 
@@ -26,6 +26,7 @@ from bot.messages import CallId, Message, ToolAnswer, ToolCall, UserMessage
 from bot.policy.budgets import Scope
 from bot.policy.chat_settings import ChatSettings
 from bot.providers.base import Attempt, Completion
+from bot.turn.paid_calls import PaidCall, step_name
 from bot.turn.phrases import Deed
 from bot.turn.prompt import PastTurn
 from store import ConversationId, InboxId, Repositories, Store, TurnId
@@ -328,6 +329,26 @@ class Journal:
         self._answer: Completion | None = None
         self._refused: list[Step] = []
         """Steps that came after the turn had ended."""
+        self._paid_calls: list[PaidCall] = []
+        self.model_call = self._next_model_call()
+        """The paid question to a model that no written step has yet."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Whoever kept the turn, or gave it up for now, has recorded all of its costs."""
+        for call in self._paid_calls:
+            call.end()
+
+    def paid_call(self, step: str) -> PaidCall:
+        """A paid call of the turn: of a tool by the call's id, of a file by the attachment's, or of `SPEAKING`."""
+        call = PaidCall(self._store, self._turn.id, step, person=self._turn.person, chat=self._turn.chat)
+        self._paid_calls.append(call)
+        return call
+
+    def _next_model_call(self) -> PaidCall:
+        return self.paid_call(_completion_step(len(self.completions) + len(self.discarded)))
 
     async def keep_completion(self, completion: Completion, *, hold: bool = False) -> None:
         """Writes a completion with tool calls; with the first one, also the question it answers.
@@ -426,11 +447,33 @@ class Journal:
         first, self._position = self._position, self._position + len(steps)
         lines = [dump_step(step) for step in steps]
 
-        def write(repos: Repositories) -> None:
-            if not repos.journal.add(self._turn.conversation, self._turn.id, first, *lines):
-                self._refused += steps
+        def write(repos: Repositories) -> bool:
+            is_written = repos.journal.add(self._turn.conversation, self._turn.id, first, *lines)
+            self._refused += () if is_written else steps
+            return is_written
 
-        await self._store.transaction(write)
+        if await self._store.transaction(write):
+            # The steps of a turn follow each other: whatever a model has answered by now is written.
+            self.model_call.end()
+            self.model_call = self._next_model_call()
+
+
+SPEAKING = "spoken"
+"""The name of the paid step in which an answer is spoken."""
+
+
+def paid_steps(steps: Iterable[Step]) -> frozenset[str]:
+    """The names of the paid calls (`bot.turn.paid_calls`) that these steps hold."""
+    done = tuple(steps)
+    answered = sum(isinstance(step, Completed | Discarded) for step in done)
+    opened = [step.attachment for step in done if isinstance(step, Opened)]
+    ran = [step.answer.call_id for step in done if isinstance(step, ToolRun)]
+    spoken = [SPEAKING for step in done if isinstance(step, Spoken)]
+    return frozenset(map(step_name, [*map(_completion_step, range(answered)), *opened, *ran, *spoken]))
+
+
+def _completion_step(number: int) -> str:
+    return f"completion {number}"
 
 
 def origin_of(item: InboxId) -> str:

@@ -11,7 +11,7 @@ from store import LedgerEntry
 ESTIMATED = "estimated"
 """The outcome of a model call that was answered by a server that did not report its usage."""
 KILLED = "Killed"
-"""The ledger's outcome of a model call during which the process was killed: the question counts, by an estimate."""
+"""The ledger's outcome of a paid call during which the process was killed; its cost may be an estimate."""
 
 
 def ledger_entries(outcome: Outcome) -> tuple[LedgerEntry, ...]:

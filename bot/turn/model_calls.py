@@ -3,21 +3,23 @@
     answered ----> the completion, with an estimated cost if its server does not report usage
     failed ------> the error, with the likely cost of each try
     abandoned ---> the payer is told of the tries so far, including the one in progress
-    killed ------> the next process finds in a file what the question costs, and charges it (`bot.loops.maintenance`)
+    killed ------> the next process finds what it costs by then, and charges it (`bot.turn.paid_calls`)
 
 Left to others: whether the budget allows it (`bot.turn.budget`), recording it (`bot.turn.ledger_entries`).
 """
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from decimal import Decimal
 
 from bot.errors import ProviderError
 from bot.messages import MessageCache
 from bot.providers.base import Attempt, Completion, OnText, Provider, Request
 from bot.turn import prompt
 from bot.turn.budget import Budget
+from bot.turn.paid_calls import PaidCall
 from bot.turn.room import offer_tokens
 from bot.turn.work import waiting
 
@@ -27,11 +29,13 @@ async def complete(
     request: Request,
     budget: Budget | None,
     *,
+    call: PaidCall,
     on_broken_off: Callable[[Attempt], None],
     on_text: OnText | None = None,
 ) -> Completion:
     """The completion. Without a `budget`, spending is unlimited and nothing is estimated.
 
+    Whoever ends `call` has recorded everything that it has cost.
     `on_broken_off` is called for each paid try once nobody waits for the answer any longer.
 
     Raises:
@@ -39,29 +43,41 @@ async def complete(
     """
     lost: list[Attempt] = []
     began = time.monotonic()
+    if (asked := _question(request, budget)) is not None:
+        call.begin(asked.cost_usd, name=asked.model, provider=asked.provider)
     try:
-        async with waiting(_question(request, budget)):
+        async with waiting():
             completion = await provider.complete(replace(request, on_broken_off=lost.extend), on_text)
     except asyncio.CancelledError:
         if not lost and budget is not None:
-            asked = budget.broken_off(
+            stopped = budget.broken_off(
                 request.model,
                 input_tokens=_tokens(request),
                 seconds=time.monotonic() - began,
                 max_output_tokens=request.max_output_tokens,
             )
-            lost += [asked] if asked is not None else []
-        for attempt in _with_costs(tuple(lost), request, budget):
+            lost += [stopped] if stopped is not None else []
+        broken_off = _with_costs(tuple(lost), request, budget)
+        call.note_cost(_sum(broken_off))
+        for attempt in broken_off:
             on_broken_off(attempt)
         raise
     except ProviderError as error:
-        error.attempts = _with_costs(failed_attempts(error), request, budget)
+        error.attempts = failed = _with_costs(failed_attempts(error), request, budget)
+        call.note_cost(_sum(failed))
         raise
-    if budget is None:
-        return completion
-    if completion.attempts:
-        completion = replace(completion, attempts=_with_costs(completion.attempts, request, budget))
-    return _counted(completion, request, budget)
+    if budget is not None:
+        if completion.attempts:
+            completion = replace(completion, attempts=_with_costs(completion.attempts, request, budget))
+        completion = _counted(completion, request, budget)
+    call.note_cost(_sum((*completion.attempts, completion)))
+    return completion
+
+
+def _sum(paid: Iterable[Attempt | Completion]) -> Decimal | None:
+    """What these have cost; None if nobody knows."""
+    known = [one.cost_usd for one in paid if one.cost_usd is not None]
+    return sum(known, Decimal(0)) if known else None
 
 
 def _question(request: Request, budget: Budget | None) -> Attempt | None:

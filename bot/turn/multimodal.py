@@ -23,7 +23,7 @@ from bot.providers.base import OnText
 from bot.turn import prompt
 from bot.turn.agent import Agent
 from bot.turn.budget import Budget
-from bot.turn.journal import Asked, Journal, Opened, Outcome, Pause, Spoken, Turn
+from bot.turn.journal import SPEAKING, Asked, Journal, Opened, Outcome, Pause, Spoken, Turn
 from bot.turn.state import OnProgress
 from bot.turn.work import side_by_side, waiting
 
@@ -104,10 +104,19 @@ class MultimodalAgent:
         return asked
 
     async def _open(self, turn: Turn, journal: Journal, attachment: Attachment, number: int, purse: "_Purse") -> None:
+        paid = journal.paid_call(attachment.id)
         unpacked = await self._attachments.read_attachment(
-            turn.chat, attachment, number=number, on_broken_off=journal.break_off, may_spend=purse.take
+            turn.chat,
+            attachment,
+            number=number,
+            on_asked=paid.begin_fee,
+            on_broken_off=journal.break_off,
+            may_spend=purse.take,
         )
+        if unpacked.fee is not None:
+            paid.note_cost(unpacked.fee.cost_usd)
         await journal.keep_opened(Opened(attachment=attachment.id, finding=unpacked.finding, fee=unpacked.fee))
+        paid.end()
 
     async def _spoken(self, outcome: Outcome, journal: Journal, speech: Speech, left_seconds: float) -> Outcome:
         """The outcome with its text spoken, if that succeeds in time."""
@@ -115,14 +124,20 @@ class MultimodalAgent:
             # Nothing else holds the last completion until the turn is kept, and speaking takes a while.
             await journal.keep_completion(outcome.completions[-1])
         if journal.spoken is None and left_seconds > _WORTHWHILE_SECONDS:
+            paid = journal.paid_call(SPEAKING)
             async with waiting():
                 said = await speech.speak(
-                    _plain(outcome.text), timeout_seconds=left_seconds, on_broken_off=journal.break_off
+                    _plain(outcome.text),
+                    timeout_seconds=left_seconds,
+                    on_asked=paid.begin_fee,
+                    on_broken_off=journal.break_off,
                 )
             if said.sound is None:
                 _log.warning("an answer could not be turned into speech: %s", said.fee.outcome)
             file = None if said.sound is None else File(name="answer.aac", content_type="audio/aac", data=said.sound)
+            paid.note_cost(said.fee.cost_usd)
             await journal.keep_spoken(Spoken(file=file, fee=said.fee))
+            paid.end()
         voice = journal.spoken.file if journal.spoken else None
         return replace(outcome, voice=voice, fees=journal.fees, is_journaled=True)
 

@@ -13,11 +13,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from decimal import Decimal
 from typing import Any, ParamSpec, TypeVar
 
-from bot.providers.base import Attempt
-from store import OpenCall, Store
+from store import Store
 
 _MAX_CHARACTERS = 8_000
 """The longest text that is processed in the event loop; pure style marks take 35 microseconds per character."""
@@ -55,16 +53,6 @@ class _Place:
         """Ends it for good, including anything it started and left running."""
         self._is_over = True
         self.end()
-
-    def ask(self, asked: Attempt) -> int:
-        """Notes what is asked of a model meanwhile; returns what names the question to `answer`."""
-        cost_usd = asked.cost_usd or Decimal(0)
-        return self._store.working.ask(
-            OpenCall(turn=self._number, provider=asked.provider, model=asked.model, cost_usd=cost_usd)
-        )
-
-    def answer(self, question: int) -> None:
-        self._store.working.answer(question)
 
     def wait(self) -> None:
         """Marks the beginning of a wait, possibly beside another one of the same turn."""
@@ -122,29 +110,21 @@ async def side_by_side(jobs: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     return [task.result() for task in tasks]
 
 
-def waiting(asked: Attempt | None = None) -> "OpenWork":
-    """Marks what is awaited inside this context as happening elsewhere; has no effect outside of a turn.
-
-    `asked` is the question to a model that is awaited, with its cost; None: it costs nothing, or is something else.
-    """
-    return OpenWork(asked)
+def waiting() -> "OpenWork":
+    """Marks what is awaited inside this context as happening elsewhere; has no effect outside of a turn."""
+    return OpenWork()
 
 
 class OpenWork:
     """The context of `waiting`: a class, because a turn waits a dozen times, and a generator costs three times more."""
 
-    def __init__(self, asked: Attempt | None) -> None:
+    def __init__(self) -> None:
         self._place = _place.get()
-        self._asked = asked
-        self._question: int | None = None
 
     async def __aenter__(self) -> None:
         if self._place is not None:
-            self._question = self._place.ask(self._asked) if self._asked is not None else None
             self._place.wait()
 
     async def __aexit__(self, *_: object) -> None:
         if self._place is not None:
-            if self._question is not None:
-                self._place.answer(self._question)
             await self._place.go_on()

@@ -27,29 +27,37 @@ def test_what_is_begun_and_not_ended_is_left(file: Path) -> None:
     assert Working(file).left == {7, 11}
 
 
-def test_what_is_asked_and_not_answered_is_left(file: Path) -> None:
-    """With what it costs, however little, and whatever a model is called; the work beside it is kept until it is
-    recorded itself.
+def test_paid_calls_that_are_not_recorded_are_left(file: Path) -> None:
+    """With what is known of their costs, however little, and whatever a model is called; the work beside them is kept
+    until it is recorded itself.
     """
     died = Working(file)
     died.begin(7)
-    long, free = (
-        OpenCall(turn=7, provider=name, model=name * 30, cost_usd=cost)
-        for name, cost in (("mödel", Decimal("0.012")), ("x", Decimal("1e-15")))
+    long = OpenCall(
+        turn=7,
+        kind="model",
+        person=b"p" * 16,
+        group=b"g" * 16,
+        provider="mödel",
+        name="mödel" * 30,
+        step="completion 0",
+        cost_usd=Decimal("0.002"),
     )
-    answered = died.ask(replace(long, turn=8))
-    died.ask(long)
-    died.answer(answered)
-    died.ask(replace(free, turn=9))
-    found = Working(file)
-    assert {(call.turn, call.provider, call.cost_usd) for call in found.unanswered} == {
-        (7, "mödel", Decimal("0.012")),
-        (9, "x", Decimal("1e-9")),
-    }
-    assert all(("mödel" * 30).startswith(call.model) for call in found.unanswered if call.turn == 7)
-    found.settle_calls()
+    search = replace(long, turn=9, kind="tool", group=b"", provider="", name="web_search", cost_usd=Decimal("1e-15"))
+    recorded = died.open_call(replace(long, turn=8))
+    place = died.open_call(long)
+    died.close_call(recorded)
+    died.open_call(search)
+    died.update_call(place, replace(long, cost_usd=Decimal("0.012")))
+    found = {call.turn: call for call in Working(file).unpaid}
+    assert found[7] == replace(long, name=found[7].name, cost_usd=Decimal("0.012"))
+    assert long.name.startswith(found[7].name)
+    assert found[9] == replace(search, cost_usd=Decimal("1e-9"))
+    assert found.keys() == {7, 9}
+    again = Working(file)
+    again.settle_calls()
     after = Working(file)
-    assert (after.left, after.unanswered) == ({7}, ())
+    assert (after.left, after.unpaid) == ({7}, ())
     after.settle()
     assert Working(file).left == frozenset()
 

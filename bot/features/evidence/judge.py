@@ -30,6 +30,7 @@ from bot.turn.budget import Budget
 from bot.turn.journal import Outcome
 from bot.turn.ledger_entries import ledger_entries
 from bot.turn.model_calls import complete, failed_attempts
+from bot.turn.paid_calls import PaidCall
 from bot.turn.turns import Turns
 from store import ConversationId, Repositories, Store, StoreError, TurnId
 from tools import Disabled, Excerpt, Judgement, Stance, Tone, ToolContext, Unavailable
@@ -39,6 +40,8 @@ MAX_REPORTS = 24
 MAX_EXCERPT_CHARACTERS = 500
 TIMEOUT_SECONDS = 20.0
 
+_PAID = "reports"
+"""The name of the paid call: its cost goes straight into the ledger."""
 _OUTPUT_TOKENS = 200
 _OUTPUT_TOKENS_PER_REPORT = 60
 
@@ -117,9 +120,18 @@ class ReportJudge:
             raise Disabled("the budget is used up, so no model reads the reports")
         sheet = Sheet.of(claim, reports[:MAX_REPORTS])
         request = await self._request(sheet, context)
+        turn, person, chat = TurnId(context.turn), PersonId(context.person), ChatId(context.chat)
+        with PaidCall(self._store, turn, _PAID, person=person, chat=chat) as call:
+            completion = await self._completion(self._provider, request, context, call)
+        return sheet.read(completion)
+
+    async def _completion(
+        self, provider: Provider, request: Request, context: ToolContext, call: PaidCall
+    ) -> Completion:
+        """What the model writes; its cost is recorded, whatever comes of it."""
         lost: list[Attempt] = []
         try:
-            completion = await complete(self._provider, request, self._budget, on_broken_off=lost.append)
+            completion = await complete(provider, request, self._budget, call=call, on_broken_off=lost.append)
         except asyncio.CancelledError:
             with suppress(StoreError):  # the cancellation must end this, no other error
                 await self._charge(Outcome(text="", ok=False, failures=tuple(lost)), context)
@@ -128,7 +140,7 @@ class ReportJudge:
             await self._charge(Outcome(text="", ok=False, failures=failed_attempts(error)), context)
             raise Unavailable("the model that reads the reports did not answer") from error
         await self._charge(Outcome(text="", ok=True, completions=(completion,)), context)
-        return sheet.read(completion)
+        return completion
 
     async def _is_used_up(self, context: ToolContext) -> bool:
         if self._budget is None:

@@ -34,6 +34,7 @@ from bot.turn.citations import in_hosts
 from bot.turn.journal import Outcome, Turn
 from bot.turn.ledger_entries import ledger_entries
 from bot.turn.model_calls import complete, failed_attempts
+from bot.turn.paid_calls import SUMMARY, PaidCall
 from bot.turn.turns import Turns
 from store import ConversationId, Repositories, Store, StoredMessage, StoreError, Summary, TurnId
 
@@ -124,8 +125,9 @@ class Summaries:
         older = await self._store.read(lambda repos: self._older(repos, turn.conversation))
         if not older.turns or (self._budget is not None and await self._budget.used_up(turn, Decimal(0))):
             return False
-        completion = await self._completion(turn, older)
-        return completion is not None and await self._keep(turn, older, completion)
+        with PaidCall(self._store, turn.id, SUMMARY, person=turn.person, chat=turn.chat) as call:
+            completion = await self._completion(turn, older, call)
+            return completion is not None and await self._keep(turn, older, completion)
 
     def _older(self, repos: Repositories, conversation: ConversationId) -> _Older:
         """What the window cuts off, plus enough to leave a third of it; empty if it cuts off nothing."""
@@ -147,13 +149,13 @@ class Summaries:
         said = tuple(message for turn in read[:cut] for message in turn)
         return _Older(former=former, turns=dict(list(turns.items())[:cut]), said=said)
 
-    async def _completion(self, turn: Turn, older: _Older) -> Completion | None:
+    async def _completion(self, turn: Turn, older: _Older, call: PaidCall) -> Completion | None:
         """What the model writes; None if it fails. The cost of failed tries is then charged, and also on
         cancellation.
         """
         failed: list[Attempt] = []
         try:
-            completion = await self._written(turn, older, failed)
+            completion = await self._written(turn, older, failed, call)
         except asyncio.CancelledError:
             with suppress(StoreError):  # the cancellation must end this, no other error
                 await self._charge_failed(turn, failed)
@@ -163,11 +165,11 @@ class Summaries:
             return None
         return replace(completion, attempts=(*failed, *completion.attempts))
 
-    async def _written(self, turn: Turn, older: _Older, failed: list[Attempt]) -> Completion | None:
+    async def _written(self, turn: Turn, older: _Older, failed: list[Attempt], call: PaidCall) -> Completion | None:
         for characters in (_TRANSCRIPT_CHARACTERS, _TRANSCRIPT_CHARACTERS // 2, _TRANSCRIPT_CHARACTERS // 4):
             request = self._request(turn, _transcript(older, characters))
             try:
-                return await complete(self._provider, request, self._budget, on_broken_off=failed.append)
+                return await complete(self._provider, request, self._budget, call=call, on_broken_off=failed.append)
             except ProviderError as error:
                 failed += failed_attempts(error)
                 if isinstance(error, ContextTooLong):

@@ -352,19 +352,20 @@ class Worker:
             _log.error("turn %d failed %d times and was given up", claim.turn, claim.attempt - 1 + claim.deaths)
             await self._turns.bury(turn)
             return
-        async with self._typing_indicator.show(turn.chat):
-            outcome = await self._outcome(turn)
-            if isinstance(outcome, Pause):
-                until = self._clock.now() + timedelta(seconds=self._settings.approvals.timeout)
-                await self._turns.pause(turn, outcome, until=until)
-                self._counts.add("turns_paused")
-                self._note_seconds(claim, "paused")
-                return
-            texts = (outcome.text, *map(say, notes))
-            told = replace(outcome, text="\n\n".join([*_asked_for(turn), *texts]))
-            # Before the indicator is removed: a bridge that is slow to do so must not delay the answer.
-            is_kept = await self._turns.keep(turn, told)
-            self.tasks.on_answer(turn.id)
+        with self._turns.journal(turn) as journal:
+            async with self._typing_indicator.show(turn.chat):
+                outcome = await self._outcome(turn, journal)
+                if isinstance(outcome, Pause):
+                    until = self._clock.now() + timedelta(seconds=self._settings.approvals.timeout)
+                    await self._turns.pause(turn, outcome, until=until)
+                    self._counts.add("turns_paused")
+                    self._note_seconds(claim, "paused")
+                    return
+                texts = (outcome.text, *map(say, notes))
+                told = replace(outcome, text="\n\n".join([*_asked_for(turn), *texts]))
+                # Before the indicator is removed: a bridge that is slow to do so must not delay the answer.
+                is_kept = await self._keep(turn, told)
+                self.tasks.on_answer(turn.id)
         if is_kept:
             self._note_seconds(claim, "answered" if outcome.ok else "failed")
             self._counts.add("turns_answered" if outcome.ok else "turns_answered_with_failure")
@@ -378,9 +379,20 @@ class Worker:
         waited = self._clock.now() - min(item.received_at for item in claim.items)
         self._counts.observe("turn_seconds", waited.total_seconds(), outcome=outcome)
 
-    async def _outcome(self, turn: Turn) -> Outcome | Pause:
+    async def _keep(self, turn: Turn, outcome: Outcome) -> bool:
+        """Keeps the outcome, as `Turns.keep`; it is paid, so this ends even if the turn is halted meanwhile."""
+        keeping = asyncio.create_task(self._turns.keep(turn, outcome), name=f"keep-{turn.id}")
+        try:
+            return await asyncio.shield(keeping)
+        except asyncio.CancelledError:
+            await asyncio.wait((keeping,))
+            if not keeping.cancelled() and (error := keeping.exception()) is not None:
+                _log.error("the answer of turn %d could not be kept: %s", turn.id, describe_error(error))
+            raise
+
+    async def _outcome(self, turn: Turn, journal: Journal) -> Outcome | Pause:
         """The agent's outcome, or what is said if it was stopped or took too long."""
-        journal, seconds = self._turns.journal(turn), self._settings.worker.turn_timeout_seconds
+        seconds = self._settings.worker.turn_timeout_seconds
         try:
             with self.tasks.answering(turn.id):
                 async with asyncio.timeout(seconds), self._status_messages.show(turn) as showing:

@@ -1,6 +1,8 @@
 """Costs of turns that end in the middle: whatever ends them, what was paid by then counts once, for whoever asked."""
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import pytest
@@ -100,6 +102,28 @@ async def test_an_answer_that_nobody_keeps_is_paid(store: Store, clock: SetClock
     assert str(completion.cost_usd) == CENT
     await desk.turns.charge_broken_off(turn, journal)
     assert str((await store.read(ledger_sum)).cost_usd) == CENT
+
+
+async def test_an_answer_that_is_halted_on_its_way_to_the_disk_is_paid(store: Store, clock: SetClock) -> None:
+    """A long one is split in a thread, and while it waits for that an admin takes the chat over."""
+    gate, threads = threading.Event(), ThreadPoolExecutor(max_workers=1)
+    asyncio.get_running_loop().set_default_executor(threads)
+    try:
+        async with app_harness(store, clock) as port:
+            port.thinker.script += [says("A long answer. " * 1000)]
+            busy = threads.submit(gate.wait)
+            await port.deliver(message("Tell me a lot."))
+            await port.until(lambda: any(task.get_name().startswith("keep-") for task in asyncio.all_tasks()))
+            [conversation] = port.worker.tasks.conversations
+            port.worker.tasks.halt(conversation)
+            await asyncio.sleep(0)
+            gate.set()
+            await port.quiet()
+            assert busy.result()
+            assert await spent_by(port, ALICE.uuid) == CENT
+            assert len(port.thinker.asked) == 1
+    finally:
+        gate.set()
 
 
 @pytest.mark.parametrize("has_own", [True, False], ids=["each has a budget", "all have one"])
