@@ -216,25 +216,35 @@ def load_messages(data: bytes) -> tuple[Message, ...]:
         raise UnreadableMessages("the stored messages do not fit their version") from error
 
 
+_Of = TypeVar("_Of")
 _Made = TypeVar("_Made")
 
 
-class MessageCache(Generic[_Made]):
-    """Caches what is made of messages, since every request repeats the history; an entry lives as long as its message.
+class IdentityCache(Generic[_Of, _Made]):
+    """Caches what is made of objects that every request repeats: the messages of the history, the offers of tools.
 
-    What is made must not hold the message itself.
+    An entry lives as long as its object, which what is made of it must not hold.
     """
 
-    def __init__(self, make: Callable[[Message], _Made]) -> None:
+    def __init__(self, make: Callable[[_Of], _Made]) -> None:
         self._make = make
-        self._known: dict[int, tuple[weakref.ref[Message], _Made]] = {}
-        """By the identity of the message, which is unique while it lives."""
+        self._known: dict[int, tuple[weakref.ref[_Of], _Made]] = {}
+        """By the identity of the object, which is unique while it lives."""
 
-    def of(self, message: Message) -> _Made:
-        """Returns what was made of the message."""
-        name = id(message)
+    def of(self, item: _Of) -> _Made:
+        """Returns what was made of the object."""
+        name = id(item)
         if (known := self._known.get(name)) is not None:
             return known[1]
-        made = self._make(message)
-        self._known[name] = (weakref.ref(message, lambda _: self._known.pop(name, None)), made)
+        made = self._make(item)
+        self._known[name] = (weakref.ref(item, lambda _: self._known.pop(name, None)), made)
         return made
+
+    def each(self, items: Sequence[_Of]) -> list[_Made]:
+        """Returns what was made of each object, in order."""
+        known = self._known
+        try:
+            # Not by `of`: a call for each message of a long history costs more than all else that is done with it.
+            return [known[id(item)][1] for item in items]
+        except KeyError:
+            return list(map(self.of, items))

@@ -12,7 +12,7 @@ from typing import Protocol
 from bot.messages import AssistantMessage, Message
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, weakref_slot=True)
 class ToolOffer:
     """A tool as the model sees it: its name, its purpose, and the JSON schema of its arguments object."""
 

@@ -10,13 +10,17 @@ Left to others: which tools these are (`tools`), the description of one (`bot.tu
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Final, cast
 
-from bot.messages import AssistantMessage, Message, ToolCall, ToolMessage
+from bot.messages import AssistantMessage, IdentityCache, Message, ToolCall, ToolMessage
 from bot.providers.base import Completion, OnText, Provider, Request, ToolOffer
 from bot.providers.wire import tool_call
 
 NAME: Final = "more_tools"
+
+_MAX_WRAPPERS = 32
+"""For how many sets of rarely used tools wrapped messages are kept: chats can switch tools off."""
 
 
 class MoreTools:
@@ -55,7 +59,15 @@ def defer_tools(request: Request, seldom: Collection[str]) -> Request:
     if not seldom:
         return request
     tools = tuple(_listing(offer, request.tools) for offer in request.tools)
-    return replace(request, tools=tools, messages=tuple(_wrapped(message, seldom) for message in request.messages))
+    wrapped = _wrapper(frozenset(seldom)).each(request.messages)
+    messages = tuple(new or message for new, message in zip(wrapped, request.messages, strict=True))
+    return replace(request, tools=tools, messages=messages)
+
+
+@lru_cache(maxsize=_MAX_WRAPPERS)
+def _wrapper(seldom: frozenset[str]) -> IdentityCache[Message, Message | None]:
+    """Keeps wrapped messages, so that they stay the same objects, too: other caches depend on that."""
+    return IdentityCache(partial(_wrapped, seldom=seldom))
 
 
 def _listing(offer: ToolOffer, offers: Sequence[ToolOffer]) -> ToolOffer:
@@ -65,10 +77,8 @@ def _listing(offer: ToolOffer, offers: Sequence[ToolOffer]) -> ToolOffer:
     return replace(offer, description="\n".join([offer.description, *lines]))
 
 
-def _wrapped(message: Message, seldom: Collection[str]) -> Message:
-    """The message with its calls wrapped; the same object if it has none, because caches such as its JSON depend on
-    that.
-    """
+def _wrapped(message: Message, seldom: Collection[str]) -> Message | None:
+    """The message with its calls wrapped; None if it has none."""
     if isinstance(message, AssistantMessage) and any(call.name in seldom for call in message.calls):
         parts = tuple(
             replace(part, name=NAME, arguments={"tool": part.name, "arguments": dict(part.arguments)})
@@ -80,7 +90,7 @@ def _wrapped(message: Message, seldom: Collection[str]) -> Message:
     if isinstance(message, ToolMessage) and any(answer.name in seldom for answer in message.answers):
         answers = (replace(answer, name=NAME) if answer.name in seldom else answer for answer in message.answers)
         return replace(message, answers=tuple(answers))
-    return message
+    return None
 
 
 def _unwrapped(call: ToolCall, names: Collection[str]) -> ToolCall:

@@ -22,9 +22,9 @@ from typing import cast
 from bot.messages import (
     AssistantMessage,
     Document,
+    IdentityCache,
     Medium,
     Message,
-    MessageCache,
     Opaque,
     Text,
     ToolCall,
@@ -48,13 +48,14 @@ _FIRST_SIGN = re.compile(
 def told_as_words(request: Request) -> Request:
     """The request without special tokens in what people, tools, files and models have written.
 
-    Messages without any stay the same objects.
+    Messages and offers without any stay the same objects.
     """
+    messages, tools = _CHANGED.each(request.messages), _CHANGED_OFFERS.each(request.tools)
     return replace(
         request,
         persona=_words(request.persona),
-        messages=tuple(_CHANGED.of(message) or message for message in request.messages),
-        tools=tuple(map(_offer, request.tools)),
+        messages=tuple(told or message for told, message in zip(messages, request.messages, strict=True)),
+        tools=tuple(told or offer for told, offer in zip(tools, request.tools, strict=True)),
     )
 
 
@@ -79,7 +80,7 @@ def _changed(message: Message) -> Message | None:
     return None if told == message else told
 
 
-_CHANGED = MessageCache(_changed)
+_CHANGED = IdentityCache(_changed)
 
 
 def _medium(medium: Medium) -> Medium:
@@ -103,10 +104,13 @@ def _part(part: Text | ToolCall | Opaque) -> Text | ToolCall | Opaque:
             return part  # its vendor wants it back as it came
 
 
-def _offer(offer: ToolOffer) -> ToolOffer:
-    """The offer of a tool, which a server may have described in its own words."""
+def _changed_offer(offer: ToolOffer) -> ToolOffer | None:
+    """The offer of a tool, which a server may have described in its own words; None if nothing changes."""
     told = replace(offer, description=_words(offer.description), parameters=_object(offer.parameters))
-    return offer if told == offer else told
+    return None if told == offer else told
+
+
+_CHANGED_OFFERS = IdentityCache(_changed_offer)
 
 
 def _object(item: Mapping[str, object]) -> dict[str, object]:

@@ -30,7 +30,7 @@ from bot.turn.context_note import with_note
 from bot.turn.group_context import beside
 from bot.turn.journal import Asked, AskedAgain, Journal, Outcome, PastTurn, Pause, Turn
 from bot.turn.model_calls import complete, failed_attempts
-from bot.turn.room import SIZES, ContextRoom, offer_tokens, part_of, shorten_answers
+from bot.turn.room import OFFER_TOKENS, SIZES, ContextRoom, part_of, shorten_answers
 from bot.turn.sources import Sources
 from bot.turn.state import OnProgress, TurnState
 from bot.turn.toolbox import Toolbox
@@ -164,7 +164,7 @@ class Agent:
         size = SIZES[state.size]
         said = [prompt.estimated_tokens(shorten_answers(message, size)) for message in state.said]
         texts = (self._system, state.turn.note if size.has_note else "")
-        tools = sum(map(offer_tokens, state.offers))
+        tools = sum(OFFER_TOKENS.each(state.offers))
         return sum(said) + sum(map(prompt.estimated_text_tokens, texts)) + tools + self._output_tokens(state)
 
     def _output_tokens(self, state: TurnState) -> int:

@@ -15,12 +15,12 @@ from dataclasses import replace
 from decimal import Decimal
 
 from bot.errors import ProviderError
-from bot.messages import MessageCache
+from bot.messages import IdentityCache
 from bot.providers.base import Attempt, Completion, OnText, Provider, Request
 from bot.turn import prompt
 from bot.turn.budget import Budget
 from bot.turn.paid_calls import PaidCall
-from bot.turn.room import offer_tokens
+from bot.turn.room import OFFER_TOKENS
 from bot.turn.work import waiting
 
 
@@ -117,8 +117,8 @@ def _with_costs(attempts: tuple[Attempt, ...], request: Request, budget: Budget 
 
 def _tokens(request: Request) -> int:
     """Roughly how many tokens a request has."""
-    said = sum(map(_ESTIMATES.of, request.messages)) + sum(map(offer_tokens, request.tools))
+    said = sum(_ESTIMATES.each(request.messages)) + sum(OFFER_TOKENS.each(request.tools))
     return prompt.estimated_text_tokens(request.whole_system) + said
 
 
-_ESTIMATES = MessageCache(prompt.estimated_tokens)
+_ESTIMATES = IdentityCache(prompt.estimated_tokens)

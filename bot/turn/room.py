@@ -13,7 +13,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from bot.messages import Message, ToolAnswer, ToolMessage, without_opaque
+from bot.messages import IdentityCache, Message, ToolAnswer, ToolMessage, without_opaque
 from bot.providers.base import ToolOffer
 from bot.providers.capabilities import told_of
 from bot.providers.lessons import ModelLessons
@@ -136,7 +136,7 @@ class ContextRoom:
         window = self.window_tokens(model)
         if size.max_tools is None and (window is None or window >= _AMPLE_WINDOW):
             return tuple(offers)
-        left = sum(map(offer_tokens, offers)) if window is None else int(window * _TOOLS_SHARE)
+        left = sum(OFFER_TOKENS.each(offers)) if window is None else int(window * _TOOLS_SHARE)
         most = len(offers) if size.max_tools is None else size.max_tools
         now, asked = set(called), {word.casefold() for word in words.split() if len(word) >= len("rain")}
 
@@ -145,7 +145,7 @@ class ContextRoom:
 
         kept: set[str] = set()
         for offer in sorted(offers, key=rank):
-            tokens = offer_tokens(offer)
+            tokens = OFFER_TOKENS.of(offer)
             if len(kept) < most and tokens <= left:
                 kept.add(offer.name)
                 left -= tokens
@@ -158,10 +158,13 @@ class ContextRoom:
         return within if window is None else max(0, min(within, window - beside_tokens))
 
 
-def offer_tokens(offer: ToolOffer) -> int:
-    """A rough count of the tokens of a tool's description."""
+def _offer_tokens(offer: ToolOffer) -> int:
     told = offer.description + encode_json(offer.parameters).decode()
     return prompt.estimated_text_tokens(told) + _HEAD_BYTES // 3
+
+
+OFFER_TOKENS = IdentityCache(_offer_tokens)
+"""A rough count of the tokens of a tool's description."""
 
 
 def part_of(turns: Sequence[PastTurn], size: Size) -> Sequence[PastTurn]:

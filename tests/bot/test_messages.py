@@ -17,8 +17,8 @@ from bot.messages import (
     AssistantPart,
     CallId,
     Document,
+    IdentityCache,
     Message,
-    MessageCache,
     Opaque,
     Page,
     Picture,
@@ -287,11 +287,13 @@ class _Note:
 
 def test_what_is_made_of_a_message_is_made_once_and_goes_with_it() -> None:
     """The place of a message in memory is soon another's, which must not get what was made of the first."""
-    cache = MessageCache(lambda _: _Note())
+    cache = IdentityCache(lambda _: _Note())
     question, other = UserMessage(text="lamps"), UserMessage(text="ships")
     left = weakref.ref(cache.of(question))
     assert cache.of(question) is left()
     assert cache.of(other) is not left()
+    assert cache.each([other, question]) == [cache.of(other), cache.of(question)]
+    assert cache.each([question, new := UserMessage(text="tides")])[1] is cache.of(new)
     del question
     gc.collect()
     assert left() is None

@@ -23,9 +23,9 @@ from bot.messages import (
     AssistantMessage,
     AssistantPart,
     CallId,
+    IdentityCache,
     Medium,
     Message,
-    MessageCache,
     Opaque,
     Picture,
     Text,
@@ -203,7 +203,7 @@ class Anthropic:
             ),
         )
 
-        self._encoded = MessageCache(lambda message: wire.items(_blocks(message, media.ALL)))
+        self._encoded = IdentityCache(_encoded)
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """The model's answer, including pauses of the service's own tool loop.
@@ -305,15 +305,13 @@ class Anthropic:
         `marks` says after which of them the cache should keep everything so far, and for how long.
         """
         turns: list[tuple[bytes, list[bytes]]] = []
-        for place, message in enumerate(messages):
-            role = b"assistant" if isinstance(message, AssistantMessage) else b"user"
-            if place in marks or (role == b"user" and _has_media(message)):
+        for place, (message, blocks) in enumerate(zip(messages, self._encoded.each(messages), strict=True)):
+            if place in marks or not blocks:
                 found = _blocks(message, takes)
                 if found and place in marks:
                     found[-1] |= _kept(marks[place])
-                blocks = wire.items(found)
-            else:
-                blocks = self._encoded.of(message)
+                blocks = wire.items(found)  # noqa: PLW2901
+            role = b"assistant" if isinstance(message, AssistantMessage) else b"user"
             if turns and turns[-1][0] == role and blocks:
                 turns[-1][1].append(blocks)
             elif blocks:
@@ -387,8 +385,10 @@ def _stand_ins(messages: Sequence[Message]) -> list[Block]:
     return [_offer(ToolOffer(name=name, description="Switched off.", parameters={})) for name in names]
 
 
-def _has_media(message: Message) -> bool:
-    return isinstance(message, UserMessage) and bool(message.media)
+def _encoded(message: Message) -> bytes:
+    """The blocks of a message as JSON; empty for one with media, whose blocks depend on what the model takes."""
+    has_media = isinstance(message, UserMessage) and message.media
+    return b"" if has_media else wire.items(_blocks(message, media.ALL))
 
 
 def _blocks(message: Message, takes: media.Kinds) -> list[Block]:

@@ -86,6 +86,15 @@ def test_messages_without_seldom_tools_stay_the_objects_that_they_are() -> None:
     assert all(one is other for one, other in zip(sent, past, strict=True))
 
 
+def test_a_wrapped_message_is_the_same_object_in_each_request() -> None:
+    """So the adapters know its JSON as well, and it is wrapped anew only if another tool becomes seldom."""
+    call = ToolCall(id=CallId("a"), name="bet", arguments={"on": "rain"})
+    request = replace(ASKED, messages=(UserMessage(text="Bet."), AssistantMessage(parts=(call,))))
+    first, again, other = (defer_tools(request, seldom).messages[1] for seldom in ({"bet"}, {"bet"}, {"look"}))
+    assert again is first
+    assert first != other == request.messages[1]
+
+
 def test_the_list_names_the_seldom_tools_and_only_the_others_are_told() -> None:
     """What is told in full is the same whatever is called."""
     request = defer_tools(ASKED, {"bet"})

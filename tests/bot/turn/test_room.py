@@ -10,7 +10,7 @@ from bot.clock import SetClock
 from bot.messages import CallId, ToolAnswer, ToolMessage
 from bot.providers.base import Provider, ToolOffer
 from bot.providers.wire import window_tokens
-from bot.turn.room import SIZES, ContextRoom, offer_tokens, shorten_answers
+from bot.turn.room import OFFER_TOKENS, SIZES, ContextRoom, shorten_answers
 from store import Store
 from tests.bot.providers.vendors import NAMES, provider_of, server_of
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted
@@ -60,7 +60,7 @@ def test_tools_are_left_out_by_use() -> None:
     room = ContextRoom()
     room.uses.update({"convert": 5, "weather": 2})
     offers = _offers("chart", "convert", "news", "translate", "weather")
-    room.on_refusal("m", 10 * offer_tokens(offers[0]))  # so that some four tools fit
+    room.on_refusal("m", 10 * OFFER_TOKENS.of(offers[0]))  # so that some four tools fit
     few = room.offers(offers, SIZES[0], "m", called=["chart"], words="what is in the news?")
     assert [offer.name for offer in few] == ["chart", "convert", "news", "weather"]
     assert room.offers(offers, SIZES[-1], "m", called=["chart"], words="") == ()
