@@ -41,6 +41,8 @@ _MAX_NATIVE_PAGES = 100
 _PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0)
 """The pauses between attempts to fetch a file while the bridge is away."""
 _CELL_SECONDS = 30.0
+_UNKNOWN_BYTES = 2_000_000
+"""Assumed for a file of unknown size."""
 
 
 MaySpend = Callable[[Decimal], Awaitable[bool]]
@@ -85,13 +87,15 @@ async def open_lone_picture(data: bytes) -> Picture:
     return picture
 
 
-async def open_picture(sandbox: Sandbox, data: bytes, kind: FileKind) -> tuple[Picture, bool]:
+async def open_picture(sandbox: Sandbox, data: bytes, kind: FileKind, *, person: str = "") -> tuple[Picture, bool]:
     """Returns a picture re-encoded by a cell, upright and small, and whether it was the first frame of an animation.
+
+    `person` is as for `Sandbox.open`.
 
     Raises:
         FileRefused: it is damaged, or too large.
     """
-    facts, made = await sandbox.open("pictures", data, kind.name, timeout_seconds=_CELL_SECONDS)
+    facts, made = await sandbox.open("pictures", data, kind.name, timeout_seconds=_CELL_SECONDS, person=person)
     told = check_facts(_PictureFacts, facts)
     picture = Picture(data=made, content_type=told.content_type, width=told.width, height=told.height)
     return picture, told.is_animation
@@ -115,18 +119,26 @@ class AttachmentReader:
         self._pauses_seconds = pauses_seconds
         self._sandbox = sandbox
 
+    def size_bytes(self, attachments: Sequence[Attachment]) -> int:
+        """Returns how much of a question's files is fetched; what is not opened is not, whatever size it claims."""
+        sizes = [_UNKNOWN_BYTES if one.size_bytes is None else one.size_bytes for one in attachments]
+        return sum(size for size in sizes[: self._limits.max_files] if size <= self._limits.max_bytes)
+
     async def read_attachment(
         self,
         chat: ChatId,
         attachment: Attachment,
         *,
         number: int,
+        person: str = "",
         on_asked: OnFee = lambda _: None,
         on_broken_off: OnFee = lambda _: None,
         may_spend: MaySpend = _always,
     ) -> ReadAttachment:
         """Returns what is in a file, the `number`th of its question, from 1; asks `may_spend` before a paid service,
         and calls `on_asked` as that begins.
+
+        `person` is as for `Sandbox.open`.
         """
         what = "a voice note" if attachment.is_voice_note else "a file"
         if number > self._limits.max_files:
@@ -147,7 +159,7 @@ class AttachmentReader:
             return await (
                 self._recording(data, kind, (on_asked, on_broken_off), may_spend, is_voice_note=is_voice_note)
                 if kind.family == "audio"
-                else self._opened(data, kind, number)
+                else self._opened(data, kind, number, person)
             )
         except FileRefused as refusal:
             return _refused(kind.what, f"which cannot be opened: {refusal}")
@@ -161,27 +173,27 @@ class AttachmentReader:
                 await asyncio.sleep(pause_seconds)
         return await self._transport.attachment(chat, attachment, max_bytes=self._limits.max_bytes)
 
-    async def _opened(self, data: bytes, kind: FileKind, number: int) -> ReadAttachment:
+    async def _opened(self, data: bytes, kind: FileKind, number: int, person: str) -> ReadAttachment:
         match kind.family:
             case "picture":
-                return ReadAttachment(finding=await self._picture(data, kind))
+                return ReadAttachment(finding=await self._picture(data, kind, person))
             case "paper":
-                return ReadAttachment(finding=await self._paper(data, kind, f"document-{number}.pdf"))
+                return ReadAttachment(finding=await self._paper(data, kind, f"document-{number}.pdf", person))
             case "text":
                 # Up to half a second of work for a large file, during which everybody else must have their turn.
                 return ReadAttachment(finding=await asyncio.to_thread(self._text, data, kind))
             case _:
                 return _refused(kind.what, "which cannot be read here")
 
-    async def _picture(self, data: bytes, kind: FileKind) -> FileDescription:
-        picture, is_animation = await open_picture(self._sandbox, data, kind)
+    async def _picture(self, data: bytes, kind: FileKind, person: str) -> FileDescription:
+        picture, is_animation = await open_picture(self._sandbox, data, kind, person=person)
         what = "the first picture of an animation" if is_animation else kind.what
         return FileDescription(what=what, rest="which is attached", medium=picture)
 
-    async def _paper(self, data: bytes, kind: FileKind, name: str) -> FileDescription:
+    async def _paper(self, data: bytes, kind: FileKind, name: str, person: str) -> FileDescription:
         most = self._limits.max_text_chars
         facts, read = await self._sandbox.open(
-            "pdf", data, str(self._limits.max_pages), str(most), timeout_seconds=_CELL_SECONDS
+            "pdf", data, str(self._limits.max_pages), str(most), timeout_seconds=_CELL_SECONDS, person=person
         )
         # Invisible text could be an instruction. Up to a second of work for the longest text.
         told, text = check_facts(PaperFacts, facts), await asyncio.to_thread(clean_text, read.decode(errors="replace"))

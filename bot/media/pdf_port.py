@@ -56,7 +56,7 @@ class Library:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
 
-    async def read(self, data: bytes, *, max_chars: int) -> Paper:
+    async def read(self, data: bytes, *, max_chars: int, person: str = "") -> Paper:
         """Returns the first `max_chars` characters of a PDF's text; see `tools.ports.Papers`.
 
         Raises:
@@ -64,14 +64,14 @@ class Library:
         """
         # Somewhat more than asked for, because invisible characters are removed; that is rarely not enough.
         most = min(max_chars + max_chars // 4, _MAX_CHARACTERS)
-        paper = await self._opened(data, most)
+        paper = await self._opened(data, most, person)
         while paper.is_cut and len(paper.text) < max_chars and most < _MAX_CHARACTERS:
             most = min(4 * most, _MAX_CHARACTERS)
-            paper = await self._opened(data, most)
+            paper = await self._opened(data, most, person)
         is_cut = paper.is_cut or len(paper.text) >= max_chars
         return Paper(text=paper.text[:max_chars], pages=paper.pages, pages_read=paper.pages_read, is_cut=is_cut)
 
-    async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool) -> PageText:
+    async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool, person: str = "") -> PageText:
         """Returns the content of a page; see `tools.ports.Papers`.
 
         Raises:
@@ -79,16 +79,18 @@ class Library:
         """
         kind = "html" if is_html else "text"
         try:
-            facts, data = await self._sandbox.open("pages", body, charset, kind, timeout_seconds=_PAGE_SECONDS)
+            facts, data = await self._sandbox.open(
+                "pages", body, charset, kind, timeout_seconds=_PAGE_SECONDS, person=person
+            )
             # Up to a second of work for the longest text, during which everybody else must have their turn.
             return await asyncio.to_thread(page_text, facts, data, url=url, is_html=is_html)
         except FileRefused as refusal:
             raise BadArguments(str(refusal)) from refusal
 
-    async def _opened(self, data: bytes, most: int) -> Paper:
+    async def _opened(self, data: bytes, most: int, person: str) -> Paper:
         try:
             facts, read = await self._sandbox.open(
-                "pdf", data, str(_MAX_PAGES), str(most), timeout_seconds=_PAPER_SECONDS
+                "pdf", data, str(_MAX_PAGES), str(most), timeout_seconds=_PAPER_SECONDS, person=person
             )
             told = check_facts(PaperFacts, facts)
         except FileRefused as refusal:

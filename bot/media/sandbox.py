@@ -3,6 +3,8 @@
     file --> a place for its kind --> the zygote --fork--> a cell --> facts and bytes, treated as a stranger's data
                                                      '-- too late, too much, dead: refused
 
+A person has one file of a kind open at a time, so nobody else waits behind somebody's slow ones.
+
 Each file has a cell of its own, forked from a process that has never read any file (`bot.media.zygote`): whatever a
 file does to its cell is gone with it, so nothing of one person's file gets into another's, at the price of a fork.
 Left to others: what confines a cell (`bot.media.confinement`), what is in a file (`bot.media.pictures`, ...).
@@ -16,9 +18,10 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ValidationError
 
@@ -126,16 +129,22 @@ class Sandbox:
         self._package = package
         self._kill_seconds = kill_seconds
         self._places = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_AT_ONCE))
+        self._lanes = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
+        """One for each kind and person, while they have files of it."""
 
-    async def open(self, module: str, data: bytes, *arguments: str, timeout_seconds: float) -> tuple[Facts, bytes]:
+    async def open(
+        self, module: str, data: bytes, *arguments: str, timeout_seconds: float, person: str = ""
+    ) -> tuple[Facts, bytes]:
         """Returns what the module makes of the file: facts about it, and bytes.
 
-        The time limit does not include waiting for other files of the same module.
+        The time limit does not include waiting for other files of the same module. `person` is for whom it is opened,
+        by any name; empty for nobody.
 
         Raises:
             FileRefused: it cannot be opened; the message says why.
         """
-        async with self._places[module]:
+        lane = self._lanes.setdefault((module, person), asyncio.Lock()) if person else nullcontext()
+        async with lane, self._places[module]:
             return await self._opened(f"{self._package}.{module}", data, arguments, timeout_seconds)
 
     async def level(self) -> Level:

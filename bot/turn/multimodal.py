@@ -31,8 +31,6 @@ _log = logging.getLogger(__name__)
 
 _ROOM_BYTES = 200_000_000
 """For the files of all running turns, including those that only wait for their model."""
-_UNKNOWN_BYTES = 2_000_000
-"""Assumed for a file of unknown size."""
 _MARGIN_SECONDS = 5.0
 """The part of the turn's time that speaking leaves for keeping the answer."""
 _WORTHWHILE_SECONDS = 3.0
@@ -73,7 +71,7 @@ class MultimodalAgent:
         """
         async with AsyncExitStack() as room:
             async with waiting():
-                await room.enter_async_context(self._room.of(_bytes_of(turn)))
+                await room.enter_async_context(self._room.of(self._bytes_of(turn)))
             began = asyncio.get_running_loop().time()
             asked = await self._asked(turn, journal)
             outcome = await self._agent.answer(asked, journal, on_progress, on_text)
@@ -84,7 +82,7 @@ class MultimodalAgent:
 
     async def _asked(self, turn: Turn, journal: Journal) -> Turn:
         """The turn with its files opened, unless an earlier attempt already asked or the budget forbids it."""
-        attached = {attachment.id: attachment for message in turn.incoming for attachment in message.attachments}
+        attached = _attached(turn)
         if not attached or any(isinstance(step, Asked) for step in turn.steps):
             return turn
         if self._budget is not None and await self._budget.used_up(turn, Decimal(0)) is not None:
@@ -93,7 +91,7 @@ class MultimodalAgent:
         async with waiting():
             await side_by_side(
                 self._open(turn, journal, attachment, number, purse)
-                for number, attachment in enumerate(attached.values(), 1)
+                for number, attachment in enumerate(attached, 1)
                 if attachment.id not in journal.opened
             )
         found = prompt.question(
@@ -103,12 +101,17 @@ class MultimodalAgent:
         journal.ask(asked)
         return asked
 
+    def _bytes_of(self, turn: Turn) -> int:
+        """The size of the files that came with the question, and of those that are shown again."""
+        return self._attachments.size_bytes(_attached(turn)) + sum(past.media_bytes for past in turn.history)
+
     async def _open(self, turn: Turn, journal: Journal, attachment: Attachment, number: int, purse: "_Purse") -> None:
         paid = journal.paid_call(attachment.id)
         unpacked = await self._attachments.read_attachment(
             turn.chat,
             attachment,
             number=number,
+            person=turn.person,
             on_asked=paid.begin_fee,
             on_broken_off=journal.break_off,
             may_spend=purse.take,
@@ -164,11 +167,9 @@ class _Purse:
             return True
 
 
-def _bytes_of(turn: Turn) -> int:
-    """The size of the files that came with the question, and of those that are shown again."""
-    attached = {attachment.id: attachment for message in turn.incoming for attachment in message.attachments}
-    sizes = [_UNKNOWN_BYTES if one.size_bytes is None else one.size_bytes for one in attached.values()]
-    return sum(sizes) + sum(past.media_bytes for past in turn.history)
+def _attached(turn: Turn) -> tuple[Attachment, ...]:
+    """The files that came with the question, each once."""
+    return tuple({one.id: one for message in turn.incoming for one in message.attachments}.values())
 
 
 def _is_spoken(turn: Turn) -> bool:

@@ -49,13 +49,13 @@ class Repository:
     sign, pages parted by a form feed.
     """
 
-    async def read(self, data: bytes, *, max_chars: int) -> Paper:
+    async def read(self, data: bytes, *, max_chars: int, person: str = "") -> Paper:
         pages = data.decode().partition("%PDF-")[2].split("\f")
         text = "\n\n".join(f"Page {number}:\n{words}" for number, words in enumerate(pages, 1) if words)
         cut = text[:max_chars]
         return Paper(text=cut, pages=len(pages), pages_read=len(pages), is_cut=len(cut) == max_chars)
 
-    async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool) -> PageText:
+    async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool, person: str = "") -> PageText:
         found = serve(body, (charset, "html" if is_html else "text"))
         return page_text(*found, url=url, is_html=is_html)
 

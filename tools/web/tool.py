@@ -103,7 +103,6 @@ class WebFetch:
             Denied: a private network, or the site does not want programs; NotFound: there is no such page.
             RateLimited, TimedOut, TooLarge, Unavailable: it cannot be read now, or at all.
         """
-        del context
         page = await self._fetcher.get(
             arguments.url,
             accept=_ACCEPTED,
@@ -120,9 +119,11 @@ class WebFetch:
         try:
             if is_paper:
                 # One more character tells whether there is more; later pages are not even opened.
-                read = await self._papers.read(page.body, max_chars=offset + most + 1)
+                read = await self._papers.read(page.body, max_chars=offset + most + 1, person=context.person)
             else:
-                read = await self._papers.read_page(page.body, url=page.url, charset=charset, is_html=is_html)
+                read = await self._papers.read_page(
+                    page.body, url=page.url, charset=charset, is_html=is_html, person=context.person
+                )
         except BadArguments as error:
             raise BadArguments(_UNREADABLE_PDF if is_paper else _UNREADABLE_PAGE, quoted=str(error)) from error
         piece = _paper_piece(page, read, offset, most) if isinstance(read, Paper) else _piece(page, read, offset, most)

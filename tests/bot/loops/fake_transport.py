@@ -74,6 +74,8 @@ class FakeTransport:
     """Chat, author and time of the message, the emoji, and whether it was taken off."""
     reacting_fails: Exception | None = None
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    fetched: int = 0
+    """How many of them were fetched, each time counted."""
     """What the bridge has, by the id of the attachment."""
     discarded: list[str] = field(default_factory=list[str])
     shown: list[Progress] = field(default_factory=list[Progress])
@@ -234,6 +236,7 @@ class FakeTransport:
         return None
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
+        self.fetched += 1
         data = self.files.get(attachment.id)
         if data is None or len(data) > max_bytes:
             raise Unfetchable("no such file, or too large")

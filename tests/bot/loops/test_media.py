@@ -17,7 +17,7 @@ from bot.providers.base import Request
 from bot.turn.prompt import transcripts
 from store import Store
 from tests.bot.loops.app_harness import Port, app_harness
-from tests.bot.media.samples import adts, noise, pdf, picture
+from tests.bot.media.samples import adts, noise, pdf, picture, slow_pdf
 from tests.bot.media.voices import speech_at
 from tests.bot.turn.turn_helpers import Echo, EchoArguments, calls, says
 from tests.conftest import NOON
@@ -95,6 +95,33 @@ async def test_after_a_restart_the_picture_comes_from_the_store(store: Store, cl
         [first, *_] = port.thinker.requests[-1].messages
         assert isinstance(first, UserMessage)
         assert first.media == (seen,)
+
+
+async def test_somebody_s_slow_files_keep_nobody_else_waiting(store: Store, clock: SetClock) -> None:
+    """However many somebody sends, in however many conversations, another one's file is opened at once."""
+    async with app_harness(store, clock) as port:
+        for group in (None, GROUP):
+            slow = [file(port, slow_pdf()) for _ in range(4)]
+            await port.deliver(message("Aldis, well?", group=group, attachments=slow))
+        await port.until(lambda: port.transport.fetched == 8)
+        await port.deliver(message("And mine?", author=BOB, attachments=[file(port, pdf("Rent 900"))]))
+        [answer] = await port.answered(1)
+        assert answer.chat == BOB.chat
+        assert "Rent 900" in str(last(port))
+
+
+async def test_a_file_that_is_not_opened_takes_no_room(store: Store, clock: SetClock) -> None:
+    """Whatever size it claims: nobody else waits until its question is answered."""
+    async with app_harness(store, clock) as port:
+        port.thinker.gates["film"] = asyncio.Event()
+        huge = [file(port, b"", size=10**12), *(file(port, picture(), size=10**12) for _ in range(9))]
+        await port.deliver(message("A film", attachments=huge))
+        await port.asked(1)
+        await port.deliver(message("And mine?", author=BOB, attachments=[file(port, picture())]))
+        [answer] = await port.answered(1)
+        assert answer.chat == BOB.chat
+        port.thinker.gates["film"].set()
+        await port.answered(2)
 
 
 async def test_several_files_come_in_their_order(store: Store, clock: SetClock) -> None:

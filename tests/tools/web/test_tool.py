@@ -290,7 +290,7 @@ async def test_a_pdf_that_takes_too_long_says_how_far_it_was_read(
     """What there is is given, and nothing leads on to what would take as long again."""
 
     class Slow(Repository):
-        async def read(self, data: bytes, *, max_chars: int) -> Paper:
+        async def read(self, data: bytes, *, max_chars: int, person: str = "") -> Paper:
             return Paper(text="Page 1:\nwords", pages=9, pages_read=1, is_cut=False)
 
     site.pages["/"] = ("application/pdf", b"%PDF-")
