@@ -2,8 +2,10 @@
 
 import asyncio
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -104,26 +106,40 @@ async def test_an_answer_that_nobody_keeps_is_paid(store: Store, clock: SetClock
     assert str((await store.read(ledger_sum)).cost_usd) == CENT
 
 
+class Threads(ThreadPoolExecutor):
+    """The threads of an event loop, in which an answer is split once it may be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_splitting, self.may_split = threading.Event(), threading.Event()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        def wait() -> Any:
+            self.is_splitting.set()
+            self.may_split.wait()
+            return fn(*args, **named)
+
+        return super().submit(wait) if "replies_to" in repr(fn) else super().submit(fn, *args, **named)
+
+
 async def test_an_answer_that_is_halted_on_its_way_to_the_disk_is_paid(store: Store, clock: SetClock) -> None:
     """A long one is split in a thread, and while it waits for that an admin takes the chat over."""
-    gate, threads = threading.Event(), ThreadPoolExecutor(max_workers=1)
+    threads = Threads()
     asyncio.get_running_loop().set_default_executor(threads)
     try:
         async with app_harness(store, clock) as port:
             port.thinker.script += [says("A long answer. " * 1000)]
-            busy = threads.submit(gate.wait)
             await port.deliver(message("Tell me a lot."))
-            await port.until(lambda: any(task.get_name().startswith("keep-") for task in asyncio.all_tasks()))
+            await port.until(threads.is_splitting.is_set)
             [conversation] = port.worker.tasks.conversations
             port.worker.tasks.halt(conversation)
             await asyncio.sleep(0)
-            gate.set()
+            threads.may_split.set()
             await port.quiet()
-            assert busy.result()
             assert await spent_by(port, ALICE.uuid) == CENT
             assert len(port.thinker.asked) == 1
     finally:
-        gate.set()
+        threads.may_split.set()
 
 
 @pytest.mark.parametrize("has_own", [True, False], ids=["each has a budget", "all have one"])
