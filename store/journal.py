@@ -10,7 +10,7 @@ Left to others: what a step says (`bot.turn.turns`).
 from datetime import datetime
 
 from store.records import ConversationId, TurnEnd, TurnId
-from store.repository import Repository, millis
+from store.repository import Repository, millis, moment
 
 
 class Journal(Repository):
@@ -37,6 +37,11 @@ class Journal(Repository):
     def end(self, turn: TurnId) -> TurnEnd | None:
         """Returns how the turn ended; None if it is running or gone."""
         return self.value("SELECT state FROM turns WHERE id = ? AND state != 'running'", (turn,))
+
+    def began(self, turn: TurnId) -> datetime | None:
+        """Returns when the turn began; None if it is gone."""
+        at = self.value("SELECT started_at FROM turns WHERE id = ?", (turn,))
+        return None if at is None else moment(at)
 
     def conversation(self, turn: TurnId) -> ConversationId | None:
         """Returns the conversation of the turn, or None if it is gone."""

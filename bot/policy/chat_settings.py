@@ -99,6 +99,10 @@ class ChatSettings:
         """Whether an admin answers here instead of Aldis."""
         return self.taken_until is not None and now < self.taken_until
 
+    def is_quiet(self, now: datetime) -> bool:
+        """Whether nothing is answered here now but commands."""
+        return self.is_paused or self.is_taken(now)
+
     @property
     def expires_at(self) -> datetime | None:
         """When words in it expire; None: they stay."""

@@ -3,7 +3,8 @@
     deleted --waiting--> gone            edited --waiting------> its new words wait in its place
             |-running--> stopped                |-running------> stopped, and asked again in its new words
             '-answered-> its turn goes          |-just answered> asked again; the answer is edited
-                                                '-older--------> the history has its new words
+                                                '-older, or nothing is answered there now (`/pause`, `/takeover`)
+                                                               > the history has its new words, the answer stays
     expired --> its turn goes; an answer that is not sent yet is replaced by a notice that it has disappeared
 
 Each is one transaction that also settles the event itself, so that a crash leaves either all of it to do or nothing.
@@ -140,16 +141,31 @@ class Revisions:
             else:
                 repos.inbox.settle(urgent_item.item.id)
             return planned
-        if repos.inbox.is_newest(known.turn):
+        now = self._clock.now()
+        is_quiet = chats.settings_of(repos, urgent_item.conversation, now).is_quiet(now)
+        if repos.inbox.is_newest(known.turn) and not is_quiet:
             return self._asked_again(repos, urgent_item, correction.edit, known, known.turn)
         repos.inbox.revise(urgent_item.item.id, known.root, known.turn)
         repos.inbox.settle(urgent_item.item.id)
-        asked = messages.load_question(repos.history.question(urgent_item.conversation, known.turn))
-        if asked is not None:
-            other = provenance.correct_labels(prompt.correct_question(asked, known.names, message), message)
-            repos.history.correct(urgent_item.conversation, known.turn, messages.dump_messages((other,)))
-            repos.summaries.drop(known.turn)
+        self._reworded(repos, urgent_item.conversation, known.turn, known, message)
         return ()
+
+    def _reworded(
+        self, repos: Repositories, conversation: ConversationId, turn: TurnId, known: KnownMessage, message: Incoming
+    ) -> None:
+        """Puts the new words into the history, or into the question that `/retry` would ask again."""
+        answered = repos.history.question(conversation, turn)
+        kept = answered or repos.chats.unanswered_question(conversation, turn)
+        asked = messages.load_question(kept)
+        if asked is None:
+            return
+        other = provenance.correct_labels(prompt.correct_question(asked, known.names, message), message)
+        line = messages.dump_messages((other,))
+        if answered is None:
+            repos.chats.leave(conversation, turn, line)
+        else:
+            repos.history.correct(conversation, turn, line)
+            repos.summaries.drop(turn)
 
     def _asked_instead(
         self, repos: Repositories, urgent_item: UrgentItem, known: KnownMessage, message: Incoming
@@ -158,8 +174,13 @@ class Revisions:
         repos.inbox.settle(known.item)
         repos.inbox.revise(urgent_item.item.id, known.root, None)
         replaces = None if known.turn is None else repos.journal.replaces(known.turn)
+        began = None if known.turn is None else repos.journal.began(known.turn)
         stopped = self._given_up(repos, urgent_item.conversation, known, message.author, message.chat)
-        again = None if replaces is None else self._begun(repos, urgent_item.conversation, urgent_item.item, replaces)
+        # What was under way when `/pause` came is answered: so is its edit, in a turn that began when the former did.
+        is_paused = chats.settings_of(repos, urgent_item.conversation, self._clock.now()).is_paused
+        again = None
+        if replaces is not None or (is_paused and began is not None):
+            again = self._begun(repos, urgent_item.conversation, urgent_item.item, replaces, began)
         repos.inbox.as_question(urgent_item.item.id, again)
         return stopped
 
@@ -190,9 +211,16 @@ class Revisions:
     ) -> tuple[TurnId, ...]:
         return self._turns.undo(repos, conversation, known.item, known.turn, person=author, chat=chat)
 
-    def _begun(self, repos: Repositories, conversation: ConversationId, item: InboxItem, replaces: TurnId) -> TurnId:
+    def _begun(
+        self,
+        repos: Repositories,
+        conversation: ConversationId,
+        item: InboxItem,
+        replaces: TurnId | None,
+        began: datetime | None = None,
+    ) -> TurnId:
         return repos.inbox.begin_turn(
-            conversation, now=self._clock.now(), expires_at=item.expires_at, replaces=replaces
+            conversation, now=began or self._clock.now(), expires_at=item.expires_at, replaces=replaces
         )
 
     def _given_up(

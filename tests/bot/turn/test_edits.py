@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.clock import SetClock
-from bot.errors import NotSent
+from bot.errors import NotSent, Rejected
 from bot.i18n import phrases
 from bot.providers.base import Request
 from bot.turn import phrases as turn_phrases
@@ -263,6 +263,60 @@ async def test_editing_an_older_message_corrects_the_history_alone(store: Store,
         await port.deliver(delete(edited))
         await port.quiet()
         assert await port.count("SELECT count(DISTINCT turn_id) FROM history") == 2
+
+
+@pytest.mark.parametrize("how", ["/pause", "/takeover 1h"])
+async def test_where_nothing_is_answered_an_edit_corrects_the_history(store: Store, clock: SetClock, how: str) -> None:
+    """The answer on everybody's screen stays, and is what the model knows afterwards."""
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
+        sent_at = await port.process(message("Aldis, apples?", group=GROUP))
+        await port.process(message(how, author=BOB, group=GROUP))
+        await port.process(edit("Aldis, pears?", sent_at, group=GROUP))
+        assert len(port.thinker.asked) == 1
+        await port.process(message("/resume", author=BOB, group=GROUP))
+        await port.process(message("Aldis, and now?", group=GROUP))
+        asked = words(port.thinker.requests[-1])
+        assert ("pears?" in asked, "re: Aldis, apples?" in asked) == (True, True)
+        assert port.transport.removed == []
+
+
+async def test_an_edit_of_what_was_under_way_before_a_pause_is_answered(store: Store, clock: SetClock) -> None:
+    """As the question itself would be; what is asked after it is not."""
+    async with app_harness(store, clock) as port:
+        port.thinker.gates["slow"] = asyncio.Event()
+        sent_at = await port.deliver(message("slow?"))
+        await port.asked(1)
+        clock.move(1)
+        await port.deliver(message("/pause"))
+        await port.answered(1)
+        clock.move(1)
+        await port.process(edit("fast?", sent_at))
+        assert [reply.content.text for reply in port.transport.sent[1:]] == ["re: fast?"]
+        await port.process(message("And this?"))
+        assert port.transport.sent[-1].content.text == turn_phrases.IS_PAUSED.text.replace("`", "")
+
+
+async def test_a_question_that_failed_is_asked_again_in_its_new_words(store: Store, clock: SetClock) -> None:
+    """It was changed while nothing was answered there."""
+    async with app_harness(store, clock) as port:
+        port.thinker.script = [Rejected("no", provider="p")]
+        sent_at = await port.process(message("apples?"))
+        await port.process(message("/pause"))
+        await port.process(edit("pears?", sent_at))
+        await port.process(message("/resume"))
+        await port.process(message("/retry"))
+        assert port.transport.sent[-1].content.text == "re: pears?"
+
+
+async def test_an_edit_between_two_tries_is_answered(store: Store, clock: SetClock) -> None:
+    """The first has failed, and the second would come in a moment."""
+    async with app_harness(store, clock) as port:
+        port.thinker.script = [object()]  # no completion at all: nobody expects that
+        sent_at = await port.deliver(message("apples?"))
+        await port.until(lambda: port.worker._counts.all().get("turns_failed") == 1)
+        await port.process(edit("pears?", sent_at))
+        assert [reply.content.text for reply in port.transport.sent] == ["re: pears?"]
+        assert len(port.thinker.asked) == 2
 
 
 async def test_of_two_messages_in_one_question_the_edited_one_changes(store: Store, clock: SetClock) -> None:
