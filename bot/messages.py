@@ -7,7 +7,7 @@ Left to others: the vendors' wire formats (`bot.providers`), what is kept and fo
 
 import json
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Generic, Literal, NewType, TypeVar, cast
 
@@ -233,18 +233,15 @@ class IdentityCache(Generic[_Of, _Made]):
 
     def of(self, item: _Of) -> _Made:
         """Returns what was made of the object."""
-        name = id(item)
-        if (known := self._known.get(name)) is not None:
-            return known[1]
-        made = self._make(item)
-        self._known[name] = (weakref.ref(item, lambda _: self._known.pop(name, None)), made)
-        return made
+        return self.each((item,))[0]
 
-    def each(self, items: Sequence[_Of]) -> list[_Made]:
+    def each(self, items: Iterable[_Of]) -> list[_Made]:
         """Returns what was made of each object, in order."""
+        # A call for each message of a long history would cost more than all else that is done with it.
         known = self._known
-        try:
-            # Not by `of`: a call for each message of a long history costs more than all else that is done with it.
-            return [known[id(item)][1] for item in items]
-        except KeyError:
-            return list(map(self.of, items))
+        return [(known.get(id(item)) or self._entry(item))[1] for item in items]
+
+    def _entry(self, item: _Of) -> tuple[weakref.ref[_Of], _Made]:
+        name = id(item)
+        entry = self._known[name] = (weakref.ref(item, lambda _: self._known.pop(name, None)), self._make(item))
+        return entry

@@ -163,6 +163,14 @@ class _Ear:
         )
 
 
+class _Client(anthropic.AsyncAnthropic):
+    """The SDK's client, which would tell of this machine (system, processor, Python) in the headers of each request."""
+
+    def platform_headers(self) -> dict[str, str]:
+        """Nothing."""
+        return {}
+
+
 class Anthropic:
     """A provider: one model of Anthropic, or of a server that speaks its Messages API."""
 
@@ -192,7 +200,7 @@ class Anthropic:
         self._lessons = lessons or ModelLessons()
         self._base_url = (base_url or BASE_URL).rstrip("/")
         self._official = urlsplit(self._base_url).hostname == urlsplit(BASE_URL).hostname
-        self._client = anthropic.AsyncAnthropic(
+        self._client = _Client(
             api_key=api_key,
             base_url=self._base_url,  # None would be looked up in the environment
             timeout=anthropic.Timeout(None, connect=wire.CONNECT_TIMEOUT_SECONDS),

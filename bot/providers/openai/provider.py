@@ -88,6 +88,14 @@ class _Listed(wire.Wire):
     data: list[_Model]
 
 
+class _Client(openai.AsyncOpenAI):
+    """The SDK's client, which would tell of this machine (system, processor, Python) in the headers of each request."""
+
+    def platform_headers(self) -> dict[str, str]:
+        """Nothing."""
+        return {}
+
+
 class OpenAI:
     """A provider: one model of OpenAI, or of a compatible server."""
 
@@ -133,7 +141,7 @@ class OpenAI:
         self._lessons = lessons or ModelLessons()
         self._surely_takes = frozenset({media.PICTURE}) if sees else frozenset[str]()
         self._recall()
-        self._client = openai.AsyncOpenAI(
+        self._client = _Client(
             api_key=api_key or "none",  # the SDK requires one
             # None and missing values would be looked up in the environment.
             base_url=self._base_url,

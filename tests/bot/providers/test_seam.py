@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import platform
 import traceback
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
@@ -516,6 +517,15 @@ async def test_no_sampling_options_are_sent(vendor: Vendor) -> None:
     """The newest models refuse a temperature, so nobody is sent one."""
     await vendor.provider.complete(QUESTION)
     assert not {"temperature", "top_p", "top_k"} & vendor.sent.keys()
+
+
+async def test_the_machine_is_not_described(vendor: Vendor) -> None:
+    """A vendor needs to know neither the system and the processor nor the Python that asks."""
+    await vendor.provider.complete(QUESTION)
+    headers = vendor.server.requests[-1].headers
+    described = {"os", "arch", "runtime", "runtime-version", "lang"}
+    assert not {f"x-stainless-{what}" for what in described} & {name.lower() for name in headers}
+    assert not {platform.system(), platform.machine(), platform.python_version()} & set(headers.values())
 
 
 @pytest.mark.parametrize("kind", ["anthropic", "chat"])
