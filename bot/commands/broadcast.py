@@ -4,9 +4,10 @@
                                                              '-- ten minutes, or a restart: nothing is sent
 
 Until the confirmation, the text and the counted chats live in memory only: nothing of it is on disk before it is
-certain, and it goes to no more chats than the admin was told. Deleting the message with the text also takes back
-what is not sent yet. Recipients are people and groups who have written before and can still write; the store keeps no
-addresses, so they come from the bridge's contacts and groups.
+certain, and it goes to no more chats than the admin was told, nor to anybody shut out since. If the message with the
+text disappears before that, so does the text; deleting the message also takes back what is not sent yet. Recipients are
+people and groups who have written before and can still write; the store keeps no addresses, so they come from the
+bridge's contacts and groups.
 """
 
 import asyncio
@@ -34,8 +35,11 @@ _BRIDGE_SECONDS = 5.0
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Planned:
     text: str
-    chats: tuple[ChatId, ...]
+    people: tuple[Contact, ...]
+    groups: tuple[ChatId, ...]
     at: datetime
+    expires_at: datetime | None
+    """When the message with the text disappears; None: it stays."""
     item: InboxId
     """The message with the text: while it waits to be sent, deleting that message takes it back."""
     sent_at: SentId
@@ -143,24 +147,29 @@ class BroadcastCommands(CommandGroup):
             await self._context.reply(call, phrases.BRIDGE_SILENT)
             return
 
-        def plan(repos: Repositories) -> tuple[ChatId, ...]:
-            people = [ChatId.direct(one.person) for one in contacts if self._audience.may_write(repos, one)]
-            places = [*people, *(ChatId.group(one.id) for one in groups if one.may_write and not one.is_invitation)]
-            known = (place for place in places if repos.chats.at(place) is not None)
-            return tuple(chat for chat in known if chat != call.message.chat)
-
-        chats = await self._context.store.read(plan)
-        in_groups = sum(chat.is_group for chat in chats)
-        if chats:
-            self._planned[call.message.author] = _Planned(
+        def plan(repos: Repositories) -> _Planned:
+            places = (ChatId.group(one.id) for one in groups if one.may_write and not one.is_invitation)
+            return _Planned(
                 text=text,
-                chats=chats,
+                people=tuple(
+                    one
+                    for one in contacts
+                    if one.person != call.message.author
+                    and self._audience.may_write(repos, one)
+                    and repos.chats.at(ChatId.direct(one.person)) is not None
+                ),
+                groups=tuple(place for place in places if repos.chats.at(place) is not None),
                 at=self._context.clock.now(),
+                expires_at=call.urgent_item.item.expires_at,
                 item=call.urgent_item.item.id,
                 sent_at=call.message.sent_at,
             )
+
+        planned = await self._context.store.read(plan)
+        if planned.people or planned.groups:
+            self._planned[call.message.author] = planned
             await self._context.reply(
-                call, phrases.BROADCAST_ASKS, people=len(chats) - in_groups, groups=in_groups, text=text
+                call, phrases.BROADCAST_ASKS, people=len(planned.people), groups=len(planned.groups), text=text
             )
         else:
             await self._context.reply(call, phrases.NOBODY_TO_TELL)
@@ -168,12 +177,14 @@ class BroadcastCommands(CommandGroup):
     async def _send(self, call: Call) -> None:
         planned = self._planned.get(call.message.author)
         now = self._context.clock.now()
-        if planned is None or now - planned.at > _GOOD_FOR:
+        if planned is None or now - planned.at > _GOOD_FOR or (planned.expires_at and planned.expires_at <= now):
             await self._context.reply(call, phrases.NO_BROADCAST)
             return
 
         def send(repos: Repositories) -> str:
-            sent = [self._put(repos, chat, planned, now) for chat in planned.chats]
+            people = [one for one in planned.people if self._audience.may_write(repos, one)]
+            chats = [*(ChatId.direct(one.person) for one in people), *planned.groups]
+            sent = [self._put(repos, chat, planned, now) for chat in chats]
             return say(phrases.BROADCAST_DONE, count=sum(sent))
 
         await self._context.answer(call, send)

@@ -75,6 +75,7 @@ async def test_a_second_word_is_good_for_ten_minutes_and_until_a_restart(store: 
 async def test_only_admins_speak_to_everybody_and_not_from_a_group(store: Store, clock: SetClock) -> None:
     """For all others there is no such command; who let nobody in has nobody to tell."""
     async with app_harness(store, clock, access=LISTED) as port:
+        port.transport.known_groups = ()
         assert await told(port, f"/broadcast {NEWS}") == plain(phrases.unknown_command("broadcast"))
         assert await told(port, f"/broadcast {NEWS}", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY.text
         assert await told(port, "/broadcast", author=BOB) == plain(say(phrases.WRONG_FORM, form="/broadcast TEXT"))
@@ -138,4 +139,32 @@ async def test_a_broadcast_whose_words_are_taken_back_is_not_sent(
         await port.quiet_but(1)  # what the admin is told of it
         clock.move(600)
         await port.quiet()
+        assert NEWS not in [reply.content.text for reply in port.transport.sent]
+
+
+async def test_who_was_shut_out_since_the_first_word_is_not_told(store: Store, clock: SetClock) -> None:
+    """Who may write is decided when it is sent."""
+    listed = AccessList(persons=frozenset({ALICE.uuid}), groups=frozenset(), admins=ADMINS)
+    async with app_harness(store, clock, access=LISTED) as port:
+        await everybody(port, ALICE, CAROL)
+    async with app_harness(store, clock, access=listed) as port:
+        await everybody(port)
+        await store.transaction(
+            lambda repos: repos.people.allow(CAROL.uuid, account=ALDIS.uuid, by=BOB.uuid, now=clock.now())
+        )
+        assert "2 direct chats" in await told(port, f"/broadcast {NEWS}", author=BOB)
+        label = await store.read(lambda repos: repos.people.label(CAROL.uuid, account=ALDIS.uuid))
+        await port.process(message(f"/deny {label}", author=BOB))
+        await port.process(message("/broadcast yes", author=BOB))
+        assert [reply.chat for reply in port.transport.sent if reply.content.text == NEWS] == [ALICE.chat]
+        assert say(phrases.BROADCAST_DONE, count=1) in [reply.content.text for reply in port.transport.sent]
+
+
+async def test_a_broadcast_disappears_with_its_message(store: Store, clock: SetClock) -> None:
+    """A second word that comes after its timer has run out sends nothing."""
+    async with app_harness(store, clock, access=LISTED) as port:
+        await everybody(port, ALICE)
+        await told(port, f"/broadcast {NEWS}", author=BOB, expires_in_seconds=30)
+        clock.move(31)
+        assert await told(port, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST.text)
         assert NEWS not in [reply.content.text for reply in port.transport.sent]
