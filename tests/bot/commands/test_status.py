@@ -101,6 +101,7 @@ async def test_whoami_tells_how_somebody_is_known(store: Store, clock: SetClock)
 async def test_groups_are_shown_as_the_settings_want_them(store: Store, clock: SetClock) -> None:
     """To admins, in their own chat; a bridge that does not answer is told."""
     async with app_harness(store, clock, admins=ADMINS) as port:
+        port.transport.known_groups = ()
         assert await told(port, "/groups", author=BOB) == phrases.NO_GROUPS.text
         port.transport.known_groups = (
             Group(id=GROUP, name="Garden club", members=frozenset()),
