@@ -4,6 +4,8 @@
     monday 9:00 TEXT                          2026-11-23 9:00 TEXT · 3 December at 9 TEXT · am 3.12. um 9 TEXT
     every day at 8 TEXT · every weekday 8:00 TEXT · mondays at 18:30 TEXT · every monday, thursday at half past 6 TEXT
 
+    next friday TEXT · december 31 TEXT · tomorrow evening TEXT, where an hour may be missing (`lacks_hour`)
+
 The parts of a time can come in any order, and case does not matter. A bare hour needs its `at`, `Uhr` or `pm`: other
 numbers belong to the text. A `TEXT` that begins with `ask:` is asked at that time instead of being told. The same works
 in German, French and Spanish: "in 10 Minuten an den Tee", "demain à 9h", "cada día a las 8".
@@ -71,9 +73,9 @@ _UNIT_NAMES: Mapping[int, str] = {
     604_800: "w week weeks woche wochen semaine semaines semana semanas",
 }
 _ENGLISH_WORDS = (
-    "in at on the of and an a one this coming half past every each daily day days weekday month today tomorrow "
-    "tonight quarter quarters to fifteen twenty thirty after morning afternoon evening night noon midday o'clock am "
-    "pm p t h st nd rd th yesterday before last"
+    "in at on the of and an a one this coming next week weekend half past every each daily day days weekday month "
+    "today tomorrow tonight quarter quarters to fifteen twenty thirty after morning afternoon evening night noon "
+    "midday o'clock am pm p t h st nd rd th yesterday before last"
 )
 _ENGLISH = {*_ENGLISH_WORDS.split()} | {names.split()[0] for names in (*_DAY_NAMES, *_MONTH_NAMES, *_HOUR_NAMES)}
 """Together with the units, which look alike in several languages: a time with other words is not English."""
@@ -152,6 +154,19 @@ _PAST_DAY = (
     rf"|(?:le |el )?(?P<passed>{_DAY})\s+(?:dernier|passé|pasado))(?!\w)"
 )
 """A day in the past, which is refused; "the film of yesterday" is none, nor is the German "hier" (here)."""
+_NEXT = r"(?:next|nächste[nrms]?|naechste[nrms]?|prochain|próximo|proximo)"
+_NEXT_WEEK = (
+    r"next week|nächste[rn]? woche|(?:la )?semaine prochaine|(?:la )?(?:próxima semana|semana (?:próxima|que viene))"
+)
+_WEEKEND = r"(?:this |at the |on the )?weekend|am wochenende|(?:ce|le) week-?end|(?:el|este) fin de semana"
+_NEXT_DAY = (
+    rf"{_ON}{_NEXT}\s+(?P<next>{_DAY})",
+    rf"{_ON}(?P<next>{_DAY})\s+(?:prochain|próximo|proximo|que viene)(?!\w)",
+    rf"(?P<week>{_NEXT_WEEK})(?!\w)",
+    rf"(?P<weekend>{_WEEKEND})(?!\w)",
+)
+"""The next Friday is the coming one, in English, too, where some mean the one after it: a reminder should rather come
+too early than too late, and its reply names the date."""
 _LATER_TODAY = (
     r"tonight|this (?:afternoon|evening)|heute (?:nachmittag|abend)|ce soir|cet après-midi|esta (?:tarde|noche)"
 )
@@ -167,6 +182,7 @@ _DATES = (
     r"(?P<early>this morning|heute (?:früh|morgen|vormittag)|ce matin|esta mañana)(?!\w)",
     r"(?P<today>today|heute|aujourd'hui|hoy)(?!\w)",
     r"(?P<tomorrow>tomorrow|morgen|demain|mañana)(?!\w)",
+    *_NEXT_DAY,
     rf"{_ON}(?P<weekday>{_DAY})",
 )
 _EARLY = r"(?:früh|morgens|vormittags?|am (?:morgen|vormittag)|du matin|(?:de|por) la mañana|in the morning)(?!\w)"
@@ -199,8 +215,14 @@ _JOINED = re.compile(r"(?:(?:an|daran|dass|zu|de|que|à|to)[\s,]+|(?:d|qu)')+", 
 _JOINED_IN_ENGLISH = re.compile(r"(?:(?:to|of|about|that)\s+)+", re.IGNORECASE)
 _LAST_WORDS = re.compile(r"[\s,]*(?:bitte|please|por favor|s'il te plaît)?[\s,.!?]*", re.IGNORECASE)
 _ASK = re.compile(r"ask:\s*(?=\S)", re.IGNORECASE)
+_OVER = ("eve", "yesterday", "last", "passed")
 _DAYS_AHEAD = {"eve": -2, "yesterday": -1, "tomorrow": 1, "after": 2}
 _MAX_TIME_WORDS = 16
+_USUAL, _AFTERNOON, _EVENING = time(9), time(15), time(19)
+"""The hours of a day, and of its parts, where none is named."""
+_BARE_HOUR = re.compile(r"(?:[01]?\d|2[0-4])(?![\d.:])")
+"""What may be meant as the hour: "tomorrow 8 dentist"."""
+_AFTERNOONS = re.compile("afternoon|nachmittag|après-midi|tarde", re.IGNORECASE)
 _NOON = 12
 _DAY_MINUTES = 24 * 60
 _FRACTIONS: Mapping[str, int] = {
@@ -217,8 +239,11 @@ _MAX_YEARS = 9
 _Marks = dict[str, re.Match[str]]
 
 
-def read(words: str, *, now: datetime, zone: str) -> Wish | None:
-    """Returns the wish of somebody in this time zone, with the time first; None if it does not fit the grammar."""
+def read(words: str, *, now: datetime, zone: str, lacks_hour: bool = False) -> Wish | None:
+    """Returns the wish of somebody in this time zone, with the time first; None if it does not fit the grammar.
+
+    `lacks_hour`: a day is enough, and a usual hour is taken.
+    """
     words = words.strip().replace("’", "'")
     marks, end = _scan(words, _match_end(_COURTESY, words), {})
     text = words[_match_end(_GAP, words, end) :]
@@ -226,25 +251,27 @@ def read(words: str, *, now: datetime, zone: str) -> Wish | None:
         return None
     if not _is_english(words[:end]):
         text = text[_match_end(_JOINED, text) :]
-    return _wish(marks, text, now=now.astimezone(ZoneInfo(zone)).replace(tzinfo=None))
+    return _wish(marks, text, now=now.astimezone(ZoneInfo(zone)).replace(tzinfo=None), lacks_hour=lacks_hour)
 
 
-def find(words: str, *, now: datetime, zone: str) -> Wish | None:
+def find(words: str, *, now: datetime, zone: str, lacks_hour: bool = False) -> Wish | None:
     """Returns the wish in a sentence whose time can come, in whole or in part, after the text.
 
     Such as "to call Mum tomorrow at 9", "tomorrow to call Mum at 9"; None if it has no complete time, or nothing else.
+    `lacks_hour` as for `read`.
     """
     words = _without_join(words.strip().replace("’", "'"))
     marks, end = _scan(words, _match_end(_COURTESY, words), {})
     text = words[end:]
-    if not _is_whole(marks):
+    if not _is_whole(marks, lacks_hour=lacks_hour):
         for start in [found.start() for found in re.finditer(r"(?<=\s)\S", text)][-_MAX_TIME_WORDS:]:
             more, end = _scan(text, start, marks)
-            if _is_whole(more) and _LAST_WORDS.fullmatch(text, end):
+            if _is_whole(more, lacks_hour=lacks_hour) and _LAST_WORDS.fullmatch(text, end):
                 marks, text = more, text[:start]
                 break
     text = _without_join(text[_match_end(_GAP, text) :].strip(" ,"))
-    return _wish(marks, text, now=now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)) if text else None
+    local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    return _wish(marks, text, now=local, lacks_hour=lacks_hour) if text else None
 
 
 def _without_join(text: str) -> str:
@@ -274,8 +301,8 @@ def _candidates(text: str, at: int, marks: _Marks, last: str) -> Iterator[tuple[
             yield kind, match
 
 
-def _is_whole(marks: _Marks) -> bool:
-    return "delay" in marks or "clock" in marks
+def _is_whole(marks: _Marks, *, lacks_hour: bool) -> bool:
+    return "delay" in marks or "clock" in marks or (lacks_hour and not marks.keys().isdisjoint({"day", "every"}))
 
 
 def _is_english(time: str) -> bool:
@@ -283,14 +310,15 @@ def _is_english(time: str) -> bool:
     return all(word in _ENGLISH or word in _UNITS for word in words)
 
 
-def _wish(marks: _Marks, text: str, *, now: datetime) -> Wish | None:
+def _wish(marks: _Marks, text: str, *, now: datetime, lacks_hour: bool) -> Wish | None:
     asked = _ASK.match(text)
     prompt = text[asked.end() :] if asked else None
     wish = Wish(text=prompt or text, prompt=prompt)
     if "delay" in marks:
         return replace(wish, delay_seconds=_delay(marks["delay"][0])) if len(marks) == 1 else None
-    clock = _clock(marks)
-    if clock is None:
+    lacks_hour = lacks_hour and "clock" not in marks
+    clock = _usual_hour(marks, now) if lacks_hour else _clock(marks)
+    if clock is None or (lacks_hour and _BARE_HOUR.match(text)):
         return None
     if "every" in marks:
         return replace(wish, local=f"{now.date().isoformat()}T{clock:%H:%M}", repeat=_repeat(marks["every"]))
@@ -328,6 +356,20 @@ def _clock(marks: _Marks) -> time | None:
     return time(*divmod(at % _DAY_MINUTES, 60))
 
 
+def _usual_hour(marks: _Marks, now: datetime) -> time | None:
+    """The hour that is taken where none is named; None if no day is named either, or one that is over."""
+    day = marks["day"].groupdict() if "day" in marks else {}
+    if marks.keys().isdisjoint({"day", "every"}) or any(day.get(name) for name in _OVER):
+        return None
+    if _AFTERNOONS.search(" ".join(match[0] for match in marks.values())):
+        return _AFTERNOON
+    if _is_late(marks):
+        return _EVENING
+    if not day.get("today") or "early" in marks:
+        return _USUAL
+    return next((hour for hour in (_USUAL, _AFTERNOON, _EVENING) if hour > now.time()), _EVENING)
+
+
 def _is_late(marks: _Marks) -> bool:
     return "late" in marks or any(
         marks[kind].groupdict().get("late") is not None for kind in ("day", "every") if kind in marks
@@ -362,13 +404,24 @@ def _day(match: re.Match[str] | None, now: datetime, clock: time) -> date | None
         return today + timedelta(days=_DAYS_AHEAD[named])
     if passed := said.get("last") or said.get("passed"):
         return today - timedelta(days=(today.weekday() - _weekday(passed)) % 7 or 7)
-    if said.get("weekday"):
-        ahead = (_weekday(said["weekday"]) - today.weekday()) % 7
-        return today + timedelta(days=7 if ahead == 0 and is_over else ahead)
     try:
-        return _date(said, today, is_over=is_over)
+        return _coming_day(said, today, is_over=is_over) or _date(said, today, is_over=is_over)
     except ValueError:
         return None
+
+
+def _coming_day(said: Mapping[str, str | None], today: date, *, is_over: bool) -> date | None:
+    """The next day of that name, the Monday of the next week, or the next Saturday; None if it is none of these."""
+    if name := said.get("weekday"):
+        ahead = (_weekday(name) - today.weekday()) % 7
+        return today + timedelta(days=7 if ahead == 0 and is_over else ahead)
+    if name := said.get("next"):
+        return today + timedelta(days=(_weekday(name) - today.weekday()) % 7 or 7)
+    if said.get("week"):
+        return today + timedelta(days=7 - today.weekday())
+    if said.get("weekend"):
+        return today + timedelta(days=(_WEEKDAYS.index("sa") - today.weekday()) % 7 or 7)
+    return None
 
 
 def _date(said: Mapping[str, str | None], today: date, *, is_over: bool) -> date:

@@ -78,6 +78,11 @@ class ReminderCommands(CommandGroup):
             or whens.find(rest, now=now, zone=zone)
             or (whens.read(f"in {rest}", now=now, zone=zone) if rest[0].isdigit() else None)
         )
+        lacks_hour = wish is None
+        if wish is None:
+            wish = whens.read(rest, now=now, zone=zone, lacks_hour=True)
+        if wish is None:
+            wish = whens.find(rest, now=now, zone=zone, lacks_hour=True)
         if wish is None:
             raise WrongWords
         asker = Asker(
@@ -89,7 +94,7 @@ class ReminderCommands(CommandGroup):
             expires_at=call.urgent_item.item.expires_at,
         )
         try:
-            return _reply(self._reminders.plan(repos, wish, asker))
+            return _reply(self._reminders.plan(repos, wish, asker), lacks_hour=lacks_hour)
         except UnfitWish as error:
             reason = _REASONS[error.reason]
             local = phrases.when(now.astimezone(ZoneInfo(zone)), zone)
@@ -133,15 +138,16 @@ class ReminderCommands(CommandGroup):
         await self._context.answer(call, reply)
 
 
-def _reply(planned: PlannedReminder) -> str:
-    """The reply to a new reminder, with the time as it was understood."""
+def _reply(planned: PlannedReminder, *, lacks_hour: bool) -> str:
+    """The reply to a new reminder, with the time as it was understood; `lacks_hour`: its hour was chosen here."""
     if planned.prompt is None:
         what = common_phrases.REMINDER_SET if planned.repeat is None else phrases.REMINDER_SET_AGAIN
     else:
         what = phrases.QUESTION_SET if planned.repeat is None else phrases.QUESTION_SET_AGAIN
     remarks = [
-        say(phrase)
+        say(phrase, time=f"{planned.due_at.astimezone(ZoneInfo(planned.timezone)):%H:%M}")
         for phrase, holds in (
+            (phrases.REMINDER_USUAL_HOUR, lacks_hour),
             (phrases.REMINDER_SHIFTED, planned.is_shifted),
             (phrases.REMINDER_LOSES_WORDS, planned.loses_words),
         )

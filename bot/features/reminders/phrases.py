@@ -27,6 +27,7 @@ QUESTION_SET_AGAIN = Sentence(
     "QUESTION_SET_AGAIN", "I'll answer this {repeats}, next on {when}: {text}\n\n`/remind cancel {number}` cancels it."
 )
 IS_QUESTION = Sentence("IS_QUESTION", "(a question)")
+REMINDER_USUAL_HOUR = Sentence("REMINDER_USUAL_HOUR", "(You gave no time of day, so I chose {time}.)")
 REMINDER_SHIFTED = Sentence("REMINDER_SHIFTED", "(The clocks skip that hour on that day, so it comes later.)")
 REMINDER_LOSES_WORDS = Sentence(
     "REMINDER_LOSES_WORDS", "(Messages here disappear before then: I'll remind you, but won't know what about.)"

@@ -30,6 +30,7 @@ ONCE = [
     ("demain à 9h30 d'appeler Paul", "2026-11-22T09:30", "appeler Paul"),
     ("demain à 8 heures du pain", "2026-11-22T08:00", "du pain"),
     ("mañana a las 9 comprar leche", "2026-11-22T09:00", "comprar leche"),
+    ("next friday 9:00 tea", "2026-11-27T09:00", "tea"),
     ("3 December at 9 tea", "2026-12-03T09:00", "tea"),
     ("on the 3rd of december at 9 a.m. tea", "2026-12-03T09:00", "tea"),
     ("January 5, 2027 at noon tea", "2027-01-05T12:00", "tea"),
@@ -202,7 +203,6 @@ def test_what_is_to_be_asked_then() -> None:
             "31 February at 9 tea",
             "in 2 h at 9 tea",
             "friday tea",
-            "next friday 9:00 tea",
             "every fortnight at 8 tea",
             "every day tea",
         ),
@@ -221,3 +221,56 @@ def test_what_is_to_be_asked_then() -> None:
 def test_what_is_not_in_the_grammar_is_refused(words: str) -> None:
     """Better no reminder than one at a time that nobody meant."""
     assert read(words, now=SATURDAY, zone="UTC") is None
+
+
+USUAL = [
+    ("next friday tea", "2026-11-27T09:00", "tea"),
+    ("next saturday tea", "2026-11-28T09:00", "tea"),
+    ("friday tea", "2026-11-27T09:00", "tea"),
+    ("saturday tea", "2026-11-28T09:00", "tea"),
+    ("saturday evening tea", "2026-11-21T19:00", "tea"),
+    ("December 31 tea", "2026-12-31T09:00", "tea"),
+    ("tomorrow tea", "2026-11-22T09:00", "tea"),
+    ("tomorrow afternoon tea", "2026-11-22T15:00", "tea"),
+    ("tonight tea", "2026-11-21T19:00", "tea"),
+    ("today tea", "2026-11-21T15:00", "tea"),
+    ("next week tea", "2026-11-23T09:00", "tea"),
+    ("nächsten Freitag den Müll", "2026-11-27T09:00", "den Müll"),
+    ("31.12. Feuerwerk", "2026-12-31T09:00", "Feuerwerk"),
+    ("morgen Abend Tee", "2026-11-22T19:00", "Tee"),
+    ("am Wochenende Rasen mähen", "2026-11-28T09:00", "Rasen mähen"),
+    ("nächste Woche Tee", "2026-11-23T09:00", "Tee"),
+    ("vendredi prochain du thé", "2026-11-27T09:00", "du thé"),
+    ("le 31 décembre du thé", "2026-12-31T09:00", "du thé"),
+    ("la semaine prochaine du thé", "2026-11-23T09:00", "du thé"),
+    ("el próximo viernes té", "2026-11-27T09:00", "té"),
+    ("el viernes por la tarde té", "2026-11-27T15:00", "té"),
+    ("el 31 de diciembre té", "2026-12-31T09:00", "té"),
+]
+
+
+@pytest.mark.parametrize(("words", "local", "text"), USUAL)
+def test_a_day_alone_means_a_usual_hour(words: str, local: str, text: str) -> None:
+    """Where that is wanted; the time can come behind the text as well."""
+    assert read(words, now=SATURDAY, zone="Europe/Berlin", lacks_hour=True) == Wish(text=text, local=local)
+    assert read(words, now=SATURDAY, zone="Europe/Berlin") is None
+    day = words.removesuffix(text).strip()
+    assert find(f"call Mum {day}", now=SATURDAY, zone="Europe/Berlin", lacks_hour=True) == Wish(
+        text="call Mum", local=local
+    )
+
+
+def test_a_day_again_and_again_means_a_usual_hour() -> None:
+    """Each day, or its evening."""
+    for words, hour in (("every day tea", 9), ("jeden Abend tea", 19)):
+        wish = read(words, now=SATURDAY, zone="UTC", lacks_hour=True)
+        assert wish == Wish(text="tea", local=f"2026-11-21T{hour:02}:00", repeat=Repeat(every="day"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["tea", "8 tea", "tomorrow 8 tea", "tomorrow 25:00 tea", "yesterday tea", "last friday tea", "jeden tee", "friday"],
+)
+def test_a_usual_hour_is_for_a_day_that_is_to_come(words: str) -> None:
+    """And for none that may have been named in a way that is not understood."""
+    assert read(words, now=SATURDAY, zone="UTC", lacks_hour=True) is None

@@ -14,6 +14,7 @@ from bot.features.reminders import phrases
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import MAX_REMINDERS, Reminders
 from bot.i18n import phrases as common_phrases
+from bot.i18n.catalogues import say
 from bot.loops.membership import Membership
 from bot.metrics import Counts
 from bot.policy.access import AccessList
@@ -65,6 +66,24 @@ async def test_a_reminder_comes_once_at_its_time(store: Store, clock: SetClock) 
         assert texts(port, 1) == ["⏰ look after the tea"]
         assert await told(port, "/remind") == common_phrases.NO_REMINDERS.text
         assert port.thinker.asked == []
+
+
+async def test_a_day_without_an_hour_gets_one_and_is_told_which(store: Store, clock: SetClock) -> None:
+    """In the languages of the people, by their own clock; whoever names the hour hears nothing of it."""
+    async with app_harness(store, clock) as port:
+        await told(port, "/timezone Berlin")
+        heard = await told(port, "/remind next friday ask: what's on?")
+        assert heard.startswith("I'll answer this on Fri, 27 Nov 2026, 09:00 Europe/Berlin: what's on?")
+        assert say(phrases.REMINDER_USUAL_HOUR, time="09:00") in heard
+        await told(port, "/language de")
+        heard = await told(port, "/remind Karten kaufen am 31.12.")
+        assert "09:00" in heard
+        assert heard.splitlines()[-1] == "(Du hast keine Uhrzeit genannt, also nehme ich 09:00 Uhr.)"
+        assert "keine Uhrzeit" not in await told(port, "/remind morgen um 9 Karten kaufen")
+        clock.move(5 * 86_400 + 20 * HOUR)
+        await come(port)
+        [asked] = port.thinker.asked
+        assert asked.startswith("[Fri 2026-11-27 09:00 Europe/Berlin]")
 
 
 async def test_reminders_are_listed_and_cancelled_by_number(store: Store, clock: SetClock) -> None:
@@ -152,7 +171,7 @@ async def test_the_time_may_stand_at_the_end_or_be_a_bare_length(store: Store, c
             ("Mama anrufen morgen um acht", "08:00 UTC: Mama anrufen"),
         ):
             assert when in await told(port, f"/remind {words}"), words
-        heard = await told(port, "/remind next friday tea")
+        heard = await told(port, "/remind sometime tea")
         assert heard.startswith("Please write it like this:")
         assert "• /remind tomorrow 9:00 TEXT" in heard
 
@@ -160,7 +179,7 @@ async def test_the_time_may_stand_at_the_end_or_be_a_bare_length(store: Store, c
 async def test_what_is_no_time_is_told(store: Store, clock: SetClock) -> None:
     """The right form, or why not; nothing is planned."""
     async with app_harness(store, clock) as port:
-        assert (await told(port, "/remind next week tea")).startswith("Please write it like this:")
+        assert (await told(port, "/remind in three moons tea")).startswith("Please write it like this:")
         assert (
             await told(port, "/remind 2020-01-01 9:00 tea")
             == "That time has already passed: it's Sat, 21 Nov 2026, 12:00 UTC."
