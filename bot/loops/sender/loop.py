@@ -32,6 +32,7 @@ from bot import events
 from bot.clock import Clock, is_set_within
 from bot.events import PersonId, Removal, Reply, SentId, UnreadableEvent
 from bot.i18n.language import Language
+from bot.logs import RepeatedWarning
 from bot.loops.sender.delivery import Delivery
 from bot.loops.sender.outcomes import (
     MAX_PAUSE_SECONDS,
@@ -116,6 +117,8 @@ class Sender:
         )
         self._delivery = Delivery(transport, clock, counts, outcomes, on_untrusted=on_untrusted)
         self._is_closing = False
+        # A full disk fails each try, and logs are often on it.
+        self._unread, self._unwritten = RepeatedWarning(_log), RepeatedWarning(_log)
 
     async def recover(self) -> None:
         """Runs at start: marks sends interrupted by a crash as unknown."""
@@ -153,7 +156,7 @@ class Sender:
                 try:
                     seconds = await self._begin_all(group)
                 except StoreError as error:
-                    _log.error("the outbox cannot be read: %s", error)
+                    self._unread.tell(f"the outbox cannot be read: {error}", logging.ERROR)
                     seconds = _STORE_PAUSE_SECONDS
                 if self._is_closing and not self._sending:
                     return
@@ -268,5 +271,5 @@ class Sender:
             try:
                 return await self._store.transaction(work, patience_seconds=patience_seconds)
             except StoreError as error:
-                _log.error("the outcome of a send cannot be written: %s", error)
+                self._unwritten.tell(f"the outcome of a send cannot be written: {error}", logging.ERROR)
                 await asyncio.sleep(_STORE_PAUSE_SECONDS)

@@ -29,7 +29,7 @@ from bot.commands.urgent import Authority, UrgentItems
 from bot.events import Edited, Incoming, Kind
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
-from bot.logs import describe_error
+from bot.logs import RepeatedWarning, describe_error
 from bot.loops.worker.questions import OpenedItem, Questions
 from bot.loops.worker.turn_tasks import TurnStopped, TurnTasks
 from bot.loops.worker.typing_indicator import TypingIndicator
@@ -139,6 +139,7 @@ class Worker:
         """Whether something was left waiting at the last look, so that it looks again when a turn ends."""
         self._ends = 0
         """How many turns have ended."""
+        self._unread = RepeatedWarning(_log)
 
     async def run(self) -> None:
         """Takes turns until `drain` is called or the task is cancelled."""
@@ -168,7 +169,7 @@ class Worker:
             if self._is_more_waiting and self._reactions.are_wanted:
                 await self._mark_waiting()
         except StoreError as error:
-            _log.error("the inbox cannot be read: %s", error)
+            self._unread.tell(f"the inbox cannot be read: {error}", logging.ERROR)
             await asyncio.sleep(_PAUSE_SECONDS)
             self._store.wakeups["inbox"].set()
 

@@ -502,6 +502,21 @@ async def test_an_outcome_is_written_down_when_the_disk_has_room_again(store: St
     assert len(transport.sent) == 1
 
 
+async def test_a_full_disk_does_not_fill_the_log(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is tried again and again, and told once a minute."""
+    wakeup = store.wakeups["outbox"]
+    async with running(sender_of(FakeTransport(), store, clock)):
+        await store.transaction(lambda repos: repos.outbox.execute("ALTER TABLE outbox RENAME TO away"))
+        for _ in range(5):
+            wakeup.set()
+            await eventually(lambda: not wakeup.is_set())
+        await eventually(lambda: "the outbox cannot be read" in caplog.text)
+        await store.transaction(lambda repos: repos.outbox.execute("ALTER TABLE away RENAME TO outbox"))
+    assert caplog.text.count("the outbox cannot be read") == 1
+
+
 PICTURE = File(name="lamp.png", content_type="image/png", data=b"picture")
 
 
