@@ -71,7 +71,7 @@ class MultimodalAgent:
         """
         async with AsyncExitStack() as room:
             async with waiting():
-                await room.enter_async_context(self._room.of(self._bytes_of(turn)))
+                await room.enter_async_context(self._room.of(self._bytes_of(turn), person=turn.person))
             began = asyncio.get_running_loop().time()
             asked = await self._asked(turn, journal)
             outcome = await self._agent.answer(asked, journal, on_progress, on_text)
