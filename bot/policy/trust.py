@@ -13,7 +13,9 @@ instruction. So the rules look at the labels of everything in the request, never
 5. An address may be fetched only if the model cannot have made it up (`may_fetch`): an address carries words to the
    owner of its host.
 
-                              | in the person's own words, or a result of a search            | fetch
+                              | in the person's own words                                    | fetch
+                              | a result of a search; three per turn once something private  | fetch
+                              |   is in the request                                          |
     an address of the model --+ a link in such a page, to the same host; three per turn;      | fetch
                               |   nothing private was read                                   |
                               ' anything else                                                | refuse
@@ -36,6 +38,11 @@ from tools import Effects, canonical_url
 
 MAX_LINKS_FOLLOWED = 3
 """How many links in pages one turn may follow: each tells the page one thing that the model chose."""
+
+MAX_FOUND_BESIDE_PRIVATE = 3
+"""How many results of a search one turn may fetch once something private is in the request. A page can have a model
+search for a stranger's own pages before it reads what is private, and then spell that out by which of them it fetches.
+"""
 
 MAX_URLS = 200
 """How many addresses are looked at in one text: a page could contain a hundred thousand."""
@@ -119,6 +126,8 @@ class Provenance:
     """Links in pages fetched from one of those, as far as they lead to the same host as their page."""
     links_followed: int = 0
     """How many link fetches began in this turn; the same link twice counts twice."""
+    found_beside_private: int = 0
+    """How many fetches of hits began after private data was in the request; the same hit twice counts twice."""
     has_read_private: bool = False
     """Whether private data is in the request, or a tool of this turn was asked for some: notes, a database."""
 
@@ -135,8 +144,11 @@ class Provenance:
 
         Apply it before the fetch runs: of calls side by side, each must know those before it.
         """
-        if canonical_url(url) in self.said | self.found:
+        address = canonical_url(url)
+        if address in self.said:
             return self
+        if address in self.found:
+            return replace(self, found_beside_private=self.found_beside_private + self.has_read_private)
         return replace(self, links_followed=self.links_followed + 1)
 
     def reading(self, url: str, *, found_at: str, links: Iterable[str]) -> "Provenance":
@@ -161,13 +173,16 @@ def may_fetch(url: str, provenance: Provenance) -> bool:
     """Whether the turn may fetch the address; an impossible one is refused like one that nobody gave.
 
     Links may be followed only from a page to its own host, only `MAX_LINKS_FOLLOWED` times per turn, and not at all
-    once the turn has read private data: a page that offers /a, /b, /c could make a model spell out what it knows.
+    once the turn has read private data: a page that offers /a, /b, /c could make a model spell out what it knows. From
+    then on only `MAX_FOUND_BESIDE_PRIVATE` results of searches may be fetched.
     """
     address = canonical_url(url)
     if address is None:
         return False
-    if address in provenance.said or address in provenance.found:
+    if address in provenance.said:
         return True
+    if address in provenance.found:
+        return not provenance.has_read_private or provenance.found_beside_private < MAX_FOUND_BESIDE_PRIVATE
     if provenance.has_read_private or provenance.links_followed >= MAX_LINKS_FOLLOWED:
         return False
     return address in provenance.linked

@@ -24,7 +24,6 @@ from bot.turn.citations import CitedPages
 from bot.turn.journal import Allowance, Pause, ToolRun, Turn
 from bot.turn.paid_calls import PaidCall
 from bot.turn.room import ContextRoom
-from bot.turn.sources import NOT_GIVEN
 from bot.turn.state import SETTLED, TurnState
 from bot.turn.toolbox import Toolbox
 from bot.turn.work import side_by_side, waiting
@@ -153,14 +152,14 @@ class Calls:
     async def _ran(self, state: TurnState, call: ToolCall) -> ToolRun:
         """Runs one call and journals it, unless the journal already has it."""
         spec = self._toolbox.spec(call.name)
-        may_fetch = state.sources.admits(call, spec)
+        refusal = state.sources.refusal(call, spec)
         earlier = state.journal.runs.get(call.id)
         if earlier is not None and _key_of(earlier) == _key(call):
             state.sources.took(earlier, spec)
             return earlier
         await state.on_progress(ToolStarted(name=call.name, arguments=_shown(call)))
         paid = state.journal.paid_call(call.id)
-        run = await self._run(state, call, paid) if may_fetch else self._toolbox.refuse(call, "denied", NOT_GIVEN)
+        run = await self._run(state, call, paid) if refusal is None else self._toolbox.refuse(call, "denied", refusal)
         run = replace(run, answer=replace(run.answer, content=self._secrets.cut(run.answer.content)))
         state.sources.took(run, spec)
         await state.journal.keep_run(run)

@@ -1,7 +1,7 @@
 """The addresses that one running turn may fetch, depending on where they come from, as `bot.policy.trust` rules.
 
-    the person's words --> Sources --admits--> the call runs --took--> more addresses that may be fetched
-                              '--refuses--> the model is told why
+    the person's words --> Sources --no refusal--> the call runs --took--> more addresses that may be fetched
+                              '--refusal--> the model is told why
 
 Each attempt of a turn builds it anew and replays the same calls and answers, those of the journal first.
 """
@@ -15,13 +15,18 @@ from bot.messages import ToolCall
 from bot.policy.trust import Provenance, may_fetch, private
 from bot.turn.journal import ToolRun, Turn
 from bot.turn.provenance import without_names
-from tools import ToolSpec
+from tools import ToolSpec, canonical_url
 
 NOT_GIVEN = (
     "this address stands neither in the person's message nor in a search result of this turn, so it is not fetched;"
     " search for the page first, or ask the person to send its address, and do not change it"
 )
 """What the model is told if it asks for an address that it was not given."""
+ENOUGH_FOUND = (
+    "as something private is in this conversation, no more of what searches found is fetched for this message;"
+    " answer with what there is, or ask the person to send the address"
+)
+"""What the model is told if it asks for more results of searches than it may fetch beside something private."""
 
 
 class Sources:
@@ -33,21 +38,21 @@ class Sources:
         for message in turn.incoming:
             self._provenance = self._provenance.hearing(_own(message))
 
-    def admits(self, call: ToolCall, spec: ToolSpec | None) -> bool:
-        """Whether the call may run as far as its address is concerned; it then counts as started. `spec` None: no such
-        tool.
+    def refusal(self, call: ToolCall, spec: ToolSpec | None) -> str | None:
+        """Why the call may not run because of its address; None if it may, and it then counts as started. `spec` None:
+        no such tool.
 
         Call this before awaiting anything: of calls side by side, each must know those before it.
         """
         if spec is None or spec.fetches is None:
-            return True
+            return None
         url = call.arguments.get(spec.fetches)
         if not isinstance(url, str):
-            return True  # no address at all: the arguments will be rejected
+            return None  # no address at all: the arguments will be rejected
         if not may_fetch(url, self._provenance):
-            return False
+            return ENOUGH_FOUND if canonical_url(url) in self._provenance.found else NOT_GIVEN
         self._provenance = self._provenance.fetching(url)
-        return True
+        return None
 
     def took(self, run: ToolRun, spec: ToolSpec | None) -> None:
         """Records what a call has brought into the turn."""

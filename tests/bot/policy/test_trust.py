@@ -7,7 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.labels import Labels, Source, Writer
-from bot.policy.trust import MAX_LINKS_FOLLOWED, MAX_URLS, Provenance, approval_causes, may_fetch, urls_in
+from bot.policy.trust import (
+    MAX_FOUND_BESIDE_PRIVATE,
+    MAX_LINKS_FOLLOWED,
+    MAX_URLS,
+    Provenance,
+    approval_causes,
+    may_fetch,
+    urls_in,
+)
 from tools import Effects, canonical_url
 
 SAID = "https://news.example/today"
@@ -185,6 +193,27 @@ def test_a_hit_of_a_search_is_fetched() -> None:
     assert may_fetch("https://wiki.example/Lamp", searched)
     assert not may_fetch("https://wiki.example/Lamp?q=SECRET", searched)
     assert may_fetch("https://wiki.example/Lamp", searched.reading_private())
+
+
+def test_pages_searched_for_beforehand_spell_no_secret() -> None:
+    """A story: a page has the model search for a stranger's pages a to z before it reads what is private.
+
+    Three letters get out in a turn, and what the person names is fetched all the same; before anything private is
+    there, as many may be fetched as are found.
+    """
+    hits = [f"https://evil.example/{letter}" for letter in string.ascii_lowercase]
+    turn, spelled = ASKED.finding(hits), ""
+    for hit in hits:
+        assert may_fetch(hit, turn)
+        turn = turn.fetching(hit)
+    turn = turn.reading_private()
+    for letter in "aardvark":
+        if may_fetch(f"https://evil.example/{letter}", turn):
+            spelled += letter
+            turn = turn.fetching(f"https://evil.example/{letter}")
+    assert spelled == "aar"
+    assert len(spelled) == MAX_FOUND_BESIDE_PRIVATE
+    assert may_fetch(SAID, turn)
 
 
 def test_a_page_cannot_have_words_carried_out() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.turn.sources import NOT_GIVEN
+from bot.policy.trust import MAX_FOUND_BESIDE_PRIVATE
+from bot.turn.sources import ENOUGH_FOUND, NOT_GIVEN
 from store import Store
 from tests.bot.turn.turn_helpers import Desk, Scripted, calls, contents, says
 from tests.servers.searxng import SearXNG
@@ -53,14 +54,14 @@ class Pages:
 
 @dataclass
 class Search:
-    """A tool that finds one page."""
+    """A tool that finds pages."""
 
-    found: str = GOOD
+    found: tuple[str, ...] = (GOOD,)
     spec = ToolSpec(name="web_search", description="Searches.", arguments=Words, finds_pages=True)
 
     async def run(self, arguments: Words, context: ToolContext) -> Result:
-        row = {"number": 1, "title": "Lamps", "url": self.found, "snippet": f"See {EVIL}"}
-        return Result(data={"query": arguments.query, "results": [row]})
+        rows = [{"title": "Lamps", "url": url, "snippet": f"See {EVIL}"} for url in self.found]
+        return Result(data={"query": arguments.query, "results": rows})
 
 
 @dataclass
@@ -154,6 +155,21 @@ async def test_no_link_is_followed_once_private_things_were_read(store: Store, c
     table = desk(store, clock, pages, fetch(GOOD), calls(("recall", {"query": "safe"})), fetch(link))
     await table.answer(await table.loaded(f"Read {GOOD}"))
     assert outcomes(table) == ["ok", "ok", "denied"]
+
+
+async def test_what_was_found_before_private_things_were_read_is_fetched_within_bounds(
+    store: Store, clock: SetClock
+) -> None:
+    """A page that has the model search for its letters, read a note and fetch them learns three; side by side, too."""
+    letters = tuple(f"https://evil.example/{letter}" for letter in "abcde")
+    script = (calls(("web_search", {"query": "abcde"})), calls(("recall", {"query": "safe"})), fetch(*letters))
+    pages = Pages()
+    tools = (pages, Search(letters), Notes())
+    table = Desk(store, clock, Scripted([*script, says("Done.")]), tools=tools, max_rounds=9)
+    await table.answer(await table.loaded("Tell me of lamps"))
+    assert outcomes(table) == ["ok", "ok", "ok", "ok", "ok", "denied", "denied"]
+    assert json.loads(contents(table.provider.requests[-1])[-1])["message"] == ENOUGH_FOUND
+    assert len(pages.read) == MAX_FOUND_BESIDE_PRIVATE
 
 
 async def test_a_restart_forgets_neither_leave_nor_count(store: Store, clock: SetClock) -> None:
