@@ -52,18 +52,15 @@ class Members(Repository):
         )
         return True
 
-    def keep_only(self, groups: Collection[str], *, listed_at: datetime) -> None:
-        """Notes that Aldis is in the groups at these addresses and in no other: in any other it reaches nobody.
+    def leave(self, groups: Collection[str], *, listed_at: datetime) -> None:
+        """Notes that Aldis itself is no longer in the groups at these addresses: it reaches nobody there.
 
         `listed_at` is as for `keep`.
         """
-        handles = {self.chat_handle(group) for group in groups}
-        rows = self.rows(
-            "SELECT id, handle FROM rosters JOIN conversations ON id = conversation_id WHERE realm = ?", (self.realm,)
-        )
-        gone = [(millis(listed_at), conversation) for conversation, handle in rows if handle not in handles]
-        self.execute_many("UPDATE rosters SET listed_at = ? WHERE conversation_id = ?", gone)
-        self.execute_many("UPDATE members SET left_at = ? WHERE conversation_id = ? AND left_at IS NULL", gone)
+        gone = [(millis(listed_at), self.chat_handle(group)) for group in groups]
+        there = "WHERE conversation_id = (SELECT id FROM conversations WHERE handle = ?)"
+        self.execute_many(f"UPDATE rosters SET listed_at = ? {there}", gone)  # noqa: S608  (our own words)
+        self.execute_many(f"UPDATE members SET left_at = ? {there} AND left_at IS NULL", gone)  # noqa: S608
 
     def want(self, conversation: ConversationId) -> None:
         """Notes that the members of this group will be needed, as something is planned there."""

@@ -57,7 +57,7 @@ class Membership:
     async def look(self) -> None:
         """Asks the bridge who is in its groups, and stores that for the groups with conversations.
 
-        A group that it does not list is one that Aldis is not in any more.
+        Nobody is left in a group that Aldis was removed from.
 
         Raises:
             TransportError, ConfigError: it does not tell.
@@ -68,9 +68,9 @@ class Membership:
         for group in groups[:_MAX_GROUPS]:
             if group.is_complete:
                 await self._store.transaction(lambda repos, group=group: self._keep(repos, group, asked_at))
-        if len(groups) <= _MAX_GROUPS:
-            listed = [ChatId.group(group.id) for group in groups]
-            await self._store.transaction(lambda repos: repos.members.keep_only(listed, listed_at=asked_at))
+        left = [ChatId.group(group) for group in await self._transport.former_groups()]
+        if left:
+            await self._store.transaction(lambda repos: repos.members.leave(left, listed_at=asked_at))
 
     def _keep(self, repos: Repositories, group: Group, asked_at: datetime) -> None:
         people = [ChatId.direct(person) for person in group.members]

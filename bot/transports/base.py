@@ -314,6 +314,14 @@ class Transport(Protocol):
         """
         ...
 
+    async def former_groups(self) -> frozenset[str]:
+        """Returns the ids of groups that the account has left or was removed from, as long as the bridge knows them.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
     async def join(self, group: str) -> None:
         """Accepts the invitation to the group of this id; its members can see that.
 

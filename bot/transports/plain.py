@@ -89,6 +89,10 @@ class PlainTransport:
         """None."""
         return ()
 
+    async def former_groups(self) -> frozenset[str]:
+        """None."""
+        return frozenset()
+
     async def join(self, group: str) -> None:  # noqa: ARG002
         """There is none."""
         raise CallRefused("there are no groups here")

@@ -54,6 +54,20 @@ def invitations_in(answer: object, *, id_field: str, account: Account) -> tuple[
     )
 
 
+def former_groups_in(answer: object, *, id_field: str, account: Account) -> frozenset[str]:
+    """Returns the ids of the groups of a list that the account was in and is not any more; `id_field` as for
+    `groups_in`.
+
+    Raises:
+        Disconnected: as `entries`.
+    """
+    return frozenset(
+        text_in(entry, id_field)
+        for entry in entries(answer)
+        if text_in(entry, id_field) and not _is_member(entry) and not _is_invited(entry, account)
+    )
+
+
 def contacts_in(answer: object, *, account: Account) -> tuple[Contact, ...]:
     """Returns the people of a list, without the account itself and without people whose UUID is unknown.
 

@@ -28,7 +28,14 @@ from bot.i18n.statements import FilledSentence
 from bot.invocation import command_line
 from bot.transports.base import Contact, Group, Identity
 from bot.transports.bridge_versions import Release
-from bot.transports.envelope.directory import accounts_in, contacts_in, groups_in, identities_in, invitations_in
+from bot.transports.envelope.directory import (
+    accounts_in,
+    contacts_in,
+    former_groups_in,
+    groups_in,
+    identities_in,
+    invitations_in,
+)
 from bot.transports.envelope.files import check_size
 from bot.transports.envelope.json import as_object, text_in
 from bot.transports.envelope.send_errors import NO_CHALLENGE
@@ -407,6 +414,11 @@ class RestApi(SignalBridge):
         """Returns the groups that the account is invited to; see `Transport.invitations`."""
         listed = await self._told(f"/v1/groups/{self._name}?expand=true")
         return invitations_in(listed, id_field="internal_id", account=self._account)
+
+    async def former_groups(self) -> frozenset[str]:
+        """Returns the groups that the account is in no more; see `Transport.former_groups`."""
+        listed = await self._told(f"/v1/groups/{self._name}?expand=true")
+        return former_groups_in(listed, id_field="internal_id", account=self._account)
 
     async def join(self, group: str) -> None:
         """Accepts an invitation; see `Transport.join`."""

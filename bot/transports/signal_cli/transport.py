@@ -20,7 +20,14 @@ from bot.events import Account, Attachment, ChatId, Envelope, PersonId, QuoteTar
 from bot.transports.base import Contact, Group, Identity
 from bot.transports.bridge_versions import Release
 from bot.transports.envelope.contents import stickers_in
-from bot.transports.envelope.directory import contacts_in, entries, groups_in, identities_in, invitations_in
+from bot.transports.envelope.directory import (
+    contacts_in,
+    entries,
+    former_groups_in,
+    groups_in,
+    identities_in,
+    invitations_in,
+)
 from bot.transports.envelope.files import Folder, check_size, data_uri
 from bot.transports.envelope.json import as_object, whole_in
 from bot.transports.envelope.send_errors import NO_CHALLENGE
@@ -262,6 +269,10 @@ class SignalCli(SignalBridge):
     async def invitations(self) -> tuple[Group, ...]:
         """Returns the groups that the account is invited to; see `Transport.invitations`."""
         return invitations_in(await self._ask("listGroups", {}), id_field="id", account=self._account)
+
+    async def former_groups(self) -> frozenset[str]:
+        """Returns the groups that the account is in no more; see `Transport.former_groups`."""
+        return former_groups_in(await self._ask("listGroups", {}), id_field="id", account=self._account)
 
     async def join(self, group: str) -> None:
         """Accepts an invitation, by changing a group without a change; see `Transport.join`.

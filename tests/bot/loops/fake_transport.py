@@ -95,6 +95,8 @@ class FakeTransport:
     linked: bool | Exception = True
     """What the bridge says of the account, or how asking it fails."""
     known_groups: tuple[Group, ...] = ()
+    former: frozenset[str] = frozenset()
+    """The groups that it has left."""
     known_invitations: list[Group] = field(default_factory=list[Group])
     invitations_asked: int = 0
     closed_groups: frozenset[str] = frozenset()
@@ -190,6 +192,11 @@ class FakeTransport:
         if self.directory_fails is not None:
             raise self.directory_fails
         return tuple(self.known_invitations)
+
+    async def former_groups(self) -> frozenset[str]:
+        if self.directory_fails is not None:
+            raise self.directory_fails
+        return self.former
 
     async def join(self, group: str) -> None:
         [invited] = [one for one in self.known_invitations if one.id == group]

@@ -395,7 +395,7 @@ async def test_what_was_planned_in_a_group_that_aldis_was_removed_from_costs_not
         await told(port, "hello")
         await in_group(port, ALICE, BOB)
         await told(port, "/remind every day at 13:00 ask: news?", group=GROUP)
-        port.transport.known_groups = ()
+        port.transport.known_groups, port.transport.former = (), frozenset({GROUP})
         clock.move(HOUR - 120)
         await Membership(port.transport, port.store, port.clock).look()
         before, asked = len(port.transport.sent), len(port.thinker.asked)
