@@ -20,8 +20,7 @@ answers and questions count up from 0. Losing a status does no harm, so it never
 waits when it is replaced is not sent at all, and one in doubt is never sent again. After a short time without a receipt
 it is dead, and the next message is a new one; if a receipt proves it, it can be edited like any other.
 
-A conversation is held while it cannot be written to because a new safety number in it is not trusted. Its items wait
-without becoming due, since retrying does not help, until they are too old.
+The items of a held conversation (`store.holds`) wait without becoming due.
 
 Queries for open items repeat the condition of the partial index (`state IN ('waiting', 'sending', 'unknown')`), because
 SQLite would otherwise not use the index and read all settled items. Queries on one conversation name the index as well.
@@ -36,7 +35,7 @@ from datetime import datetime, timedelta
 from store.attempts import Attempts
 from store.errors import Damaged
 from store.records import ConversationId, InboxId, OutboxId, OutboxItem, SaidSince, SentMessage, TurnId, Waiting
-from store.repository import AT_ONCE, Repository, millis, moment, moment_if
+from store.repository import AT_ONCE, Repository, millis, moment_if
 from store.sealing import Keyring
 
 _log = logging.getLogger(__name__)
@@ -419,24 +418,6 @@ class Outbox(Repository):
         """Returns the present conversation of an item, whose former one may be forgotten; None if the item is gone."""
         return self.value("SELECT conversation_id FROM outbox WHERE id = ?", (item,))
 
-    def hold(self, conversation: ConversationId, *, now: datetime) -> None:
-        """Holds the conversation: nothing is sent to it until a new safety number is trusted."""
-        self.execute(
-            "INSERT INTO holds (conversation_id, held_at) VALUES (?1, ?2) "
-            "ON CONFLICT (conversation_id) DO UPDATE SET held_at = ?2",
-            (conversation, millis(now)),
-        )
-        self.notify("identities")
-
-    def held_conversations(self) -> dict[ConversationId, datetime]:
-        """Returns the held conversations, and since when each is held."""
-        return {conversation: moment(at) for conversation, at in self.rows("SELECT * FROM holds")}
-
-    def release(self, conversation: ConversationId) -> None:
-        """Releases a held conversation, so that its items are sent."""
-        self.execute("DELETE FROM holds WHERE conversation_id = ?", (conversation,))
-        self.notify("outbox")
-
     def wake(self, *, now: datetime) -> None:
         """Makes all items due that wait for another attempt, as the obstacle is gone."""
         self.execute(
@@ -445,20 +426,6 @@ class Outbox(Repository):
             (millis(now),),
         )
         self.notify("outbox")
-
-    def give_up_held(self, *, before: datetime, now: datetime) -> int:
-        """Gives up held items of turns that started before `before`; returns how many.
-
-        People are told as soon as something goes out to that conversation.
-        """
-        return self.execute(
-            "UPDATE outbox SET state = 'dead', reply = NULL, settled_at = ?1, "
-            "unsent = CASE WHEN position >= 0 AND NOT removes THEN 'owed' END "
-            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
-            "AND conversation_id IN (SELECT conversation_id FROM holds) "
-            "AND turn_id IN (SELECT id FROM turns WHERE started_at < ?2)",
-            (millis(now), millis(before)),
-        ).rowcount
 
     def owe_notice(self, item: OutboxId) -> None:
         """Notes that people have to be told about the item, if it is dead, once something goes out there."""

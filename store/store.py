@@ -33,6 +33,7 @@ from store.files import beside, master_key_path
 from store.grants import Grants
 from store.guard import Guard, Tampering
 from store.history import History
+from store.holds import Holds
 from store.inbox import Inbox
 from store.journal import Journal
 from store.ledger import Ledger
@@ -77,6 +78,7 @@ class Repositories:
     journal: Journal
     history: History
     outbox: Outbox
+    holds: Holds
     attempts: Attempts
     members: Members
     ledger: Ledger

@@ -158,7 +158,7 @@ class Maintenance:
             repos.own_time.keep(self._clock.snapshot())
             repos.members.prune(before=now - _REMEMBERED)
             repos.people.prune(before=now - _REMEMBERED)
-            if held := repos.outbox.give_up_held(before=now - _HELD, now=now):
+            if held := repos.holds.give_up_items(before=now - _HELD, now=now):
                 _log.error("%d answers were held too long for a safety number that nobody trusted", held)
             repos.ledger.prune(now=self._clock.settled_now())
             repos.reminders.prune(before=now - _REMEMBERED)

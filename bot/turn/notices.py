@@ -80,7 +80,7 @@ class Admins:
 
         `contacts` are the people known to the bridge; an admin listed by number is the contact known to own it.
         """
-        held, now = repos.outbox.held_conversations(), self._clock.now()
+        held, now = repos.holds.all(), self._clock.now()
         chats = {ChatId.direct(admin) for admin in self._known(repos, contacts) - set(besides)}
         told = False
         for chat in sorted(chats):

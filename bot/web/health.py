@@ -293,7 +293,7 @@ def _held(repos: Repositories) -> list[Words]:
     found: list[Words] = [
         fill(HEALTH_NEW_NUMBER, label=label, command=command_line(f"trust {label}")) for label in labels
     ]
-    held = len(repos.outbox.held_conversations())
+    held = len(repos.holds.all())
     if held and not labels:
         found.append(fill(HEALTH_HELD, count=held))
     return found

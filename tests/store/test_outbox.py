@@ -705,7 +705,7 @@ async def test_a_status_given_up_early_may_still_be_what_arrives(store: Store, i
 
 async def hold(store: Store, chat: str) -> ConversationId:
     conversation = await conversation_at(store, chat)
-    await store.transaction(lambda repos: repos.outbox.hold(conversation, now=NOON))
+    await store.transaction(lambda repos: repos.holds.add(conversation, now=NOON))
     return conversation
 
 
@@ -719,8 +719,8 @@ async def test_what_is_held_is_never_due_and_late_for_nobody(store: Store) -> No
     assert await store.read(lambda repos: repos.outbox.next_due_at()) is None
     backlog = await store.read(lambda repos: repos.outbox.backlog())
     assert (backlog.items, backlog.oldest_at) == (3, NOON)
-    assert await store.read(lambda repos: repos.outbox.held_conversations()) == {conversation: NOON}
-    await store.transaction(lambda repos: repos.outbox.release(conversation))
+    assert await store.read(lambda repos: repos.holds.all()) == {conversation: NOON}
+    await store.transaction(lambda repos: repos.holds.release(conversation))
     assert store.wakeups["outbox"].is_set()
     assert [item.reply for item in await begin(store)] == [b"one"]
 
@@ -739,7 +739,7 @@ async def test_what_is_held_for_too_long_is_dead(store: Store) -> None:
     for chat in ("direct:a", "direct:b"):
         await say(store, chat, b"one")
     await hold(store, "direct:a")
-    held = await store.transaction(lambda repos: repos.outbox.give_up_held(before=NOON, now=NOON))
+    held = await store.transaction(lambda repos: repos.holds.give_up_items(before=NOON, now=NOON))
     assert (held, await states(store)) == (1, [("dead", None), ("waiting", None)])
     assert await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM outbox WHERE reply IS NULL")) == [
         (1,)
@@ -801,7 +801,7 @@ async def test_a_hold_goes_with_its_conversation(store: Store) -> None:
     await store.transaction(
         lambda repos: repos.outbox.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
     )
-    assert await store.read(lambda repos: repos.outbox.held_conversations()) == {}
+    assert await store.read(lambda repos: repos.holds.all()) == {}
 
 
 async def test_what_waits_for_weather_is_due_when_it_is_woken(store: Store) -> None:

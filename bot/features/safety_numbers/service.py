@@ -109,7 +109,7 @@ class Identities:
         Raises:
             StoreError: it cannot be read.
         """
-        return bool(await self._store.read(lambda repos: repos.outbox.held_conversations()))
+        return bool(await self._store.read(lambda repos: repos.holds.all()))
 
     async def look(self) -> tuple[Suspect, ...]:
         """Learns from the bridge whose safety number has changed, and acts on it; returns who is not trusted.
@@ -197,7 +197,7 @@ class Identities:
 
     def _ours(self, repos: Repositories, known: _Known, noticed: Collection[PersonId]) -> frozenset[PersonId]:
         """The untrusted people who matter: something is held for them, or they write to Aldis."""
-        held = repos.outbox.held_conversations()
+        held = repos.holds.all()
         in_groups = {
             person for chat, members in known.members.items() if repos.chats.at(chat) in held for person in members
         }
@@ -212,7 +212,7 @@ class Identities:
         if conversation is None:
             return False
         contact = known.contacts.get(person) or Contact(person=person, number=None, name=None)
-        return conversation in repos.outbox.held_conversations() or self._may_write(repos, contact)
+        return conversation in repos.holds.all() or self._may_write(repos, contact)
 
     async def _accept(self, people: Collection[PersonId]) -> frozenset[PersonId]:
         """Trusts the new keys that need no question; returns whose."""
@@ -262,8 +262,8 @@ class Identities:
         """Releases what is held for these people, and what may be: a group can be held because of them."""
         if trusted:
             theirs = {repos.chats.at(ChatId.direct(person)) for person in others}
-            for conversation in repos.outbox.held_conversations().keys() - theirs:
-                repos.outbox.release(conversation)
+            for conversation in repos.holds.all().keys() - theirs:
+                repos.holds.release(conversation)
 
     def _release_stale(self, repos: Repositories, known: _Known, now: datetime) -> None:
         """Releases what the bridge says is held for nobody: keys can be trusted elsewhere, and groups change."""
@@ -271,9 +271,9 @@ class Identities:
         # The account itself is a member as well, and never a suspect.
         chats += [chat for chat, members in known.members.items() if len(members - known.untrusted.keys()) <= 1]
         rightly = {repos.chats.at(chat) for chat in chats}
-        for conversation, held_at in repos.outbox.held_conversations().items():
+        for conversation, held_at in repos.holds.all().items():
             if conversation not in rightly and now - held_at >= _HELD_AT_LEAST:
-                repos.outbox.release(conversation)
+                repos.holds.release(conversation)
 
     def _tell(self, repos: Repositories, suspect: Suspect, known: _Known, now: datetime) -> None:
         """Tells the admins, once; but not the suspect, who may be somebody else by now."""

@@ -183,7 +183,7 @@ class Outcomes:
             now = self._clock.now()
             repos.outbox.postpone(item.id, due_at=now, now=now)
             if (conversation := repos.outbox.conversation_of(item.id)) is not None:
-                repos.outbox.hold(conversation, now=now)
+                repos.holds.add(conversation, now=now)
 
         return record
 

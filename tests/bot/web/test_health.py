@@ -359,9 +359,9 @@ async def test_who_is_not_trusted_stands_on_the_page_by_label(store: Store, cloc
         await store.transaction(lambda repos: repos.people.trust(label))
         assert (await state_of(http))[0] == 200
         conversation = await store.conversation("direct:alice", now=NOON)
-        await store.transaction(lambda repos: repos.outbox.hold(conversation, now=NOON))
+        await store.transaction(lambda repos: repos.holds.add(conversation, now=NOON))
         status, state = await state_of(http)
         assert (status, "held in 1 conversation," in state["problems"][0]) == (503, True)
         again = await store.conversation("direct:bob", now=NOON)
-        await store.transaction(lambda repos: repos.outbox.hold(again, now=NOON))
+        await store.transaction(lambda repos: repos.holds.add(again, now=NOON))
         assert "held in 2 conversations," in (await state_of(http))[1]["problems"][0]
