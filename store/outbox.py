@@ -15,11 +15,6 @@ single sends, and what receipts prove, belong to `store.attempts`.
 An item can replace an earlier one (`replaces`). Whether that one went out, and under which timestamp, is known by the
 time the item is sent. An item that was taken back has no words any more and is not sent (again).
 
-A status shows the progress of a long turn until the answer replaces it. Its positions count down from -1; those of
-answers and questions count up from 0. Losing a status does no harm, so it never holds up anything else: one that still
-waits when it is replaced is not sent at all, and one in doubt is never sent again. After a short time without a receipt
-it is dead, and the next message is a new one; if a receipt proves it, it can be edited like any other.
-
 The items of a held conversation (`store.holds`) wait without becoming due.
 
 Queries for open items repeat the condition of the partial index (`state IN ('waiting', 'sending', 'unknown')`), because
@@ -34,9 +29,10 @@ from datetime import datetime, timedelta
 
 from store.attempts import Attempts
 from store.errors import Damaged
-from store.records import ConversationId, InboxId, OutboxId, OutboxItem, SaidSince, SentMessage, TurnId, Waiting
+from store.records import ConversationId, OutboxId, OutboxItem, SentMessage, TurnId, Waiting
 from store.repository import AT_ONCE, Repository, millis, moment_if
 from store.sealing import Keyring
+from store.statuses import Statuses
 
 _log = logging.getLogger(__name__)
 
@@ -51,6 +47,7 @@ class Outbox(Repository):
     def __init__(self, connection: sqlite3.Connection, keyring: Keyring, notified: set[str], realm: str) -> None:
         super().__init__(connection, keyring, notified, realm)
         self._attempts = Attempts(connection, keyring, notified, realm)
+        self._statuses = Statuses(connection, keyring, notified, realm)
 
     def put(
         self,
@@ -75,7 +72,7 @@ class Outbox(Repository):
             (conversation, turn, position, in_group, sealed, millis(now), replaces, removes),
         )
         if replaces is not None:
-            self._pass_over(replaces)
+            self._statuses.pass_over(replaces)
         self.notify("outbox")
 
     def put_status(
@@ -96,7 +93,7 @@ class Outbox(Repository):
         if not self.exists("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,)):
             return False
         replaces = None
-        if (newest := self._newest_status(turn)) is not None:
+        if (newest := self._statuses.newest(turn)) is not None:
             replaces, state, revision = newest
             if state != "sent" or revision + 1 >= most_edits:
                 return False
@@ -104,92 +101,9 @@ class Outbox(Repository):
         self.put(conversation, turn, position, reply, in_group=in_group, now=now, replaces=replaces)
         return True
 
-    def status(self, turn: TurnId) -> OutboxId | None:
-        """Returns the status that the turn's next message replaces; None if there is none."""
-        newest = self._newest_status(turn)
-        return None if newest is None else newest[0]
-
-    def take_status_back(self, turn: TurnId) -> SentMessage | None:
-        """Takes back the turn's status: it is not sent (again) and nothing replaces it. Returns what has to be removed.
-
-        If it is being sent at this moment, `mark_sent` will tell the sender to remove it.
-        """
-        newest = self._newest_status(turn)
-        if newest is None:
-            return None
-        item, standing = newest[0], self._standing(newest[0], turn)
-        self.execute("DELETE FROM outbox WHERE id = ? AND state = 'waiting'", (item,))
-        self.execute("UPDATE outbox SET reply = NULL WHERE id = ? AND state = 'sending'", (item,))
-        self.execute(
-            "UPDATE outbox SET reply = NULL, state = 'dead', settled_at = due_at WHERE id = ? AND state = 'unknown'",
-            (item,),
-        )
-        return standing
-
-    def turns_with_status(self, conversation: ConversationId) -> tuple[TurnId, ...]:
-        """Returns the turns of the conversation with a status that nothing has replaced yet."""
-        turns = self.column(
-            "SELECT DISTINCT turn_id FROM outbox WHERE conversation_id = ? AND position < 0", (conversation,)
-        )
-        return tuple(turn for turn in turns if self.status(turn) is not None)
-
     def next_position(self, turn: TurnId) -> int:
         """Returns the position of the turn's next item."""
         return self.value("SELECT coalesce(max(position) + 1, 0) FROM outbox WHERE turn_id = ?", (turn,))
-
-    def turn_of(self, conversation: ConversationId, sent_at: int) -> TurnId | None:
-        """Returns the turn of a message that we sent to this conversation; None if it is unknown."""
-        return self.value(
-            "SELECT turn_id FROM outbox WHERE sent_at = ? AND conversation_id = ?", (sent_at, conversation)
-        )
-
-    def place_of(self, conversation: ConversationId, sent_at: int) -> tuple[TurnId, int] | None:
-        """Returns the turn of a message that we sent to this conversation, and its position; None if it is unknown.
-
-        Of items that edit one message, the position is that of the newest.
-        """
-        rows = self.rows(
-            "SELECT turn_id, coalesce(original_at, sent_at) FROM outbox WHERE sent_at = ? AND conversation_id = ?",
-            (sent_at, conversation),
-        )
-        if not rows:
-            return None
-        newest = "SELECT max(position) FROM outbox WHERE turn_id = ?1 AND ?2 IN (sent_at, original_at)"
-        return rows[0][0], self.value(newest, rows[0])
-
-    def said_since(self, conversation: ConversationId, turn: TurnId, position: int, item: InboxId) -> SaidSince | None:
-        """Returns what we said between a turn's items from `position` on and an incoming message.
-
-        None: as far as is known, none of those items had gone out when the message came.
-        """
-        received_at = self.value("SELECT received_at FROM inbox WHERE id = ?", (item,))
-        rows = self.rows(
-            "SELECT id, attempted_at, state IN ('sent', 'unknown') FROM outbox "
-            "WHERE turn_id = ? AND position >= ? AND NOT removes AND state <> 'dead'",
-            (turn, position),
-        )
-        out = [(at, row) for row, at, is_out in rows if is_out and at < received_at]
-        if not out:
-            return None
-        asked_at, row = max(out)
-        others = self.column(
-            "SELECT DISTINCT turn_id FROM outbox WHERE conversation_id = ? AND turn_id <> ? AND NOT removes "
-            "AND attempted_at BETWEEN ? AND ? AND id > ?",
-            (conversation, turn, asked_at, received_at, row),
-        )
-        return SaidSince(turns=others, is_repeated=len(out) < len(rows))
-
-    def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, SentMessage | None], ...]:
-        """Returns the items of a turn in order, each with its message in the chat; None if that is not known.
-
-        Leaves out statuses and removals.
-        """
-        rows = self.rows(
-            "SELECT id, sent_at, original_at, revision FROM outbox WHERE turn_id = ? AND position >= 0 AND NOT removes "
-            "ORDER BY position",
-            (turn,),
-        )
-        return tuple((OutboxId(row[0]), _in_chat(*row[1:])) for row in rows)
 
     def unsent_parts(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
         """Returns the parts of the turn's answer that were certainly not sent, in order."""
@@ -307,7 +221,7 @@ class Outbox(Repository):
             self._attempts.drop_last(item)
         self._end_attempt(item, "waiting", due_at)
         if self.exists("SELECT 1 FROM outbox WHERE replaces = ?", (item,)):
-            self._pass_over(item)
+            self._statuses.pass_over(item)
         self._attempts.reconcile(now=now)
 
     def rewrite(self, item: OutboxId, reply: bytes, *, now: datetime) -> bool:
@@ -484,7 +398,7 @@ class Outbox(Repository):
 
     def _begin_item(
         self, item: OutboxId, conversation: ConversationId, turn: TurnId, position: int, reply: bytes, attempts: int,
-        state: str, replaces: int | None, *, now: datetime, stamped_at: datetime,
+        state: str, replaces: OutboxId | None, *, now: datetime, stamped_at: datetime,
     ) -> OutboxItem | None:  # fmt: skip
         """Marks the item of a row as `sending` and returns it. A damaged one is marked as dead and gives None."""
         try:
@@ -506,47 +420,19 @@ class Outbox(Repository):
             attempts=attempts,
             doubts=doubts,
             was_unknown=state == "unknown",
-            edits=self._in_place_of(replaces),
+            edits=None if replaces is None else self._message(replaces),
             is_status=position < 0,
-            status=self._standing(replaces, turn),
+            status=None if replaces is None else self._statuses.message(replaces, turn),
         )
 
-    def _newest_status(self, turn: TurnId) -> tuple[OutboxId, str, int] | None:
-        """Returns the turn's newest status, its state and its number of edits, unless something replaced it."""
-        rows = self.rows(
-            "SELECT id, state, revision FROM outbox WHERE turn_id = ? AND position < 0 ORDER BY position", (turn,)
+    def _message(self, item: OutboxId) -> SentMessage | None:
+        """Returns the message of an item in the chat; None if it is not known to be there."""
+        return self.record(
+            SentMessage,
+            "SELECT sent_at, coalesce(original_at, sent_at) AS original_at, revision FROM outbox "
+            "WHERE id = ? AND sent_at IS NOT NULL",
+            (item,),
         )
-        if not rows or self.exists("SELECT 1 FROM outbox WHERE replaces = ? AND state <> 'dead'", (rows[0][0],)):
-            return None
-        return rows[0]
-
-    def _standing(self, item: int | None, turn: int) -> SentMessage | None:
-        """Returns the message in the chat of this status or the nearest one before it; None if there is none."""
-        if item is None:
-            return None
-        rows = self.rows(
-            "SELECT sent_at, original_at, revision, replaces FROM outbox WHERE id = ? AND turn_id = ? AND position < 0",
-            (item, turn),
-        )
-        if not rows:
-            return None
-        *found, former = rows[0]
-        return _in_chat(*found) or self._standing(former, turn)
-
-    def _pass_over(self, status: OutboxId) -> None:
-        """Deletes a waiting status, which was certainly not sent; its replacement replaces its predecessor."""
-        self.execute(
-            "UPDATE outbox SET replaces = (SELECT replaces FROM outbox WHERE id = ?1) WHERE replaces = ?1 "
-            "AND EXISTS (SELECT 1 FROM outbox WHERE id = ?1 AND position < 0 AND state = 'waiting')",
-            (status,),
-        )
-        self.execute("DELETE FROM outbox WHERE id = ? AND position < 0 AND state = 'waiting'", (status,))
-
-    def _in_place_of(self, replaces: int | None) -> SentMessage | None:
-        if replaces is None:
-            return None
-        rows = self.rows("SELECT sent_at, original_at, revision FROM outbox WHERE id = ?", (replaces,))
-        return _in_chat(*rows[0]) if rows else None
 
     def _end_attempt(self, item: OutboxId, state: str, due_at: datetime) -> None:
         self.execute(
@@ -554,12 +440,6 @@ class Outbox(Repository):
             "settled_at = CASE WHEN reply IS NULL THEN ?2 END WHERE id = ?3 AND state = 'sending'",
             (state, millis(due_at), item),
         )
-
-
-def _in_chat(sent_at: int | None, original_at: int | None, revision: int) -> SentMessage | None:
-    if sent_at is None:
-        return None
-    return SentMessage(sent_at=sent_at, original_at=original_at or sent_at, revision=revision)
 
 
 def _place(turn: TurnId, position: int) -> str:

@@ -52,6 +52,8 @@ from store.reminders import Reminders
 from store.reserve import Ballast
 from store.restored import Restored
 from store.sealing import Keyring, MasterKey, has_keys
+from store.sent_messages import SentMessages
+from store.statuses import Statuses
 from store.summaries import Summaries
 from store.tool_shapes import ToolShapes
 from store.traces import Traces
@@ -79,6 +81,8 @@ class Repositories:
     history: History
     outbox: Outbox
     holds: Holds
+    sent_messages: SentMessages
+    statuses: Statuses
     attempts: Attempts
     members: Members
     ledger: Ledger

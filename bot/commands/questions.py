@@ -109,9 +109,9 @@ class QuestionCommands(CommandGroup):
             return ()
         question = _question(repos, call, last.turn)
         replaced = repos.journal.replaces(last.turn)
-        answer = repos.outbox.of_turn(last.turn)
+        answer = repos.sent_messages.of_turn(last.turn)
         if not answer and replaced is not None:
-            answer = repos.outbox.of_turn(replaced)  # asked again, and this is the answer still to be replaced
+            answer = repos.sent_messages.of_turn(replaced)  # asked again, and this is the answer still to be replaced
         if last.state == "running":
             self._context.turns.end(repos, call.conversation, last.turn)
         planned = self._forget(repos, call, last.turn)

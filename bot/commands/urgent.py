@@ -303,7 +303,7 @@ def _found(repos: Repositories, conversation: ConversationId, halt: Halt) -> _Fo
     author = halt.target_author
     known = None if author is None else repos.inbox.find(conversation, author, halt.target)
     if known is None or author is None:
-        turn, message = repos.outbox.turn_of(conversation, halt.target), None
+        turn, message = repos.sent_messages.turn_of(conversation, halt.target), None
     else:
         turn = known.turn
         message = Deleted(author=author, chat=halt.chat, target=halt.target) if known.is_open else None

@@ -83,7 +83,7 @@ class Approvals:
 
     def _quoted(self, repos: Repositories, conversation: ConversationId, verdict: Verdict, *, is_admin: bool) -> bool:
         """Accepts a verdict on a message of ours, within a transaction; returns whether a turn waits for one there."""
-        place = None if verdict.target is None else repos.outbox.place_of(conversation, verdict.target)
+        place = None if verdict.target is None else repos.sent_messages.place_of(conversation, verdict.target)
         if place is None or place[0] not in repos.inbox.put_off_turns(conversation):
             return False
         turn, position = place
@@ -163,7 +163,9 @@ def _waiting(repos: Repositories, conversation: ConversationId, person: PersonId
     found: list[_Waiting] = []
     for turn in repos.inbox.put_off_turns(conversation):
         asked, position = _asked(repos, conversation, turn)
-        since = repos.outbox.said_since(conversation, turn, asked.position, item) if person in asked.people else None
+        since = (
+            repos.sent_messages.said_since(conversation, turn, asked.position, item) if person in asked.people else None
+        )
         if since is not None:
             found.append(_Waiting(turn=turn, asked=asked, position=position, since=since))
     return found

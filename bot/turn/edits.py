@@ -115,7 +115,7 @@ class Revisions:
             repos.inbox.settle(known.item)
             return self._given_up(repos, conversation, known, deletion.author, deletion.chat)
         if known.turn is not None:
-            answer = repos.outbox.of_turn(known.turn)
+            answer = repos.sent_messages.of_turn(known.turn)
             repos.forgetting.turn(known.turn, now=self._clock.now())
             outgoing.clear(repos, known.turn, deletion.chat, self._clock.now())
             if self._deletes_answers:
@@ -245,4 +245,4 @@ class Revisions:
         with speaking(self._turns.language(repos, conversation)):
             text = say(phrases.ANSWER_EXPIRED)
         notice = Reply(chat=replies[0].chat, content=Styled(text=text), ok=False)
-        outgoing.add_message(repos, conversation, turn, notice, now, replaces=repos.outbox.status(turn))
+        outgoing.add_message(repos, conversation, turn, notice, now, replaces=repos.statuses.current(turn))

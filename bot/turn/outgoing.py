@@ -75,8 +75,8 @@ def text_file(name: str, text: str) -> File:
 def put(repos: Repositories, turn: Turn, replies: Sequence[Reply], now: datetime) -> None:
     """Puts what the turn says, part by part in place of the answer it replaces, or of its status."""
     first = repos.outbox.next_position(turn.id)  # not 0 if the turn has asked something before
-    status = repos.outbox.status(turn.id)
-    replaced = () if turn.replaces is None or first else repos.outbox.of_turn(turn.replaces)
+    status = repos.statuses.current(turn.id)
+    replaced = () if turn.replaces is None or first else repos.sent_messages.of_turn(turn.replaces)
     if status is not None:
         replaced = ((status, None),)
     for position, (reply, old) in enumerate(zip_longest(replies, replaced), first):
@@ -127,8 +127,8 @@ def add_removals(
 
 def clear(repos: Repositories, turn: TurnId, chat: ChatId, now: datetime) -> None:
     """Withdraws a turn's status: it is not sent, or removed if it is already in the chat."""
-    sent = repos.outbox.take_status_back(turn)
-    status = repos.outbox.status(turn)
+    sent = repos.statuses.take_back(turn)
+    status = repos.statuses.current(turn)
     # Not the conversation in which the turn began, which may have been forgotten since.
     conversation = None if status is None else repos.outbox.conversation_of(status)
     if sent is not None and conversation is not None:
@@ -138,7 +138,7 @@ def clear(repos: Repositories, turn: TurnId, chat: ChatId, now: datetime) -> Non
 
 def clear_all(repos: Repositories, conversation: ConversationId, chat: ChatId, now: datetime) -> None:
     """Does the same as `clear` for all turns of a conversation."""
-    for turn in repos.outbox.turns_with_status(conversation):
+    for turn in repos.statuses.turns(conversation):
         clear(repos, turn, chat, now)
 
 

@@ -92,7 +92,7 @@ def _of_quoted(
     """The labels of a quoted answer, within a transaction; it may have left the history long ago."""
     if message.quote is None or not message.quotes_me:
         return Labels()
-    turn = repos.outbox.turn_of(conversation, message.quote.sent_at)
+    turn = repos.sent_messages.turn_of(conversation, message.quote.sent_at)
     asked = next((question for question in open_questions if question.turn == turn), None)
     if asked is not None:
         return asked.labels
@@ -104,7 +104,7 @@ def _quoted_answer(repos: Repositories, conversation: ConversationId, message: I
     """The answer of Aldis that the message quotes, within a transaction."""
     if message.quote is None or not message.quotes_me:
         return None
-    turn = repos.outbox.turn_of(conversation, message.quote.sent_at)
+    turn = repos.sent_messages.turn_of(conversation, message.quote.sent_at)
     line = None if turn is None else repos.history.answer(conversation, turn)
     found = () if line is None else messages.load_messages(line)
     said = next((answer for answer in found if isinstance(answer, AssistantMessage)), None)

@@ -666,7 +666,7 @@ async def test_a_status_in_doubt_that_is_taken_back_is_settled(store: Store) -> 
     [item] = await begin(store)
     later = NOON + timedelta(days=1)
     await store.transaction(lambda repos: repos.outbox.doubt(item.id, due_at=NOON))
-    assert await store.transaction(lambda repos: repos.outbox.take_status_back(turn)) is None
+    assert await store.transaction(lambda repos: repos.statuses.take_back(turn)) is None
     assert await store.transaction(lambda repos: repos.outbox.prune(before=later)) == 1
 
 

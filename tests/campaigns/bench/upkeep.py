@@ -111,7 +111,7 @@ def _keep(repos: Repositories, batch: list[tuple[int, str]]) -> None:
         repos.ledger.add(conversation, claim.turn, address, (entry,), now=_NOW)
         reply = Reply(chat=ChatId(address), content=Styled(text=_ANSWER))
         repos.outbox.put(conversation, claim.turn, 0, events.dump_value(reply), in_group=False, now=_NOW)
-        for item, _ in repos.outbox.of_turn(claim.turn):
+        for item, _ in repos.sent_messages.of_turn(claim.turn):
             repos.outbox.mark_sent(item, 2_000_000_000_000 + number, now=_NOW)
         repos.journal.close(claim.turn, "kept", now=_NOW)
         repos.inbox.done(claim.turn)

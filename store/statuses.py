@@ -1,0 +1,78 @@
+"""Statuses: messages that show the progress of a long turn until the answer replaces them.
+
+The positions of statuses in a turn count down from -1; those of answers and questions count up from 0. Losing a status
+does no harm, so it never holds up anything else: one that still waits when it is replaced is not sent at all, and one
+in doubt is never sent again. After a short time without a receipt it is dead, and the next message is a new one; if a
+receipt proves it, it can be edited like any other.
+"""
+
+from store.records import ConversationId, OutboxId, SentMessage, TurnId
+from store.repository import Repository
+
+
+class Statuses(Repository):
+    """The repository of statuses, which are items of the outbox. All methods run inside a transaction."""
+
+    def newest(self, turn: TurnId) -> tuple[OutboxId, str, int] | None:
+        """Returns the turn's newest status, its state and its number of edits; None if something replaced it."""
+        rows = self.rows(
+            "SELECT id, state, revision FROM outbox WHERE turn_id = ? AND position < 0 ORDER BY position", (turn,)
+        )
+        if not rows or self.exists("SELECT 1 FROM outbox WHERE replaces = ? AND state <> 'dead'", (rows[0][0],)):
+            return None
+        return rows[0]
+
+    def current(self, turn: TurnId) -> OutboxId | None:
+        """Returns the status that the turn's next message replaces; None if there is none."""
+        newest = self.newest(turn)
+        return None if newest is None else newest[0]
+
+    def turns(self, conversation: ConversationId) -> tuple[TurnId, ...]:
+        """Returns the turns of the conversation with a status that nothing has replaced yet."""
+        turns = self.column(
+            "SELECT DISTINCT turn_id FROM outbox WHERE conversation_id = ? AND position < 0", (conversation,)
+        )
+        return tuple(turn for turn in turns if self.current(turn) is not None)
+
+    def message(self, status: OutboxId, turn: TurnId) -> SentMessage | None:
+        """Returns the message in the chat of this status or the nearest one before it; None if there is none.
+
+        None as well if the item is not a status.
+        """
+        rows = self.rows(
+            "SELECT sent_at, coalesce(original_at, sent_at), revision, replaces FROM outbox "
+            "WHERE id = ? AND turn_id = ? AND position < 0",
+            (status, turn),
+        )
+        if not rows:
+            return None
+        [(sent_at, original_at, revision, former)] = rows
+        if sent_at is None:
+            return None if former is None else self.message(former, turn)
+        return SentMessage(sent_at=sent_at, original_at=original_at, revision=revision)
+
+    def take_back(self, turn: TurnId) -> SentMessage | None:
+        """Takes back the turn's status: it is not sent (again) and nothing replaces it. Returns what has to be removed.
+
+        If it is being sent at this moment, `Outbox.mark_sent` will tell the sender to remove it.
+        """
+        item = self.current(turn)
+        if item is None:
+            return None
+        message = self.message(item, turn)
+        self.execute("DELETE FROM outbox WHERE id = ? AND state = 'waiting'", (item,))
+        self.execute("UPDATE outbox SET reply = NULL WHERE id = ? AND state = 'sending'", (item,))
+        self.execute(
+            "UPDATE outbox SET reply = NULL, state = 'dead', settled_at = due_at WHERE id = ? AND state = 'unknown'",
+            (item,),
+        )
+        return message
+
+    def pass_over(self, item: OutboxId) -> None:
+        """Deletes a waiting status, which was certainly not sent; its replacement replaces its predecessor."""
+        self.execute(
+            "UPDATE outbox SET replaces = (SELECT replaces FROM outbox WHERE id = ?1) WHERE replaces = ?1 "
+            "AND EXISTS (SELECT 1 FROM outbox WHERE id = ?1 AND position < 0 AND state = 'waiting')",
+            (item,),
+        )
+        self.execute("DELETE FROM outbox WHERE id = ? AND position < 0 AND state = 'waiting'", (item,))
