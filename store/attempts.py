@@ -12,24 +12,21 @@ kept. Phones confirm a reaction like a message, so reactions take part in this, 
 
 An answer that arrives twice is a nuisance; one that counts as sent but never went out is lost.
 
-A repeated item can be in the chat twice. Once one of its sends is known, every other received name that can mean
-nothing else in that chat is a copy, and is removed as soon as that is known (`take_copies`). The same holds for a
-status that was given up in doubt and turns out to be beside the answer. If nothing has replaced it yet, the
-replacement still edits it.
+What such names say about copies of a repeated item belongs to `store.copies`. If nothing has replaced a status yet that
+was given up in doubt and arrived after all, the replacement still edits it.
 """
 
 import json
-import logging
+import sqlite3
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import astuple
 from datetime import datetime
 
-from store.errors import Damaged
+from store.copies import Copies
 from store.proofs import BEHIND_MS, KeptReceipt, Proofs, SendAttempt, UnnamedAttempt, prove_receipts
-from store.records import Confirmation, ConversationId, Copy, OutboxId, TurnId
+from store.records import Confirmation, ConversationId, OutboxId
 from store.repository import AT_ONCE, Repository, millis
-
-_log = logging.getLogger(__name__)
+from store.sealing import Keyring
 
 _AHEAD_MS = 60_000
 """How far the clock of the bridge may be ahead of ours; a receipt for a later name confirms nothing that went out."""
@@ -42,6 +39,10 @@ _MAX_RECEIPTS_OF_ONE = 32
 
 class Attempts(Repository):
     """The repository of sends and receipts. All methods run inside a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, keyring: Keyring, notified: set[str], realm: str) -> None:
+        super().__init__(connection, keyring, notified, realm)
+        self._copies = Copies(connection, keyring, notified, realm)
 
     def begin(self, item: int, *, now: datetime, stamped_at: datetime) -> int:
         """Notes that an item is about to be sent; returns how many earlier attempts may have gone out.
@@ -192,8 +193,8 @@ class Attempts(Repository):
             [(name, item) for item, name in names.items()],
         )
         self._revive_statuses(names)
-        for item in self.sent_again({*names, *found.items}.union(*found.open_names.values())):
-            self.note_copies(item, self._names_of(item, found.open_names))
+        for item in self._copies.sent_again({*names, *found.items}.union(*found.open_names.values())):
+            self.note_copies(item, self._copies.names_of(item, found.open_names))
         self.execute("DELETE FROM receipts WHERE target IN (SELECT value FROM json_each(?))", (_as_json(found.spent),))
         if found.items:
             self.notify("outbox")
@@ -257,77 +258,19 @@ class Attempts(Repository):
         self.execute("UPDATE reactions SET ended_at = ?, name = ? WHERE id = ?", (millis(until or now), name, number))
         self.reconcile(now=now)
 
-    def keep_removal(self, item: OutboxId, removal: bytes) -> None:
-        """Keeps, sealed, how to remove a copy of this item, which is being sent again."""
-        for conversation, turn, position in self.rows(
-            "SELECT conversation_id, turn_id, position FROM outbox WHERE id = ?", (item,)
-        ):
-            sealed = self.keyring.seal(conversation, _removal_place(turn, position), removal)
-            self.execute("UPDATE outbox SET removal = ? WHERE id = ?", (sealed, item))
+    def possible_copies(self, item: int, now: datetime) -> frozenset[int] | None:
+        """Returns the received names that may be a copy of this item, or belong to another chat.
 
-    def take_copies(self) -> tuple[Copy, ...]:
-        """Returns the copies to remove from their chats, each once."""
-        rows = self.rows(
-            "SELECT outbox_id, name, conversation_id, turn_id, position, removal FROM copies INDEXED BY copies_open "
-            "JOIN outbox ON outbox.id = outbox_id JOIN conversations ON conversations.id = conversation_id "
-            "WHERE NOT is_taken AND realm = ? ORDER BY name",
-            (self.realm,),
-        )
-        return tuple(copy for row in rows if (copy := self._take_copy(*row)) is not None)
-
-    def _take_copy(
-        self, item: int, name: int, conversation: ConversationId, turn: TurnId, position: int, removal: bytes | None
-    ) -> Copy | None:
-        """Marks a copy as taken and returns it; None if it is not known any more how to remove it."""
-        self.execute("UPDATE copies SET is_taken = 1 WHERE outbox_id = ? AND name = ?", (item, name))
-        if removal is None:
+        None: it can have no copies.
+        """
+        if not self._copies.sent_again((item,)):
             return None
-        try:
-            opened = self.keyring.open(conversation, _removal_place(turn, position), removal)
-        except Damaged as error:
-            _log.error("a copy of reply %d stays in its chat: %s", item, error)
-            return None
-        return Copy(name=name, conversation=conversation, turn=turn, removal=opened)
-
-    def sent_again(self, items: Collection[int]) -> tuple[int, ...]:
-        """Returns those of these items that may have copies, including unused statuses that were given up in doubt."""
-        return self.column(
-            "SELECT id FROM outbox WHERE id IN (SELECT value FROM json_each(?)) AND removal IS NOT NULL "
-            "AND (position >= 0 OR (state = 'dead' AND NOT EXISTS "
-            "(SELECT 1 FROM turns WHERE turns.id = turn_id AND turns.state = 'running')))",
-            (_as_json(items),),
-        )
-
-    def possible_names(self, item: int, now: datetime) -> tuple[int, ...]:
-        """Returns the received names that may be a copy of this item, or belong to another chat."""
         receipts = self._receipts()
-        return self._names_of(item, self._proofs(receipts, now).open_names) if receipts else ()
+        return self._copies.names_of(item, self._proofs(receipts, now).open_names) if receipts else frozenset()
 
     def note_copies(self, item: int, possible: Collection[int]) -> None:
-        """Notes for removal what else of a repeated item is in its chat, for certain or as one of the `possible` names.
-
-        For a status that was given up, these are all its sends.
-        """
-        copies = self.execute(
-            "INSERT OR IGNORE INTO copies (outbox_id, name) SELECT id, name FROM outbox JOIN ("
-            "SELECT value AS name FROM json_each(?2) UNION "
-            "SELECT sent_at FROM attempts WHERE outbox_id = ?1 AND sent_at IS NOT NULL"
-            ") WHERE id = ?1 AND removal IS NOT NULL "
-            "AND ((state = 'sent' AND name <> sent_at) OR (state = 'dead' AND position < 0))",
-            (item, _as_json(self._unclear(possible))),
-        )
-        if copies.rowcount:
-            self.notify("outbox")
-
-    def _names_of(self, item: int, meanings: Mapping[int, frozenset[int]]) -> tuple[int, ...]:
-        """Returns the names that can mean this item and nothing else that may be in its chat."""
-        here = self.column(
-            "SELECT id FROM outbox WHERE conversation_id = (SELECT conversation_id FROM outbox WHERE id = ?1) "
-            "AND id <> ?1 AND id IN (SELECT outbox_id FROM attempts WHERE sent_at IS NULL) "
-            "AND (state <> 'sent' OR sent_at IS NULL)",
-            (item,),
-        )
-        return tuple(sorted(name for name, items in meanings.items() if item in items and items.isdisjoint(here)))
+        """Notes the copies of a repeated item for removal, of which the `possible` names may be some."""
+        self._copies.note(item, self._unclear(possible))
 
     def _receipts(self) -> list[KeptReceipt]:
         """Returns the kept receipts."""
@@ -443,7 +386,3 @@ class Attempts(Repository):
 def _as_json(values: Iterable[int]) -> str:
     """Returns the numbers as JSON, for `json_each`."""
     return json.dumps(list(values))
-
-
-def _removal_place(turn: int, position: int) -> str:
-    return f"outbox.removal|{turn}|{position}"

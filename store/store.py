@@ -25,6 +25,7 @@ from store.accounts import Accounts
 from store.attempts import Attempts
 from store.chats import Chats
 from store.conversations import Conversations
+from store.copies import Copies
 from store.database import Database, Follower
 from store.erasure import Erasure, Forgetting
 from store.errors import DatabaseGone, StoreError, StoreFull
@@ -84,6 +85,7 @@ class Repositories:
     sent_messages: SentMessages
     statuses: Statuses
     attempts: Attempts
+    copies: Copies
     members: Members
     ledger: Ledger
     accounts: Accounts

@@ -58,7 +58,7 @@ async def listed(store: Store, group: str, *people: str, now: datetime = NOON + 
 
 async def copies(store: Store) -> list[tuple[int, bytes]]:
     """What is to be removed by now: its name, and how."""
-    found = await store.transaction(lambda repos: repos.attempts.take_copies())
+    found = await store.transaction(lambda repos: repos.copies.take())
     return [(copy.name, copy.removal) for copy in found]
 
 
@@ -423,7 +423,7 @@ async def test_what_was_proved_while_it_was_sent_again_stands_there_twice(store:
     """The receipt of the first attempt came too late; the second is to be removed, and the first keeps its name."""
     await doubted(store, "direct:a")
     [again] = await begin(store, NOON + GRACE)
-    await store.transaction(lambda repos: repos.attempts.keep_removal(again.id, b"how"))
+    await store.transaction(lambda repos: repos.copies.keep_removal(again.id, b"how"))
     assert await prove(store, "direct:a", at(1), now=NOON + GRACE) == 1
     second = NOON + GRACE + timedelta(seconds=1)
     await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
@@ -447,7 +447,7 @@ async def unclear_copy(store: Store) -> tuple[OutboxItem, int]:
     await listed(store, "group:G", "direct:a", "direct:b")
     assert not await prove(store, "direct:a", at(1))
     again, to_all = sorted(await begin(store, NOON + GRACE), key=lambda begun: begun.id != item.id)
-    await store.transaction(lambda repos: repos.attempts.keep_removal(again.id, b"how"))
+    await store.transaction(lambda repos: repos.copies.keep_removal(again.id, b"how"))
     name = millis(NOON + GRACE)
     await store.transaction(lambda repos: repos.outbox.mark_sent(to_all.id, name, now=NOON + GRACE))
     assert await copies(store) == []
@@ -479,7 +479,7 @@ async def test_a_receipt_that_comes_after_all_shows_the_copy(store: Store) -> No
     """The phone was off: it has received both, and says so when the second was known to be there long ago."""
     await doubted(store, "direct:a")
     [again] = await begin(store, NOON + GRACE)
-    await store.transaction(lambda repos: repos.attempts.keep_removal(again.id, b"how"))
+    await store.transaction(lambda repos: repos.copies.keep_removal(again.id, b"how"))
     second = NOON + GRACE + timedelta(seconds=1)
     await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
     assert await copies(store) == []
@@ -492,7 +492,7 @@ async def test_a_name_that_was_taken_for_the_second_attempt_is_the_firsts(store:
     """A slow bridge sent the first while the second was begun; its answer to the second tells which is which."""
     await doubted(store, "direct:a")
     [again] = await begin(store, NOON + GRACE)
-    await store.transaction(lambda repos: repos.attempts.keep_removal(again.id, b"how"))
+    await store.transaction(lambda repos: repos.copies.keep_removal(again.id, b"how"))
     slow, second = NOON + GRACE + timedelta(seconds=1), NOON + GRACE + timedelta(seconds=2)
     assert await prove(store, "direct:a", slow, now=second) == 1
     await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))

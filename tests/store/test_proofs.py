@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from store.attempts import Attempts
 from store.conversations import Conversations
+from store.copies import Copies
 from store.members import Members
 from store.migrations import migrate
 from store.outbox import Outbox
@@ -134,6 +135,7 @@ class Life:
     lots: Random
     outbox: Outbox
     attempts: Attempts
+    copies: Copies
     members: Members
     conversations: Conversations
     now: datetime = NOON
@@ -167,7 +169,7 @@ class Life:
         for item in self.outbox.begin(now=self.now, most=16):
             self.under_way[item.id] = None
             if item.attempts:
-                self.attempts.keep_removal(item.id, self.items[item.id].chat.encode())
+                self.copies.keep_removal(item.id, self.items[item.id].chat.encode())
 
     def go_out(self) -> None:
         """Something that is under way or in doubt reaches people: the bridge may be slow."""
@@ -240,7 +242,7 @@ class Life:
         """Nothing is taken for sent that did not go out, nor is a name given to another's message; what went out stands
         there, whatever is removed.
         """
-        self.removed |= {(copy.removal.decode(), copy.name) for copy in self.attempts.take_copies()}
+        self.removed |= {(copy.removal.decode(), copy.name) for copy in self.copies.take()}
         assert all(self.standing(item) for item in self.items.values() if item.went_out)
         for item, state in self.outbox.rows("SELECT id, state FROM outbox"):
             assert state != "sent" or self.items[item].went_out
@@ -329,6 +331,5 @@ def born(connection: sqlite3.Connection, lots: Random) -> Life:
     for chat in Life.CHATS:
         conversations.key(chat)
         conversations.add(chat, now=NOON)
-    outbox = Outbox(connection, keyring, set(), "signal")
-    attempts, members = Attempts(connection, keyring, set(), "signal"), Members(connection, keyring, set(), "signal")
-    return Life(lots, outbox, attempts, members, conversations)
+    parts = connection, keyring, set[str](), "signal"
+    return Life(lots, Outbox(*parts), Attempts(*parts), Copies(*parts), Members(*parts), conversations)

@@ -220,11 +220,11 @@ class Sender:
         with suppress(UnreadableEvent):
             if isinstance(outgoing := events.outgoing(item.reply), Reply):
                 removal = Removal(chat=outgoing.chat, target=SentId(0))
-                repos.attempts.keep_removal(item.id, events.dump_value(removal))
+                repos.copies.keep_removal(item.id, events.dump_value(removal))
 
     def _remove_copies(self, repos: Repositories, now: datetime) -> None:
         """Removes messages that have turned out to be in their chat twice."""
-        for copy in repos.attempts.take_copies():
+        for copy in repos.copies.take():
             removal = Removal(chat=events.outgoing(copy.removal).chat, target=SentId(copy.name))
             add_message(repos, copy.conversation, copy.turn, removal, now)
             self._counts.add("copies_removed")
