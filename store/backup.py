@@ -27,7 +27,8 @@ from itertools import count
 from pathlib import Path
 from urllib.parse import quote
 
-from store.database import FOREIGN_ERRORS, Database, lock_file, quick_checked, translate_error
+from store.connection import FOREIGN_ERRORS, check_structure, lock_file, translate_error
+from store.database import Database
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
 from store.feeds import WORDS_TABLE
 from store.files import beside, master_key_path
@@ -162,7 +163,7 @@ def _finish(draft: Path, copy: Path) -> None:
         file = beside(draft, suffix)
         sync(file)
         with closing(_connected_to_copy(file)) as connection:
-            quick_checked(connection, "main", file)
+            check_structure(connection, "main", file)
     # The keys first: once the database file is there, the copy is complete.
     for suffix in reversed(_FILES):
         beside(draft, suffix).rename(beside(copy, suffix))
@@ -328,8 +329,8 @@ def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
         # Before any other check, because SQLite computes what the definitions in a file say.
         if not _is_of_aldis(connection, version):
             raise Damaged(f"{copy} is no backup of Aldis")
-        quick_checked(connection, "main", copy)
-        quick_checked(connection, "keys", beside(copy, "-keys"))
+        check_structure(connection, "main", copy)
+        check_structure(connection, "keys", beside(copy, "-keys"))
         if not master.opens(connection):
             raise WrongKey(f"the master key does not open {copy}: give the one that it was made under as STORE__KEY")
         with without_triggers(connection):

@@ -1,99 +1,37 @@
 r"""The one connection to SQLite: runs units of work in order on aiosqlite's thread and groups their commits.
 
     transaction(work) --\
-    transaction(work) ---+--> BEGIN . savepoint, work, release . savepoint, work, release . followers . COMMIT
-    transaction(work) --/                                                                     --> all return
+    transaction(work) ---+--> one commit --> all return
+    transaction(work) --/
 
 A commit costs an fsync of about 4 ms, a row about 50 microseconds (measured on ext4). Units that wait at the same time
-therefore share one commit, each under its own savepoint, so that one can fail without the others (a full disk fails
-all of them: SQLite then rolls everything back). No unit returns before its commit is on the disk.
+therefore share one commit (`store.commits`). No unit returns before its commit is on the disk.
 
 Work that always comes next, such as claiming a message or starting to send an answer, can run in the same commit
-(`follow`). If it fails, the units before it are kept without it. A unit that nobody waits for can wait for the commit
-of another (`patience_seconds`).
+(`follow`). A unit that nobody waits for can wait for the commit of another (`patience_seconds`).
 
 There is only one connection because SQLite up to 3.51.2 can corrupt a write-ahead log that several connections share.
 Source: https://sqlite.org/wal.html#walresetbug (2026-11).
 """
 
 import asyncio
-import errno
-import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import aiosqlite
 
-from store.errors import Damaged, StoreError, StoreFull, StoreInUse
-from store.files import beside
+from store.commits import Follower, FollowerWork, UnitOfWork, commit_units
+from store.connection import BUSY_SECONDS, CHECKED_BYTES, FOREIGN_ERRORS, connect, lock_file, translate_error
+from store.errors import StoreError
 
 T = TypeVar("T")
 
-_PRAGMAS = """
-PRAGMA main.journal_mode = WAL;
-PRAGMA main.synchronous = FULL;
-PRAGMA main.secure_delete = ON;
-PRAGMA keys.journal_mode = DELETE;
-PRAGMA keys.synchronous = EXTRA;
-PRAGMA keys.secure_delete = ON;
-PRAGMA foreign_keys = ON;
-PRAGMA temp_store = MEMORY;
-"""
-
-_BUSY_SECONDS = 5.0
-
 _FOLDED_PAGES = 1000
 """How many pages the log may reach before SQLite checkpoints it with the next commit; SQLite's default."""
-
-_RESTORE = "restore a backup with `aldis restore FILE`"
-
-_NO_ROOM = "no room is left on the disk: what was kept is safe, nothing new is taken in until there is room"
-
-_CHECKED_BYTES = 64 * 2**20
-"""Files up to this size have their structure checked at every opening; larger ones only after an unclean stop.
-
-The check takes 0.1 s per 100 MB from the page cache and 3.4 s from the cold disk of a rented server (measured). Damage
-that it does not see is reported when the data is read, and every backup is checked completely."""
-
-_NO_TEXT = "Could not decode to UTF-8 column"
-"""Start of Python's message when a text column is not UTF-8. Source: CPython 3.11, Modules/_sqlite/cursor.c (2026)."""
-
-_KINDS: dict[str, tuple[type[StoreError], str]] = {
-    "SQLITE_FULL": (StoreFull, _NO_ROOM),
-    # The index of the write-ahead log could not grow. Source: https://sqlite.org/rescode.html#ioerr_shmsize (2026-11).
-    "SQLITE_IOERR_SHMSIZE": (StoreFull, _NO_ROOM),
-    "SQLITE_CORRUPT": (Damaged, f"the database file is damaged: {_RESTORE}"),
-    "SQLITE_ERROR": (
-        StoreError,
-        f"a statement is refused (SQLITE_ERROR): the database is not as Aldis made it, or this is a bug; {_RESTORE}",
-    ),
-    "SQLITE_NOTADB": (Damaged, f"the file is not a database: set STORE__PATH to another, or {_RESTORE}"),
-    "SQLITE_BUSY": (StoreInUse, "another program holds the database locked: close it; Aldis tries again"),
-    "SQLITE_READONLY": (StoreError, "the database cannot be written: check the owner and mode of its folder"),
-    "SQLITE_CANTOPEN": (StoreError, "the database cannot be opened: check the owner and mode of its folder"),
-}
-
-
-FOREIGN_ERRORS = (sqlite3.Error, OSError, UnicodeDecodeError)
-"""Errors of file access. The last one occurs where SQLite's message about a damaged schema quotes invalid UTF-8."""
-
-
-def translate_error(error: sqlite3.Error | OSError | UnicodeDecodeError) -> StoreError:
-    """Returns the store's error for this one. An unknown SQLite error keeps its SQLite name and nothing else."""
-    if isinstance(error, OSError):
-        kind = StoreFull if error.errno == errno.ENOSPC else StoreError
-        place = error.filename or "its folder"
-        return kind(f"the store cannot use {place} ({error.strerror}): check its path, owner and mode")
-    is_no_text = isinstance(error, UnicodeDecodeError) or str(error).startswith(_NO_TEXT)
-    name = "SQLITE_CORRUPT" if is_no_text else getattr(error, "sqlite_errorname", None) or type(error).__name__
-    kind, message = next((told for prefix, told in _KINDS.items() if name.startswith(prefix)), (StoreError, name))
-    return kind(message)
 
 
 class _Thread(aiosqlite.Connection):
@@ -129,43 +67,6 @@ class _Thread(aiosqlite.Connection):
         return done
 
 
-@dataclass(eq=False, frozen=True)
-class Follower:
-    """Work done at the end of a commit if one of its units calls for it."""
-
-    prepare: Callable[[], Callable[[sqlite3.Connection], Any] | None]
-    """Returns the work for the commit that begins now; None: no work. Runs on the event loop."""
-    is_due: Callable[[Sequence[Any]], bool]
-    """Whether the work is to be done, given the results of the units. Runs on the store's thread."""
-    on_kept: Callable[[Any], None]
-    """Called with the result once it is on the disk, before the units return. Runs on the event loop."""
-
-
-@dataclass
-class _Step:
-    """Work for the store's thread, and its result or error."""
-
-    work: Callable[[sqlite3.Connection], Any]
-    result: Any = None
-    error: BaseException | None = None
-
-
-@dataclass
-class _Unit(_Step):
-    kept: Callable[[Any], None] | None = None
-    done: asyncio.Future[Any] = field(kw_only=True)
-    due_at: float = 0.0
-    """Until when it waits for the commit of another, by the event loop's clock."""
-
-
-@dataclass
-class _Following(_Step):
-    """The work of a follower in one commit."""
-
-    follower: Follower = field(kw_only=True)
-    is_kept: bool = False
-
-
 class Database:
     """An open database. Belongs to one event loop."""
 
@@ -173,7 +74,7 @@ class Database:
         self.path = path
         self._thread = thread
         self._lock = lock
-        self._waiting: list[_Unit] = []
+        self._waiting: list[UnitOfWork] = []
         self._is_idle = asyncio.Event()
         """Set while no commit is under way, or about to be."""
         self._is_idle.set()
@@ -193,8 +94,8 @@ class Database:
         keys_path: Path,
         *,
         prepare: Callable[[], None] = lambda: None,
-        busy_seconds: float = _BUSY_SECONDS,
-        checked_bytes: int = _CHECKED_BYTES,
+        busy_seconds: float = BUSY_SECONDS,
+        checked_bytes: int = CHECKED_BYTES,
     ) -> "Database":
         """Opens or creates the database for this process alone, and attaches the key file as `keys`.
 
@@ -214,7 +115,7 @@ class Database:
             if isinstance(error, OSError):
                 raise translate_error(error) from error
             raise
-        thread = _Thread(lambda: _connect(path, keys_path, busy_seconds, checked_bytes), iter_chunk_size=64)
+        thread = _Thread(lambda: connect(path, keys_path, busy_seconds, checked_bytes), iter_chunk_size=64)
         opening = asyncio.ensure_future(thread.begin())
         try:
             await asyncio.shield(opening)
@@ -248,7 +149,7 @@ class Database:
         self._refuse_if_closed()
         loop = asyncio.get_running_loop()
         due_at = loop.time() + patience_seconds if patience_seconds else 0.0
-        unit = _Unit(work, kept=kept, done=loop.create_future(), due_at=due_at)
+        unit = UnitOfWork(work, kept=kept, done=loop.create_future(), due_at=due_at)
         self._waiting.append(unit)
         if self._is_idle.is_set():
             self._schedule()
@@ -348,14 +249,16 @@ class Database:
         """Commits the waiting units, and afterwards those that came meanwhile."""
         units, self._waiting = self._waiting, []
         following = [
-            _Following(work, follower=follower)
+            FollowerWork(work, follower=follower)
             for follower in self._followers
             if (work := follower.prepare()) is not None
         ]
-        done = self._commit = self._thread.submit(lambda connection: _commit_units(connection, units, following))
+        done = self._commit = self._thread.submit(lambda connection: commit_units(connection, units, following))
         done.add_done_callback(lambda done: self._after_flush(done, units, following))
 
-    def _after_flush(self, done: asyncio.Future[None], units: Sequence[_Unit], following: Sequence[_Following]) -> None:
+    def _after_flush(
+        self, done: asyncio.Future[None], units: Sequence[UnitOfWork], following: Sequence[FollowerWork]
+    ) -> None:
         if (error := done.exception()) is not None:
             for unit in units:
                 unit.error = unit.error or error
@@ -363,125 +266,8 @@ class Database:
             if one.is_kept and error is None:
                 one.follower.on_kept(one.result)
         for unit in units:
-            _settle(unit)
+            unit.settle()
         if self._waiting:
             self._schedule()
         else:
             self._is_idle.set()
-
-
-def _settle(unit: _Unit) -> None:
-    if unit.error is None and unit.kept is not None:
-        unit.kept(unit.result)
-    if unit.done.done():  # its caller was cancelled
-        return
-    if unit.error is None:
-        unit.done.set_result(unit.result)
-    else:
-        unit.done.set_exception(unit.error)
-
-
-def _commit_units(connection: sqlite3.Connection, units: Sequence[_Unit], following: Sequence[_Following] = ()) -> None:
-    try:
-        # Not IMMEDIATE, which would lock the key file each time; no other process writes anyway.
-        connection.execute("BEGIN")
-        if len(units) == 1:
-            # Most units come alone and need no savepoint: two statements less.
-            _attempt(connection, units[0], undo="ROLLBACK")
-        else:
-            for unit in units:
-                connection.execute("SAVEPOINT unit")
-                _attempt(connection, unit, undo="ROLLBACK TO unit")
-                connection.execute("RELEASE unit")
-        if connection.in_transaction:
-            _run_followers(connection, units, following)
-            connection.execute("COMMIT")
-    except sqlite3.Error as error:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        if any(one.is_kept for one in following):
-            # There may be space for the units without the followers.
-            for unit in units:
-                unit.error = None
-            for one in following:
-                one.is_kept = False
-            _commit_units(connection, units)
-            return
-        for unit in units:
-            unit.error = unit.error or translate_error(error)
-
-
-def _run_followers(connection: sqlite3.Connection, units: Sequence[_Unit], following: Sequence[_Following]) -> None:
-    """Does the followers' work at the end of a commit. Work that fails is undone and reported to nobody."""
-    results = [unit.result for unit in units if unit.error is None]
-    for one in following:
-        if not one.follower.is_due(results):
-            continue
-        connection.execute("SAVEPOINT unit")
-        one.is_kept = True
-        _attempt(connection, one, undo="ROLLBACK TO unit")
-        connection.execute("RELEASE unit")
-        one.is_kept = one.error is None
-
-
-def _attempt(connection: sqlite3.Connection, unit: _Step, *, undo: str) -> None:
-    try:
-        unit.result = unit.work(connection)
-    except BaseException as error:
-        unit.error = translate_error(error) if isinstance(error, sqlite3.Error) else error
-        if isinstance(error, sqlite3.Error) and not connection.in_transaction:
-            # SQLite rolled everything back (a full disk), the units before this one included.
-            raise
-        connection.execute(undo)
-
-
-def lock_file(path: Path) -> int:
-    """Keeps other processes from opening the database at `path` until the returned descriptor is closed.
-
-    Creates the folder if it is missing.
-
-    Raises:
-        StoreInUse: another process has it open.
-        StoreError: the folder cannot be used.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(beside(path, "-lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise translate_error(error) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(descriptor)
-        raise StoreInUse(f"another Aldis uses {path}: stop it, or set STORE__PATH to another file") from error
-    return descriptor
-
-
-def quick_checked(connection: sqlite3.Connection, schema: str, path: Path) -> None:
-    """Checks the structure of an open file.
-
-    Raises:
-        Damaged: it is not sound.
-        sqlite3.Error: the file cannot be read at all.
-    """
-    [found] = connection.execute(f"PRAGMA {schema}.quick_check(1)").fetchone()
-    if found != "ok":
-        raise Damaged(f"{path} is damaged: {_RESTORE}")
-
-
-def _connect(path: Path, keys_path: Path, busy_seconds: float, checked_bytes: int) -> sqlite3.Connection:
-    log = beside(path, "-wal")
-    was_clean = not log.exists() or log.stat().st_size == 0
-    for file in (path, keys_path):
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=busy_seconds)
-    try:
-        connection.execute("ATTACH DATABASE ? AS keys", (str(keys_path),))
-        connection.executescript(_PRAGMAS)
-        if not was_clean or path.stat().st_size <= checked_bytes:
-            quick_checked(connection, "main", path)
-        quick_checked(connection, "keys", keys_path)
-    except BaseException:
-        connection.close()
-        raise
-    return connection

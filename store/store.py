@@ -24,9 +24,10 @@ from store import backup
 from store.accounts import Accounts
 from store.attempts import Attempts
 from store.chats import Chats
+from store.commits import Follower
 from store.conversations import Conversations
 from store.copies import Copies
-from store.database import Database, Follower
+from store.database import Database
 from store.erasure import Erasure, Forgetting
 from store.errors import DatabaseGone, StoreError, StoreFull
 from store.feeds import Feeds

@@ -17,7 +17,7 @@ from bot.cli.main import main
 from store import Store, database
 
 _when, _number, _name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-_noting, _committed, _steps = Store._noting, database._commit_units, count(1)
+_noting, _committed, _steps = Store._noting, database.commit_units, count(1)
 
 
 def _die() -> None:
@@ -64,5 +64,5 @@ def _watched(work: Callable[[Any], Any], dies: list[bool]) -> Callable[[Any], An
 
 
 Store._noting = _named
-database._commit_units = _dying
+database.commit_units = _dying
 main(sys.argv[4:])

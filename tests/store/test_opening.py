@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from store.database import Database, translate_error
+from store.connection import translate_error
+from store.database import Database
 from store.errors import Damaged, StoreError, StoreFull, StoreInUse
 
 
