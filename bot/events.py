@@ -2,18 +2,17 @@
 
 A transport hands on an `Envelope`: the raw frame and the few fields that tell who it is from. The frame is parsed into
 an `Event` only after the inbox has committed, so a frame that cannot be parsed is never lost.
-Left to others: signal-cli's JSON (`bot.transports.envelope.event`), who may write (`bot.policy.access`).
+Left to others: signal-cli's JSON (`bot.transports.envelope.event`), the form in which the store keeps them
+(`bot.event_json`), who may write (`bot.policy.access`).
 """
 
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 from itertools import accumulate
-from typing import Any, Literal, NewType, Self, TypeVar
+from typing import Literal, NewType, Self
 
-from pydantic import Base64Bytes, GetCoreSchemaHandler, TypeAdapter
+from pydantic import Base64Bytes, GetCoreSchemaHandler
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function, str_schema
 
 from bot.labels import Labels
@@ -405,69 +404,3 @@ class Removal:
 
 Outgoing = Reply | Removal
 """An item of the outbox."""
-
-
-JSON_VERSION = 1
-"""The version prefix of stored envelopes and replies; raised by every change an older reader would misread."""
-
-_T = TypeVar("_T", Envelope, Reply)
-
-
-@cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    """Reads and writes values of this kind; built on first use, since each takes some milliseconds."""
-    return TypeAdapter(kind)
-
-
-class UnreadableEvent(ValueError):
-    """A stored envelope or reply is damaged, or was written by a newer version."""
-
-
-def dump_value(value: Envelope | Outgoing) -> bytes:
-    """The value as versioned JSON: the version, a colon, a JSON object in UTF-8."""
-    return b"%d:" % JSON_VERSION + _adapter(type(value)).dump_json(value)
-
-
-def load_value(kind: type[_T], data: bytes) -> _T:
-    """The value written by `dump_value`.
-
-    Raises:
-        UnreadableEvent: the version is unknown or the JSON does not fit it.
-    """
-    body = _body(data, kind.__name__)
-    try:
-        value = _adapter(kind).validate_json(body)
-    except ValueError as error:
-        raise UnreadableEvent(f"a stored {kind.__name__} does not fit its version") from error
-    assert isinstance(value, kind)  # noqa: S101  (tells the type checker what the adapter of this kind gives)
-    return value
-
-
-def dump_reminder(message: Incoming) -> str:
-    """The `raw` of an envelope of the kind `REMINDER`."""
-    return _adapter(Incoming).dump_json(message).decode()
-
-
-def read(envelope: Envelope, read_frame: Callable[[Envelope], Event | None]) -> Event | None:
-    """The event in an inbox envelope; `read_frame` parses those that came through a transport."""
-    return _adapter(Incoming).validate_json(envelope.raw) if envelope.kind is Kind.REMINDER else read_frame(envelope)
-
-
-def outgoing(data: bytes) -> Outgoing:
-    """The reply or removal written by `dump_value`.
-
-    Raises:
-        UnreadableEvent: as `load_value`.
-    """
-    try:
-        # Each has a field the other lacks, so only one kind fits.
-        return _adapter(Outgoing).validate_json(_body(data, "outgoing message"))
-    except ValueError as error:
-        raise UnreadableEvent("a stored outgoing message does not fit its version") from error
-
-
-def _body(data: bytes, what: str) -> bytes:
-    version, _, body = data.partition(b":")
-    if version != b"%d" % JSON_VERSION:
-        raise UnreadableEvent(f"a stored {what} of version {version[:8]!r}, this Aldis reads {JSON_VERSION}")
-    return body

@@ -11,9 +11,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from bot import events
 from bot.commands.base import Call, Commands, RunningTurns
 from bot.errors import ConfigError, TransportError
+from bot.event_json import load_envelope
 from bot.events import Deleted, Edited, Envelope
 from bot.i18n import phrases as common_phrases
 from bot.logs import describe_error
@@ -186,7 +186,7 @@ class UrgentItems:
         await self._store.transaction(give_up)
 
     async def _routed(self, urgent_item: UrgentItem) -> tuple[Envelope, Route]:
-        envelope = events.load_value(Envelope, urgent_item.item.envelope)
+        envelope = load_envelope(urgent_item.item.envelope)
         settings = await self._turns.settings(urgent_item.conversation)
         event = self._transport.event(envelope)
         return envelope, route(event, name=self._authority.name, answers_always=settings.answers_always)

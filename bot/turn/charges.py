@@ -8,9 +8,9 @@
 Left to others: the rows themselves (`ledger_entries`), how much may be spent (`bot.turn.budget`).
 """
 
-from bot import events
 from bot.clock import Clock
-from bot.events import ChatId, Envelope, PersonId, UnreadableEvent
+from bot.event_json import UnreadableEvent, load_envelope
+from bot.events import ChatId, PersonId
 from bot.policy import budgets
 from bot.turn import journal
 from bot.turn.ledger_entries import KILLED, ledger_entries, without_words
@@ -102,7 +102,7 @@ def _last_asker(repos: Repositories, conversation: ConversationId, turn: TurnId)
     """Who asked last of what the turn is to answer, and where; None if that is answered, or cannot be read."""
     line = repos.inbox.last_open(conversation, turn)
     try:
-        envelope = None if line is None else events.load_value(Envelope, line)
+        envelope = None if line is None else load_envelope(line)
     except UnreadableEvent:
         return None
     if envelope is None or envelope.author is None or envelope.chat is None:

@@ -14,8 +14,9 @@ Left to others: the rows (`store`), stopping what runs (`bot.loops.worker`), the
 from collections.abc import Callable, Collection
 from datetime import datetime
 
-from bot import events, messages
+from bot import messages
 from bot.clock import Clock
+from bot.event_json import load_outgoing
 from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Reply, Styled
 from bot.i18n.catalogues import say
 from bot.i18n.language import speaking
@@ -239,7 +240,7 @@ class Revisions:
         self, repos: Repositories, conversation: ConversationId, turn: TurnId, unsent: tuple[bytes, ...], now: datetime
     ) -> None:
         """Replaces an answer that expires before it is sent by a notice that says so."""
-        replies = [reply for line in unsent if isinstance(reply := events.outgoing(line), Reply)]
+        replies = [reply for line in unsent if isinstance(reply := load_outgoing(line), Reply)]
         if not replies:
             return
         with speaking(self._turns.language(repos, conversation)):

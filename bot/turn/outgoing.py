@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import zip_longest
 
-from bot import events
+from bot.event_json import dump_value
 from bot.events import (
     ChatId,
     File,
@@ -103,7 +103,7 @@ def add_message(
         conversation,
         turn,
         repos.outbox.next_position(turn) if position is None else position,
-        events.dump_value(message),
+        dump_value(message),
         in_group=message.chat.is_group,
         now=now,
         replaces=replaces,

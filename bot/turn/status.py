@@ -20,8 +20,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Literal
 
-from bot import events
 from bot.clock import Clock
+from bot.event_json import dump_value
 from bot.events import Reply, Styled
 from bot.formatting.graphemes import borders, sendable_text
 from bot.formatting.split import parts, quoting
@@ -116,7 +116,7 @@ class StatusMessages:
                 lambda repos: repos.outbox.put_status(
                     turn.conversation,
                     turn.id,
-                    events.dump_value(reply),
+                    dump_value(reply),
                     in_group=in_group,
                     now=now,
                     most_edits=_MAX_EDITS,

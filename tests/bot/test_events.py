@@ -1,13 +1,14 @@
 """Events: envelopes and replies come back from their JSON as they went in, or are refused by one error."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.event_json import JSON_VERSION, UnreadableEvent, dump_value, load_envelope, load_outgoing
 from bot.events import (
-    JSON_VERSION,
     ChatId,
     Envelope,
     Kind,
@@ -19,10 +20,6 @@ from bot.events import (
     Style,
     Styled,
     StyleRange,
-    UnreadableEvent,
-    dump_value,
-    load_value,
-    outgoing,
     utf16_offsets,
 )
 
@@ -87,31 +84,28 @@ STORED_REPLY = (
     .replace(b'"last":', b'"notice_of":null,"last":', 1)
     + b',"edits":null}'
 )
+NAMES: dict[object, str] = {load_envelope: "envelope", load_outgoing: "outgoing message"}
 REMOVAL = Removal(chat=ChatId("direct:uuid"), target=SentId(1))
-
-
-def read(kind: type[Envelope] | type[Reply], stored: bytes) -> Envelope | Reply:
-    return load_value(Envelope, stored) if kind is Envelope else load_value(Reply, stored)
 
 
 @settings(max_examples=60, deadline=None)
 @given(envelope=envelopes)
 def test_an_envelope_comes_back_as_it_went_in(envelope: Envelope) -> None:
     """Whatever is in it, the raw frame to the letter."""
-    assert load_value(Envelope, dump_value(envelope)) == envelope
+    assert load_envelope(dump_value(envelope)) == envelope
 
 
 @settings(max_examples=60, deadline=None)
 @given(reply=replies)
 def test_a_reply_comes_back_as_it_went_in(reply: Reply) -> None:
     """Words, styles and quote: what is sent after a restart is what was fixed before it."""
-    assert load_value(Reply, dump_value(reply)) == reply
+    assert load_outgoing(dump_value(reply)) == reply
 
 
 def test_a_chat_is_a_chat_again() -> None:
     """Out of the store as out of a frame: it knows whether others read what is said there."""
     for chat, is_group in ((ChatId.direct("alice"), False), (ChatId.group("direct:"), True)):
-        read_again = outgoing(dump_value(Removal(chat=chat, target=SentId(1)))).chat
+        read_again = load_outgoing(dump_value(Removal(chat=chat, target=SentId(1)))).chat
         assert (read_again, read_again.is_group) == (chat, is_group)
 
 
@@ -119,23 +113,23 @@ def test_the_stored_forms_are_what_they_are() -> None:
     """What an older Aldis wrote is read by this one: the forms change only together with their version."""
     assert dump_value(ENVELOPE) == STORED_ENVELOPE
     assert dump_value(REPLY) == STORED_REPLY
-    assert load_value(Envelope, STORED_ENVELOPE) == ENVELOPE
-    assert load_value(Reply, STORED_REPLY) == REPLY
+    assert load_envelope(STORED_ENVELOPE) == ENVELOPE
+    assert load_outgoing(STORED_REPLY) == REPLY
 
 
 def test_what_the_first_release_stored_is_read() -> None:
     """What it did not know has its default."""
-    assert load_value(Envelope, OLD_ENVELOPE) == ENVELOPE
-    assert load_value(Reply, OLD_REPLY) == REPLY
+    assert load_envelope(OLD_ENVELOPE) == ENVELOPE
+    assert load_outgoing(OLD_REPLY) == REPLY
 
 
 def test_a_reply_and_a_removal_are_told_apart() -> None:
     """Both stand in the outbox; what is neither is refused."""
-    assert outgoing(STORED_REPLY) == outgoing(OLD_REPLY) == REPLY
-    assert outgoing(dump_value(REMOVAL)) == REMOVAL
+    assert load_outgoing(STORED_REPLY) == load_outgoing(OLD_REPLY) == REPLY
+    assert load_outgoing(dump_value(REMOVAL)) == REMOVAL
     for stored in (b"2:{}", b"1:{}", STORED_ENVELOPE):
         with pytest.raises(UnreadableEvent):
-            outgoing(stored)
+            load_outgoing(stored)
 
 
 @pytest.mark.parametrize("kind", list(Kind))
@@ -146,35 +140,35 @@ def test_what_is_about_other_messages_is_urgent(kind: Kind) -> None:
     assert replace(envelope, is_command=True).is_urgent
 
 
-@pytest.mark.parametrize(("kind", "stored"), [(Envelope, STORED_ENVELOPE), (Reply, STORED_REPLY)])
+@pytest.mark.parametrize(("load", "stored"), [(load_envelope, STORED_ENVELOPE), (load_outgoing, STORED_REPLY)])
 @pytest.mark.parametrize("version", [b"", b"0", b"2", b"11", b"x" * 1000])
-def test_an_unknown_version_is_refused(kind: type[Envelope] | type[Reply], stored: bytes, version: bytes) -> None:
+def test_an_unknown_version_is_refused(load: Callable[[bytes], object], stored: bytes, version: bytes) -> None:
     """The error names what it is and the version that this Aldis reads."""
-    with pytest.raises(UnreadableEvent, match=rf"{kind.__name__}.*reads {JSON_VERSION}") as caught:
-        read(kind, version + stored.removeprefix(b"1"))
+    with pytest.raises(UnreadableEvent, match=rf"{NAMES[load]} .*reads {JSON_VERSION}") as caught:
+        load(version + stored.removeprefix(b"1"))
     assert len(str(caught.value)) < 90
 
 
 @pytest.mark.parametrize(
-    ("kind", "stored"),
+    ("load", "stored"),
     [
-        (Envelope, STORED_REPLY),
-        (Reply, STORED_ENVELOPE),
-        (Envelope, b"1:"),
-        (Envelope, b"1:null"),
-        (Envelope, b"1:[]"),
-        (Envelope, STORED_ENVELOPE[:-1]),
-        (Envelope, STORED_ENVELOPE.replace(b'"message"', b'"telegram"')),
-        (Envelope, STORED_ENVELOPE.replace(b'"device":1', b'"device":"secret"')),
-        (Reply, STORED_REPLY.replace(b'"BOLD"', b'"SECRET"')),
-        (Reply, STORED_REPLY.replace(b'"bold"', b'"\xff"')),
-        (Reply, b'1:{"chat": "secret"}'),
+        (load_envelope, STORED_REPLY),
+        (load_outgoing, STORED_ENVELOPE),
+        (load_envelope, b"1:"),
+        (load_envelope, b"1:null"),
+        (load_envelope, b"1:[]"),
+        (load_envelope, STORED_ENVELOPE[:-1]),
+        (load_envelope, STORED_ENVELOPE.replace(b'"message"', b'"telegram"')),
+        (load_envelope, STORED_ENVELOPE.replace(b'"device":1', b'"device":"secret"')),
+        (load_outgoing, STORED_REPLY.replace(b'"BOLD"', b'"SECRET"')),
+        (load_outgoing, STORED_REPLY.replace(b'"bold"', b'"\xff"')),
+        (load_outgoing, b'1:{"chat": "secret"}'),
     ],
 )
-def test_what_does_not_fit_its_version_is_refused(kind: type[Envelope] | type[Reply], stored: bytes) -> None:
+def test_what_does_not_fit_its_version_is_refused(load: Callable[[bytes], object], stored: bytes) -> None:
     """Damaged JSON, or that of the other kind, is one error, without a word of it."""
-    with pytest.raises(UnreadableEvent, match=rf"{kind.__name__} does not fit") as caught:
-        read(kind, stored)
+    with pytest.raises(UnreadableEvent, match=rf"{NAMES[load]} does not fit") as caught:
+        load(stored)
     assert "secret" not in str(caught.value).lower()
 
 
@@ -184,7 +178,7 @@ def test_nonsense_is_refused_with_one_error(data: bytes) -> None:
     """No bytes bring forth another exception."""
     for stored in (data, b"1:" + data):
         with pytest.raises(UnreadableEvent):
-            load_value(Envelope, stored)
+            load_envelope(stored)
 
 
 def test_utf16_offsets() -> None:

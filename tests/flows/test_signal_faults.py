@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from bot import app, events, settings
+from bot import app, settings
 from bot.clock import MachineClock
+from bot.event_json import dump_value
 from bot.events import ChatId, File, Reply, Styled
 from bot.i18n.phrases import FILES_NOT_SENT, MESSAGE_NOT_SENT
 from bot.loops.watchdog import CAPTCHA, Watchdog
@@ -101,7 +102,7 @@ class World:
                 turn = repos.inbox.begin_turn(conversation, now=now)
                 repos.journal.close(turn, "ignored", now=now)
                 in_group = reply.chat.startswith("group:")
-                repos.outbox.put(conversation, turn, 0, events.dump_value(reply), in_group=in_group, now=now)
+                repos.outbox.put(conversation, turn, 0, dump_value(reply), in_group=in_group, now=now)
 
             await store.transaction(put)
 

@@ -16,8 +16,9 @@ from zoneinfo import ZoneInfo
 
 from pydantic import TypeAdapter
 
-from bot import events, labels
+from bot import labels
 from bot.clock import Clock
+from bot.event_json import dump_reminder, dump_value
 from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, ScheduledPrompt, SentId
 from bot.features.reminders import phrases
 from bot.i18n import phrases as common_phrases
@@ -358,7 +359,7 @@ class Reminders:
             sent_at=sent_at,
             kind=Kind.REMINDER,
             chat=place.chat,
-            raw=events.dump_reminder(message),
+            raw=dump_reminder(message),
         )
         return Arrival(
             conversation=reminder.conversation,
@@ -367,7 +368,7 @@ class Reminders:
             device=reminder.id,
             sent_at=sent_at,
             kind=Kind.REMINDER,
-            envelope=events.dump_value(envelope),
+            envelope=dump_value(envelope),
             received_at=self._clock.now(),
             expires_at=reminder.expires_at,
         )

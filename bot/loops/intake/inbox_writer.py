@@ -12,9 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot import events
 from bot.clock import Clock
-from bot.events import Attachment, Edited, Envelope, Event, Incoming, Reply, UnreadableEvent
+from bot.event_json import UnreadableEvent, dump_value, load_outgoing
+from bot.events import Attachment, Edited, Envelope, Event, Incoming, Reply
 from bot.logs import describe_error
 from bot.loops.intake.aside import Aside
 from bot.metrics import Counts
@@ -203,7 +203,7 @@ class InboxWriter:
             device=envelope.device,
             sent_at=envelope.sent_at,
             kind=envelope.kind,
-            envelope=events.dump_value(self._with_wait(envelope)),
+            envelope=dump_value(self._with_wait(envelope)),
             received_at=now,
             urgent=envelope.is_urgent and refusal is None,
             expires_at=now + timedelta(seconds=seconds) if seconds > 0 else None,
@@ -253,7 +253,7 @@ def _is_underway(event: Event | None, doubtful: Iterable[bytes]) -> bool:
 def _words(stored: bytes) -> str | None:
     """The words of a message in the outbox; None if it has none or cannot be read."""
     try:
-        outgoing = events.outgoing(stored)
+        outgoing = load_outgoing(stored)
     except UnreadableEvent:
         return None
     return outgoing.content.text.strip() if isinstance(outgoing, Reply) else None

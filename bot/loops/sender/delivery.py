@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from bot import events
 from bot.clock import Clock
 from bot.errors import NetworkFailed, NotSent, NotUploaded, SentUnnamed, TransportError, Undeliverable, Untrusted
-from bot.events import Outgoing, PersonId, Removal, Reply, SentId, Styled, UnreadableEvent
+from bot.event_json import UnreadableEvent, load_outgoing
+from bot.events import Outgoing, PersonId, Removal, Reply, SentId, Styled
 from bot.formatting.split import is_long
 from bot.logs import describe_error
 from bot.loops.sender.outcomes import Outcome, Outcomes, editable
@@ -75,7 +75,7 @@ class Delivery:
     async def attempt(self, item: OutboxItem) -> Outcome:
         """Sends an item; returns what must be recorded."""
         try:
-            outgoing = events.outgoing(item.reply)
+            outgoing = load_outgoing(item.reply)
         except UnreadableEvent as error:
             return self._outcomes.give_up(item, None, str(error), "unreadable")
         self.tries.setdefault(item.id, Tries(self._gone_out))

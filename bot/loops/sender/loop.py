@@ -28,9 +28,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot import events
 from bot.clock import Clock, is_set_within
-from bot.events import PersonId, Removal, Reply, SentId, UnreadableEvent
+from bot.event_json import UnreadableEvent, dump_value, load_outgoing
+from bot.events import PersonId, Removal, Reply, SentId
 from bot.i18n.language import Language
 from bot.logs import RepeatedWarning
 from bot.loops.sender.delivery import Delivery
@@ -218,14 +218,14 @@ class Sender:
     def _keep_removal(self, repos: Repositories, item: OutboxItem) -> None:
         """Stores the removal for the case that the item turns out to be a duplicate; its words may be gone by then."""
         with suppress(UnreadableEvent):
-            if isinstance(outgoing := events.outgoing(item.reply), Reply):
+            if isinstance(outgoing := load_outgoing(item.reply), Reply):
                 removal = Removal(chat=outgoing.chat, target=SentId(0))
-                repos.copies.keep_removal(item.id, events.dump_value(removal))
+                repos.copies.keep_removal(item.id, dump_value(removal))
 
     def _remove_copies(self, repos: Repositories, now: datetime) -> None:
         """Removes messages that have turned out to be in their chat twice."""
         for copy in repos.copies.take():
-            removal = Removal(chat=events.outgoing(copy.removal).chat, target=SentId(copy.name))
+            removal = Removal(chat=load_outgoing(copy.removal).chat, target=SentId(copy.name))
             add_message(repos, copy.conversation, copy.turn, removal, now)
             self._counts.add("copies_removed")
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from bot import events
 from bot.clock import Clock
 from bot.errors import SentUnnamed, TransportError, Untrusted
+from bot.event_json import dump_value, load_outgoing
 from bot.events import ChatId, Outgoing, Removal, Reply, SentId, Styled
 from bot.formatting.split import split
 from bot.i18n import phrases
@@ -128,11 +128,11 @@ class Outcomes:
                 )
                 for place, content in enumerate(contents)
             ]
-            if not repos.outbox.rewrite(item.id, events.dump_value(parts[0]), now=now):
+            if not repos.outbox.rewrite(item.id, dump_value(parts[0]), now=now):
                 return
             for part in parts[1:]:
                 add_message(repos, conversation, item.turn, part, now)
-            if _has_files(events.outgoing(item.reply)):
+            if _has_files(load_outgoing(item.reply)):
                 self._say(repos, item, reply.chat, phrases.FILES_NOT_SENT)
 
         return record

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot import events
 from bot.clock import Clock
 from bot.commands.urgent import Authority
-from bot.events import Envelope, Event, Incoming, Kind, UnreadableEvent
+from bot.event_json import UnreadableEvent, load_envelope, read_event
+from bot.events import Envelope, Event, Incoming, Kind
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence
 from bot.logs import describe_error
@@ -94,13 +94,13 @@ class Questions:
         it.
         """
         try:
-            envelope = events.load_value(Envelope, item.envelope)
+            envelope = load_envelope(item.envelope)
         except UnreadableEvent:
             return None
         in_group = envelope.chat is not None and envelope.chat.is_group
         always = in_group and (await self._turns.settings(conversation)).answers_always
         try:
-            event = events.read(envelope, self._transport.event)
+            event = read_event(envelope, self._transport.event)
             found = route(event, name=self._authority.name, answers_always=always)
         except Exception as error:  # noqa: BLE001  (see above)
             _log.error("message %d cannot be read: %s", item.id, describe_error(error))

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import pytest
 
-from bot import events
 from bot.clock import SetClock
 from bot.errors import ConfigError, Disconnected
+from bot.event_json import load_envelope
 from bot.events import Envelope, Event, Kind
 from bot.loops.intake.loop import Intake
 from bot.metrics import Counts
@@ -65,7 +65,7 @@ async def kept(store: Store) -> list[Envelope]:
         lambda repos: repos.inbox.claim(now=NOON, until=NOON, busy=busy, most=1000)  # pyright: ignore[reportArgumentType]
     ):
         busy.append(claim.conversation)
-        found += [events.load_value(Envelope, item.envelope) for item in claim.items]
+        found += [load_envelope(item.envelope) for item in claim.items]
     return found
 
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from bot import events
 from bot.clock import SetClock
 from bot.errors import Disconnected, NotSent
+from bot.event_json import load_envelope
 from bot.events import Envelope, Kind, PersonId, SentId
 from bot.i18n.statements import english
 from bot.loops.intake.loop import Intake
@@ -121,7 +121,7 @@ def names_kept(repos: Repositories) -> list[tuple[str | None, str | None]]:
     busy: list[ConversationId] = []
     while claim := repos.inbox.claim(now=NOON, until=NOON, busy=busy):
         busy.append(claim.conversation)
-        kept = [events.load_value(Envelope, item.envelope) for item in claim.items]
+        kept = [load_envelope(item.envelope) for item in claim.items]
         found += [(each.author, each.number) for each in kept]
     return found
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from bot import events
 from bot.clock import SetClock
+from bot.event_json import dump_value, load_envelope
 from bot.events import ChatId, Envelope, Event, Kind, Reply, Styled
 from bot.loops.intake.loop import Intake
 from bot.loops.intake.strangers import Admission
@@ -80,15 +80,13 @@ class Owner:
     async def taken(self) -> list[str]:
         """The words of everything in the inbox."""
         claimed = await self.store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=NOON, busy=[]))
-        items = (
-            [self.desk.event(events.load_value(Envelope, item.envelope)) for item in claimed.items] if claimed else []
-        )
+        items = [self.desk.event(load_envelope(item.envelope)) for item in claimed.items] if claimed else []
         return [getattr(getattr(item, "message", item), "text", type(item).__name__) for item in items]
 
     async def sending(self, text: str) -> OutboxItem:
         """The sender has begun to send an answer to the owner."""
         conversation = await self.store.conversation(ALDIS.chat, now=self.clock.now())
-        reply = events.dump_value(Reply(chat=ChatId(ALDIS.chat), content=Styled(text=text)))
+        reply = dump_value(Reply(chat=ChatId(ALDIS.chat), content=Styled(text=text)))
 
         def begun(repos: Any) -> OutboxItem:
             repos.outbox.execute(

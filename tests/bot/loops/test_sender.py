@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot import events
 from bot.clock import SetClock
 from bot.errors import NetworkFailed, NotSent, NotUploaded, SendUnknown, SentUnnamed, Undeliverable, Untrusted
+from bot.event_json import dump_value
 from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.i18n import phrases
 from bot.i18n.language import Language, speaking
@@ -60,7 +60,7 @@ async def say(store: Store, *texts: str, chat: str = "direct:alice", **more: Any
             "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'kept', 0) RETURNING id", (conversation,)
         )
         for position, text in enumerate(texts):
-            reply = events.dump_value(Reply(**{"chat": ChatId(chat), "content": Styled(text=text)} | more))
+            reply = dump_value(Reply(**{"chat": ChatId(chat), "content": Styled(text=text)} | more))
             repos.outbox.put(conversation, TurnId(turn), position, reply, in_group=False, now=NOON)
 
     await store.transaction(put)

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from bot import events
 from bot.clock import SetClock
 from bot.commands import phrases as command_phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, Commands, command
 from bot.commands.conversation import ConversationCommands
 from bot.commands.urgent import Authority, UrgentItems
+from bot.event_json import dump_value, load_outgoing
 from bot.events import ChatId, Envelope, Kind, Reply
 from bot.i18n import phrases as common_phrases
 from bot.loops.worker.loop import Worker
@@ -128,7 +128,7 @@ async def arrive(
         device=1,
         sent_at=sent_at,
         kind=came.kind,
-        envelope=b"broken" if text == "broken" else events.dump_value(came),
+        envelope=b"broken" if text == "broken" else dump_value(came),
         received_at=NOON,
     )
     await store.transaction(lambda repos: repos.inbox.put(arrival))
@@ -147,7 +147,9 @@ async def said(store: Store, count: int) -> list[str]:
     texts: list[str] = []
     while items := await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=9)):
         for item in items:
-            texts.append(events.load_value(Reply, item.reply).content.text)
+            reply = load_outgoing(item.reply)
+            assert isinstance(reply, Reply)
+            texts.append(reply.content.text)
             await store.transaction(lambda repos, item=item: repos.outbox.give_up(item.id, now=NOON))
     return texts
 

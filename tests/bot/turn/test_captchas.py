@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from bot import events
 from bot.clock import SetClock
 from bot.errors import CallRefused, Disconnected
+from bot.event_json import dump_value
 from bot.events import ChatId, Reply, Styled
 from bot.metrics import Counts
 from bot.turn.captchas import Captchas, solution_in
@@ -53,7 +53,7 @@ async def waiting(store: Store, *, due_in: timedelta) -> None:
 
     def put(repos: Repositories) -> None:
         turn = repos.inbox.begin_turn(conversation, now=NOON)
-        reply = events.dump_value(Reply(chat=ChatId("direct:alice"), content=Styled(text="one")))
+        reply = dump_value(Reply(chat=ChatId("direct:alice"), content=Styled(text="one")))
         repos.outbox.put(conversation, turn, 0, reply, in_group=False, now=NOON + due_in)
 
     await store.transaction(put)

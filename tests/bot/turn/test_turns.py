@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from bot import events
 from bot.clock import SetClock
+from bot.event_json import load_outgoing
 from bot.events import Reply
 from bot.formatting.split import MAX_MESSAGE_BYTES, MAX_RANGES
 from bot.turn import phrases
@@ -22,7 +22,9 @@ async def replies(store: Store) -> list[Reply]:
     found: list[Reply] = []
     while items := await store.transaction(lambda repos: repos.outbox.begin(now=NOON.replace(year=2030), most=9)):
         for item in items:
-            found.append(events.load_value(Reply, item.reply))
+            reply = load_outgoing(item.reply)
+            assert isinstance(reply, Reply)
+            found.append(reply)
             await store.transaction(lambda repos, item=item: repos.outbox.give_up(item.id, now=NOON))
     return found
 

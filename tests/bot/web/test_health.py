@@ -11,10 +11,10 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot import events
 from bot.clock import SetClock
 from bot.doctor.findings import problem
 from bot.errors import ConfigError
+from bot.event_json import dump_value
 from bot.i18n.language import speaking
 from bot.i18n.statements import fill, text_of
 from bot.invocation import command_line
@@ -77,7 +77,7 @@ async def arrive(store: Store) -> None:
         device=1,
         sent_at=1,
         kind=came.kind,
-        envelope=events.dump_value(came),
+        envelope=dump_value(came),
         received_at=NOON,
     )
     await store.transaction(lambda repos: repos.inbox.put(arrival))

@@ -13,7 +13,8 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
-from bot import events, messages
+from bot import messages
+from bot.event_json import dump_value
 from bot.events import ChatId, Envelope, Kind, PersonId, Reply, SentId, Styled
 from bot.features.export.service import gather_export
 from bot.messages import AssistantMessage, Text, UserMessage
@@ -110,7 +111,7 @@ def _keep(repos: Repositories, batch: list[tuple[int, str]]) -> None:
         entry = LedgerEntry(kind="model", name="claude", outcome="ok", latency_seconds=1, cost_usd=Decimal("0.001"))
         repos.ledger.add(conversation, claim.turn, address, (entry,), now=_NOW)
         reply = Reply(chat=ChatId(address), content=Styled(text=_ANSWER))
-        repos.outbox.put(conversation, claim.turn, 0, events.dump_value(reply), in_group=False, now=_NOW)
+        repos.outbox.put(conversation, claim.turn, 0, dump_value(reply), in_group=False, now=_NOW)
         for item, _ in repos.sent_messages.of_turn(claim.turn):
             repos.outbox.mark_sent(item, 2_000_000_000_000 + number, now=_NOW)
         repos.journal.close(claim.turn, "kept", now=_NOW)
@@ -136,7 +137,7 @@ def _arrival(conversation: ConversationId, address: str, number: int) -> Arrival
         device=1,
         sent_at=envelope.sent_at,
         kind="message",
-        envelope=events.dump_value(envelope),
+        envelope=dump_value(envelope),
         received_at=_NOW,
     )
 

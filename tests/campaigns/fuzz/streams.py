@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot import app, settings
+from bot.event_json import load_envelope
 from bot.events import ChatId, Envelope, Incoming
-from bot.events import load_value as envelope_of
 from bot.transports.base import Transport
 from bot.transports.envelope.frames import FrameReader
 from bot.transports.rest_api.websocket import MAX_FRAME_BYTES
@@ -224,7 +224,7 @@ async def _kept(store: Store) -> list[Envelope]:
     items = await store.transaction(_waiting)
     [(rows,)] = await store.read(lambda repos: repos.inbox.rows("SELECT count(*) FROM inbox"))
     assert rows == len(items), "something is kept that nobody will look at"
-    return [envelope_of(Envelope, item.envelope) for item in items]
+    return [load_envelope(item.envelope) for item in items]
 
 
 def _waiting(repos: Repositories) -> list[InboxItem]:
