@@ -3,7 +3,6 @@ from .backup import copy_closed as copy_closed
 from .backup import is_undecided as is_undecided
 from .backup import restore as restore
 from .backup import steps_of as steps_of
-from .chats import LastQuestion as LastQuestion
 from .erasure import Erasure as Erasure
 from .errors import UNDECIDED as UNDECIDED
 from .errors import Damaged as Damaged
@@ -60,4 +59,5 @@ from .summaries import Summary as Summary
 from .traces import Trace as Trace
 from .traces import TracedMessage as TracedMessage
 from .traces import TracedReply as TracedReply
+from .turns import LastQuestion as LastQuestion
 from .working import OpenCall as OpenCall

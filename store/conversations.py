@@ -10,6 +10,10 @@ from store.sealing import key_name
 class Conversations(Repository):
     """The repository of conversations. All methods run inside a transaction."""
 
+    def at(self, address: str) -> ConversationId | None:
+        """Returns the conversation at this address; None if there never was one."""
+        return self.value("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(address),))
+
     def add(self, address: str, *, now: datetime) -> ConversationId:
         """Returns the conversation at this address; adds a new one. Its data key has to exist (`key`)."""
         handle = self.chat_handle(address)

@@ -32,14 +32,17 @@ Left to others: what an envelope means, and what to tell the person when an item
 
 import json
 import logging
+import sqlite3
 from collections.abc import Collection
 from datetime import datetime
 from itertools import takewhile
 from typing import Any
 
 from store.errors import Damaged
-from store.records import Arrival, Claim, ConversationId, InboxId, InboxItem, KnownMessage, TurnId, UrgentItem, Waiting
+from store.records import Arrival, Claim, ConversationId, InboxId, InboxItem, TurnId, UrgentItem, Waiting
 from store.repository import AT_ONCE, Repository, millis, millis_if, moment, moment_if
+from store.sealing import Keyring
+from store.turns import Turns
 
 _log = logging.getLogger(__name__)
 
@@ -52,6 +55,10 @@ _WAITING = (
 
 class Inbox(Repository):
     """The repository of incoming messages. All methods run inside a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, keyring: Keyring, notified: set[str], realm: str) -> None:
+        super().__init__(connection, keyring, notified, realm)
+        self._turns = Turns(connection, keyring, notified, realm)
 
     def put(self, arrival: Arrival) -> InboxId | None:
         """Keeps an envelope, sealed; returns None if it is kept already (a redelivery)."""
@@ -116,7 +123,7 @@ class Inbox(Repository):
     ) -> Claim:
         """Claims these messages of the conversation, under the turn `begun` or a new one."""
         first_end = min((item.expires_at for item in items if item.expires_at is not None), default=None)
-        turn = self.begin_turn(conversation, now=now, expires_at=first_end) if begun is None else TurnId(begun)
+        turn = self._turns.begin(conversation, now=now, expires_at=first_end) if begun is None else TurnId(begun)
         [(started_at, replaces, deaths)] = self.rows(
             "SELECT started_at, replaces, deaths FROM turns WHERE id = ?", (turn,)
         )
@@ -140,27 +147,6 @@ class Inbox(Repository):
             replaces=None if replaces is None else TurnId(replaces),
             put_off=self.put_off_turns(conversation, now=now),
             deaths=deaths,
-        )
-
-    def begin_turn(
-        self,
-        conversation: ConversationId,
-        *,
-        now: datetime,
-        expires_at: datetime | None = None,
-        replaces: TurnId | None = None,
-        origin: str | None = None,
-    ) -> TurnId:
-        """Begins a new turn of the conversation.
-
-        `origin` names the call or message for which Aldis speaks of its own accord; None: the turn answers a message.
-        """
-        return TurnId(
-            self.value(
-                "INSERT INTO turns (conversation_id, state, started_at, expires_at, replaces, origin) "
-                "VALUES (?, 'running', ?, ?, ?, ?) RETURNING id",
-                (conversation, millis(now), millis_if(expires_at), replaces, origin),
-            )
         )
 
     def has_waiting(self) -> bool:
@@ -260,11 +246,6 @@ class Inbox(Repository):
             (turn, json.dumps(handles)),
         )
 
-    def is_asker(self, turn: TurnId, person: str) -> bool:
-        """Whether the person asked the turn's question, alone or with others."""
-        handle = self.keyring.handle(person)
-        return self.exists("SELECT 1 FROM askers WHERE turn_id = ? AND person = ?", (turn, handle))
-
     def waiting(self, conversation: ConversationId) -> int:
         """Counts the open messages of the conversation."""
         return self.value(
@@ -308,34 +289,6 @@ class Inbox(Repository):
             ("dead" if dead else "done", turn, item),
         )
 
-    def find(self, conversation: ConversationId, author: str, sent_at: int) -> KnownMessage | None:
-        """Returns the message with a revision that its author sent at `sent_at`; None if it is unknown."""
-        root = self.value(
-            "SELECT coalesce(revises, id) FROM inbox WHERE author = ? AND sent_at = ? AND conversation_id = ? "
-            "AND (kind = 'message' OR revises IS NOT NULL)",
-            (self.keyring.handle(author), sent_at, conversation),
-        )
-        if root is None:
-            return None
-        revisions = self.rows(
-            "SELECT inbox.id, sent_at, inbox.state, turn_id, turns.state FROM inbox "
-            "LEFT JOIN turns ON turns.id = turn_id WHERE inbox.id = ?1 OR revises = ?1 ORDER BY inbox.id",
-            (root,),
-        )
-        item, _, state, turn, turn_state = revisions[-1]
-        return KnownMessage(
-            item=InboxId(item),
-            root=InboxId(root),
-            names=frozenset(row[1] for row in revisions),
-            is_open=state in {"waiting", "claimed"},
-            turn=None if turn is None else TurnId(turn),
-            turn_state=turn_state,
-        )
-
-    def revise(self, item: InboxId, root: InboxId, turn: TurnId | None) -> None:
-        """Makes an edit the newest revision of a message, in the turn that answers or answered it."""
-        self.execute("UPDATE inbox SET revises = ?, turn_id = ? WHERE id = ?", (root, turn, item))
-
     def as_question(self, item: InboxId, turn: TurnId | None) -> None:
         """Makes an urgent item wait like a message, in `turn` if that has begun: it is to be answered after all."""
         self.execute("UPDATE inbox SET urgent = 0, turn_id = ? WHERE id = ?", (turn, item))
@@ -350,17 +303,6 @@ class Inbox(Repository):
             (turn,),
         )
         self.notify("inbox")
-
-    def is_newest(self, turn: TurnId) -> bool:
-        """Whether nothing was asked in the turn's conversation since."""
-        return not self.exists(
-            "SELECT 1 FROM turns AS this JOIN turns AS later ON later.conversation_id = this.conversation_id "
-            "AND later.id > this.id AND later.state <> 'ignored' WHERE this.id = ?1 "
-            "UNION ALL SELECT 1 FROM turns AS this JOIN inbox INDEXED BY inbox_open "
-            "ON inbox.conversation_id = this.conversation_id AND inbox.state IN ('waiting', 'claimed') AND NOT urgent "
-            "WHERE this.id = ?1 LIMIT 1",
-            (turn,),
-        )
 
     def done(self, turn: TurnId) -> None:
         """Settles the turn's messages: deletes their words and keeps their names, to recognize redeliveries."""
@@ -437,6 +379,22 @@ class Inbox(Repository):
             (self.realm,),
         )
         return Waiting(items=open_items, oldest_at=moment_if(oldest), dead=self.count_dead("inbox"))
+
+    def shorten(self, item: InboxId, expires_at: datetime | None) -> None:
+        """Makes the words of an inbox message disappear by `expires_at` at the latest; None changes nothing."""
+        if expires_at is not None:
+            self.execute(
+                "UPDATE inbox SET expires_at = min(coalesce(expires_at, ?1), ?1) WHERE id = ?2",
+                (millis(expires_at), item),
+            )
+
+    def is_answering(self, conversation: ConversationId) -> bool:
+        """Whether a question in the conversation is being answered."""
+        return self.exists(
+            "SELECT 1 FROM inbox INDEXED BY inbox_open "
+            "WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed' LIMIT 1",
+            (conversation,),
+        )
 
     def _next_conversation(
         self, busy: Collection[ConversationId], busy_people: Collection[bytes], now: datetime

@@ -10,7 +10,7 @@ Left to others: what a step says (`bot.turn.turns`).
 from datetime import datetime
 
 from store.records import ConversationId, TurnEnd, TurnId
-from store.repository import Repository, millis, moment
+from store.repository import Repository, millis
 
 
 class Journal(Repository):
@@ -33,23 +33,6 @@ class Journal(Repository):
     def is_running(self, turn: TurnId) -> bool:
         """Whether the turn still has to be answered; its question may have been taken back or forgotten."""
         return self.exists("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,))
-
-    def end(self, turn: TurnId) -> TurnEnd | None:
-        """Returns how the turn ended; None if it is running or gone."""
-        return self.value("SELECT state FROM turns WHERE id = ? AND state != 'running'", (turn,))
-
-    def began(self, turn: TurnId) -> datetime | None:
-        """Returns when the turn began; None if it is gone."""
-        at = self.value("SELECT started_at FROM turns WHERE id = ?", (turn,))
-        return None if at is None else moment(at)
-
-    def conversation(self, turn: TurnId) -> ConversationId | None:
-        """Returns the conversation of the turn, or None if it is gone."""
-        return self.value("SELECT conversation_id FROM turns WHERE id = ?", (turn,))
-
-    def replaces(self, turn: TurnId) -> TurnId | None:
-        """Returns the turn that this one repeats; None if it repeats none."""
-        return self.value("SELECT replaces FROM turns WHERE id = ?", (turn,))
 
     def steps(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
         """Returns the steps of the turn in order; empty if it was only claimed."""

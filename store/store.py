@@ -53,12 +53,14 @@ from store.records import ConversationId, InboxId
 from store.reminders import Reminders
 from store.reserve import Ballast
 from store.restored import Restored
+from store.revisions import Revisions
 from store.sealing import Keyring, MasterKey, has_keys
 from store.sent_messages import SentMessages
 from store.statuses import Statuses
 from store.summaries import Summaries
 from store.tool_shapes import ToolShapes
 from store.traces import Traces
+from store.turns import Turns
 from store.working import Working
 
 T = TypeVar("T")
@@ -78,7 +80,9 @@ class Repositories:
 
     conversations: Conversations
     chats: Chats
+    turns: Turns
     inbox: Inbox
+    revisions: Revisions
     journal: Journal
     history: History
     outbox: Outbox

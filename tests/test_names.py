@@ -29,7 +29,9 @@ SHARED = {
     "Journal": "a turn's journal and its table",
     "Notices": "a service and its table",
     "Summaries": "a feature's service and its table",
+    "Revisions": "a service and its table",
     "ToolShapes": "a service and its table",
+    "Turns": "a service and its table",
     "Unavailable": "an error of two trees",
 }
 """Names of two classes, which are the same thing at another height."""

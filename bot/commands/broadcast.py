@@ -156,9 +156,9 @@ class BroadcastCommands(CommandGroup):
                     for one in contacts
                     if one.person != call.message.author
                     and self._audience.may_write(repos, one)
-                    and repos.chats.at(ChatId.direct(one.person)) is not None
+                    and repos.conversations.at(ChatId.direct(one.person)) is not None
                 ),
-                groups=tuple(place for place in places if repos.chats.at(place) is not None),
+                groups=tuple(place for place in places if repos.conversations.at(place) is not None),
                 at=self._context.clock.now(),
                 expires_at=call.urgent_item.item.expires_at,
                 item=call.urgent_item.item.id,
@@ -199,10 +199,10 @@ class BroadcastCommands(CommandGroup):
 
     def _put(self, repos: Repositories, chat: ChatId, planned: _Planned, now: datetime) -> bool:
         """Puts the message into the outbox of one conversation; returns whether that still exists."""
-        conversation = repos.chats.at(chat)
+        conversation = repos.conversations.at(chat)
         if conversation is None:
             return False
-        turn = repos.inbox.begin_turn(conversation, now=now, origin=origin_of(planned.item))
+        turn = repos.turns.begin(conversation, now=now, origin=origin_of(planned.item))
         repos.journal.close(turn, "ignored", now=now)
         content, _ = one_message(planned.text, cut_mark=say(common_phrases.CUT_PARTS))
         if content is None:

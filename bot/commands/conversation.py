@@ -55,7 +55,7 @@ class ConversationCommands(CommandGroup):
         rules = ChatSettings()
 
         def then(repos: Repositories, conversation: ConversationId, erased: Erasure) -> None:
-            if (place := repos.chats.at(address)) is not None:
+            if (place := repos.conversations.at(address)) is not None:
                 chats.change(repos, place, now, lambda _: rules)
             outgoing.clear_all(repos, conversation, message.chat, self._context.clock.now())
             if is_everything:
@@ -71,7 +71,7 @@ class ConversationCommands(CommandGroup):
 
         def first(repos: Repositories) -> None:
             nonlocal rules
-            place = repos.chats.at(address)
+            place = repos.conversations.at(address)
             if place is not None and not call.may_configure_group:
                 rules = chats.settings_of(repos, place, now).rules
             for conversation, turn in repos.forgetting.open_turns(address, person):

@@ -43,7 +43,7 @@ class QuestionCommands(CommandGroup):
 
         def begin(repos: Repositories) -> str:
             self._approvals.end_all(repos, call.conversation)
-            newest = repos.chats.newest_turn(call.conversation)
+            newest = repos.turns.newest(call.conversation)
             self._context.change(repos, call, lambda settings: replace(settings, starts_after=newest))
             return say(phrases.BEGUN_ANEW)
 
@@ -85,10 +85,10 @@ class QuestionCommands(CommandGroup):
         """Turns the command into the question; returns the turns to stop."""
         item = call.urgent_item.item.id
         expires_at = min((at for at in (last.expires_at, call.urgent_item.item.expires_at) if at), default=None)
-        replaces = last.turn if repos.inbox.is_newest(last.turn) else None
+        replaces = last.turn if repos.turns.is_newest(last.turn) else None
         planned = self._forget(repos, call, last.turn)
-        repos.chats.shorten(item, expires_at)
-        again = repos.inbox.begin_turn(
+        repos.inbox.shorten(item, expires_at)
+        again = repos.turns.begin(
             call.conversation, now=self._context.clock.now(), expires_at=expires_at, replaces=replaces
         )
         step = journal.dump_step(Asked(question=question))
@@ -108,7 +108,7 @@ class QuestionCommands(CommandGroup):
             self._context.say(repos, call, call.conversation, phrases.NOTHING_TO_UNDO)
             return ()
         question = _question(repos, call, last.turn)
-        replaced = repos.journal.replaces(last.turn)
+        replaced = repos.turns.replaces(last.turn)
         answer = repos.sent_messages.of_turn(last.turn)
         if not answer and replaced is not None:
             answer = repos.sent_messages.of_turn(replaced)  # asked again, and this is the answer still to be replaced
@@ -130,7 +130,7 @@ class QuestionCommands(CommandGroup):
             after = self._context.settings(repos, call).starts_after
             person, group = call.message.author, call.is_in_group
             for row in reversed(repos.history.last(call.conversation, _LOOKED_BACK)):
-                if row.role == "user" and row.turn > after and (not group or repos.inbox.is_asker(row.turn, person)):
+                if row.role == "user" and row.turn > after and (not group or repos.turns.is_asker(row.turn, person)):
                     asked = messages.load_question(row.message)
                     heard = () if asked is None else prompt.transcripts(asked)
                     if heard:
@@ -142,7 +142,7 @@ class QuestionCommands(CommandGroup):
     def _last(self, repos: Repositories, call: Call) -> LastQuestion | None:
         """The caller's last question."""
         after = TurnId(self._context.settings(repos, call).starts_after)
-        return repos.chats.last_asked(call.conversation, call.message.author, after=after)
+        return repos.turns.last_asked(call.conversation, call.message.author, after=after)
 
     def _end(self, call: Call, turns: Collection[TurnId]) -> None:
         """Stops those of these deleted turns that are running, and has the history read again."""
@@ -164,7 +164,7 @@ class QuestionCommands(CommandGroup):
 
 def _question(repos: Repositories, call: Call, turn: TurnId) -> UserMessage | None:
     """The question of a turn that has ended; None if it is no longer kept."""
-    kept = repos.history.question(call.conversation, turn) or repos.chats.unanswered_question(call.conversation, turn)
+    kept = repos.history.question(call.conversation, turn) or repos.turns.unanswered_question(call.conversation, turn)
     return messages.load_question(kept)
 
 

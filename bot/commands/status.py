@@ -37,7 +37,7 @@ class StatusCommands(CommandGroup):
 
         def reply(repos: Repositories) -> str:
             here = call.conversation
-            is_answering = repos.chats.is_answering(here)
+            is_answering = repos.inbox.is_answering(here)
             words = len(repos.inbox.put_off_turns(here))
             # The command itself counts as well.
             waiting = max(0, repos.inbox.waiting(here) - 1 - words - is_answering)

@@ -71,7 +71,7 @@ class TakeoverCommands(CommandGroup):
 
         def find(repos: Repositories) -> ConversationId | None:
             person = self._audience.person(repos, contacts, label)
-            return None if person is None else repos.chats.at(ChatId.direct(person))
+            return None if person is None else repos.conversations.at(ChatId.direct(person))
 
         conversation = await self._context.store.read(find)
         if conversation is None:

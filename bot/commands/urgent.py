@@ -301,11 +301,11 @@ def _halt(running: RunningTurns, turns: Collection[TurnId]) -> None:
 
 def _found(repos: Repositories, conversation: ConversationId, halt: Halt) -> _Found:
     author = halt.target_author
-    known = None if author is None else repos.inbox.find(conversation, author, halt.target)
+    known = None if author is None else repos.revisions.find(conversation, author, halt.target)
     if known is None or author is None:
         turn, message = repos.sent_messages.turn_of(conversation, halt.target), None
     else:
         turn = known.turn
         message = Deleted(author=author, chat=halt.chat, target=halt.target) if known.is_open else None
-    is_asker = turn is not None and repos.inbox.is_asker(turn, halt.author)
+    is_asker = turn is not None and repos.turns.is_asker(turn, halt.author)
     return _Found(turn=turn, message=message, is_own=halt.author == author or is_asker)

@@ -62,7 +62,7 @@ class Charges:
     def add_killed(self, repos: Repositories, call: OpenCall) -> None:
         """Records a paid call whose cost the process had not recorded when it was killed."""
         turn = TurnId(call.turn)
-        conversation = repos.journal.conversation(turn)
+        conversation = repos.turns.conversation(turn)
         if self._is_recorded(repos, conversation, call):
             return
         lost = LedgerEntry(
@@ -89,7 +89,7 @@ class Charges:
         turn = TurnId(call.turn)
         if conversation is None or call.step == SUMMARY:
             return False
-        if repos.journal.end(turn) in {"kept", "failed"}:
+        if repos.turns.end(turn) in {"kept", "failed"}:
             return True
         try:
             steps = map(journal.load_step, repos.journal.steps(conversation, turn))

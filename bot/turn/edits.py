@@ -41,7 +41,7 @@ class Revisions:
 
         def transact(repos: Repositories) -> tuple[TurnId, ...]:
             repos.inbox.settle(urgent_item.item.id)
-            known = repos.inbox.find(urgent_item.conversation, deletion.author, deletion.target)
+            known = repos.revisions.find(urgent_item.conversation, deletion.author, deletion.target)
             names = {deletion.target} if known is None else known.names
             self._unset(repos, urgent_item.conversation, deletion.author, names)
             if known is None:
@@ -56,7 +56,7 @@ class Revisions:
         edit = correction.edit
 
         def transact(repos: Repositories) -> tuple[TurnId, ...]:
-            known = repos.inbox.find(urgent_item.conversation, edit.message.author, edit.target)
+            known = repos.revisions.find(urgent_item.conversation, edit.message.author, edit.target)
             if known is None:
                 # Forgotten, or older than Aldis: nobody can tell what it was about.
                 repos.inbox.settle(urgent_item.item.id)
@@ -133,7 +133,7 @@ class Revisions:
             return (*planned, *self._asked_instead(repos, urgent_item, known, message))
         if known.turn is None or known.turn_state == "ignored":
             # Talk among others: its new words may address Aldis after all.
-            repos.inbox.revise(urgent_item.item.id, known.root, None)
+            repos.revisions.revise(urgent_item.item.id, known.root, None)
             planned = self._undo(repos, urgent_item.conversation, known, message.author, message.chat)
             if known.turn is not None:  # an unsent answer to a command may repeat the former words
                 repos.forgetting.turn(known.turn, now=self._clock.now())
@@ -144,9 +144,9 @@ class Revisions:
             return planned
         now = self._clock.now()
         is_quiet = chats.settings_of(repos, urgent_item.conversation, now).is_quiet(now)
-        if repos.inbox.is_newest(known.turn) and not is_quiet:
+        if repos.turns.is_newest(known.turn) and not is_quiet:
             return self._asked_again(repos, urgent_item, correction.edit, known, known.turn)
-        repos.inbox.revise(urgent_item.item.id, known.root, known.turn)
+        repos.revisions.revise(urgent_item.item.id, known.root, known.turn)
         repos.inbox.settle(urgent_item.item.id)
         self._reworded(repos, urgent_item.conversation, known.turn, known, message)
         return ()
@@ -156,14 +156,14 @@ class Revisions:
     ) -> None:
         """Puts the new words into the history, or into the question that `/retry` would ask again."""
         answered = repos.history.question(conversation, turn)
-        kept = answered or repos.chats.unanswered_question(conversation, turn)
+        kept = answered or repos.turns.unanswered_question(conversation, turn)
         asked = messages.load_question(kept)
         if asked is None:
             return
         other = provenance.correct_labels(prompt.correct_question(asked, known.names, message), message)
         line = messages.dump_messages((other,))
         if answered is None:
-            repos.chats.leave(conversation, turn, line)
+            repos.turns.keep_unanswered(conversation, turn, line)
         else:
             repos.history.correct(conversation, turn, line)
             repos.summaries.drop(turn)
@@ -173,9 +173,9 @@ class Revisions:
     ) -> tuple[TurnId, ...]:
         """Puts the edit in the place of a message that is not answered yet."""
         repos.inbox.settle(known.item)
-        repos.inbox.revise(urgent_item.item.id, known.root, None)
-        replaces = None if known.turn is None else repos.journal.replaces(known.turn)
-        began = None if known.turn is None else repos.journal.began(known.turn)
+        repos.revisions.revise(urgent_item.item.id, known.root, None)
+        replaces = None if known.turn is None else repos.turns.replaces(known.turn)
+        began = None if known.turn is None else repos.turns.started_at(known.turn)
         stopped = self._given_up(repos, urgent_item.conversation, known, message.author, message.chat)
         # What was under way when `/pause` came is answered: so is its edit, in a turn that began when the former did.
         is_paused = chats.settings_of(repos, urgent_item.conversation, self._clock.now()).is_paused
@@ -197,7 +197,7 @@ class Revisions:
         if asked is not None:
             step = Asked(question=prompt.correct_question(asked, known.names, edit.message))
             repos.journal.add(urgent_item.conversation, again, 0, journal.dump_step(step))
-        repos.inbox.revise(urgent_item.item.id, known.root, again)
+        repos.revisions.revise(urgent_item.item.id, known.root, again)
         repos.inbox.as_question(urgent_item.item.id, again)
         return planned
 
@@ -220,7 +220,7 @@ class Revisions:
         replaces: TurnId | None,
         began: datetime | None = None,
     ) -> TurnId:
-        return repos.inbox.begin_turn(
+        return repos.turns.begin(
             conversation, now=began or self._clock.now(), expires_at=item.expires_at, replaces=replaces
         )
 

@@ -84,12 +84,12 @@ class Admins:
         chats = {ChatId.direct(admin) for admin in self._known(repos, contacts) - set(besides)}
         told = False
         for chat in sorted(chats):
-            conversation = repos.chats.at(chat)
+            conversation = repos.conversations.at(chat)
             if conversation is None or conversation in held:
                 continue
             with speaking(self._language(repos, conversation)):
                 [content, *_] = parts(text())
-            turn = repos.inbox.begin_turn(conversation, now=now)
+            turn = repos.turns.begin(conversation, now=now)
             repos.journal.close(turn, "ignored", now=now)
             outgoing.add_message(repos, conversation, turn, Reply(chat=chat, content=content), now)
             told = True

@@ -166,7 +166,7 @@ class Turns:
             repos.history.append(turn.conversation, rows)
             repos.summaries.drop(turn.id)  # made from later turns, while this one waited for an approval
             self._replace(repos, turn, outcome.done)
-            repos.chats.leave(turn.conversation, turn.id, None if kept or is_gone else _question(turn))
+            repos.turns.keep_unanswered(turn.conversation, turn.id, None if kept or is_gone else _question(turn))
             if turn.heard not in {None, turn.settings.heard}:
                 chats.change(repos, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard))
             self.charges.add(
@@ -283,7 +283,7 @@ class Turns:
                 return
             entries = ledger_entries(spent)
             self.charges.add(repos, turn.conversation, turn.id, entries, person=turn.person, chat=turn.chat)
-            repos.chats.leave(turn.conversation, turn.id, _question(turn))
+            repos.turns.keep_unanswered(turn.conversation, turn.id, _question(turn))
             outgoing.put(repos, turn, replies, now)
             repos.journal.close(turn.id, "failed", now=now)
             repos.inbox.bury(turn.id)
@@ -338,7 +338,7 @@ class Turns:
         def transact(repos: Repositories) -> None:
             now = self._clock.now()
             settings = chats.settings_of(repos, turn.conversation, now)
-            if settings.is_greeted or not repos.chats.is_first(turn.conversation, turn.id):
+            if settings.is_greeted or not repos.turns.is_first(turn.conversation, turn.id):
                 return
             chats.change(repos, turn.conversation, now, lambda before: replace(before, is_greeted=True))
             self.tell(repos, turn.conversation, turn.incoming[-1], words)
@@ -385,7 +385,7 @@ class Turns:
         """
         now = self._clock.now()
         if turn is None:
-            turn = repos.inbox.begin_turn(conversation, now=now, expires_at=expires_at, origin=origin)
+            turn = repos.turns.begin(conversation, now=now, expires_at=expires_at, origin=origin)
             repos.journal.close(turn, "ignored", now=now)
         with speaking(self.language(repos, conversation)):
             replies = outgoing.replies_to(text if isinstance(text, str) else say(text), (message,), ok=True)

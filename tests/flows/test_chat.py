@@ -114,7 +114,7 @@ async def test_everything_is_forgotten_in_every_conversation(tmp_path: Path) -> 
 async def key_of_conversation(name: str, folder: Path) -> int:
     """Which key seals its words: a conversation whose key was destroyed is another one."""
     async with open_store(folder / "aldis.db", realm="terminal") as store:
-        found = await store.read(lambda repos: repos.chats.at(f"direct:{name}"))
+        found = await store.read(lambda repos: repos.conversations.at(f"direct:{name}"))
     assert found is not None
     return found
 

@@ -99,7 +99,7 @@ class World:
             conversation = await store.conversation(reply.chat, now=now)
 
             def put(repos: Repositories) -> None:
-                turn = repos.inbox.begin_turn(conversation, now=now)
+                turn = repos.turns.begin(conversation, now=now)
                 repos.journal.close(turn, "ignored", now=now)
                 in_group = reply.chat.startswith("group:")
                 repos.outbox.put(conversation, turn, 0, dump_value(reply), in_group=in_group, now=now)

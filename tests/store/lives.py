@@ -131,7 +131,7 @@ class Answer:
 
     def __call__(self, repos: Repositories, conversation: ConversationId, erased: Erasure) -> None:
         self.erased, self.conversation = erased, conversation
-        turn = repos.inbox.begin_turn(conversation, now=NOON)
+        turn = repos.turns.begin(conversation, now=NOON)
         repos.journal.close(turn, "ignored", now=NOON)
         repos.outbox.put(conversation, turn, 0, b"forgotten", in_group=False, now=NOON)
         repos.inbox.settle(self.command)

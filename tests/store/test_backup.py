@@ -210,7 +210,7 @@ async def talked_alone(store: Store, address: str, sent_at: int) -> None:
     conversation = await store.conversation(address, now=NOON)
 
     def live(repos: Repositories) -> None:
-        turn = repos.inbox.begin_turn(conversation, now=NOON)
+        turn = repos.turns.begin(conversation, now=NOON)
         repos.history.append(conversation, [StoredMessage(turn=turn, role="user", call_id=None, message=b"words")])
         repos.journal.close(turn, "kept", now=NOON)
 

@@ -142,7 +142,7 @@ class TestATurn:
 
         def many(repos: Repositories) -> None:
             for _ in range(300):
-                turn = repos.inbox.begin_turn(conversation, now=NOON, expires_at=NOON)
+                turn = repos.turns.begin(conversation, now=NOON, expires_at=NOON)
                 repos.journal.close(turn, "kept", now=NOON)
 
         await store.transaction(many)

@@ -150,7 +150,7 @@ async def test_messages_sealed_before_and_after_have_another_key(store: Store) -
     conversation = await store.conversation("direct:a", now=NOON)
 
     def put_back(repos: Repositories) -> None:
-        again = repos.inbox.begin_turn(conversation, now=NOON)
+        again = repos.turns.begin(conversation, now=NOON)
         repos.history.append(conversation, [StoredMessage(turn=again, role="user", call_id=None, message=b"new")])
         repos.inbox.execute("UPDATE history SET message = ?, turn_id = ?", (sealed, again))
         repos.journal.close(again, "kept", now=NOON)

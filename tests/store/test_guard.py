@@ -71,7 +71,7 @@ async def kept(path: Path) -> Path:
             let_in(repos)
             repos.people.pin(NUMBER, ALICE, now=NOON)
             repos.people.suspect(MALLORY, "new key", account=ACCOUNT, now=NOON)
-            turn = repos.chats.newest_turn(conversation)
+            turn = repos.turns.newest(conversation)
             repos.ledger.add(conversation, turn, None, (DEAR,), now=NOON, periods=(DAY,))
             repos.grants.allow(conversation, ALICE, tool="post", shape="s", now=NOON)
             assert repos.quotas.take("search", "2026-11", amount=1, most=3)
@@ -218,7 +218,7 @@ async def test_a_budget_is_not_renewed_by_a_statement(kept: Path, cost: str) -> 
         await store.transaction(
             lambda repos: repos.ledger.add(
                 conversation,
-                repos.chats.newest_turn(conversation),
+                repos.turns.newest(conversation),
                 None,
                 (DEAR,),
                 now=NOON,

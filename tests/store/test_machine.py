@@ -357,7 +357,7 @@ class TestClock:
             came = replaced(arrival(conversation, number, message), received_at=now)
 
             def live(repos: Repositories, now: datetime = now, came: Arrival = came) -> None:
-                turn = repos.inbox.begin_turn(conversation, now=now)
+                turn = repos.turns.begin(conversation, now=now)
                 repos.history.append(
                     conversation, [StoredMessage(turn=turn, role="user", call_id=None, message=came.envelope)]
                 )

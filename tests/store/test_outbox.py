@@ -658,7 +658,7 @@ async def test_a_status_in_doubt_that_is_taken_back_is_settled(store: Store) -> 
     conversation = await conversation_at(store, "direct:a")
 
     def status(repos: Repositories) -> TurnId:
-        turn = repos.inbox.begin_turn(conversation, now=NOON)
+        turn = repos.turns.begin(conversation, now=NOON)
         repos.outbox.put_status(conversation, turn, b"Thinking", in_group=False, now=NOON, most_edits=8)
         return turn
 
@@ -679,7 +679,7 @@ async def test_a_status_given_up_early_may_still_be_what_arrives(store: Store, i
     conversation = await conversation_at(store, "direct:a")
 
     def status(repos: Repositories) -> None:
-        turn = repos.inbox.begin_turn(conversation, now=NOON)
+        turn = repos.turns.begin(conversation, now=NOON)
         repos.outbox.put_status(conversation, turn, b"Thinking", in_group=False, now=NOON, most_edits=8)
 
     await store.transaction(status)

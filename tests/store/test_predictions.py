@@ -16,7 +16,7 @@ async def begun(
 ) -> tuple[ConversationId, TurnId]:
     """A conversation and a turn in it that runs."""
     here = await store.conversation(address, now=NOON)
-    turn = await store.transaction(lambda repos: repos.inbox.begin_turn(here, now=NOON, expires_at=expires_at))
+    turn = await store.transaction(lambda repos: repos.turns.begin(here, now=NOON, expires_at=expires_at))
     return here, turn
 
 

@@ -151,7 +151,7 @@ class ReportJudge:
 
     async def _request(self, sheet: "Sheet", context: ToolContext) -> Request:
         def chosen(repos: Repositories) -> tuple[ConversationId | None, str | None]:
-            conversation = repos.chats.at(context.chat)
+            conversation = repos.conversations.at(context.chat)
             if conversation is None:
                 return None, None
             return conversation, chats.settings_of(repos, conversation, self._clock.now()).model
@@ -174,7 +174,7 @@ class ReportJudge:
         paid = ledger_entries(outcome)
 
         def charge(repos: Repositories) -> None:
-            conversation = repos.chats.at(context.chat)
+            conversation = repos.conversations.at(context.chat)
             if conversation is not None:
                 person, chat = PersonId(context.person), ChatId(context.chat)
                 self._turns.charges.add(repos, conversation, TurnId(context.turn), paid, person=person, chat=chat)

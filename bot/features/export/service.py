@@ -267,7 +267,7 @@ def _beside(
     repos: Repositories, person: PersonId, direct: ChatId | None, now: datetime, conversation: ConversationId | None
 ) -> Export:
     """What is kept besides the turns."""
-    home = repos.chats.at(direct) if direct else conversation
+    home = repos.conversations.at(direct) if direct else conversation
     if home is None:
         return Export(turns=())
     reminders = repos.reminders.of_person(person, home)
@@ -294,9 +294,9 @@ def _told(fact: bytes, origin: bytes | None, person: PersonId) -> str:
 
 
 def _unanswered(repos: Repositories, home: ConversationId, person: PersonId, now: datetime) -> str | None:
-    last = repos.chats.last_asked(home, person, after=TurnId(0))
+    last = repos.turns.last_asked(home, person, after=TurnId(0))
     is_there = last is not None and _stands(last.expires_at, now)
-    line = repos.chats.unanswered_question(home, last.turn) if last is not None and is_there else None
+    line = repos.turns.unanswered_question(home, last.turn) if last is not None and is_there else None
     asked = messages.load_question(line)
     return None if asked is None else asked.text
 

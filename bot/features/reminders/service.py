@@ -309,7 +309,7 @@ class Reminders:
         """
         place = _places.validate_json(reminder.plan)
         direct = ChatId.direct(place.person)
-        conversation = repos.chats.at(direct) if tells and reminder.words is not None else None
+        conversation = repos.conversations.at(direct) if tells and reminder.words is not None else None
         if conversation is not None and reminder.words is not None:
             words = _words.validate_json(reminder.words)
             text = words.safe_text(words.text if words.prompt is None else words.prompt)

@@ -199,7 +199,10 @@ class Identities:
         """The untrusted people who matter: something is held for them, or they write to Aldis."""
         held = repos.holds.all()
         in_groups = {
-            person for chat, members in known.members.items() if repos.chats.at(chat) in held for person in members
+            person
+            for chat, members in known.members.items()
+            if repos.conversations.at(chat) in held
+            for person in members
         }
         return frozenset(
             person
@@ -208,7 +211,7 @@ class Identities:
         )
 
     def _writes(self, repos: Repositories, known: _Known, person: PersonId) -> bool:
-        conversation = repos.chats.at(ChatId.direct(person))
+        conversation = repos.conversations.at(ChatId.direct(person))
         if conversation is None:
             return False
         contact = known.contacts.get(person) or Contact(person=person, number=None, name=None)
@@ -261,7 +264,7 @@ class Identities:
     def _release(self, repos: Repositories, trusted: Collection[PersonId], others: Collection[PersonId]) -> None:
         """Releases what is held for these people, and what may be: a group can be held because of them."""
         if trusted:
-            theirs = {repos.chats.at(ChatId.direct(person)) for person in others}
+            theirs = {repos.conversations.at(ChatId.direct(person)) for person in others}
             for conversation in repos.holds.all().keys() - theirs:
                 repos.holds.release(conversation)
 
@@ -270,7 +273,7 @@ class Identities:
         chats = [ChatId.direct(person) for person in known.untrusted]
         # The account itself is a member as well, and never a suspect.
         chats += [chat for chat, members in known.members.items() if len(members - known.untrusted.keys()) <= 1]
-        rightly = {repos.chats.at(chat) for chat in chats}
+        rightly = {repos.conversations.at(chat) for chat in chats}
         for conversation, held_at in repos.holds.all().items():
             if conversation not in rightly and now - held_at >= _HELD_AT_LEAST:
                 repos.holds.release(conversation)

@@ -145,7 +145,7 @@ class InboxWriter:
         """
         envelope = entry.envelope
         # It may have been forgotten since the look-up, and replaced by another one or none.
-        conversation = repos.chats.at(str(envelope.chat))
+        conversation = repos.conversations.at(str(envelope.chat))
         if conversation is None:
             raise _Forgotten
         arrival = replace(entry.arrival, conversation=conversation)

@@ -71,7 +71,7 @@ class Receipts:
 
         def unwritten(repos: Repositories) -> list[SentId]:
             """Those the owner has not written themselves."""
-            find = repos.inbox.find
+            find = repos.revisions.find
             return [at for at in confirmed.targets if find(conversation, confirmed.author, at) is None]
 
         return self._confirmation(chat, await self._store.read(unwritten))

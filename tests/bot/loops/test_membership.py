@@ -48,7 +48,7 @@ async def doubted(store: Store, clock: SetClock) -> None:
     conversation = await store.conversation("group:G", now=NOON)
 
     def doubt(repos: Repositories) -> None:
-        turn = repos.inbox.begin_turn(conversation, now=NOON)
+        turn = repos.turns.begin(conversation, now=NOON)
         repos.outbox.put(conversation, TurnId(turn), 0, b"answer", in_group=True, now=NOON)
         [item] = repos.outbox.begin(now=NOON, most=1)
         repos.outbox.doubt(item.id, due_at=NOON + timedelta(seconds=90))

@@ -156,7 +156,7 @@ async def test_a_status_lets_answers_go_first(store: Store, clock: SetClock) -> 
     conversation = await store.conversation("direct:busy", now=NOON)
 
     def put_status(repos: Repositories) -> None:
-        turn = repos.inbox.begin_turn(conversation, now=NOON)
+        turn = repos.turns.begin(conversation, now=NOON)
         repos.outbox.put_status(conversation, turn, b"...", in_group=False, now=NOON, most_edits=8)
 
     await store.transaction(put_status)

@@ -52,7 +52,7 @@ async def waiting(store: Store, *, due_in: timedelta) -> None:
     conversation = await store.conversation("direct:alice", now=NOON)
 
     def put(repos: Repositories) -> None:
-        turn = repos.inbox.begin_turn(conversation, now=NOON)
+        turn = repos.turns.begin(conversation, now=NOON)
         reply = dump_value(Reply(chat=ChatId("direct:alice"), content=Styled(text="one")))
         repos.outbox.put(conversation, turn, 0, reply, in_group=False, now=NOON + due_in)
 

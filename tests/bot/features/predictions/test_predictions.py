@@ -165,7 +165,7 @@ async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store:
     """It gives what the first one gave, also when the day is over meanwhile or as many are kept as may be."""
     kept = Predictions(store, clock)
     here = await store.conversation(ALICE.chat, now=NOON)
-    turn = await store.transaction(lambda repos: repos.inbox.begin_turn(here, now=NOON))
+    turn = await store.transaction(lambda repos: repos.turns.begin(here, now=NOON))
 
     def call(name: str) -> ToolContext:
         return ToolContext(
@@ -189,7 +189,7 @@ async def test_a_question_that_was_taken_back_changes_nothing(store: Store, cloc
     """A tool that is still running when its message is deleted comes too late."""
     kept = Predictions(store, clock)
     here = await store.conversation(ALICE.chat, now=NOON)
-    turns = [await store.transaction(lambda repos: repos.inbox.begin_turn(here, now=NOON)) for _ in ("first", "second")]
+    turns = [await store.transaction(lambda repos: repos.turns.begin(here, now=NOON)) for _ in ("first", "second")]
     made, late = (
         ToolContext(now=NOON, timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call=f"call_{turn}")
         for turn in turns
@@ -207,7 +207,7 @@ async def test_a_call_of_what_was_struck_off_records_nothing_either(store: Store
     """The name of the call outlives its words for as long as it may be repeated."""
     kept = Predictions(store, clock)
     here = await store.conversation(ALICE.chat, now=NOON)
-    turn = await store.transaction(lambda repos: repos.inbox.begin_turn(here, now=NOON))
+    turn = await store.transaction(lambda repos: repos.turns.begin(here, now=NOON))
     context = ToolContext(now=NOON, timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call="call_a")
     forecast = Forecast(statement=WORDS, probability=0.8, due=NOON.date())
     await kept.record(forecast, context)
