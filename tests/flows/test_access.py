@@ -161,6 +161,17 @@ async def test_who_has_left_a_group_asks_nothing_there_any_more(world: World) ->
     world.assert_nothing_of(WORDS)
 
 
+async def test_edits_of_who_never_wrote_in_a_group_take_nothing_from_it(world: World) -> None:
+    """Whoever has its link can send them: not one is written down, and none counts as one of its messages."""
+    async with world.running(LIMITS__CONVERSATION_MESSAGES_PER_MINUTE="2"):
+        edits = [edit(f"Aldis, {WORDS}", timestamp(), author=MALLORY, group=GROUP) for _ in range(5)]
+        await world.signal.deliver(*edits)
+        assert "hello" in await world.answered(message("Aldis, hello", author=CAROL, group=GROUP))
+    assert {recipient for recipient, _ in world.signal.read} == {CAROL.uuid}
+    assert world.counted("inbox") == 1
+    world.assert_nothing_of(WORDS)
+
+
 async def test_a_stranger_is_let_in_with_a_code_and_put_out_again(world: World) -> None:
     """One code, and nothing else that a stranger could hear; an admin's word opens the direct chat, and closes it."""
     settings = {"ACCESS__STRANGERS": "pair", "ACCESS__ADMINS": ALICE.number or ""}

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from bot.clock import Clock
 from bot.event_json import UnreadableEvent, dump_value, load_outgoing
-from bot.events import Attachment, Edited, Envelope, Event, Incoming, Reply
+from bot.events import Attachment, Edited, Envelope, Event, Incoming, Kind, Reply
 from bot.logs import describe_error
 from bot.loops.intake.aside import Aside
 from bot.metrics import Counts
@@ -29,6 +29,10 @@ from store import Arrival, Confirmation, Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
+
+_UNKNOWN = "other_kind"
+"""The reason for an edit of a message that is not known here: nobody can tell what it was about. signal-cli hands on
+those of anybody who has a group's link, so they must not take anything from its members."""
 
 _MAX_TRIES = 5
 """The limit of attempts to store something while its conversation is being forgotten."""
@@ -115,7 +119,7 @@ class InboxWriter:
                 self._unanswered.note(reason)
             elif self._is_confirmed(entry, answers_always=answers_always):
                 self._aside.begin(self._transport.receipt(entry.envelope), "read-receipt")
-            if quota is not None and reason != "queue_full" and entry.arrival.refusal is None:
+            if quota is not None and reason not in {"queue_full", _UNKNOWN} and entry.arrival.refusal is None:
                 quota.count(entry.envelope, now)
 
     async def _kept(self, batch: Batch, receipts: list[Confirmation]) -> tuple[list[tuple[str | None, bool]], int]:
@@ -151,6 +155,8 @@ class InboxWriter:
         arrival = replace(entry.arrival, conversation=conversation)
         if envelope.from_self and self._is_echo(repos, arrival, envelope):
             return "echo", False
+        if envelope.kind is Kind.EDIT and not self._is_known(repos, arrival, envelope):
+            return _UNKNOWN, False
         if entry.max_waiting is not None and repos.inbox.waiting(arrival.conversation) >= entry.max_waiting:
             return "queue_full", False
         if repos.inbox.put(arrival) is None:
@@ -168,6 +174,14 @@ class InboxWriter:
         except Exception as error:  # noqa: BLE001  (the worker will report the failure; the others are confirmed)
             _log.error("a stored message cannot be read: %s", describe_error(error))
             return False
+
+    def _is_known(self, repos: Repositories, arrival: Arrival, envelope: Envelope) -> bool:
+        """Whether an edit changes a message of its author that came earlier."""
+        event = self._transport.event(envelope)
+        return (
+            isinstance(event, Edited)
+            and repos.revisions.find(arrival.conversation, arrival.author, event.target) is not None
+        )
 
     def _is_echo(self, repos: Repositories, arrival: Arrival, envelope: Envelope) -> bool:
         """Whether Aldis itself wrote it: recognised by its timestamp or, while that is unknown, by its words.

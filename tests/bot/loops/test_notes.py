@@ -121,8 +121,9 @@ async def reopened(path: Path, clock: SetClock) -> AsyncGenerator[Owner]:
 async def test_what_the_owner_writes_to_themselves_comes_in(owner: Owner) -> None:
     """From whichever device, and edits of it, too; it is marked as read by nobody."""
     await owner.take(note("buy seeds"))
-    await owner.take(note("and bulbs", device=2))
-    await owner.take(envelopes.note_edit("and many bulbs", 5))
+    bulbs = note("and bulbs", device=2)
+    await owner.take(bulbs)
+    await owner.take(envelopes.note_edit("and many bulbs", bulbs["envelope"]["timestamp"]))
     await owner.finished()
     assert owner.desk.read == []
     found = await owner.store.read(lambda repos: repos.inbox.rows("SELECT kind FROM inbox ORDER BY id"))
