@@ -9,6 +9,7 @@ in both, within one transaction.
 Source: https://sqlite.org/fts5.html, external content tables, bm25, implicit AND (2026-11).
 """
 
+import json
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from datetime import datetime
 from store.repository import Repository, millis, millis_if, moment_if
 
 MAX_FEEDS = 50
-"""The most feeds, unless the settings name more. They are read one after the other, and each may be slow."""
+"""The most feeds, unless the settings name more. They are read a few at a time, and each may be slow."""
 
 MAX_WORDS = 12
 """The most words of a query that count."""
@@ -156,9 +157,10 @@ class Feeds(Repository):
         self.execute("DELETE FROM feeds WHERE id = ?", (feed,))
         return known[0]
 
-    def due(self, now: datetime) -> Feed | None:
-        """Returns the feed that has been due longest; None if none is due."""
-        return next(iter(self._feeds("WHERE due_at <= ? ORDER BY due_at, id LIMIT 1", (millis(now),))), None)
+    def due(self, now: datetime, *, besides: Iterable[int] = ()) -> Feed | None:
+        """Returns the feed that has been due longest, besides these; None if none is due."""
+        condition = "WHERE due_at <= ? AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at, id LIMIT 1"
+        return next(iter(self._feeds(condition, (millis(now), json.dumps([*besides])))), None)
 
     def next_due_at(self) -> datetime | None:
         """Returns when the next feed is due; None if none ever is."""
@@ -218,15 +220,17 @@ class Feeds(Repository):
         )
 
     def prune(self, *, before: datetime, most: int) -> int:
-        """Deletes articles older than `before` and the oldest beyond `most`, some hundreds at a time; returns how many.
+        """Deletes articles older than `before` and those beyond `most`, some hundreds at a time; returns how many.
 
-        Articles that are still in their feed stay: they would come back as new.
+        The oldest of those feeds go first that have most, so that one that tells the same again and again under new ids
+        pushes out only its own. Articles that are still in their feed stay: they would come back as new.
         """
         spare = self.value("SELECT max(0, ? - count(*)) FROM articles WHERE is_listed", (most,))
         return self._drop(
-            "id IN (SELECT id FROM articles WHERE NOT is_listed AND (published_at < ?1 OR id IN (SELECT id FROM "
-            "articles WHERE NOT is_listed ORDER BY published_at DESC, id DESC LIMIT -1 OFFSET ?2)) "
-            "ORDER BY id LIMIT ?3)",
+            "id IN (SELECT id FROM (SELECT id, published_at, row_number() OVER (ORDER BY depth, published_at DESC, "
+            "id DESC) AS place FROM (SELECT id, published_at, row_number() OVER (PARTITION BY feed_id "
+            "ORDER BY published_at DESC, id DESC) AS depth FROM articles WHERE NOT is_listed) AS deep) AS placed "
+            "WHERE published_at < ?1 OR place > ?2 ORDER BY id LIMIT ?3)",
             (millis(before), spare, _MAX_PRUNED),
         )
 

@@ -203,7 +203,7 @@ class Parts:
             ),
             reminder_scheduler=self._reminder_scheduler(intake),
             summary_worker=summary_worker,
-            feed_poller=self._feed_poller(),
+            feed_poller=self._feed_poller(lambda: intake.access),
             watchdog=watchdog,
             identities=IdentityWatch(identities, self._store),
             checkups=checkups,
@@ -236,6 +236,9 @@ class Parts:
         has_model = set(self._settings.llm.providers_in_order) != {"offline"}
         return ReportJudge(self._store, self._clock, self._turns, provider if has_model else None, self._budget)
 
+    def _notices(self, allowed: Callable[[], AccessList]) -> Notices:
+        return Notices(self._store, self._clock, admins_of(self._settings, self._clock, allowed))
+
     def _checkups(self, watchdog: Watchdog, allowed: Callable[[], AccessList]) -> Checkups:
         settings = self._settings
 
@@ -247,7 +250,7 @@ class Parts:
             return [*self._troubles.findings(), disk, nothing if watchdog.is_deaf else heard]
 
         checkups = Checkups(
-            Notices(self._store, self._clock, admins_of(settings, self._clock, allowed)),
+            self._notices(allowed),
             look=look,
             ask=self._ask,
             contacts=Audience(self._transport, allowed).contacts,
@@ -369,9 +372,17 @@ class Parts:
         )
         return SummaryWorker(summaries, self._counts)
 
-    def _feed_poller(self) -> FeedPoller:
+    def _feed_poller(self, allowed: Callable[[], AccessList]) -> FeedPoller:
         news = equipment.news_options(self._settings)
-        return FeedPoller(self._store, self._clock, self._counts, self._reader if news.enabled else None, news=news)
+        return FeedPoller(
+            self._store,
+            self._clock,
+            self._counts,
+            self._reader if news.enabled else None,
+            news=news,
+            notices=self._notices(allowed),
+            contacts=Audience(self._transport, allowed).contacts,
+        )
 
     def _reminder_scheduler(self, intake: Intake) -> ReminderScheduler:
         return ReminderScheduler(

@@ -190,6 +190,22 @@ class TestKeeping:
         assert await recent(store) == ["Number 0", "Number 1", "Number 2", "Number 9"]
         await assert_index_is_whole(store)
 
+    async def test_a_feed_with_new_ids_each_time_pushes_out_no_other(self, store: Store) -> None:
+        """Whatever it is asked, it tells all its articles anew, and dates them now."""
+        restless, quiet = await added(store), await added(store, "https://quiet.example/feed")
+        for number in range(3):
+            await kept(store, quiet, article(f"Quiet {number}", at=NOON - timedelta(days=number + 1)))
+        for number in range(20):
+            await kept(store, restless, article(f"Restless {number}", at=NOON + timedelta(minutes=number)))
+        assert await store.transaction(lambda repos: repos.feeds.prune(before=LONG_AGO, most=7)) == 16
+        assert await recent(store) == [
+            *(f"Restless {number}" for number in (19, 18, 17, 16)),
+            "Quiet 0",
+            "Quiet 1",
+            "Quiet 2",
+        ]
+        await assert_index_is_whole(store)
+
 
 class TestSearching:
     async def test_the_best_and_newest_come_first(self, store: Store) -> None:

@@ -36,7 +36,7 @@ class NewsOptions(Options):
     kept_days: int = Field(default=30, ge=1, le=MAX_DAYS)
     """How long what stood in feeds is kept."""
     max_entries: int = Field(default=5000, ge=100, le=20_000)
-    """How much of it is kept at most, of all feeds together; the oldest goes first."""
+    """How much of it is kept at most, of all feeds together; first goes the oldest of those feeds that have most."""
 
     def idle_services(self) -> dict[str, str]:
         """See `Options`: news of one's choice, as long as the settings name no feed."""

@@ -20,6 +20,7 @@ from bot.features.feeds.service import Feeds, FeedService
 from bot.media.feeds import FeedReader, FeedValidators, Reading
 from bot.metrics import Counts
 from bot.settings import load_settings
+from bot.turn.notices import Admins, Notices
 from store import Article, Feed, Store, open_store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import app_harness
@@ -54,7 +55,20 @@ class Newsroom:
         urls = tuple(self.site.url + path for path in paths)
         news = NewsOptions.model_construct(feeds=urls, poll_minutes=60, kept_days=30, max_entries=most)
         reader = FeedReader(self.fetcher, sandbox()) if is_on else None
-        return FeedPoller(store, self.clock, self.counts, reader, news=news, chance=lambda: 0.5)
+        admins = Admins(self.clock, listed=lambda: frozenset({BOB.uuid}), language=lambda *_: "en")
+        return FeedPoller(
+            store,
+            self.clock,
+            self.counts,
+            reader,
+            news=news,
+            notices=Notices(store, self.clock, admins),
+            contacts=self.contacts,
+            chance=lambda: 0.5,
+        )
+
+    async def contacts(self) -> None:
+        """The bridge is silent."""
 
 
 @pytest.fixture
@@ -103,8 +117,10 @@ async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room:
 
 async def test_old_articles_go_although_a_feed_is_always_due(store: Store, room: Newsroom) -> None:
     """Slow feeds keep each other due: each takes its time, and nobody waits for the last of them."""
-    room.site.feeds["/other"] = rss()
-    feed_poller = room.feed_poller(store, "/feed", "/other")
+    others = [f"/other{number}" for number in range(5)]  # with this one more than are read at once
+    for name in others:
+        room.site.feeds[name] = rss()
+    feed_poller = room.feed_poller(store, "/feed", *others)
     await feed_poller.attend_all()
     assert await titles(store, room.clock) == ["The lamp is lit"]
 
@@ -215,6 +231,56 @@ async def test_a_feed_that_has_ended_is_never_asked_again(store: Store, room: Ne
     assert await titles(store, room.clock) == ["The lamp is lit"]
     [feed] = await feeds_of(store)
     assert (feed.trouble, feed.due_at) == ("gone", None)
+
+
+async def test_the_admins_hear_once_of_a_feed_that_is_gone(store: Store, room: Newsroom) -> None:
+    """In their chat; again if it was added again and is gone once more. Its name, a stranger's words, is no link."""
+    room.site.feeds["/feed"] = rss(LIT, title="Lamps https://evil.example")
+    async with app_harness(store, room.clock, admins=frozenset({BOB.uuid})) as port:
+        await told(port, "hi", author=BOB)
+        feed_poller = room.feed_poller(store, "/feed")
+        await feed_poller.attend_all()
+        room.site.gone.add("/feed")
+        for notices in (1, 2):
+            for _ in range(3):
+                room.clock.move(48 * HOUR)
+                await feed_poller.attend_all()
+                await port.quiet()
+            heard = [reply.content.text for reply in port.transport.sent[1:]]
+            assert [text.startswith("The news feed “Lamps ") for text in heard] == [True] * notices
+            assert "https://evil.example" not in "".join(heard)
+            [gone] = await feeds_of(store)
+            await store.transaction(lambda repos, url=gone.url: repos.feeds.add(url, now=room.clock.now()))
+            room.site.gone.clear()
+            await feed_poller.attend_all()
+            room.clock.move(2 * HOUR)
+            await feed_poller.attend_all()
+            room.site.gone.add("/feed")
+
+
+async def test_a_slow_feed_holds_no_other_up(store: Store, room: Newsroom) -> None:
+    """A few are read side by side, each by one; the fifth waits for one of them."""
+    gate, names = asyncio.Event(), [f"/slow{number}" for number in range(4)]
+    for name in (*names, "/last"):
+        room.site.feeds[name] = rss()
+
+    async def wait(_: object) -> web.Response:
+        await gate.wait()
+        return web.Response(body=rss(), content_type="application/rss+xml")
+
+    room.site.faults += [wait] * 3
+    feed_poller = room.feed_poller(store, *names, "/last")
+    reading = asyncio.create_task(feed_poller.attend_all())
+
+    async def are_read() -> bool:
+        return sum(feed.read_at is not None for feed in await feeds_of(store)) == 2
+
+    await eventually_found(are_read)
+    assert (len(room.site.requests), reading.done()) == (5, False)
+    gate.set()
+    await reading
+    assert len(room.site.requests) == 5
+    assert await have_been_read(store)
 
 
 async def test_a_feed_that_is_back_is_read_when_somebody_adds_it_again(store: Store, room: Newsroom) -> None:
