@@ -13,6 +13,7 @@ from bot.policy import budgets
 from bot.policy.budgets import limit_usd
 from bot.policy.pairing import Pairing
 from bot.settings import BudgetSettings
+from bot.turn.intents import plain_name
 from store import Repositories, Scope
 
 
@@ -130,5 +131,6 @@ class AdminCommands(CommandGroup):
 
 def _group_line(group: KnownGroup) -> str:
     """A group with its id and whether people can write there; for one that Aldis is not in yet, what it would take."""
-    line = f"- {'✓' if group.may_write else '✗'} {group.name}: `{group.id}`"
+    # Anybody can invite the account to a group, by whatever name.
+    line = f"- {'✓' if group.may_write else '✗'} {plain_name(group.name)}: `{group.id}`"
     return f"{line} {say(phrases.GROUP_INVITATION)}" if group.is_invitation else line

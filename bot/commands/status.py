@@ -9,6 +9,7 @@ from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.i18n.catalogues import say
 from bot.policy.chat_settings import ChatSettings
 from bot.providers.capabilities import Capabilities
+from bot.turn.intents import plain_name
 from bot.version import current_version, described_build
 from store import Repositories
 
@@ -67,7 +68,8 @@ class StatusCommands(CommandGroup):
 
         def reply(repos: Repositories) -> str:
             label = repos.people.label(message.author, account=self._account)
-            return phrases.who(message.name, label, message.author, here, is_admin=call.is_admin)
+            name = plain_name(message.name or "")
+            return phrases.who(name, label, message.author, here, is_admin=call.is_admin)
 
         await self._context.answer(call, reply)
 

@@ -67,9 +67,9 @@ def _told(call: ToolCall, spec: ToolSpec | None) -> Deed:
             _log.debug("no sentence for a call of %s: %s", spec.name, describe_error(error))
     details = tuple(_lines(call.arguments))
     if spec is not None and spec.server:
-        words = say(phrases.DEED_TOOL_OF_SERVER, name=_name(call.name), server=_name(spec.server))
+        words = say(phrases.DEED_TOOL_OF_SERVER, name=plain_name(call.name), server=plain_name(spec.server))
     else:
-        words = say(phrases.DEED_TOOL, name=_name(call.name))
+        words = say(phrases.DEED_TOOL, name=plain_name(call.name))
     return Deed(words=words, details=details)
 
 
@@ -111,7 +111,8 @@ def _plain(line: str) -> str:
     return _STYLING.sub(r"\\\1", safe)
 
 
-def _name(name: str) -> str:
+def plain_name(name: str) -> str:
+    """A name that somebody chose, as Markdown in which nothing is styled, a link or a formula; on one line, and cut."""
     return _plain(clean_line(name)[:_MAX_NAME_CHARACTERS])
 
 
@@ -140,7 +141,7 @@ def _lines(arguments: Mapping[str, object]) -> Iterator[str]:
     """One line per value, however deeply nested."""
     leaves = list(_leaves(arguments))
     for path, value in leaves[:MAX_VALUES]:
-        yield f"{_name(' › '.join(path))}: {_shown(value)}"
+        yield f"{plain_name(' › '.join(path))}: {_shown(value)}"
     if len(leaves) > MAX_VALUES:
         yield say(phrases.VALUES_LEFT_OUT, count=len(leaves) - MAX_VALUES)
 
@@ -163,7 +164,7 @@ def _when(wish: Wish) -> str:
         words = say(phrases.WHEN_COUNTED, when=words, count=repeat.count)
     if repeat is not None and repeat.until is not None:
         words = say(phrases.WHEN_UNTIL, when=words, day=long_day(repeat.until))
-    return words if wish.timezone is None else f"{words} ({_name(wish.timezone)})"
+    return words if wish.timezone is None else f"{words} ({plain_name(wish.timezone)})"
 
 
 def _first(wish: Wish) -> str:

@@ -109,7 +109,12 @@ async def test_groups_are_shown_as_the_settings_want_them(store: Store, clock: S
         )
         assert await told(port, "/groups", author=BOB) == f"• ✓ Garden club: {GROUP}\n• ✗ Others: b3RoZXI="
         port.transport.known_invitations = [Group(id="bmV3", name="New", members=frozenset())]
-        shown = await told(port, "/groups", author=BOB)
+        port.transport.known_invitations += [
+            Group(id="ZXZpbA==", name="[*log in*](https://evil.example)", members=frozenset())
+        ]
+        *_, shown, hostile = (await told(port, "/groups", author=BOB)).splitlines(keepends=True)
+        assert hostile.startswith("• ✗ [*log in*] (https[:]//evil[.]example): ZXZpbA==")
+        shown = f"\n{shown.rstrip()}"
         assert shown.endswith(f"\n• ✗ New: bmV3 {plain(phrases.GROUP_INVITATION.text)}")
         assert await told(port, "/groups", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY.text
         assert await told(port, "/groups") == plain(phrases.unknown_command("groups"))
