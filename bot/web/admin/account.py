@@ -4,6 +4,7 @@
       '--> a code --scanned--> linked; the start of Aldis goes on by itself
             ^  |-refused by the bridge--> its own message
             '--'-nobody scanned it: a new one, up to MAX_LINK_CODES times
+    register --a code is sent to the number, which a restart does not forget--> verify --> registered
 
 Left to others: waiting for the account (`bot.app.transports`), talking to the bridge (`bot.transports`).
 """
@@ -12,9 +13,11 @@ import asyncio
 import io
 import logging
 import re
+import time
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import segno
@@ -25,6 +28,7 @@ from bot.events import Account
 from bot.i18n.statements import Words
 from bot.logs import describe_error
 from bot.settings import Settings
+from bot.settings.file import write_atomically
 from bot.transports.base import MAX_LINK_CODES, NOT_SCANNED, Linking
 from bot.transports.bridge_versions import Bridge
 from bot.transports.detect import bridge_at
@@ -48,6 +52,8 @@ _ACCOUNT = "/setup/account"
 _PAUSE_SECONDS = 1.0
 _ANSWER_SECONDS = 5.0
 _FINDING_SECONDS = 2.0
+_CODE_SECONDS = 86_400.0
+"""How long a number waits for its code."""
 _NUMBER = re.compile(r"\+[1-9]\d{5,17}", re.ASCII)
 _REGISTRATION_PAGE = "https://signalcaptchas.org/registration/generate.html"
 """Source: signal-cli, `RegisterCommand` (2026-11-22)."""
@@ -163,14 +169,45 @@ def qr_svg(text: str) -> bytes:
     return out.getvalue()
 
 
+class PendingNumber:
+    """The number that a registration code was sent to, for a day; in a file, so that a restart does not lose it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.number = self._kept()
+        """Empty if there is none."""
+
+    def put(self, number: str) -> None:
+        """Notes that a code was sent to this number."""
+        self.number = number
+        try:
+            write_atomically(self._path, number)
+        except ConfigError as error:
+            _log.warning("a restart would forget which number is being registered: %s", error)
+
+    def clear(self) -> None:
+        """Forgets the number: it is registered."""
+        self.number = ""
+        with suppress(OSError):
+            self._path.unlink()
+
+    def _kept(self) -> str:
+        with suppress(OSError, UnicodeError):
+            number = self._path.read_text("ascii")
+            if time.time() - self._path.stat().st_mtime < _CODE_SECONDS and _NUMBER.fullmatch(number):
+                return number
+            self._path.unlink()
+        return ""
+
+
 class AccountRoom:
     """The pages about the account."""
 
     def __init__(self, context: AdminContext) -> None:
         self._context = context
         self.link = LinkJob(context.world)
-        self._registering = ""
-        """The number that a code was sent to."""
+        store_path = context.world.settings.store.path
+        self._pending = PendingNumber(store_path.with_name(store_path.name + "-registering"))
         self._is_registered = False
         """Whether the last number has become an account."""
         self._verifying = asyncio.Lock()
@@ -201,7 +238,7 @@ class AccountRoom:
             accounts=[account for account in accounts if account.name],
             is_unnamed=self._own() is None and any(not account.name for account in accounts),
             elsewhere=elsewhere,
-            registering=self._registering,
+            registering=self._pending.number,
             captcha_page=_REGISTRATION_PAGE,
         )
 
@@ -292,7 +329,8 @@ class AccountRoom:
                     if "captcha" not in str(error).lower():
                         raise
                     raise NotDone(_ACCOUNT, "CAPTCHA_FIRST", words=str(error)) from error
-        self._registering, self._is_registered = number, False
+        await asyncio.to_thread(self._pending.put, number)
+        self._is_registered = False
         return self._context.done(request, _ACCOUNT, "CODE_SENT", number=number)
 
     async def _verify(self, request: web.Request) -> web.Response:
@@ -304,14 +342,15 @@ class AccountRoom:
         code = "".join(sign for sign in form.get("code", "") if sign.isdecimal())
         if self._is_registered:  # another page has submitted the code
             return self._context.done(request, _ACCOUNT, "REGISTERED")
-        if not self._registering or not code:
+        if not self._pending.number or not code:
             raise NotDone(_ACCOUNT, "CODE_MISSING")
         self._context.write_down(request, "account.verified")
         with refusing(_ACCOUNT):
             async with self._linking() as (_, linking):
                 try:
-                    await linking.verify(self._registering, code, pin=form.get("pin", "").strip() or None)
+                    await linking.verify(self._pending.number, code, pin=form.get("pin", "").strip() or None)
                 except CallRefused as error:
                     raise NotDone(_ACCOUNT, "VERIFY_REFUSED", words=str(error)) from error
-        self._registering, self._is_registered = "", True
+        self._pending.clear()
+        self._is_registered = True
         return self._context.done(request, _ACCOUNT, "REGISTERED")

@@ -4,7 +4,9 @@ import asyncio
 import base64
 import html
 import json
+import os
 import re
+import time
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -26,8 +28,10 @@ from bot.web.admin.plots import by_day, largest
 from bot.web.phrases import HEALTH_UNSENT
 from tests.bot.loops.fake_transport import envelope
 from tests.bot.web.admin.browsers import settings_of, visited
+from tests.servers.envelopes import ACCOUNT
 from tests.servers.model_hosts import ModelHost, Software
 from tests.servers.openai import OpenAIServer
+from tests.servers.signal_cli import SignalCli
 from tools import CATALOG
 
 KEY = "sk-ant-very-secret-0123456789"
@@ -238,6 +242,28 @@ async def test_what_is_wrong_changes_nothing(path: str, form: dict[str, str], wo
         page = await visitor.get(answer.headers["Location"])
         assert words in page.text
         assert dict(visitor.site.world.file.read()) == {}
+
+
+async def test_a_restart_does_not_forget_the_number_that_is_being_registered(tmp_path: Path) -> None:
+    """Its code, which came meanwhile, registers it; then it is forgotten, and so is one that waited for a day."""
+    kept = tmp_path / "aldis.db-registering"
+    async with SignalCli(accounts=[], registration_captcha=None) as signal:
+        settings = settings_of(tmp_path, SIGNAL__URL=signal.url)
+        for number in (ACCOUNT, "+15550100009"):
+            async with visited(tmp_path, settings=settings) as visitor:
+                await visitor.enter()
+                await visitor.post("/setup/account/register", {"number": number})
+            assert (kept.read_text(), kept.stat().st_mode & 0o777) == (number, 0o600)
+            if number != ACCOUNT:
+                os.utime(kept, (time.time() - 90_000, time.time() - 90_000))
+            async with visited(tmp_path, settings=settings) as visitor:
+                await visitor.enter()
+                page = (await visitor.get("/setup/account")).text
+                assert ("/setup/account/verify" in page) == (number in page) == (number == ACCOUNT)
+                answer = await visitor.post("/setup/account/verify", {"code": "123 456"})
+                told = "is registered" if number == ACCOUNT else "no code to check"
+                assert told in (await visitor.get(answer.headers["Location"])).text
+            assert not kept.exists()
 
 
 async def test_a_refused_form_has_what_was_typed_once_and_no_secret(tmp_path: Path) -> None:
