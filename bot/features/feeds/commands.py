@@ -9,6 +9,7 @@ from bot.features.feeds import phrases
 from bot.features.feeds.service import name_of
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import moment
+from bot.turn.intents import plain_name
 from store import Feed, Repositories
 from tools import canonical_url
 
@@ -75,8 +76,7 @@ class FeedCommands(CommandGroup):
             phrase = phrases.FEED_LINE_WAITING if feed.read_at is None else phrases.FEED_LINE
         else:
             phrase = phrases.FEED_LINE_USELESS if feed.read_at is None else phrases.FEED_LINE_TROUBLE
-        name = name_of(feed.title, feed.url)
-        return say(phrase, number=feed.id, name=name, count=count, when=when, why=_why(feed))
+        return say(phrase, number=feed.id, name=_name(feed), count=count, when=when, why=_why(feed))
 
 
 def _remove(repos: Repositories, number: int) -> str:
@@ -90,7 +90,12 @@ def _remove(repos: Repositories, number: int) -> str:
 
 
 def _named(phrase: Sentence, feed: Feed) -> str:
-    return say(phrase, name=name_of(feed.title, feed.url))
+    return say(phrase, name=_name(feed))
+
+
+def _name(feed: Feed) -> str:
+    """Its name; a title is its server's words."""
+    return name_of(plain_name(feed.title), feed.url)
 
 
 def _why(feed: Feed) -> str:

@@ -410,6 +410,14 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
         assert "a.example" in await told(port, "/feeds add https://www.a.example/feed?key=SECRET")
         assert await told(port, "/feeds add https://www.a.example/feed?key=SECRET") == phrases.FEED_KNOWN.text
         assert "/feeds [add URL|remove N]" in await told(port, "/feeds subtract 1")
+        for title, shown in (
+            ("[*News*](https://evil.example)", "[*News*] (https[:]//evil[.]example)"),
+            ("", "a.example"),
+        ):
+            await store.transaction(
+                lambda repos, title=title: repos.feeds.execute("UPDATE feeds SET title = ?", (title,))
+            )
+            assert f"1: {shown}: not" in await told(port, "/feeds")
         assert await told(port, "/feeds remove 1", author=BOB) == phrases.FEED_ONLY_ADMINS.text
         assert await told(port, "/feeds") == "• 1: a.example: not read yet"
         await store.transaction(lambda repos: repos.feeds.settle_set(["https://b.example/"], now=NOON))
