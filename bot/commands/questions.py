@@ -22,6 +22,7 @@ from bot.turn import journal, outgoing, prompt
 from bot.turn import phrases as turn_phrases
 from bot.turn.approvals import Approvals
 from bot.turn.journal import Asked
+from bot.turn.links import inert
 from store import LastQuestion, Repositories, TurnId
 from tools import shorten
 
@@ -134,7 +135,7 @@ class QuestionCommands(CommandGroup):
                     asked = messages.load_question(row.message)
                     heard = () if asked is None else prompt.transcripts(asked)
                     if heard:
-                        return heard[-1]
+                        return inert(heard[-1])  # it may be forwarded: anybody's words
             return say(phrases.NO_TRANSCRIPT)
 
         await self._context.answer(call, reply)
