@@ -227,6 +227,8 @@ class AttachmentReader:
         if self._speech is None:
             return _refused(what, "which cannot be listened to: no audio service is set up here")
         sound, ending, seconds = data, kind.name, audio.seconds_of(data) if kind.name == "m4a" else None
+        if kind.name == "mp3":
+            seconds = await asyncio.to_thread(audio.seconds_of_mp3, data)
         if kind.name == "aac":
             (sound, seconds), ending = await asyncio.to_thread(audio.as_m4a, data), "m4a"
         if len(sound) > MAX_AUDIO_BYTES:

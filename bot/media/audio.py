@@ -1,19 +1,23 @@
-"""Pure: wraps raw AAC, as Signal for Android records it, into an M4A file, as services expect it; and reads durations.
+"""Pure: wraps raw AAC, as Signal for Android records it, into an M4A file, as services expect it; and reads lengths.
 
     [header frame][header frame]...  -->  ftyp  moov(how to read it, where each frame is)  mdat(frame frame ...)
 
 Nothing is decoded and nothing is lost: the frames stay as they are.
 
 Source: ISO/IEC 14496-3, 1.A.2 (ADTS); ISO/IEC 14496-12 (boxes) and -14 (`esds`); OpenAI and Groq refuse to transcribe
-raw AAC, under any name, with "Invalid file format" (2026-11-21).
+raw AAC, under any name, with "Invalid file format" (2026-11-21). ISO/IEC 11172-3 and 13818-3 (headers of MPEG audio);
+id3.org, "ID3v2.4.0 structure" (the tag before them).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from struct import pack
 
 from bot.media.cell import FileRefused
+
+MIN_PACKED_BITS = 16_000
+"""The fewest bits of a second of packed speech, by which recordings of unknown length are estimated."""
 
 _RATES = (96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350)
 _SAMPLES_PER_FRAME = 1024
@@ -26,6 +30,21 @@ _MAX_BOXES = 1000
 _UNUSUAL = "it is a kind of AAC that is not read here"
 _MAX_FRAMES = 500_000
 """Three hours of the usual kind. A crafted file can consist of headers alone: millions of them, each an object here."""
+_MAX_STEPS = 1_000_000
+"""Seven hours of the usual kind; what is behind them counts by its size."""
+_TAG_HEAD_BYTES = 10
+_ALL_ONES, _SYNC_BYTE = 0xFF, 0xE0
+_VERSIONS = {3: 1, 2: 2, 0: 4}
+"""MPEG 1, 2 and 2.5, by what their sample rates are divided by."""
+_MPEG_RATES: Mapping[tuple[bool, int], Sequence[int]] = {
+    (True, 1): range(32, 449, 32),
+    (True, 2): (32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384),
+    (True, 3): (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
+    (False, 1): (32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256),
+    (False, 2): (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
+    (False, 3): (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
+}
+"""Kilobits a second by whether it is MPEG 1, and the layer."""
 _MIN_BITS = 1000
 """The fewest bits that hold a second of sound: a file that claims more seconds than that allows is not believed."""
 
@@ -77,6 +96,51 @@ def seconds_of(m4a: bytes) -> float | None:
     duration = int.from_bytes(head[at + 4 : at + 4 + width], "big")
     is_told = scale and duration * _MIN_BITS <= scale * len(m4a) * 8
     return duration / scale if is_told else None
+
+
+def seconds_of_mp3(data: bytes) -> float | None:
+    """Returns how long an MP3 file is, of whatever bit rates its frames are; None if it has no frame.
+
+    What is no frame, such as one whose header is damaged, counts by its size: services may hear something in it.
+    """
+    at = _tag_bytes(data)
+    seconds, skipped, is_in_step = 0.0, 0, False
+    for _ in range(_MAX_STEPS):
+        frame = _mpeg_frame(data, at)
+        if frame is not None and (is_in_step or _mpeg_frame(data, at + frame[0]) is not None):
+            is_in_step, at, seconds = True, at + frame[0], seconds + frame[1]
+            continue
+        is_in_step, found = False, data.find(b"\xff", at + 1)
+        if found < 0:
+            break
+        skipped, at = skipped + found - at, found
+    skipped += max(0, len(data) - at)
+    return seconds + skipped * 8 / MIN_PACKED_BITS if seconds else None
+
+
+def _tag_bytes(data: bytes) -> int:
+    """The length of the ID3 tag in front, in which a picture can be larger than the sound."""
+    if data[:3] != b"ID3" or len(data) < _TAG_HEAD_BYTES:
+        return 0
+    size = 0
+    for byte in data[6:_TAG_HEAD_BYTES]:
+        size = size << 7 | byte & 0x7F
+    return _TAG_HEAD_BYTES + size
+
+
+def _mpeg_frame(data: bytes, at: int) -> tuple[int, float] | None:
+    """The length of the frame that begins there, in bytes and in seconds; None if none does."""
+    if at + 4 > len(data) or data[at] != _ALL_ONES or data[at + 1] < _SYNC_BYTE:
+        return None
+    version, layer = _VERSIONS.get(data[at + 1] >> 3 & 3), 4 - (data[at + 1] >> 1 & 3)
+    rates, place = _MPEG_RATES.get((version == 1, layer)), data[at + 2]
+    if version is None or rates is None or not 0 < place >> 4 < len(rates) + 1 or place >> 2 & 3 == 3:  # noqa: PLR2004
+        return None
+    samples_a_second = (44_100, 48_000, 32_000)[place >> 2 & 3] // version
+    samples = 384 if layer == 1 else 576 if layer == 3 and version > 1 else 1152  # noqa: PLR2004
+    slot_bytes = 4 if layer == 1 else 1
+    slots = samples * rates[(place >> 4) - 1] * 1000 // (8 * slot_bytes * samples_a_second) + (place >> 1 & 1)
+    return slots * slot_bytes, samples / samples_a_second
 
 
 def _frames(data: bytes) -> Iterator[bytes]:

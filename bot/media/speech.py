@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from pydantic import SecretStr
 
+from bot.media.audio import MIN_PACKED_BITS
 from bot.media.findings import Fee
 from bot.settings import AudioSettings
 from tools import FormFile, Http, TimedOut, ToolError, bearer
@@ -36,8 +37,6 @@ _TYPES = {
     "flac": "audio/flac",
 }
 _MIN_BITS: Mapping[str, int] = {"wav": 64_000, "flac": 64_000}
-_MIN_PACKED_BITS = 16_000
-"""The fewest bits of a second of speech, used to estimate recordings of unknown length."""
 _MAX_BITS = 320_000
 """The most bits of a second: a file that claims to be shorter than this allows is not believed."""
 
@@ -165,7 +164,7 @@ def _presumed_seconds(size_bytes: int, ending: str, seconds: float | None) -> fl
     estimate by size: a budget should rather end early than late.
     """
     bits = size_bytes * 8
-    return bits / _MIN_BITS.get(ending, _MIN_PACKED_BITS) if seconds is None else max(seconds, bits / _MAX_BITS)
+    return bits / _MIN_BITS.get(ending, MIN_PACKED_BITS) if seconds is None else max(seconds, bits / _MAX_BITS)
 
 
 def _seconds_told(body: Mapping[str, Any]) -> float | None:

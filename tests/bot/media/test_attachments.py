@@ -17,6 +17,7 @@ from bot.messages import Document, Picture
 from bot.settings import MediaSettings
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.media.samples import adts, box, noise, pdf, picture, slow_pdf, video
+from tests.bot.media.test_audio import mp3
 from tests.bot.media.voices import speech_at
 from tests.cells import sandbox
 from tests.servers.fixtures import fixture_of
@@ -157,6 +158,23 @@ async def test_a_voice_note_of_android_is_heard(service: OpenAIAudio, speech: Sp
     )
     assert found.fee is not None
     assert (found.fee.outcome, found.fee.cost_usd) == ("ok", Decimal("0.002321995"))
+
+
+async def test_a_recording_costs_by_its_length_before_it_is_heard(service: OpenAIAudio, speech: Speech) -> None:
+    """An MP3 says how long it is by its frames: by its size alone it would count eight times as much."""
+    service.says = ["The minutes of the meeting."]
+    asked: list[Decimal] = []
+
+    async def may_spend(cost_usd: Decimal) -> bool:
+        asked.append(cost_usd)
+        return True
+
+    sound = mp3(*[128] * 77)
+    attachments = AttachmentReader(FakeTransport(files={"a": sound}), LIMITS, sandbox(), speech=speech)
+    found = await attachments.read_attachment(CHAT, attached(), number=1, may_spend=may_spend)
+    assert found.finding.what == "an audio file of 2 seconds"
+    assert found.fee is not None
+    assert [round(cost, 4) for cost in (*asked, found.fee.cost_usd or 0)] == [Decimal("0.0020")] * 2
 
 
 async def test_a_voice_note_that_nobody_can_hear_is_said(service: OpenAIAudio, speech: Speech) -> None:
