@@ -44,6 +44,8 @@ class ConnectionState:
     """For what it is not listened to any longer."""
     status: int | None = None
     """That of the last answer by HTTP, if it is an error."""
+    is_unreachable: bool = False
+    """Whether nothing listened at its address."""
     version: str | None = None
     """The protocol's, once both sides know it."""
     malformed: list[str] = field(default_factory=list[str])

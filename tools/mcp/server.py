@@ -153,6 +153,9 @@ class McpServer:
             why = str(error)
         finally:
             self._session = None
+        if up_at is None and not state.is_unreachable:
+            # It may not know how it was greeted.
+            self._greeting = "auto" if self._greeting == "legacy" else "legacy"
         self._on_gone(was_up=up_at is not None, why=state.complaint or why)
         return 0.0 if up_at is None else now() - up_at
 
@@ -199,7 +202,6 @@ class McpServer:
             self._settled.clear()
         else:
             self.tools = ()
-            self._greeting = "auto" if self._greeting == "legacy" else "legacy"
             self._settled.set()
         level = logging.INFO if self._told_down and not was_up else logging.WARNING
         _log.log(level, "the MCP server %s is down (%s); it is started again", self.options.name, why)

@@ -140,14 +140,14 @@ async def open_session(server: ServerOptions, state: ConnectionState, greeting: 
         async with Client(open_streams(server, state), cache=None, mode=greeting) as client:
             state.version = client.protocol_version
             async with anyio.create_task_group() as group:
-                group.start_soon(_subscribe, client)
+                group.start_soon(_subscribe, client, state)
                 yield _Session(client, state)
                 group.cancel_scope.cancel()
     except Exception as error:  # what a server can bring about in the SDK is not to be told beforehand
         raise SessionFailed(", ".join(dict.fromkeys(_kinds(error)))) from error
 
 
-async def _subscribe(client: Client) -> None:
+async def _subscribe(client: Client, state: ConnectionState) -> None:
     """Ask to be told of other tools, for as long as the connection is open, where the protocol wants to be asked.
 
     Source: Model Context Protocol 2026-07-28, `subscriptions/listen`; until 2025-11-25 servers tell unasked.
@@ -159,6 +159,7 @@ async def _subscribe(client: Client) -> None:
         # What it tells is seen where it is read (`tools.mcp.transport`).
         with suppress(MCPError, SubscriptionLost):
             async with client.listen(tools_list_changed=True) as subscription:
+                state.changed.set()  # they may be others since they were read: nothing is told of what came before
                 async for _ in subscription:
                     pass
         await anyio.sleep(_SUBSCRIBE_AGAIN_SECONDS)

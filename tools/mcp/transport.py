@@ -143,7 +143,11 @@ class _Bounded(httpx2.AsyncBaseTransport):
         if not self._asked.admits():
             self._state.end()
             raise httpx2.ReadError("asked more often than any server needs", request=request)
-        answer = await self._answer(request)
+        try:
+            answer = await self._answer(request)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout):
+            self._state.is_unreachable = True
+            raise
         if request.method == "POST":
             self._state.status = answer.status_code if answer.is_error else None
         if answer.headers.get("content-encoding", "identity") != "identity":

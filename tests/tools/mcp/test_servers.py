@@ -119,19 +119,34 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
     assert not is_alive(pid)
 
 
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+@asynccontextmanager
+async def lamps(port: int, *arguments: str) -> AsyncGenerator[None]:
+    """The server of the SDK over HTTP, which is just starting."""
+    command = (sys.executable, LAMPS, str(port), *arguments)
+    process = await asyncio.create_subprocess_exec(*command, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
 async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
     """One that is not up yet is left out and found later; headers go along; a tool that it gets later is offered; when
     it dies in a call nobody knows whether it happened; then it is absent.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    url, headers = f"http://127.0.0.1:{port}/mcp", {"X-Badge": "keeper 7"}
-    pace = dataclasses.replace(QUICK, first_relist_seconds=0.01)
-    async with running({"far": {"type": "http", "url": url, "headers": headers, "approve": "all"}}, pace) as source:
+    port, headers = free_port(), {"X-Badge": "keeper 7"}
+    far = {"type": "http", "url": f"http://127.0.0.1:{port}/mcp", "headers": headers, "approve": "all"}
+    async with running({"far": far}, dataclasses.replace(QUICK, first_relist_seconds=0.01)) as source:
         assert (await source.tools(), list(source.absent)) == ([], ["far"])
-        process = await asyncio.create_subprocess_exec(sys.executable, LAMPS, str(port), stderr=subprocess.DEVNULL)
-        try:
+        async with lamps(port):
             await eventually(lambda: not source.absent)
             tools = await by_name(source)
             assert tools["far_add"].spec.needs_approval
@@ -142,13 +157,21 @@ async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
             await offered(source, "far_grown")
             with pytest.raises(UnknownOutcome, match="may have happened"):
                 await called(tools["far_die"], context)
-        finally:
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
         await eventually(lambda: list(source.absent) == ["far"])
         with pytest.raises(Unavailable):
             await called(tools["far_add"], context, a=1, b=2)
+
+
+async def test_a_tool_that_came_before_anybody_listened_is_offered() -> None:
+    """A server tells of new tools only whoever listens by then, so they are read again once it is listened to. While it
+    was not up yet nothing was learnt of how it wants to be greeted: in the older protocol it would tell nobody.
+    """
+    port = free_port()
+    far = {"type": "http", "url": f"http://127.0.0.1:{port}/mcp"}
+    async with running({"far": far}, dataclasses.replace(QUICK, first_relist_seconds=0.01)) as source:
+        await source.tools()
+        async with lamps(port, "growing"):
+            await offered(source, "far_grown")
 
 
 async def test_a_server_that_dies_is_started_again(tmp_path: Path, context: ToolContext) -> None:
