@@ -1,6 +1,6 @@
 """A real MCP server as a process of its own, by the SDK: `python mcp_server.py` over standard input and output, or
-`python mcp_server.py PORT` over streamable HTTP. With `growing` after that it gets one more tool as soon as its tools were
-read for the first time, and tells nobody.
+`python mcp_server.py PORT` over streamable HTTP. With `growing` after that it gets one more tool as soon as its tools
+were read for the first time, and tells nobody.
 """
 
 import asyncio
