@@ -5,6 +5,7 @@
     |- ProviderError               a model did not answer
     |  |- Overloaded               again later: rate limit, overload; may say when
     |  |- Unavailable              again later: no connection, time-out, server error, garbage
+    |  |  '- Unreadable            again once: the server cannot read what its own model wrote
     |  |- ContextTooLong           the bot: ask again with fewer turns
     |  |- BadKey                   the operator: the key or the account was refused
     |  '- Rejected                 nobody: the request itself was refused
@@ -64,6 +65,10 @@ class Overloaded(ProviderError):
 
 class Unavailable(ProviderError):
     """No connection, a time-out, a server error or an unreadable answer: try again, or ask another provider."""
+
+
+class Unreadable(Unavailable):
+    """The server could not read what its model wrote, such as a call of a tool: the next answer may be readable."""
 
 
 class ContextTooLong(ProviderError):

@@ -152,7 +152,9 @@ _LABELLED: Mapping[str, _Labelled] = {
         help="Calls of models that failed.",
         labels={
             "provider": _PROVIDERS,
-            "error": ("Overloaded", "Unavailable", "ContextTooLong", "BadKey", "Rejected", "NoSuchModel"),
+            "error": (
+                *("Overloaded", "Unavailable", "Unreadable", "ContextTooLong", "BadKey", "Rejected", "NoSuchModel"),
+            ),
         },
     ),
     "model_tokens": _Labelled(

@@ -7,6 +7,7 @@ take half of what is left, and the last of a round all of it. A request for one 
 one first; the others stand in for it with their own models.
 
     Overloaded, Unavailable    the next provider; asked again in the next round unless it wants too long a pause
+    Unreadable                 the next provider; not asked again (its adapter has asked twice), no cool-down
     BadKey                     the next provider; not asked again for this request, a long cool-down
     Rejected                   the next provider; not asked again for this request, no cool-down
     ContextTooLong             raised at once: the caller shortens the history
@@ -24,7 +25,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
 from bot.providers import wire
 from bot.providers.base import Attempt, Completion, OnText, Provider, Request
 
@@ -231,7 +232,11 @@ def _attempt(
 
 def _worth_repeating(error: ProviderError) -> bool:
     """Whether the same request may succeed at the same provider before a person loses patience."""
-    return isinstance(error, _TRANSIENT) and (error.retry_after_seconds or 0.0) <= MAX_PAUSE_SECONDS
+    return _is_transient(error) and (error.retry_after_seconds or 0.0) <= MAX_PAUSE_SECONDS
+
+
+def _is_transient(error: ProviderError) -> bool:
+    return isinstance(error, _TRANSIENT) and not isinstance(error, Unreadable)
 
 
 def _asked_pause_seconds(error: ProviderError, otherwise_seconds: float) -> float:
@@ -241,6 +246,6 @@ def _asked_pause_seconds(error: ProviderError, otherwise_seconds: float) -> floa
 def _cool_down_seconds(error: ProviderError) -> float:
     if isinstance(error, BadKey):
         return MAX_COOL_DOWN_SECONDS
-    if not isinstance(error, _TRANSIENT):
+    if not _is_transient(error):
         return 0.0
     return min(_asked_pause_seconds(error, COOL_DOWN_SECONDS), MAX_COOL_DOWN_SECONDS)

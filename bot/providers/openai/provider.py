@@ -20,9 +20,18 @@ import openai
 from aiohttp import ClientError
 from httpx2 import TransportError
 
-from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
+from bot.errors import (
+    BadKey,
+    ContextTooLong,
+    NoSuchModel,
+    Overloaded,
+    ProviderError,
+    Rejected,
+    Unavailable,
+    Unreadable,
+)
 from bot.providers import bounds, capabilities, media, special_tokens, streams, wire, written
-from bot.providers.base import Completion, OnText, Request
+from bot.providers.base import Attempt, Completion, OnText, Request
 from bot.providers.lessons import ModelLessons
 from bot.providers.openai import chat, chat_stream, responses_stream
 from bot.providers.openai import responses as openai_responses
@@ -46,7 +55,11 @@ _CACHE_MARKS = re.compile(r"gpt-(5\.[6-9]|[6-9])")
 Source: developers.openai.com (prompt caching), 2026-11-22.
 """
 
+_IN_WORDS_NEXT = ("failed to parse input at pos", "does not match the expected peg-")
 _PHRASES: wire.Phrases = {
+    # Before all others: what the model wrote is quoted behind these, and may be anything. llama-server refuses answers
+    # in a form that its parser does not know, Ollama some calls of gpt-oss (500; their issue threads, 2026-11-26).
+    **dict.fromkeys((*_IN_WORDS_NEXT, "error parsing tool call"), Unreadable),
     **openai_responses.OF_THE_ACCOUNT,
     "model_not_found": NoSuchModel,
     "model not exist": NoSuchModel,  # DeepSeek, with status 400
@@ -76,7 +89,7 @@ _PHRASES: wire.Phrases = {
 _STATUSES = {"rate_limit_exceeded": 429, "invalid_request_error": 400, "overloaded_error": 529}
 """The status of an error within a stream, since the stream has its own; 500 for all others."""
 
-_NOT_THE_WAY = (BadKey, ContextTooLong, Overloaded)
+_NOT_THE_WAY = (BadKey, ContextTooLong, Overloaded, Unreadable)
 """Failures that another way of asking cannot fix, whatever their words."""
 
 
@@ -157,25 +170,43 @@ class OpenAI:
         self._client.project = None
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """The model's answer.
+        """The model's answer. If the server cannot read what its model wrote, that is asked for once more; with tools
+        offered in words if the server's parser of calls does not know the form in which the model writes them.
 
         Raises:
             ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is None if a stream had begun, because usage
                 comes only at its end.
         """
+        began = time.monotonic()
+        try:
+            return await self._answer(request, on_text)
+        except Unreadable as error:
+            seconds = time.monotonic() - began
+            if seconds >= request.timeout_seconds:
+                raise
+            in_words = any(phrase in str(error) for phrase in _IN_WORDS_NEXT)
+        _log.info("the server could not read what the model %s wrote; asking once more", self._model)
+        again = replace(request, timeout_seconds=request.timeout_seconds - seconds)
+        completion = await self._answer(again, on_text, in_words=in_words)
+        kind = Unreadable.__name__
+        lost = Attempt(provider=NAME, model=self._model, error=kind, latency_seconds=seconds, cost_usd=None)
+        return replace(completion, attempts=(lost, *completion.attempts))
+
+    async def _answer(self, request: Request, on_text: OnText | None, *, in_words: bool = False) -> Completion:
+        """The answer to one request; `in_words`: tools are offered in words if that may be chosen."""
         listener = None if on_text is None else streams.Listener(on_text)
         try:
-            return await self._completed(request, listener)
+            return await self._completed(request, listener, in_words=in_words)
         except ProviderError as error:
             if listener is not None and listener.has_heard:
                 error.cost_usd = None
             raise
 
-    async def _completed(self, request: Request, listener: streams.Listener | None) -> Completion:
+    async def _completed(self, request: Request, listener: streams.Listener | None, *, in_words: bool) -> Completion:
         started = time.monotonic()
         try:
             async with asyncio.timeout(request.timeout_seconds):
-                answer = await self._ask(request, listener)
+                answer = await self._ask(request, listener, in_words=in_words)
         except TimeoutError as error:
             raise wire.no_answer(request, provider=NAME, model=self._model) from error
         except openai.APIStatusError as error:
@@ -199,13 +230,15 @@ class OpenAI:
         """Closes the connections."""
         await self._client.close()
 
-    async def _ask(self, request: Request, listener: streams.Listener | None) -> wire.WireAnswer:
+    async def _ask(self, request: Request, listener: streams.Listener | None, *, in_words: bool) -> wire.WireAnswer:
         """The answer; if the server wants to be asked differently, the answer to that."""
         if not self._model:
             self._model = await self._first_listed()
             self._recall()
         told_of = capabilities.told_of(self._lessons, self._base_url, self._model)
         habits, tried = self._habits.as_told(told_of, surely_takes=self._surely_takes), set[Habits]()
+        if in_words and habits.tool_mode == "auto" and request.tools:
+            habits = replace(habits, tool_mode="prompt")
         while True:
             tried.add(habits)
             try:
@@ -284,14 +317,19 @@ class OpenAI:
             words=error.message,
             headers=error.response.headers,
         )
-        return refused.error(_PHRASES, provider=NAME, model=self._model)
+        return self._error(refused)
 
     def _broken_off(self, error: openai.APIError) -> ProviderError:
         """An error reported within a stream; some servers use a status as its code."""
         code = str(error.code or error.type or "")
         status = int(code) if re.fullmatch(r"[45][0-9]{2}", code) else _STATUSES.get(code, 500)
-        refused = wire.RefusedRequest(status=status, code=code, words=error.message, headers={})
-        return refused.error(_PHRASES, provider=NAME, model=self._model)
+        return self._error(wire.RefusedRequest(status=status, code=code, words=error.message, headers={}))
+
+    def _error(self, refused: wire.RefusedRequest) -> ProviderError:
+        error = refused.error(_PHRASES, provider=NAME, model=self._model)
+        if isinstance(error, Unreadable):
+            error.cost_usd = None  # the model has written it
+        return error
 
 
 def _takes(*, sees: bool | None, official: bool) -> media.Kinds:

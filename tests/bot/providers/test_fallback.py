@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
 from bot.messages import AssistantMessage, Text, UserMessage
 from bot.providers.base import Attempt, Completion, OnText, Provider, Request, Stop, Usage
 from bot.providers.fallback import Fallback
@@ -141,6 +141,7 @@ async def test_a_failed_provider_is_followed_by_the_next_at_once(error: type[Pro
         ((Overloaded, 86_400), 300),
         (BadKey, 300),
         (Rejected, 0),
+        (Unreadable, 0),
     ],
 )
 async def test_a_failed_provider_is_passed_over_while_it_cools_down(step: Step, cool_seconds: float) -> None:

@@ -1,5 +1,6 @@
 """What is OpenAI's own: two APIs, names of the output limit, reasoning items, and the habits of compatible servers."""
 
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -7,15 +8,18 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from aiohttp import web
 
-from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
 from bot.messages import AssistantMessage, Opaque, Text, ToolCall
 from bot.providers.base import Completion, Stop, ToolOffer
+from bot.providers.fallback import Fallback
 from bot.providers.openai import chat as openai_chat
 from bot.providers.openai.provider import Api, OpenAI
 from bot.providers.openai.quirks import Habits
+from bot.turn import phrases
 from tests.bot.providers.vendors import QUESTION, Vendor, answered, calls, followed_by, opened, texts
-from tests.servers.base import answer_json
+from tests.servers.base import Answer, answer_json
 from tests.servers.openai import OpenAIServer, error_body
 from tests.servers.script import Tokens, call, cut_off, refuse, say, think
 
@@ -410,6 +414,53 @@ async def test_an_answer_that_broke_off_within_is_none(chat: Vendor, reason: str
     chat.server.script.append(answer_json({"choices": [{"message": message, "finish_reason": reason}]}))
     with pytest.raises(Unavailable):
         await chat.provider.complete(QUESTION)
+
+
+LLAMA = "Failed to parse input at pos 395: <|tool_call_start|>[get_weather(place='Oslo')] does not support tools"
+PEG = "The model produced output that does not match the expected peg-native format"
+OLLAMA = "error parsing tool call: raw='{\"place\": Oslo}', err=invalid character 'O' looking for beginning of value"
+
+
+def unreadable(words: str, *, in_stream: bool) -> Answer:
+    """What a server says that cannot read what its model wrote, before it answers or within its stream."""
+    error: dict[str, Any] = {"error": {"code": 500, "message": words, "type": "server_error"}}
+    if not in_stream:
+        return answer_json(error, 500)
+    chunk = {"choices": [{"index": 0, "delta": {"content": "It"}}]}
+    body = "".join(f"data: {json.dumps(one)}\n\n" for one in (chunk, error))
+    return lambda _: web.Response(text=body, content_type="text/event-stream")
+
+
+@pytest.mark.parametrize("in_stream", [False, True], ids=["answer", "stream"])
+@pytest.mark.parametrize(("words", "in_words"), [(LLAMA, True), (PEG, True), (OLLAMA, False)])
+async def test_what_a_server_cannot_read_is_asked_for_once_more(words: str, in_words: bool, in_stream: bool) -> None:
+    """With tools in words where its parser does not know the form; from the next request on as before. The lost answer
+    is told for the ledger, and what the model wrote counts as no refusal of tools.
+    """
+    server = OpenAIServer(local=True)
+    server.faults.append(unreadable(words, in_stream=in_stream))
+    heard: list[str] = []
+    on_text = heard.append if in_stream else None
+    async with server, aclosing(_provider(server, model="llama-4", api_key=None, api="auto")) as provider:
+        completion = await provider.complete(QUESTION, on_text)
+        assert completion.stop is Stop.END
+        [lost] = completion.attempts
+        assert (lost.provider, lost.model, lost.error, lost.cost_usd) == ("openai", "llama-4", "Unreadable", None)
+        await provider.complete(QUESTION, on_text)
+    first, again, next_one = ("tools" in request.json() for request in server.requests)
+    assert (first, again, next_one) == (True, not in_words, True)
+
+
+async def test_what_a_server_never_can_read_is_asked_for_twice_only() -> None:
+    """By a fallback, too: each answer may take a model minutes. People hear what they can do, and no word of it."""
+    server = OpenAIServer(local=True)
+    server.faults += [unreadable(LLAMA, in_stream=False)] * 9
+    async with server, aclosing(_provider(server, model="llama-4", api_key=None, api="auto")) as provider:
+        with pytest.raises(Unreadable) as raised:
+            await Fallback([provider]).complete(QUESTION)
+    assert len(server.requests) == 2
+    assert "Oslo" not in str(raised.value)
+    assert phrases.for_error(raised.value) == phrases.UNREADABLE.text
 
 
 async def test_a_template_without_a_system_message() -> None:
