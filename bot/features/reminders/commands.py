@@ -22,8 +22,8 @@ from store import Repositories
 from tools import PlannedReminder, Weekday
 
 _CANCEL = re.compile(
-    r"(?:cancel|cancle|delete|remove|löschen?|abbrechen|annuler?|supprimer?|cancelar?|borrar?|eliminar?)\s+"
-    r"(?:n[or]?[.°º]?\s*|#\s*)?(\d{1,9})\.?",
+    r"(?:cancel|cancle|delete|remove|lösche?n?|abbrechen|annuler?|supprimer?|cancelar?|borrar?|eliminar?)"
+    r"(?:\s+(?:n[or]?[.°º]?\s*|#\s*)?(\d{1,9})\.?)?",
     re.IGNORECASE,
 )
 _DAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
@@ -63,7 +63,7 @@ class ReminderCommands(CommandGroup):
         if not rest:
             await self._context.answer(call, lambda repos: self._list(repos, call))
         elif match := _CANCEL.fullmatch(rest):
-            number = int(match[1])
+            number = None if match[1] is None else int(match[1])
             await self._context.answer(call, lambda repos: self._cancel(repos, call, number))
         else:
             await self._context.answer(call, lambda repos: self._plan(repos, call, rest))
@@ -104,7 +104,14 @@ class ReminderCommands(CommandGroup):
         planned = self._reminders.all(repos, call.message.author, call.conversation)
         return "\n".join(map(_line, planned)) or say(common_phrases.NO_REMINDERS)
 
-    def _cancel(self, repos: Repositories, call: Call, number: int) -> str:
+    def _cancel(self, repos: Repositories, call: Call, number: int | None) -> str:
+        """Cancels that one; None: asks which."""
+        if number is None:
+            listed, has_any = (
+                self._list(repos, call),
+                self._reminders.all(repos, call.message.author, call.conversation),
+            )
+            return f"{listed}\n\n{say(phrases.WHICH_REMINDER)}" if has_any else listed
         cancelled = self._reminders.cancel_within(repos, call.message.author, call.conversation, number)
         if cancelled is None:
             return say(phrases.NO_SUCH_REMINDER)

@@ -39,6 +39,7 @@ REMINDER_NO_WORDS = Sentence("REMINDER_NO_WORDS", "(its text has disappeared)")
 NO_SUCH_REMINDER = Sentence(
     "NO_SUCH_REMINDER", "You have no reminder with that number here; `/remind` alone shows them all."
 )
+WHICH_REMINDER = Sentence("WHICH_REMINDER", "Which one? `/remind cancel` with its number cancels it.")
 TOO_MANY_REMINDERS = Sentence(
     "TOO_MANY_REMINDERS", "You have as many reminders as I can keep for one person. Please cancel one first."
 )

@@ -160,7 +160,7 @@ def _reminder(clause: str, english: str, now: datetime | None) -> Sequence[Offli
         return ()
     at, zone = now or _NO_DAY, _zone(now)
     rest = match["rest"]
-    wish = whens.find(rest, now=at, zone=zone)
+    wish = whens.find(rest, now=at, zone=zone) or whens.find(rest, now=at, zone=zone, lacks_hour=True)
     if wish is None and (match["wake"] or match["timer"]):  # nobody says what for
         tries = (f"{lead}{rest} {clause}" for lead in ("", "in ", "at "))
         wish = next(filter(None, (whens.read(words, now=at, zone=zone) for words in tries)), None)
@@ -304,13 +304,15 @@ _DAYS_BY_WORD = (
 )
 _UNITS = _pattern(r"\bin (?:degrees )?(celsius|metric|fahrenheit|imperial)(?: units)?\b")
 
-_WEATHER = _pattern(_any("weather", "forecast", "temperature", "umbrella"))
+_MISSPELT = "wether|wheather|weater|weahter"
+"""The weather, as it is often written in haste."""
+_WEATHER = _pattern(_any("weather", _MISSPELT, "forecast", "temperature", "umbrella"))
 _WEATHER_SIGNS = r"rain(?:ing|y)?|snow(?:ing|y)?|sunny|cloudy|windy|stormy?|warm|cold|hot"
 _WEATHER_LIKELY = _pattern(rf"(?:will|is|does|do|how)\b.*\b(?:{_WEATHER_SIGNS})\b")
 _NO_PLACE = _pattern(
     _any(
         "what's|whats|what|how's|how|is|are|the|an?|like|will|would|it|be|does|do|i|we|need|take|should|going|to|there",
-        f"weather|forecast|temperature|umbrella|current|outside|here|for|in|of|at|check|get|{_WEATHER_SIGNS}",
+        f"weather|{_MISSPELT}|forecast|temperature|umbrella|current|outside|here|for|in|of|at|check|get|{_WEATHER_SIGNS}",
     )
 )
 _AT_PLACE = _pattern(r"\b(?:(?:in|for|at|near|around|of)\s+)+(?:the )?(\S.*)$")

@@ -46,7 +46,8 @@ _TIMER = (
 _REMINDERS = (
     r"(?:(?:zeig(?:e|st)?(?: mir)?|welche|was sind|montre(?:-moi)?|quels sont|muéstrame|cuáles son) )?"
     r"(?:alle )?(?:meine erinnerungen|(?:tous )?mes rappels|(?:todos )?mis recordatorios)"
-    r"|(?:welche erinnerungen (?:habe ich|gibt es)|habe ich erinnerungen|quels rappels (?:ai-je|est-ce que j'ai|j'ai)"
+    r"|(?:welche erinnerungen (?:habe? ich|gibt es)|was habe? ich für erinnerungen|habe? ich erinnerungen"
+    r"|quels rappels (?:ai-je|est-ce que j'ai|j'ai)"
     r"|(?:j'ai|ai-je) (?:quels|des) rappels|(?:qué recordatorios )?tengo(?: recordatorios)?)"
 )
 _CANCEL = (

@@ -101,6 +101,10 @@ async def test_reminders_are_listed_and_cancelled_by_number(store: Store, clock:
             "• 2: Mon, 23 Nov 2026, 08:00 UTC, every week (Mon, Tue, Wed, Thu, Fri): weather? (a question)",
         ]
         assert await told(port, "/remind cancel 1", author=BOB) == plain(phrases.NO_SUCH_REMINDER.text)
+        for which in ("/remind cancel", "/remind delete"):
+            heard = await told(port, which)
+            assert ("1: Sun, 22 Nov 2026" in heard, heard.endswith(plain(phrases.WHICH_REMINDER.text))) == (True, True)
+        assert await told(port, "/remind cancel", author=BOB) == common_phrases.NO_REMINDERS.text
         assert await told(port, "/remind delete #1.") == "Cancelled: bins"
         assert await told(port, "/remind cancel 1") == plain(phrases.NO_SUCH_REMINDER.text)
         assert len((await told(port, "/remind")).splitlines()) == 2

@@ -22,6 +22,9 @@ ALL = ("calculate", "convert", "get_weather", "current_time", "web_search", "rem
         ("¿Qué hora es en Madrid?", "current_time", {"timezone": "Madrid"}),
         ("Wie wird das Wetter morgen in Köln?", "get_weather", {"place": "Köln", "days": 2}),
         ("Quel temps fait-il à Lyon ?", "get_weather", {"place": "Lyon"}),
+        ("whats the wether in berlin", "get_weather", {"place": "berlin"}),
+        ("was hab ich für erinnerungen?", "remind", {"action": "list"}),
+        ("Welche Erinnerungen habe ich?", "remind", {"action": "list"}),
         ("¿Qué tiempo hace en Sevilla?", "get_weather", {"place": "Sevilla"}),
         ("Was ist 17*23?", "calculate", {"expression": "17*23"}),
         ("Combien font 2+2 ?", "calculate", {"expression": "2+2"}),
@@ -56,6 +59,8 @@ def test_what_is_asked_in_four_languages(sentence: str, tool: str, arguments: di
         ("recuérdame mañana a las 9 llamar", "llamar", "2026-11-22T09:00"),
         ("¿Puedes recordarme el 3 de diciembre a las 9 el dentista?", "el dentista", "2026-12-03T09:00"),
         ("weck mich morgen um 7", "weck mich morgen um 7", "2026-11-22T07:00"),
+        ("remind me next friday to buy flowers", "buy flowers", "2026-11-27T09:00"),
+        ("erinner mich morgen an den Zahnarzt", "den Zahnarzt", "2026-11-22T09:00"),
     ],
 )
 def test_a_reminder_may_have_its_day(sentence: str, text: str, local: str) -> None:
@@ -86,7 +91,7 @@ def test_a_message_without_a_moment(header: str) -> None:
     ("language", "sentence", "told"),
     [
         ("en", "remind me to call Mum", "When, and of what?"),
-        ("de", "erinnere mich morgen an den Zahnarzt", "Wann, und woran?"),
+        ("de", "erinnere mich an den Zahnarzt", "Wann, und woran?"),
         ("fr", "rappelle-moi d'appeler", "Quand, et de quoi"),
         ("es", "recuérdame llamar", "¿Cuándo y qué?"),
     ],
