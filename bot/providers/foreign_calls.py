@@ -4,7 +4,7 @@
     <function=get_weather><parameter=place>Oslo</parameter></function>     Qwen3-Coder, Llama
     [TOOL_CALLS][{"name": ...}]    <|python_tag|>{"name": ..., "parameters": ...}    Mistral, Llama
     {"name": "get_weather", "arguments": {...}}                            bare, at the beginning or the end
-    [get_weather(place="Oslo"), current_time()]                            Llama, as the whole text
+    [get_weather(place="Oslo"), current_time()]                            Llama, LFM2, as the whole text
     ```tool_code                                                           Gemma, as the whole text
     print(get_weather(place="Oslo"))
     ```
@@ -51,8 +51,8 @@ _OPENING = re.compile(
 )
 _OPENINGS = (
     *(f"<{tag}>" for tag in _TAGS.split("|")),
-    "<function=", "<invoke name=", "<|python_tag|>", "<|python_start|>", "<|tool_call|>", "<|tool_calls_begin|>",
-    "[TOOL_CALLS]",
+    "<function=", "<invoke name=", "<|python_tag|>", "<|python_start|>", "<|tool_call_start|>", "<|tool_call|>",
+    "<|tool_calls_begin|>", "[TOOL_CALLS]",
     *notations.SIGNS,
 )  # fmt: skip
 _LEFT_BEHIND = re.compile(rf"\s*</(?:{_TAGS}|function|invoke|parameter)>")
@@ -61,14 +61,17 @@ _FENCED = re.compile(r"\s*```\w*")
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _LINE = re.compile(r"^[ \t]*(?=\[\s*\{|\{)", re.MULTILINE)
 _MAY_BECOME_BARE = re.compile(
-    r"(?:\A\s*```\w*\s*|^[ \t]*)(?:\[\s*)?\{\s*(?:\Z|\"(?:[a-z_]{0,8}\Z|(?:name|type|function|id|tool)\"))",
+    r"(?:\A\s*```\w*\s*|^[ \t]*)(?:\[\s*)?\{\s*(?:\Z|\"(?:[a-z_]{0,9}\Z|(?:name|type|function|id|tool|tool_name)\"))",
     re.MULTILINE,
 )
 _PYTHON = re.compile(
-    r"\A\s*(?:<\|python_start\|>)?(?:(?P<list>\[.*\])|```tool_code\s(?P<code>.*?)\s*```)(?:<\|python_end\|>)?\s*\Z",
+    r"\A\s*(?:<\|(?:python|tool_call)_start\|>)?\s*(?:(?P<list>\[.*\])|```tool_code\s(?P<code>.*?)\s*```)"
+    r"\s*(?:<\|(?:python|tool_call)_end\|>)?\s*\Z",
     re.DOTALL,
 )
-_MAY_BECOME_PYTHON = re.compile(r"\A\s*(?:\[\s*(?:\Z|[A-Za-z_][\w.]{0,100}(?:\Z|\())|<\|python_start|```tool_code\b)")
+_MAY_BECOME_PYTHON = re.compile(
+    r"\A\s*(?:\[\s*(?:\Z|[A-Za-z_][\w.]{0,100}(?:\Z|\())|<\|(?:python|tool_call)_start|```tool_code\b)"
+)
 _MAX_PYTHON_CHARS = 8000
 """The limit for text parsed as Python; anything longer is not a model's call."""
 _ONLY_FENCE = re.compile(r"\s*`{1,3}\w*\s*\Z")
@@ -84,6 +87,7 @@ _XML_PARAMETER = re.compile(
 )
 _NAMED = re.compile(r"\"name\"\s*:\s*\"([\w.-]{1,100})\"")
 _BETWEEN = re.compile(r"[\s,;]*")
+_NAMES = ("name", "function", "tool", "tool_name")
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
 _SIGNS = ("<", "[", "{", "```tool_code")
 
@@ -321,7 +325,7 @@ def _written(value: object) -> WrittenCall | None:
     function = call.get("function")
     if isinstance(function, Mapping):
         call = cast("Mapping[str, object]", function)
-    name = call["name"] if "name" in call else call.get("function")
+    name = next((call[key] for key in _NAMES if key in call), None)
     given = next((key for key in _ARGUMENTS if key in call), None)
     if not isinstance(name, str) or given is None:
         return None

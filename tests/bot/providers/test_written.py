@@ -64,6 +64,9 @@ FORMS = [
     '<|channel>thought\na b\n<channel|><|tool_call>call:get_weather{place:<|"|>Oslo<|"|>}<tool_call|>',
     '[get_weather(place="Oslo")]',
     '<|python_start|>[get_weather(place="Oslo")]<|python_end|>',
+    "<|tool_call_start|>[get_weather(place='Oslo')]<|tool_call_end|>",
+    '```json\n{"tool": "get_weather", "parameters": {"place": "Oslo"}}\n```',
+    '{"tool_name": "get_weather", "args": {"place": "Oslo"}}',
     '```tool_code\nget_weather(place="Oslo")\n```',
     '```tool_code\nprint(default_api.get_weather(place="Oslo"))\n```',
 ]  # fmt: skip
