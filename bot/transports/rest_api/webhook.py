@@ -19,7 +19,6 @@ import base64
 import hmac
 import json
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
@@ -98,8 +97,6 @@ class Webhook:
         self.host = host
         self.port = port
         """0 takes a free one; once it listens, the actual one."""
-        self.posted_at: float | None = None
-        """When the last post came, on `time.monotonic`'s clock; None before the first."""
         self._secret = secret.encode()
         self._on_post = on_post
         self._waiting: set[Post] = set()
@@ -209,7 +206,6 @@ class Webhook:
         """Passes it on, and waits until it is known whether it was kept."""
         if self._server is None:
             return False
-        self.posted_at = time.monotonic()
         self._waiting.add(post)
         try:
             self._on_post(post)

@@ -20,7 +20,7 @@ WORDS = [
     ("warn", "warn-paper"),
     ("bad", "bad-paper"),
 ]
-SHAPES = [(shape, paper) for shape in ("soft", "accent", "focus", "plot-1") for paper in ("paper", "panel")]
+SHAPES = [(shape, paper) for shape in ("soft", "accent", "focus", "plot") for paper in ("paper", "panel")]
 
 
 def luminance(colour: str) -> float:
