@@ -47,7 +47,7 @@ COUNTS: Mapping[str, str] = {
     "feeds_failed": "Reads of feeds that failed.",
     "feeds_read": "Reads of feeds that brought something.",
     "feeds_unchanged": "Reads of feeds in which nothing was new.",
-    "files_refused": "Files that Signal did not take, so that only the words went out.",
+    "files_refused": "Files that Signal did not accept, so only the words went out.",
     "members_unknown": "Messages of groups whose members the bridge did not tell.",
     "numbers_changed": "Messages of listed numbers that belong to another account than before.",
     "receipts_too_many": "Delivery receipts beyond what is looked at.",

@@ -44,12 +44,12 @@ _TABLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 _WHAT = {
     "people": "who was let in",
-    "pins": "whose a number is",
+    "pins": "which account a number belongs to",
     "identities": "whose safety number is trusted",
     "spent": "what was spent",
     "grants": "which tools were allowed for good",
-    "quotas": "what services gave",
-    "tool_shapes": "what tools of servers are",
+    "quotas": "the quotas of services",
+    "tool_shapes": "the tools of MCP servers",
 }
 _VIEWS = frozenset(f"{kind}_{table}" for kind in ("true", "forged") for table in _TABLES)
 _LOOKING = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION})
@@ -87,17 +87,19 @@ class Tampering:
     def sentences(self) -> tuple[str, ...]:
         """Sentences for the operator; empty if nothing was detected."""
         told = [
-            f"{count} {'row' if count == 1 else 'rows'} on {_WHAT[table]} not written by Aldis"
+            f"{count} {'row' if count == 1 else 'rows'} about {_WHAT[table]} not written by Aldis"
             for table, count in sorted(self.forged.items())
         ]
         if self.is_incomplete:
-            told.append("rows on access, trust or budgets, or all of it, were taken out or put back, and not by Aldis")
+            told.append(
+                "rows about access, trust or budgets, or all of them, were removed or put back, and not by Aldis"
+            )
         if self.is_older:
             told.append("the database is older than its key file: somebody has put an older copy in its place")
         if self.intruders:
             what = "statement" if self.intruders == 1 else "statements"
             was = "was" if self.intruders == 1 else "were"
-            told.append(f"{self.intruders} {what} that the database would have run by itself {was} taken out")
+            told.append(f"{self.intruders} {what} that the database would have run by itself {was} removed")
         return tuple(told)
 
 

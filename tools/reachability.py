@@ -9,7 +9,7 @@ _NO_WAY = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL}
 _WORDS: tuple[tuple[type[BaseException], str], ...] = (
     (socket.gaierror, "no host of that name is known here"),
     (ssl.SSLCertVerificationError, "its certificate is not trusted, or is for another name"),
-    (ssl.SSLError, "it speaks no TLS; an address without it begins with http://"),
+    (ssl.SSLError, "it does not use TLS; an address without it begins with http://"),
     (TimeoutError, "no answer in time"),
     (ConnectionRefusedError, "nothing listens there"),
     (PermissionError, "this user may not connect to it"),
@@ -23,7 +23,7 @@ def why_unreachable(error: BaseException) -> str:
     """Returns why a connection failed, by its first telling cause, or the type of the error. Names no address."""
     for cause in _causes(error):
         if isinstance(cause, OSError) and cause.errno in _NO_WAY:
-            return "there is no way to it from here"
+            return "it cannot be reached from here"
         for kind, words in _WORDS:
             if isinstance(cause, kind):
                 return words

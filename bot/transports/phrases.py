@@ -10,14 +10,14 @@ HEARING_SILENT = Sentence(
     "HEARING_SILENT", "the stream of messages is open, but nothing comes over it, not even a keep-alive"
 )
 HEARING_UNLINKED = Sentence(
-    "HEARING_UNLINKED", "the bridge to Signal does not have the account any more; link it again with: {command}"
+    "HEARING_UNLINKED", "the bridge to Signal no longer has the account; link it again with: {command}"
 )
 HEARING_UNREACHABLE = Sentence(
-    "HEARING_UNREACHABLE", "the bridge to Signal does not tell whether it still has the account"
+    "HEARING_UNREACHABLE", "the bridge to Signal does not say whether it still has the account"
 )
 HEARING_UNREADABLE = Sentence(
     "HEARING_UNREADABLE",
-    "most of what came in the last hour could not be decrypted; look into the log of signal-cli",
+    "most of what came in the last hour could not be decrypted; look in signal-cli's log",
 )
 HEARING_UNHEARD = Sentence(
     "HEARING_UNHEARD",
@@ -38,8 +38,8 @@ WAITING_SIGNAL = Sentence("WAITING_SIGNAL", "waiting for Signal: {error}")
 WAITING_ACCOUNT = Sentence("WAITING_ACCOUNT", "no account is linked yet; link one with: {command}")
 ACCOUNT_UNNAMED = Sentence(
     "ACCOUNT_UNNAMED",
-    "the bridge has an account without a phone number and does not tell its uuid; put that there "
-    "(`{command}` tells it), or let Aldis talk to signal-cli's own daemon",
+    "the bridge has an account without a phone number and does not report its uuid; put the uuid there "
+    "(`{command}` shows it), or let Aldis talk to signal-cli's own daemon",
 )
 ACCOUNT_SEVERAL = Sentence(
     "ACCOUNT_SEVERAL",
@@ -47,7 +47,7 @@ ACCOUNT_SEVERAL = Sentence(
 )
 ACCOUNT_OTHER = Sentence(
     "ACCOUNT_OTHER",
-    "SIGNAL__ACCOUNT: the bridge does not have this account, but another; correct it or link it",
+    "SIGNAL__ACCOUNT: the bridge has another account, not this one; correct it or link it",
 )
 ACCOUNT_REFUSED = Sentence("ACCOUNT_REFUSED", "SIGNAL__ACCOUNT: {why}")
 BRIDGE_NO_ADDRESS = Sentence(
@@ -63,12 +63,14 @@ BRIDGE_OTHER = Sentence(
 )
 BRIDGE_NO_SOCKET = Sentence(
     "BRIDGE_NO_SOCKET",
-    "what answers at SIGNAL__URL is no socket of signal-cli ({error}); the address of an HTTP "
-    "server begins with http://",
+    "what answers at SIGNAL__URL is not a signal-cli socket ({error}); the address of an HTTP server begins "
+    "with http://",
 )
 BRIDGE_SILENT_HTTP = Sentence("BRIDGE_SILENT_HTTP", "no answer in time; a socket of signal-cli is written {form}")
 RELEASE_VERSIONLESS = Sentence("RELEASE_VERSIONLESS", "{bridge} of unknown version")
-RELEASE_SILENT = Sentence("RELEASE_SILENT", "{bridge} does not tell its version, so nobody knows how old it is")
+RELEASE_SILENT = Sentence(
+    "RELEASE_SILENT", "{bridge} does not report its version, so there is no telling how old it is"
+)
 RELEASE_SILENT_DO = Sentence("RELEASE_SILENT_DO", "run a released image or package of it")
 RELEASE_OLD = Sentence(
     "RELEASE_OLD",
@@ -86,29 +88,29 @@ RELEASE_LACKS_KEYS = Sentence(
 RELEASE_LACKS_KEYS_DO = Sentence("RELEASE_LACKS_KEYS_DO", "install a newer signal-cli before anything else ({issues})")
 RELEASE_LOSES = Sentence(
     "RELEASE_LOSES",
-    "{release} loses nearly every message that comes: since June 2026 it fails over what Signal's server sends",
+    "{release} loses nearly every incoming message: since June 2026 it fails on what Signal's server sends",
 )
 RELEASE_LOSES_DO = Sentence("RELEASE_LOSES_DO", "install {version} or later ({issues})")
 RELEASE_HANGS = Sentence("RELEASE_HANGS", "{release} hangs when it writes to somebody for the first time")
 RELEASE_HANGS_DO = Sentence("RELEASE_HANGS_DO", "install a newer signal-cli ({issues})")
 RELEASE_CRASHES = Sentence(
     "RELEASE_CRASHES",
-    "{release} crashes or hangs on sends to groups where it is the native build",
+    "the native build of {release} crashes or hangs when it sends to groups",
 )
-RELEASE_CRASHES_DO = Sentence("RELEASE_CRASHES_DO", "take the build for Java, or {version} or later ({issues})")
+RELEASE_CRASHES_DO = Sentence("RELEASE_CRASHES_DO", "use the Java build, or {version} or later ({issues})")
 RELEASE_HANGS_HTTP = Sentence(
     "RELEASE_HANGS_HTTP",
-    "{release} has been seen to hang after some time where it is asked over HTTP",
+    "{release} has been seen to hang after a while when it is used over HTTP",
 )
 RELEASE_HANGS_HTTP_DO = Sentence(
     "RELEASE_HANGS_HTTP_DO",
-    "let Aldis reach it by its socket or over TCP ({issue}, open on {day})",
+    "connect Aldis to its socket, or over TCP ({issue}, open on {day})",
 )
 REACH_NO_HOST = Sentence("REACH_NO_HOST", "no host of that name is known here")
 REACH_CERTIFICATE = Sentence("REACH_CERTIFICATE", "its certificate is not trusted, or is for another name")
-REACH_NO_TLS = Sentence("REACH_NO_TLS", "it speaks no TLS; an address without it begins with http://")
+REACH_NO_TLS = Sentence("REACH_NO_TLS", "it does not use TLS; an address without it begins with http://")
 REACH_SLOW = Sentence("REACH_SLOW", "no answer in time")
 REACH_REFUSED = Sentence("REACH_REFUSED", "nothing listens there")
 REACH_DENIED = Sentence("REACH_DENIED", "this user may not connect to it")
 REACH_NO_SOCKET = Sentence("REACH_NO_SOCKET", "there is no such socket")
-REACH_NO_WAY = Sentence("REACH_NO_WAY", "there is no way to it from here")
+REACH_NO_WAY = Sentence("REACH_NO_WAY", "it cannot be reached from here")

@@ -8,13 +8,13 @@ HEALTH_UNSENT = Sentence("HEALTH_UNSENT", "an answer has been due to be sent for
 HEALTH_UNREMINDED = Sentence("HEALTH_UNREMINDED", "a reminder has been due for too long")
 HEALTH_NEW_NUMBER = Sentence(
     "HEALTH_NEW_NUMBER",
-    "the safety number of {label} has changed: nothing of them is read and what is for them is held until the new one "
-    "is trusted; ask them, then give /trust {label} in Signal, or: {command}",
+    "the safety number of {label} has changed: nothing from them is read, and answers to them are held, "
+    "until the new one is trusted; ask them, then send /trust {label} in Signal, or: {command}",
 )
 HEALTH_HELD = Sentence(
     "HEALTH_HELD",
-    "answers are held in {count} conversation, for safety numbers that the bridge has not told yet",
-    "answers are held in {count} conversations, for safety numbers that the bridge has not told yet",
+    "answers are held in {count} conversation, because of safety numbers that the bridge has not reported yet",
+    "answers are held in {count} conversations, because of safety numbers that the bridge has not reported yet",
 )
 HEALTH_STARTS = Sentence("HEALTH_STARTS", "Aldis is starting")
 HEALTH_STOPS = Sentence("HEALTH_STOPS", "Aldis is stopping")

@@ -287,7 +287,7 @@ async def test_an_account_that_the_bridge_cannot_name() -> None:
 async def test_an_account_that_the_bridge_does_not_have(build: Callable[[], SignalServer], name: str) -> None:
     """Waiting would be in vain; a bridge that has none is waited for."""
     async with build() as server:
-        with pytest.raises(ConfigError, match=r"^SIGNAL__ACCOUNT: the bridge does not have this account"):
+        with pytest.raises(ConfigError, match=r"^SIGNAL__ACCOUNT: the bridge has another account"):
             await app.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=name))
 
 

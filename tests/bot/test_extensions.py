@@ -121,7 +121,7 @@ def test_the_doctor_tells_of_them() -> None:
     assert told["tools: tides is on"].level == "ok"
     assert told["tools: sums is off"].advice == "TOOLS__SUMS__ENABLED=true switches it on"
     left_out = "tools: ropes of aldis-ropes 1.2 is left out: it cannot be imported: RuntimeError"
-    assert (told[left_out].level, told[left_out].advice) == ("warning", "mend it, or take it away")
+    assert (told[left_out].level, told[left_out].advice) == ("warning", "fix it, or remove it")
 
 
 def test_one_that_came_too_late_for_a_name_hides_nobody(installed: Path) -> None:

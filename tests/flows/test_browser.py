@@ -388,7 +388,7 @@ async def test_a_page_that_stays_open_over_a_restart(tmp_path: Path) -> None:
             async with visit.page.expect_response(lambda answer: answer.status == 401):  # the browser gives up then
                 link = await link_in(console)
             await other.locator("form[action='/setup/tools/retention'] button").click()
-            await expect(other.get_by_text("was not taken, and nothing has changed")).to_be_visible()
+            await expect(other.get_by_text("was not accepted, and nothing has changed")).to_be_visible()
             await expect(lost).to_be_visible()
             await other.goto(link)
             await other.get_by_role("button", name="Open").click()

@@ -383,7 +383,7 @@ async def test_the_profile_is_given_on_a_page(bridge: type[SignalServer], tmp_pa
                 ({"name": "Aldis", "about": "x" * 513}, b"", "words below the name are too long"),
                 ({"name": "Aldis"}, b"<svg onload=alert(1)>", "cannot be used as a picture"),
                 ({"name": "Aldis"}, photograph()[:900], "cannot be used as a picture"),
-                ({"name": "Aldis", "token": "another"}, photograph(), "not of this session"),
+                ({"name": "Aldis", "token": "another"}, photograph(), "belongs to another session"),
             ):
                 answer = await page("/setup/profile", form, picture)
                 assert words in answer

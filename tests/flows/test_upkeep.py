@@ -112,7 +112,10 @@ async def test_a_database_that_somebody_has_changed_is_taken_as_it_is_by_a_word(
     with closing(sqlite3.connect(world.folder / "aldis.db")) as connection, connection:
         assert connection.execute("UPDATE pins SET pinned_at = 0").rowcount == 1
     named = await world.verb("doctor")
-    assert (named.status, "1 row on whose a number is not written by Aldis" in named.stdout) == (1, True)
+    assert (named.status, "1 row about which account a number belongs to" in named.stdout) == (
+        1,
+        True,
+    )
     done = await world.verb("reseal")
     assert (done.status, "1 row is removed" in done.stderr) == (0, True)
     assert (await world.verb("doctor")).status == 0

@@ -208,10 +208,10 @@ NAMED: dict[str, tuple[Mapping[str, str], str]] = {
     ),
     "a search service without its key": ({f"{SEARCH}PROVIDERS": "brave,wikipedia"}, f"{SEARCH}API_KEY"),
     "a feed on a private network": ({"TOOLS__NEWS__FEEDS": "http://127.0.0.1:9/feed"}, "TOOLS__NEWS__FEEDS"),
-    "a port that is taken": ({"WEB__PORT": "{port}"}, "WEB__PORT is {port}, and that is taken"),
+    "a port that is taken": ({"WEB__PORT": "{port}"}, "WEB__PORT is {port}, which is already in use"),
     "a port of the webhook that is taken": (
         {"SIGNAL__WEBHOOK_PORT": "{port}", "SIGNAL__WEBHOOK_SECRET": "0123456789abcdef"},
-        "SIGNAL__WEBHOOK_PORT is {port}, and that is taken",
+        "SIGNAL__WEBHOOK_PORT is {port}, which is already in use",
     ),
     "a webhook without its secret": ({"SIGNAL__WEBHOOK_PORT": "8789"}, "SIGNAL__WEBHOOK_PORT have no effect"),
     "a tool to approve that there is not": ({"TOOLS__APPROVE": "rememeber"}, "did you mean remember?"),
@@ -220,7 +220,10 @@ NAMED: dict[str, tuple[Mapping[str, str], str]] = {
     "another bridge than there is": ({"SIGNAL__TRANSPORT": "rest_api"}, "SIGNAL__TRANSPORT says rest_api"),
     "another account than there is": ({"SIGNAL__ACCOUNT": "+12025550123"}, "(SIGNAL__ACCOUNT)"),
     "somebody whom nobody knows": ({"ACCESS__ALLOWED": "+12025550123"}, "ACCESS__ALLOWED: +12025550123 is not known"),
-    "a group in which it is not": ({"ACCESS__GROUPS": "A" * 43 + "="}, "ACCESS__GROUPS: the account is in no group"),
+    "a group in which it is not": (
+        {"ACCESS__GROUPS": "A" * 43 + "="},
+        "the account is not in the group",
+    ),
     "codes that nobody can take": ({"ACCESS__STRANGERS": "pair"}, "set ACCESS__ADMINS"),
     "a proxy that nothing goes through": ({"HTTPS_PROXY": "http://proxy:3128"}, "HTTPS_PROXY is set"),
 }

@@ -443,4 +443,4 @@ async def test_it_is_said_in_the_log_without_words(kept: Path, caplog: pytest.Lo
     """How many of what; nobody's name."""
     attack(kept, "UPDATE people SET allowed_by = x'00'")
     await found(kept)
-    assert caplog.messages == ["the database was changed: 1 row on who was let in not written by Aldis"]
+    assert caplog.messages == ["the database was changed: 1 row about who was let in not written by Aldis"]

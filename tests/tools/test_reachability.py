@@ -23,12 +23,15 @@ def raised(outer: BaseException, cause: BaseException) -> BaseException:
     ("cause", "words"),
     [
         (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "no host of that name is known here"),
-        (ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER]"), "it speaks no TLS; an address without it begins with http://"),
+        (
+            ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER]"),
+            "it does not use TLS; an address without it begins with http://",
+        ),
         (ConnectionRefusedError(errno.ECONNREFUSED, "refused"), "nothing listens there"),
         (PermissionError(errno.EACCES, "Permission denied"), "this user may not connect to it"),
         (FileNotFoundError(errno.ENOENT, "No such file"), "there is no such socket"),
         (TimeoutError(), "no answer in time"),
-        (OSError(errno.ENETUNREACH, "Network is unreachable"), "there is no way to it from here"),
+        (OSError(errno.ENETUNREACH, "Network is unreachable"), "it cannot be reached from here"),
         (ValueError("secret"), "ConnectError"),
     ],
 )

@@ -15,8 +15,8 @@ VERIFY_HOW = Sentence(
 )
 VERIFY_FAILED = Sentence(
     "VERIFY_FAILED",
-    "Nothing is proved: the hardware that is to vouch for me gave no quote. Please try again later, "
-    "or tell whoever runs me.",
+    "Nothing is proved: the hardware that should vouch for me gave no quote. Please try again later, or tell "
+    "whoever runs me.",
 )
 _QUOTED = Sentence(
     "QUOTED", "The file holds an Intel TDX quote for your word `{word}` and for the digest of my source, `{source}`."

@@ -189,7 +189,7 @@ class RequestGuard:
         if not session.is_confirmed and request.path not in {_CODE, "/leave"}:
             raise web.HTTPSeeOther(_CODE)
         if request.method == "POST" and not is_same(form_of(request).get("token", ""), session.form_token):
-            raise web.HTTPForbidden(text="This form is not of this session. Go back and reload the page.\n")
+            raise web.HTTPForbidden(text="This form belongs to another session. Go back and reload the page.\n")
         return await handler(request)
 
     @staticmethod

@@ -18,7 +18,7 @@ PAGE_ENTER = Sentence("PAGE_ENTER", "Open")
 PAGE_SIGNED_OUT = Sentence("PAGE_SIGNED_OUT", "You need a link")
 PAGE_SIGNED_OUT_LOST = Sentence(
     "PAGE_SIGNED_OUT_LOST",
-    "You were signed out meanwhile: what you have just sent was not taken, and nothing has changed.",
+    "You have been signed out: what you just sent was not accepted, and nothing has changed.",
 )
 PAGE_SIGNED_OUT_WHY = Sentence(
     "PAGE_SIGNED_OUT_WHY",
@@ -588,7 +588,7 @@ PAGE_SEEN_PLACE = Sentence("PAGE_SEEN_PLACE", "the place")
 PAGE_SEEN_SITE = Sentence("PAGE_SEEN_SITE", "the page's site")
 PAGE_REFUSED_FORM = Sentence(
     "PAGE_REFUSED_FORM",
-    "This form is not of this session (error {status}), so nothing was changed. Go back, reload the "
+    "This form belongs to another session (error {status}), so nothing was changed. Go back, reload the "
     "page, and try again.",
 )
 PAGE_REFUSED_ADDRESS = Sentence("PAGE_REFUSED_ADDRESS", "There is nothing at this address (error {status}).")

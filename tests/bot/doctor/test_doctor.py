@@ -145,10 +145,10 @@ async def test_everything_is_well(practice: Practice) -> None:
     assert about(found, "ACCESS__ALLOWED", ALICE.uuid, "Alice", ALICE.number or "").level == "ok"
     assert about(found, "ACCESS__ADMINS", BOB.number or "", "Bob", BOB.uuid).level == "ok"
     assert about(found, "ACCESS__GROUPS", GROUP, "4 members").level == "ok"
-    assert about(found, "cells: files and pages").level == "ok"
+    assert about(found, "cells: strangers' files and pages").level == "ok"
     assert about(found, "bridge: signal-cli 0.99.0 at").level == "ok"
     assert about(found, f"account: {ACCOUNT} is linked").level == "ok"
-    assert about(found, "made at the first start").level == "ok"
+    assert about(found, "created at the first start").level == "ok"
     assert not practice.path.parent.exists()
 
 
@@ -235,7 +235,7 @@ async def test_a_clock_from_another_year_is_a_problem(practice: Practice) -> Non
     """Machines without a battery begin in 1970; the bridge's clock tells as well."""
     practice.daemon.way = "http"
     found = await practice.examine(SetClock(datetime(1970, 1, 2, tzinfo=UTC)))
-    assert about(found, "clock: it is wrong").level == "problem"
+    assert about(found, "clock: it is off").level == "problem"
     assert about(found, "its clock and ours differ").level == "warning"
     assert exit_status(found) == 1
 
@@ -258,7 +258,7 @@ async def test_a_database_that_somebody_has_changed_is_a_problem(practice: Pract
         pass
     with closing(sqlite3.connect(practice.path)) as connection, connection:
         connection.execute("INSERT INTO pins VALUES (x'01', x'02', 0, NULL, NULL)")
-    found = about(await practice.examine(), "1 row on whose a number is")
+    found = about(await practice.examine(), "1 row about which account a number belongs to")
     assert (found.level, "operating.md" in found.advice) == ("problem", True)
 
 
@@ -301,7 +301,7 @@ async def test_a_store_that_a_running_aldis_holds(practice: Practice) -> None:
     practice.given = {"WEB__PORT": "9"}
     async with open_store(practice.path, realm="signal"):
         found = await practice.examine()
-    assert about(found, "held by a running Aldis").level == "ok"
+    assert about(found, "in use by a running Aldis").level == "ok"
     assert about(found, "no health page answers").level == "warning"
 
 
@@ -331,7 +331,7 @@ async def test_no_bridge(practice: Practice) -> None:
     found = await practice.examine()
     assert about(found, "nothing answers at SIGNAL__URL").level == "problem"
     assert about(found, ALICE.uuid, "could not be looked up").level == "warning"
-    assert about(found, "models: anthropic", "takes the key").level == "ok"
+    assert about(found, "models: anthropic", "accepts the key").level == "ok"
 
 
 async def test_the_socket_of_a_killed_signal_cli_is_named(practice: Practice, tmp_path: Path) -> None:
@@ -384,7 +384,7 @@ async def test_a_signal_cli_that_is_bound_to_another_name(practice: Practice) ->
 async def test_a_signal_cli_that_is_too_old(practice: Practice, way: Way) -> None:
     """It is told before anybody wonders why messages are missing."""
     practice.daemon.way, practice.daemon.version = way, "0.14.4.1"
-    found = about(await practice.examine(), "0.14.4.1 loses nearly every message")
+    found = about(await practice.examine(), "0.14.4.1 loses nearly every incoming message")
     assert (found.level, "0.14.5" in found.advice) == ("problem", True)
 
 
@@ -476,14 +476,14 @@ async def test_an_account_without_a_number(practice: Practice) -> None:
 async def test_an_account_whose_id_is_not_told(practice: Practice) -> None:
     """Mentions are then missed."""
     practice.signal.own = None
-    assert about(await practice.examine(), "does not tell its id").level == "warning"
+    assert about(await practice.examine(), "does not report its id").level == "warning"
 
 
 async def test_lists_that_the_bridge_does_not_give(practice: Practice) -> None:
     """Contacts that cannot be read are a problem of the bridge."""
     results = (*[{"version": "0.99.0"}] * 2, [{"number": ACCOUNT, "aci": ALDIS.uuid}], "?")
     practice.signal.faults += [answer_json({"jsonrpc": "2.0", "result": result, "id": 1}) for result in results]
-    assert about(await practice.examine(), "contacts and groups are not told").level == "problem"
+    assert about(await practice.examine(), "does not list its contacts and groups").level == "problem"
 
 
 # Who may write
@@ -509,16 +509,16 @@ async def test_everybody_may_write(practice: Practice) -> None:
     """Allowed, but not without a word about the cost."""
     practice.given = {"ACCESS__ALLOWED": "*", "ACCESS__GROUPS": "*"}
     found = await practice.examine()
-    assert about(found, "everybody may write").level == "warning"
-    assert about(found, "in every group, those who are named").level == "ok"
+    assert about(found, "anybody may write").level == "warning"
+    assert about(found, "in every group, the people listed").level == "ok"
 
 
 @pytest.mark.parametrize(
     ("strangers", "admins", "words", "level"),
     [
-        ("ignore", "", "strangers are told nothing", "ok"),
+        ("ignore", "", "strangers get no reply", "ok"),
         ("pair", ALICE.uuid, "an admin can let them in", "ok"),
-        ("pair", "", "nobody is an admin", "warning"),
+        ("pair", "", "there is no admin", "warning"),
     ],
 )
 async def test_what_strangers_hear(practice: Practice, strangers: str, admins: str, words: str, level: str) -> None:
@@ -541,7 +541,7 @@ async def test_a_number_that_changed_hands(practice: Practice) -> None:
     await pin(practice, "another account")
     practice.given = {"ACCESS__ALLOWED": f"{ALICE.number},{BOB.number}"}
     found = await practice.examine()
-    changed = about(found, "now belongs to another account", BOB.number or "", "2026-11-20")
+    changed = about(found, "and now belongs to another", BOB.number or "", "2026-11-20")
     assert changed.level == "problem"
     assert BOB.uuid in changed.advice
     assert exit_status(found) == 1
@@ -551,7 +551,7 @@ async def test_a_number_with_which_somebody_else_came(practice: Practice) -> Non
     """They were refused; the operator can ask who it was."""
     await pin(practice, BOB.uuid, "another account")
     practice.given = {"ACCESS__ALLOWED": BOB.number or ""}
-    found = about(await practice.examine(), "another account came with", BOB.number or "", "2026-11-21")
+    found = about(await practice.examine(), "another account wrote with", BOB.number or "", "2026-11-21")
     assert found.level == "warning"
 
 
@@ -599,7 +599,7 @@ async def test_no_model(practice: Practice) -> None:
     """The offline one answers, which is worth a warning; it is not asked."""
     practice.given = {"ANTHROPIC_API_KEY": ""}
     found = await practice.examine(asks_models=True)
-    assert about(found, "no model answers, only the offline one").level == "warning"
+    assert about(found, "only the offline model answers").level == "warning"
 
 
 async def test_a_compatible_server(practice: Practice) -> None:
@@ -682,8 +682,8 @@ async def test_what_a_running_aldis_has_found_as_well_is_said_once(practice: Pra
     ("given", "level", "words"),
     [
         ({}, "hint", "voice notes are not understood"),
-        ({"AUDIO__SPEAK": "true"}, "warning", "no address"),
-        ({"AUDIO__BASE_URL": "https://api.openai.com/v1"}, "problem", "wants a key"),
+        ({"AUDIO__SPEAK": "true"}, "warning", "without the address"),
+        ({"AUDIO__BASE_URL": "https://api.openai.com/v1"}, "problem", "requires a key"),
         ({"AUDIO__BASE_URL": "http://127.0.0.1:9/v1", "AUDIO__SPEAK": "true"}, "problem", "does not answer"),
     ],
 )
@@ -742,4 +742,4 @@ async def test_a_budget_that_cannot_count_is_a_problem(practice: Practice) -> No
 async def test_a_check_that_takes_too_long_is_a_finding() -> None:
     """And keeps nobody else waiting."""
     [found] = await checkup._in_time("models", asyncio.Event().wait(), 0.01)  # pyright: ignore[reportArgumentType]
-    assert (found.level, "models: not looked at to the end" in found.what) == ("warning", True)
+    assert (found.level, "models: not finished" in found.what) == ("warning", True)

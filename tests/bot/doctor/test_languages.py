@@ -115,10 +115,10 @@ async def test_the_doctor_is_read_in_the_language_of_the_reader(tmp_path: Path) 
     assert "ACCESS__ALLOWED: jeder darf schreiben, auf deine Kosten" in german
     assert "Brücke: " in german
     assert "passerelle : " in french
-    for line in ("everybody may write, at your cost", "no key is set", "is made at the first start"):
+    for line in ("anybody may write, at your expense", "no key is set", "will be created at the first start"):
         assert line in english
         assert line not in german + french
-    assert "everybody may write, at your cost" in page
+    assert "anybody may write, at your expense" in page
 
 
 def test_values_are_written_as_the_reader_writes_them() -> None:

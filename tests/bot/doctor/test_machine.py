@@ -28,7 +28,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
     for path in (tmp_path / "file" / "aldis.db", Path("/proc/1/aldis.db")):
         [found] = check_store_folder(given(STORE__PATH=str(path)))
-        assert (found.level, "cannot be written by user" in found.what) == ("problem", True)
+        assert (found.level, "cannot write to" in found.what) == ("problem", True)
         assert "STORE__PATH" in found.advice
 
 
@@ -74,7 +74,7 @@ def test_a_port_that_is_taken_is_named() -> None:
         for name, more in (("WEB__PORT", {}), ("SIGNAL__WEBHOOK_PORT", {"SIGNAL__WEBHOOK_SECRET": SECRET})):
             settings = given(**{name: port}, **more)
             [found] = check_ports(settings, is_held=False)
-            assert (found.level, f"{name} is {port}, and that is taken" in found.what) == ("problem", True)
+            assert (found.level, f"{name} is {port}, which is already in use" in found.what) == ("problem", True)
             assert name in found.advice
             assert check_ports(settings, is_held=True) == []
     free = str(free_port())
@@ -109,7 +109,7 @@ async def test_each_feed_is_read(tmp_path: Path) -> None:
     lines = [line for line in wrong(found) if line.startswith("feeds:")]
     assert [line.split()[1] for line in lines] == [*feeds[1:], "http://127.0.0.1:9/feed"]
     assert all("TOOLS__NEWS__FEEDS" in line for line in lines)
-    assert "no feed" in lines[0]
+    assert "not a readable feed" in lines[0]
     assert "404" in lines[1]
     assert "not on the public web" in lines[2]
 

@@ -108,7 +108,7 @@ async def test_a_list_that_everybody_sees_proves_no_key(tmp_path: Path) -> None:
         found = await examined(tmp_path, given)
         assert server.requests == []
     assert wrong(found) == []
-    assert "so the key was not tried: it would cost" in format_findings(found)
+    assert "so the key was not tried: that would cost money" in format_findings(found)
 
 
 async def test_a_server_without_a_list_was_not_tried(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ async def test_a_server_without_a_list_was_not_tried(tmp_path: Path) -> None:
         server.look_faults += [answer_json({"detail": "Not Found"}, 404)] * 2
         given = {"OPENAI_BASE_URL": server.base_url, "LLM__OPENAI__MODEL": "any"}
         found = await examined(tmp_path, given)
-    assert "lists no models: key and model were not tried, for it would cost" in format_findings(found)
+    assert "lists no models: key and model were not tried, because that would cost money" in format_findings(found)
     assert "has the model" not in format_findings(found)
 
 
@@ -149,7 +149,7 @@ async def test_a_server_that_fails_is_not_called_wrong_set(tmp_path: Path) -> No
         server.look_faults += [answer_json({"error": {}}, 500)] * 2
         given = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": KEY}
         [line] = wrong(await examined(tmp_path, given))
-    assert "does not answer: it fails (status 500)" in line
+    assert "does not answer: it returns an error (status 500)" in line
 
 
 async def test_speech_and_pictures_are_looked_at(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ async def test_speech_and_pictures_are_looked_at(tmp_path: Path) -> None:
             "TOOLS__IMAGES__BASE_URL": images.base_url,
             "TOOLS__IMAGES__API_KEY": IMAGES_KEY,
         }
-        offline = ["models: no key is set, so no model answers, only the offline one -> "]
+        offline = ["models: no key is set, so only the offline model answers -> "]
         well = wrong(await examined(tmp_path, right))
         assert len(well) == 1
         assert well[0].startswith(offline[0])
@@ -279,7 +279,7 @@ async def test_what_servers_say_of_their_models_is_shown(tmp_path: Path) -> None
     said = "models: openai says of home-8b: a window of 4,096 tokens, tools, no pictures and no thinking"
     assert said in {one.what for one in found}
     [line] = [line for line in wrong(found) if "window" in line]
-    assert "gives home-8b a window of 4,096 tokens, so that it forgets soon -> give it 16,384 or more" in line
+    assert "gives home-8b a window of only 4,096 tokens, so it soon forgets -> give it 16,384 or more" in line
     async with AnthropicServer(lacks=frozenset({"effort", "pdf_input"})) as anthropic:
         given = {"ANTHROPIC_API_KEY": KEY, "LLM__ANTHROPIC__BASE_URL": anthropic.url, "LLM__ANTHROPIC__EFFORT": "low"}
         found = await examined(tmp_path, given)
@@ -295,4 +295,4 @@ async def test_a_price_that_a_reseller_says_is_shown(tmp_path: Path) -> None:
     """So that the operator can set it where there is a budget."""
     async with OpenAIServer(local=True, models=("v/m",), host=ModelHost("openrouter")) as server:
         found = await examined(tmp_path, {"OPENAI_BASE_URL": server.base_url})
-    assert any("0.3/1.2 USD for a million tokens in and out" in one.what for one in found)
+    assert any("0.3/1.2 USD per million tokens in and out" in one.what for one in found)

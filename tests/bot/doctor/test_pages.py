@@ -25,8 +25,8 @@ def found_by(given: dict[str, str], *, is_contained: bool = False) -> list[tuple
         ({"WEB__ADMIN_HOST": "fd00::5"}, "problem", "WEB__ADMIN_HOST publishes the pages"),
         ({"WEB__ADMIN_HOST": "aldis.lan"}, "problem", "WEB__ADMIN_HOST publishes the pages"),
         ({"WEB__ADMIN_TOTP": "not!base32"}, "problem", "base32"),
-        ({"WEB__ADMIN_HOST": "0.0.0.0"}, "warning", "whoever reaches this machine"),
-        ({"WEB__ADMIN_HOST": "::"}, "warning", "whoever reaches this machine"),
+        ({"WEB__ADMIN_HOST": "0.0.0.0"}, "warning", "anybody who can reach this machine"),
+        ({"WEB__ADMIN_HOST": "::"}, "warning", "anybody who can reach this machine"),
         ({"WEB__ADMIN_HOST": "192.168.1.5", "WEB__ADMIN_TOTP": SECRET}, "warning", "without https"),
         ({"WEB__ADMIN_URL": "http://aldis.example.org", "WEB__ADMIN_TOTP": SECRET}, "warning", "without https"),
         ({"WEB__PORT": "8789"}, "problem", "are the same"),
@@ -68,6 +68,6 @@ def test_a_port_that_is_taken() -> None:
         port = str(taken.getsockname()[1])
         settings = load_settings({"WEB__ADMIN_PORT": port, "WEB__PORT": "0"}, None)
         [found] = check_ports(settings, is_held=False)
-        assert (found.level, f"WEB__ADMIN_PORT is {port}, and that is taken" in found.what) == ("problem", True)
+        assert (found.level, f"WEB__ADMIN_PORT is {port}, which is already in use" in found.what) == ("problem", True)
         assert check_ports(settings, is_held=True) == []
     assert check_ports(load_settings({"WEB__PORT": "0"}, None), is_held=False) == []

@@ -45,8 +45,8 @@ async def test_what_nothing_is_free_with_is_not_tried(tmp_path: Path) -> None:
         text = format_findings(await examined(tmp_path, given))
         assert server.requests == []
     variable = f"{GROUP}PERPLEXITY_API_KEY or PERPLEXITY_API_KEY"
-    assert f"Perplexity has a key ({variable}), which was not tried: it would cost" in text
-    assert "X has a key (TOOLS__TWITTER__BEARER_TOKEN), which was not tried: it would cost" in text
+    assert f"Perplexity has a key ({variable}), which was not tried: that would cost money" in text
+    assert "X has a key (TOOLS__TWITTER__BEARER_TOKEN), which was not tried: that would cost money" in text
 
 
 async def test_a_searxng_is_asked_for_nothing(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ async def test_servers_are_looked_at(tmp_path: Path) -> None:
     rough = {"command": sys.executable, "args": [mcp_bad_server.__file__, "plain", str(where)]}
     found = await check_tool_sources(given({"club": rough, "none": {"command": "/nonexistent/mcp"}}))
     assert [(finding.level, finding.what) for finding in found] == [
-        ("ok", "tools: the servers of mcp give 4 tools"),
-        ("problem", "tools: the server none of mcp does not answer (FileNotFoundError)"),
+        ("ok", "tools: the MCP servers offer 4 tools"),
+        ("problem", "tools: the MCP server none does not answer (FileNotFoundError)"),
     ]
     assert found[1].advice == "check it in TOOLS__MCP__SERVERS"
     with pytest.raises(ProcessLookupError):
@@ -37,8 +37,8 @@ async def test_tools_that_cannot_be_offered_are_named(tmp_path: Path) -> None:
     """By the server that lists them; the others count."""
     rough = {"command": sys.executable, "args": [mcp_bad_server.__file__, "malformed", str(tmp_path / "pid")]}
     [count, found] = await check_tool_sources(given({"club": rough}))
-    assert count.what == "tools: the servers of mcp give 4 tools"
-    assert found.what == "tools: tools of the server club of mcp that cannot be offered: half_done, x, typeless"
+    assert count.what == "tools: the MCP servers offer 4 tools"
+    assert found.what == "tools: tools of the MCP server club that cannot be offered: half_done, x, typeless"
     assert (found.level, found.advice) == ("warning", "the server has to describe them differently")
 
 
@@ -47,7 +47,7 @@ async def test_what_is_wrong_with_a_server_is_said() -> None:
     async with Server() as crm:
         crm.faults += [lambda _: web.Response(status=401)] * 9
         [_, found] = await check_tool_sources(given({"crm": {"url": f"{crm.url}/mcp"}}))
-    assert found.what == "tools: the server crm of mcp does not answer (HTTP 401)"
+    assert found.what == "tools: the MCP server crm does not answer (HTTP 401)"
 
 
 async def test_without_servers_there_is_nothing_to_see() -> None:

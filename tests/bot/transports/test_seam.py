@@ -181,7 +181,7 @@ async def test_nothing_that_comes_stops_the_stream(bridge: Bridge, caplog: pytes
     assert len(seen) == 2 * len(frames) + len(broken) - 1
     if not isinstance(transport, RestApi):  # this bridge hands on nothing over a websocket that names no account
         assert transport.unreadable_frames == len(broken) + 1
-        assert "not answered: the bridge's frame was no envelope" in caplog.text
+        assert "not answered: what the bridge sent was not an envelope" in caplog.text
     assert "xxx" not in caplog.text
 
 

@@ -173,7 +173,7 @@ async def test_a_database_that_somebody_has_changed_is_a_problem(path: Path, clo
         with speaking("de"):
             told = [text_of(problem) for problem in (await page.running_state()).problems]
     assert (status, state["ok"]) == (503, False)
-    assert "1 row on who was let in not written by Aldis" in state["problems"]
+    assert "1 row about who was let in not written by Aldis" in state["problems"]
     assert "1 Zeile darüber, wer zugelassen wurde, hat nicht Aldis geschrieben" in told
 
 

@@ -108,7 +108,7 @@ async def test_who_was_signed_out_meanwhile_is_told_that_nothing_was_taken(tmp_p
         await visitor.post("/leave")
         answer = await visitor.post("/setup/tools/retention", {"days": "30"})
         assert answer.status == 401
-        assert "was not taken, and nothing has changed" in answer.text
+        assert "was not accepted, and nothing has changed" in answer.text
         assert "aldis admin" in answer.text
         assert visitor.site.world.file.read() == {}
 

@@ -116,7 +116,7 @@ async def test_what_is_refused_is_said_in_the_language_of_the_page(tmp_path: Pat
     assert (nothing.status, foreign.status) == (404, 403)
     assert "Unter dieser Adresse gibt es nichts (Fehler 404)." in nothing.text
     assert "Dieses Formular gehört nicht zu dieser Sitzung (Fehler 403)" in foreign.text
-    assert not re.search(r'<p lang="en">|Not Found|not of this session', nothing.text + foreign.text)
+    assert not re.search(r'<p lang="en">|Not Found|belongs to another session', nothing.text + foreign.text)
 
 
 async def test_the_doctor_speaks_the_language_of_the_page(tmp_path: Path) -> None:
