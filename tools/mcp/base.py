@@ -20,7 +20,7 @@ class ListedTool:
     arguments: type[Arguments]
     effects: Effects
     reaches_out: bool = False
-    """Whether it says that others than the server notice a call: it opens an address, or searches the web."""
+    """Whether it says that somebody besides the server notices a call: it opens an address, or searches the web."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,25 +36,25 @@ class Listing:
 
 @dataclass(kw_only=True, slots=True)
 class ConnectionState:
-    """What is seen of a connection below the SDK, which tells neither."""
+    """What is known of a connection below the SDK, which does not report it."""
 
     ended: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set as soon as the server has gone, or is not listened to any longer."""
+    """Set as soon as the server has gone, or is no longer read."""
     why: str | None = None
-    """For what it is not listened to any longer."""
+    """Why it is no longer read."""
     status: int | None = None
-    """That of the last answer by HTTP, if it is an error."""
+    """The status of the last HTTP answer, if it is an error."""
     is_unreachable: bool = False
     """Whether nothing listened at its address."""
     version: str | None = None
-    """The protocol's, once both sides know it."""
+    """The protocol version, once both sides know it."""
     malformed: list[str] = field(default_factory=list[str])
-    """The names of listed tools that are no tools, as they stand there; whoever reads a listing empties it first."""
+    """The names of listed things that are not tools, as given; cleared before each listing."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the server says that it has other tools now."""
+    """Set when the server says that its tools have changed."""
 
     def end(self, why: str = "it says or asks more than it may") -> None:
-        """Listen no longer."""
+        """Stops reading."""
         self.why = why
         self.ended.set()
 

@@ -1,28 +1,28 @@
-"""How much an MCP server may say: what goes beyond it would cost the memory and the time of everybody."""
+"""Limits on what an MCP server may send; beyond them it would cost everybody's memory and time."""
 
 import math
 import time
 from typing import Any
 
 MAX_ANSWER_BYTES = 12_000_000
-"""Of one answer: the largest picture, written as letters."""
+"""Per answer: the largest picture, in base64."""
 
 MAX_ANSWER_VALUES = 100_000
-"""Of one answer: 12 MB of empty lists, or of texts without a letter, take a gigabyte and seven seconds of everybody's
+"""Per answer: 12 MB of empty lists, or of empty texts, take a gigabyte and seven seconds of everybody's
 time once they are read (measured 2026-11-24). What is shown of an answer has no room for more."""
 
 MAX_PARTS = 100
-"""Of one answer, which are looked at: 240,000 texts without a letter took sixteen seconds (measured 2026-11-24)."""
+"""Parts of one answer that are read: 240,000 empty texts took sixteen seconds (measured 2026-11-24)."""
 
 MAX_LISTED = 1_000
-"""Tools of one page, likewise."""
+"""Tools of one page that are read."""
 
 _MAX_LARGEST = 5
-"""Answers of the largest, in a minute: each takes some tenths of a second in which nobody else is answered."""
+"""The largest answers per minute: each blocks the event loop for some tenths of a second."""
 
 
 class Count:
-    """At most so many in each span of time."""
+    """Allows a number of things per span of time."""
 
     def __init__(self, most: int, seconds: float) -> None:
         self._most = most
@@ -31,7 +31,7 @@ class Count:
         self._counted = 0
 
     def admits(self, more: int = 1) -> bool:
-        """Whether so many more are not too many."""
+        """Whether this many more are allowed now."""
         now = time.monotonic()
         if now - self._begun_at > self._seconds:
             self._begun_at, self._counted = now, 0
@@ -40,14 +40,14 @@ class Count:
 
 
 class Volume:
-    """How much one server may say."""
+    """The limits of one server."""
 
     def __init__(self) -> None:
         self._bytes = Count(_MAX_LARGEST * MAX_ANSWER_BYTES, 60.0)
         self._values = Count(_MAX_LARGEST * MAX_ANSWER_VALUES, 60.0)
 
     def admits(self, size_bytes: int, values: int) -> bool:
-        """Whether so much may be read as well."""
+        """Whether this much may be read as well."""
         is_one_answer = size_bytes <= MAX_ANSWER_BYTES and values <= MAX_ANSWER_VALUES
         return is_one_answer and self._bytes.admits(size_bytes) and self._values.admits(values)
 

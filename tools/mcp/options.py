@@ -83,9 +83,9 @@ class ServerOptions(_Hints):
     """What the command finds in its environment besides PATH, HOME, LANG and TZ."""
     cwd: str | None = None
     url: BaseUrl | None = None
-    """Where it answers; what is set behind a `?` stands in `query`."""
+    """Its address; what follows a `?` is in `query`."""
     query: tuple[tuple[str, SecretStr], ...] = ()
-    """What follows the address: some want their key there."""
+    """What follows the `?` of the address: some servers want their key there."""
     headers: Mapping[str, SecretStr] = {}
     disabled: bool = False
     timeout: float | None = Field(default=None, ge=0.1, le=600)
@@ -102,7 +102,7 @@ class ServerOptions(_Hints):
 
     @property
     def address(self) -> str:
-        """Where it answers, with what follows: a secret."""
+        """Its whole address, which is a secret."""
         query = urlencode([(name, value.get_secret_value()) for name, value in self.query], quote_via=quote)
         return "?".join(filter(None, (self.url, query)))
 
@@ -129,7 +129,7 @@ class ServerOptions(_Hints):
 
 
 def _servers(given: Any) -> Any:
-    """The servers that the setting spells, in its order."""
+    """Returns the servers in the setting, in its order."""
     if not isinstance(given, str):
         return given
     servers = _mapping(given)
@@ -156,7 +156,7 @@ def _mapping(given: str) -> Mapping[str, Any]:
 
 
 def _split(given: dict[str, Any]) -> dict[str, Any]:
-    """The server with what stands behind the `?` of its address apart: a key, maybe."""
+    """Returns the server with what follows the `?` of its address apart, as that may be a key."""
     match given:
         case {"url": str(url)} if "?" in url and "#" not in url:
             address, _, query = url.partition("?")

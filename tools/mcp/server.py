@@ -36,7 +36,7 @@ _GONE = "it went away"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServerTimeouts:
-    """How long things may take."""
+    """The time limits of a server."""
 
     wait_seconds: float = 10.0
     """How long a question waits for servers that are just starting, all together; and a call for one that is started
@@ -46,15 +46,15 @@ class ServerTimeouts:
     first_pause_seconds: float = 0.5
     longest_pause_seconds: float = 120.0
     calm_seconds: float = 60.0
-    """A server that was up for so long is started again as if it were for the first time."""
+    """After this long up, a server is started again as if for the first time."""
     end_seconds: float = 2.5
-    """How long the end may take."""
+    """How long closing may take."""
     first_relist_seconds: float = 1.0
     """How long after a server has said that its tools are others they are read again: it may say so of each."""
     longest_relist_seconds: float = 3600.0
     """How long that may grow with a server that says so again and again; after so much calm it begins anew."""
     doubt_seconds: float = 120.0
-    """How long a server that was late with a call may take to list its tools: it may still be at it, one by one."""
+    """How long a server that was late with a call may take to list its tools: it may still be working on that call."""
 
 
 class McpServer:
@@ -84,12 +84,12 @@ class McpServer:
         return self._session is not None
 
     def start(self) -> None:
-        """Let it run from now on, if it does not yet."""
+        """Starts it, unless it is running."""
         if not self._is_over and (self._owner is None or self._owner.done()):
             self._owner = asyncio.create_task(self._live(), name=f"mcp server {self.options.name}")
 
     async def wait_settled(self) -> None:
-        """Wait until it is up, or cannot be started for now."""
+        """Waits until it is up, or cannot be started for now."""
         await self._settled.wait()
 
     async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
@@ -112,7 +112,7 @@ class McpServer:
             raise
 
     async def aclose(self) -> None:
-        """End it, and wait until it has ended."""
+        """Ends it, and waits for that."""
         self._is_over = True
         if self._owner is None:
             return
@@ -124,7 +124,7 @@ class McpServer:
         await asyncio.wait([self._owner], timeout=self._pace.end_seconds)
 
     async def _live(self) -> None:
-        """One life after the other."""
+        """Starts it again and again."""
         pause = self._pace.first_pause_seconds
         with anyio.CancelScope() as self._scope:
             while True:
@@ -160,7 +160,7 @@ class McpServer:
         return 0.0 if up_at is None else now() - up_at
 
     async def _until_gone(self, session: McpSession, state: ConnectionState) -> None:
-        """Wait until it is not there any more; one that answers nothing after a call was given up is not."""
+        """Waits until it is gone, or answers nothing after a call was given up."""
         self._doubted.clear()
         async with anyio.create_task_group() as group:
             group.start_soon(self._look_after, session, state)
@@ -179,7 +179,7 @@ class McpServer:
         state.end("it answers no more")
 
     async def _keep_listing(self, session: McpSession, state: ConnectionState) -> None:
-        """Read its tools again when it says that they are others, the more rarely the more often it does."""
+        """Reads its tools again when it says that they have changed, and more rarely the more often it says so."""
         now = asyncio.get_running_loop().time
         pause = self._pace.first_relist_seconds
         while True:
@@ -223,7 +223,7 @@ class McpServer:
 
 
 def _said_of(tool: ListedTool) -> tuple[object, ...]:
-    """All that a server says of a tool."""
+    """Everything that a server says about a tool."""
     return tool.name, tool.description, tool.arguments.json_schema(), tool.effects, tool.reaches_out
 
 

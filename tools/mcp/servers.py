@@ -15,7 +15,7 @@ from tools.mcp.options import McpOptions, ToolHints
 from tools.mcp.server import McpServer, ServerTimeouts
 
 MAX_TOOLS = 96
-"""Of all servers together; OpenAI's API takes 128 tools in all.
+"""For all servers together; OpenAI's API takes 128 tools in all.
 
 Source: its reference of chat completions, 2026-11-21.
 """
@@ -34,7 +34,7 @@ class McpTool:
 
     @property
     def spec(self) -> ToolSpec:
-        """What it says of itself, as far as the operator believes it."""
+        """What it says about itself, as far as the operator believes it."""
         return self._spec
 
     @cached_property
@@ -46,7 +46,7 @@ class McpTool:
         said = self.listed.description.replace("“", '"').replace("”", '"')
         return ToolSpec(
             name=self.name,
-            # A stranger's words: they stand in quotation marks, behind whose they are.
+            # A stranger's words: quoted, and attributed to the server.
             description=f"A tool of the server {options.name}, which says of it: “{said}”",
             arguments=self.listed.arguments,
             server=options.name,
@@ -78,7 +78,7 @@ class McpTool:
 
 
 def _scope(kind: str, server: str) -> str:
-    """The kind as one of this server: what another calls so is something else."""
+    """The kind, for this server alone: another server's kind of the same name is something else."""
     return f"{server}/{kind}"
 
 
@@ -112,7 +112,7 @@ class McpServers:
         return {server.options.name: server.unfit for server in self._servers if server.unfit}
 
     async def aclose(self) -> None:
-        """End all servers."""
+        """Ends all servers."""
         await asyncio.gather(*(server.aclose() for server in self._servers))
 
     async def _first_start(self) -> None:

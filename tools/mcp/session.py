@@ -30,11 +30,11 @@ from tools.mcp.transport import open_streams
 from tools.text import clean_line, shorten
 
 MAX_TOOLS = 32
-"""Of one server; each is paid with every question."""
+"""Per server; each is paid for with every question."""
 MAX_LISTING_CHARS = 60_000
-"""Of the schemas and descriptions of one server together."""
+"""For all schemas and descriptions of one server together."""
 MAX_NAMED = 10
-"""Of the tools that cannot be offered."""
+"""How many of the tools that cannot be offered are named."""
 _MAX_PAGES = 20
 _MAX_NAME_CHARS = 256
 """Twice what they should have at most. Each name is read in every message, as what people may ask by.
@@ -46,12 +46,12 @@ _MAX_QUOTED_CHARS = 300
 _SESSION_IS_OVER = frozenset({"Session terminated", "Session not found"})
 """What a restarted server, or the SDK on its behalf, says in a session from before."""
 _SDK_SAYS_CLOSED = ("Connection closed", "SSE stream")
-"""How the SDK's own words begin where it gives up a call; many servers use the same code for any failure of theirs."""
+"""How the SDK's own message begins when it gives up a call; many servers use the same code for any failure."""
 _SUBSCRIBE_AGAIN_SECONDS = 300.0
 _REFUSALS = frozenset({401, 403, 429})
-"""Statuses of HTTP in front of which nothing has happened."""
+"""HTTP statuses that mean that nothing has happened."""
 
-# The SDK logs what servers send that it cannot read: words of people, and more.
+# The SDK logs whatever it cannot read of what servers send: people's words, and more.
 for _name in ("mcp", "client", "httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
 
@@ -174,7 +174,7 @@ def _kinds(error: BaseException) -> list[str]:
 
 
 def _fit(tool: types.Tool) -> ListedTool | None:
-    """The tool as it can be offered; None where its name or its schema cannot."""
+    """Returns the tool as it can be offered; None if its name or its schema does not allow that."""
     if len(tool.name) > _MAX_NAME_CHARS:
         return None
     try:
@@ -187,7 +187,7 @@ def _fit(tool: types.Tool) -> ListedTool | None:
         name=tool.name,
         description=description or "Says nothing of itself.",
         arguments=arguments,
-        # Where the server says nothing, the worst is taken to be true.
+        # If the server says nothing, assume the worst.
         effects="none" if hints.read_only_hint else "repeatable" if hints.idempotent_hint else "once",
         # Its default is that every tool does, which would say nothing.
         reaches_out=hints.open_world_hint is True,

@@ -96,7 +96,7 @@ async def open_command(
 
 
 async def _hear(pipes: _Pipes, heard: MemoryObjectSendStream[_Read], state: ConnectionState) -> None:
-    """Hand on its lines as messages until it ends, or nobody listens; what comes after that is thrown away."""
+    """Hands on its lines as messages until it ends or nobody listens; discards whatever comes after that."""
     stdout, volume = pipes.stdout, Volume()
     assert stdout is not None  # noqa: S101  (it was asked for above)
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -106,7 +106,7 @@ async def _hear(pipes: _Pipes, heard: MemoryObjectSendStream[_Read], state: Conn
                     state.end()
                     break
                 await heard.send(_message(line))
-    # Who cannot get rid of what it says does not read that it is to end.
+    # A process that blocks on its output does not notice the request to end.
     with suppress(OSError):
         while await stdout.read(_READ_BYTES):
             pass
@@ -115,7 +115,7 @@ async def _hear(pipes: _Pipes, heard: MemoryObjectSendStream[_Read], state: Conn
 async def _say(
     pipes: _Pipes, said: MemoryObjectReceiveStream[SessionMessage], heard: MemoryObjectSendStream[_Read]
 ) -> None:
-    """Write messages to it as long as it takes them; when it does not any more, nobody need wait for answers."""
+    """Writes messages to it as long as it takes them; after that there is no point in waiting for answers."""
     stdin = pipes.stdin
     assert stdin is not None  # noqa: S101  (it was asked for above)
     try:
@@ -141,7 +141,7 @@ def _message(line: bytes) -> _Read:
     text = line.decode("utf-8", "replace")
     try:
         if r"\ud" in text.lower():
-            # Half of a pair, as of an emoji that a server has cut through; pydantic refuses the whole message.
+            # Half of a surrogate pair, as of an emoji that a server has cut; pydantic would refuse the whole message.
             text = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace").decode()
         return SessionMessage(types.jsonrpc_message_adapter.validate_json(text, by_name=False))
     except (ValueError, RecursionError) as error:
@@ -149,7 +149,7 @@ def _message(line: bytes) -> _Read:
 
 
 async def _end(process: asyncio.SubprocessTransport, pipes: _Pipes) -> None:
-    """Have it end by itself, else end it and all that it started."""
+    """Lets it end by itself, or else ends it with everything that it started."""
     try:
         if pipes.stdin is not None:
             pipes.stdin.close()

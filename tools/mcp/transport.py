@@ -32,13 +32,13 @@ _CONNECT_SECONDS = 10.0
 _SILENT_SECONDS = 600.0  # no call may take longer
 _INHERITED = ("PATH", "HOME", "LANG", "TZ")
 _MAX_MESSAGES = 2_000
-"""In ten seconds: progress of some calls side by side, told without restraint."""
+"""Per ten seconds: the progress of several calls side by side, reported without restraint."""
 _MAX_REQUESTS = 120
-"""Of the server's own in a minute, to each of which there is an answer: it may look whether we are there, no more."""
+"""Requests of the server's own per minute, each of which is answered: enough for pings."""
 _MAX_ASKED = 600
-"""By HTTP in a minute: a server says when it is asked for its events again, and may say "at once"."""
+"""HTTP requests per minute: a server says when to ask for its events again, which may be at once."""
 _TAKEN_IN_SECONDS = 5.0
-"""How long a server may take to say that it has heard what needs no answer: the SDK sends nothing else meanwhile."""
+"""How long a server may take to confirm a notification: the SDK sends nothing else meanwhile."""
 
 
 @asynccontextmanager
@@ -74,7 +74,7 @@ def _http_client(server: ServerOptions, state: ConnectionState) -> httpx2.AsyncC
 
 
 def _leave_out_malformed(result: dict[str, Any], state: ConnectionState) -> None:
-    """Leave out of a listing what is no tool: the SDK would refuse all of it for one."""
+    """Removes from a listing whatever is not a tool: the SDK would refuse all of it because of one."""
     listed = result.get("tools")
     if not isinstance(listed, list) or state.version is None:
         return
@@ -102,7 +102,7 @@ class _Watched(ObjectReceiveStream[SessionMessage | Exception]):
 
     @property
     def last_context(self) -> object:
-        """What the SDK keeps beside the last message."""
+        """What the SDK keeps besides the last message."""
         return getattr(self._stream, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:
@@ -125,7 +125,7 @@ class _Watched(ObjectReceiveStream[SessionMessage | Exception]):
         return message
 
     async def aclose(self) -> None:
-        """Close it."""
+        """Closes it."""
         await self._stream.aclose()
 
 
@@ -166,7 +166,7 @@ class _Bounded(httpx2.AsyncBaseTransport):
         raise httpx2.ReadTimeout("it does not take what it is told", request=request)
 
     async def aclose(self) -> None:
-        """Close all connections."""
+        """Closes all connections."""
         await self._inner.aclose()
 
 
@@ -187,7 +187,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
             yield lines
 
     async def _whole_lines(self) -> AsyncIterator[bytes]:
-        """What comes, in pieces that end with a line: no text of JSON stands partly in one and partly in the next."""
+        """Yields what comes in pieces of whole lines, so that no JSON text is split between two."""
         held: list[bytes] = []
         size = 0
         async for chunk in self._inner:
@@ -206,12 +206,12 @@ class _BoundedStream(httpx2.AsyncByteStream):
         return httpx2.ReadError("more than an answer may hold")
 
     async def aclose(self) -> None:
-        """Close it."""
+        """Closes it."""
         await self._inner.aclose()
 
 
 async def _asks(request: httpx2.Request) -> bool:
-    """Whether it waits for something: events, or the answer to a request."""
+    """Whether it is waiting for events or for the answer to a request."""
     content = await request.aread()
     said: Any = json.loads(content) if content else {}
     return request.method == "GET" or {"id", "method"} <= said.keys()
