@@ -328,7 +328,7 @@ def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
             )
         # Before any other check, because SQLite computes what the definitions in a file say.
         if not _is_of_aldis(connection, version):
-            raise Damaged(f"{copy} is no backup of Aldis")
+            raise Damaged(f"{copy} is not a backup of Aldis")
         check_structure(connection, "main", copy)
         check_structure(connection, "keys", beside(copy, "-keys"))
         if not master.opens(connection):
@@ -364,7 +364,7 @@ def _as_copy(copy: Path) -> Generator[None]:
         yield
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         told = translate_error(error)
-        raise Damaged(f"{copy} is damaged, or no backup of Aldis") if isinstance(told, Damaged) else told from error
+        raise Damaged(f"{copy} is damaged, or not a backup of Aldis") if isinstance(told, Damaged) else told from error
 
 
 def _move(file: Path, target: Path) -> None:

@@ -128,8 +128,8 @@ class Feeds(Repository):
     def add(self, url: str, *, is_set: bool = False, now: datetime) -> Feed | None:
         """Adds a feed; returns None if it exists, or there are `MAX_FEEDS` already.
 
-        A feed of the settings (`is_set`) is added however many there are. One that is there and is never read again,
-        for its server said that it is gone, is read anew if somebody adds it again.
+        A feed of the settings (`is_set`) is added however many there are. A feed that is no longer read because its
+        server said that it is gone is read again once somebody adds it again.
         """
         if not is_set and self.exists(
             "UPDATE feeds SET due_at = ?2, trouble = NULL WHERE ?1 IN (given, url) AND due_at IS NULL RETURNING id",

@@ -46,7 +46,7 @@ def unpack(small: bytes) -> bytes:
     """Returns the value that `pack` compressed.
 
     Raises:
-        ValueError: this is no output of `pack`, or unpacks to more than `pack` accepts.
+        ValueError: this is not output of `pack`, or unpacks to more than `pack` accepts.
     """
     reader = zlib.decompressobj(_WINDOW_BITS, _KNOWN)
     try:

@@ -243,7 +243,7 @@ class ToolContext:
     timezone: str
     """The IANA time zone of the people who ask."""
     language: str = "en"
-    """The ISO code of the language in which they are answered, for what they see of a tool itself, such as a chart."""
+    """The ISO code of the language of the answer, for what people see of a tool itself, such as a chart."""
     person: str = ""
     """Who asks, as an opaque name for ports."""
     chat: str = ""

@@ -330,7 +330,7 @@ def _written(words: str, size: int) -> Any:
 
 
 def _draw_marks(pen: Any, letter: Letter, font: Any, *, right: float, baseline: int, em: int) -> None:
-    """Draws the marks of a letter that stands there."""
+    """Draws the marks of a letter that is already drawn."""
     width = font.getlength(letter.base)
     left, middle = right - width, right - width / 2
     _, top, _, bottom = (baseline + side for side in font.getbbox(letter.base, anchor="ls"))

@@ -383,7 +383,7 @@ async def decompress(
                     return bytes(body[:max_bytes])
                 raise TooLarge(f"{service} answers with more than {max_bytes / 1_000_000:g} MB.")
             if decoder is not None and decoder.eof:
-                break  # zlib would copy what stands behind it with every piece: for 15 MB that was 13 s of work
+                break  # zlib would copy everything after it with each piece: for 15 MB that took 13 s
     except zlib.error as error:
         raise Unavailable(f"{service} answers with broken compression.") from error
     if decoder is not None and not decoder.eof:

@@ -212,7 +212,7 @@ class Transport(Protocol):
     def event(self, envelope: Envelope) -> Event | None:
         """Returns the content of the envelope; None if it is nothing for Aldis or cannot be read. Never raises.
 
-        Of what the account itself did on another device, only a `Receipt` for our own messages is reported.
+        From the account's other devices, only a `Receipt` for our own messages is reported.
         """
         ...
 

@@ -349,7 +349,7 @@ class TestRestoring:
         copy = await backed_up(path, tmp_path / "backups")
         with closing(sqlite3.connect(copy)) as connection:
             connection.executescript(change)
-        with pytest.raises(Damaged, match=f"{copy} is no backup of Aldis"):
+        with pytest.raises(Damaged, match=f"{copy} is not a backup of Aldis"):
             restore(copy, path, now=NOON)
         await assert_holds(path, [*WORDS, b"asked two", b"told two"])
 
@@ -358,7 +358,7 @@ class TestRestoring:
         copy = await backed_up(path, tmp_path / "backups")
         with closing(sqlite3.connect(keys_of(copy))) as connection:
             connection.execute("CREATE INDEX slow ON wrapped (length(zeroblob(900000000)))")
-        with pytest.raises(Damaged, match=f"{copy} is no backup of Aldis"):
+        with pytest.raises(Damaged, match=f"{copy} is not a backup of Aldis"):
             restore(copy, path, now=NOON)
         await assert_holds(path, [*WORDS, b"asked two", b"told two"])
 

@@ -181,7 +181,7 @@ def _count_steps(check: Any) -> Any:
 
 
 def _are_unique(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """Whether no item stands there twice. The library compares each with each."""
+    """Checks that no item occurs twice, without comparing each with each as the library does."""
     del schema
     if wanted and validator.is_type(instance, "array"):
         items = cast("list[Any]", instance)
@@ -253,7 +253,7 @@ def _references(schema: Any) -> Iterator[str]:
 
 
 def _leads_to_a_schema(reference: str, schema: Mapping[str, Any]) -> bool:
-    """Whether it does, inside this one: what else stands there, such as a default, cannot be checked by."""
+    """Whether the reference leads to a schema within this one, and not to something else, such as a default."""
     place: Any = schema
     start, *path = reference.split("/")
     steps = iter(path)

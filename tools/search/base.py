@@ -28,7 +28,7 @@ _MAX_TITLE_CHARS = 200
 _MAX_SNIPPET_CHARS = 400
 _MAX_URL_CHARS = 2_000
 _MAX_READ_CHARS = 20_000
-"""Of a title or a snippet, tags included: to make 2 MB plain stopped everybody for half a second."""
+"""Per title or snippet, tags included: removing them from 2 MB blocked the event loop for half a second."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

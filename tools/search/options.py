@@ -12,10 +12,10 @@ Mode = Literal["snippets", "context"]
 """What Brave is asked for: the usual snippets, or passages of the pages themselves."""
 
 Provider = Literal["searxng", "brave", "tavily", "serpapi", "perplexity", "wikipedia"]
-"""The services there are, in the order in which they are asked where the operator wants no other."""
+"""The services, in the order in which they are asked unless the operator sets another."""
 
 MAX_RESULTS = 20
-"""Of one search."""
+"""Per search."""
 
 _NEEDS: Mapping[Provider, tuple[str, str]] = {
     "searxng": ("SearXNG", "SEARXNG_BASE_URL"),

@@ -173,7 +173,7 @@ def resolve_redirect(origin: WebAddress, location: str) -> WebAddress:
     try:
         target = web_address(urljoin(str(origin), spelled) if is_readable else "")
     except (BadArguments, ValueError) as error:
-        raise Unavailable("The page redirects to something that is no address of the web.") from error
+        raise Unavailable("The page redirects to something that is not a web address.") from error
     if origin.scheme == "https" and target.scheme != "https":
         raise Denied("The page redirects from https to http, which is not followed.")
     return target

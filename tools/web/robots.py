@@ -37,7 +37,7 @@ MAX_SITES = 256
 REMEMBERED_SECONDS = 3_600.0
 
 _MAX_BYTES = 1_000_000
-"""What stands behind them is not read: the first 500 kB at least have to be (RFC 9309, 2.5)."""
+"""The part beyond is not read; RFC 9309, 2.5, demands the first 500 KiB."""
 _MAX_RULES = 40_000
 _MAX_REMEMBERED_RULES = 300_000
 """For all sites together; beyond that, the least recently used goes first."""
@@ -48,7 +48,7 @@ _LINE = re.compile(r"^[ \t]*([a-z-]+(?: agent)?)[ \t]*:[ \t]*([^#\n]*)", re.IGNO
 _ESCAPED = re.compile("%([0-9a-f]{2})", re.IGNORECASE)
 _UNRESERVED = frozenset(f"{ascii_letters}{digits}-._~")
 _AGENT = re.compile(r"\*|[a-z_-]+")
-"""What a robot is called, before the version or whatever else stands there."""
+"""The name of a robot, without its version or anything else that follows."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -84,7 +84,7 @@ class _Opened:
 
 
 def peek_envelope(raw: str, *, own: Own, takes_notes: bool = False, is_exclusive: bool = False) -> Envelope | None:
-    """Returns whom a frame is from, where it belongs and its kind; None if it is no envelope for this account.
+    """Returns whom a frame is from, where it belongs and its kind; None if it is not an envelope for this account.
 
     `is_exclusive`: it is for this account, whatever account it names. With `takes_notes`, what the account writes to
     itself gets the kind that it would have from anybody else, in the account's chat with itself.

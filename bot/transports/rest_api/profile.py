@@ -101,7 +101,7 @@ class RestApiProfile:
         """
         data = await self.picture(max_bytes=MAX_PICTURE_BYTES)
         if data is None and (await self.profile()).has_picture:
-            raise CallRefused("the bridge would delete the picture, for it does not have it; give one, or remove it")
+            raise CallRefused("the bridge does not have the picture and would delete it; give one, or remove it")
         return data
 
     async def _asked(self, answer: Awaitable[T]) -> T:

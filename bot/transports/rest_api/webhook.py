@@ -186,7 +186,7 @@ class Webhook:
         except TimeoutError:
             return web.HTTPRequestTimeout.status_code
         if post is None:
-            self._complaints.tell("webhook: passed over a post that is no notification of signal-cli")
+            self._complaints.tell("webhook: ignored a post that is not a notification of signal-cli")
             return web.HTTPBadRequest.status_code
         return web.HTTPOk.status_code if await self._kept(post) else web.HTTPServiceUnavailable.status_code
 
