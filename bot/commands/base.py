@@ -117,7 +117,7 @@ class CommandEntry:
     """Whether it sets something that only groups have."""
     exact_only: bool
     """Whether it runs only if its name is spelled exactly, because it cannot be undone."""
-    examples: tuple[str, ...]
+    examples: tuple[str | Sentence, ...]
     """Examples for its help; placeholders are in capitals, the same in every language."""
 
     @property
@@ -144,7 +144,7 @@ def command(
     directly_only: bool = False,
     groups_only: bool = False,
     exact_only: bool = False,
-    examples: tuple[str, ...] = (),
+    examples: tuple[str | Sentence, ...] = (),
 ) -> Callable[[Callable[[Any, Call], Awaitable[None]]], CommandEntry]:
     """Makes the method below it a command of its group; `CommandEntry` explains the parameters."""
     return lambda run: CommandEntry(
@@ -339,6 +339,6 @@ def _explained(entry: CommandEntry) -> str:
     return _with_examples(f"`{entry.form}`: {say(entry.summary)}", entry.examples)
 
 
-def _with_examples(words: str, examples: Sequence[str]) -> str:
-    lines = [f"- `{example}`" for example in examples]
+def _with_examples(words: str, examples: Sequence[str | Sentence]) -> str:
+    lines = [f"- `{example if isinstance(example, str) else say(example)}`" for example in examples]
     return "\n".join([words, *(["", *lines] if lines else [])])

@@ -44,16 +44,10 @@ class ReminderCommands(CommandGroup):
         self._reminders = reminders
 
     @command(
-        "/remind [in 2h30m|tomorrow 9:00|every weekday at 8 TEXT] or /remind cancel N",
+        "/remind [WHEN TEXT|cancel N]",
         phrases.ABOUT_REMIND,
         section="later",
-        examples=(
-            "/remind in 20m TEXT",
-            "/remind tomorrow 9:00 TEXT",
-            "/remind every weekday at 8 TEXT",
-            "/remind every day at 7 ask: TEXT",
-            "/remind cancel 2",
-        ),
+        examples=(*phrases.REMIND_EXAMPLES, "/remind cancel 2"),
     )
     async def _remind(self, call: Call) -> None:
         """Reminds of something later, once or repeatedly; without an argument shows what is planned, `cancel N`

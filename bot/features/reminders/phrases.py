@@ -10,6 +10,11 @@ ABOUT_REMIND = Sentence(
     "reminds you later; on its own it shows your reminders. A TEXT that starts with `ask:` is asked as a "
     "question then.",
 )
+REMIND_EXAMPLE_IN = Sentence("REMIND_EXAMPLE_IN", "/remind in 20 minutes TEXT")
+REMIND_EXAMPLE_TOMORROW = Sentence("REMIND_EXAMPLE_TOMORROW", "/remind tomorrow 9:00 TEXT")
+REMIND_EXAMPLE_WEEKDAYS = Sentence("REMIND_EXAMPLE_WEEKDAYS", "/remind every weekday at 8 TEXT")
+REMIND_EXAMPLE_ASK = Sentence("REMIND_EXAMPLE_ASK", "/remind every day at 7 ask: TEXT")
+REMIND_EXAMPLES = (REMIND_EXAMPLE_IN, REMIND_EXAMPLE_TOMORROW, REMIND_EXAMPLE_WEEKDAYS, REMIND_EXAMPLE_ASK)
 ABOUT_TIMEZONE = Sentence("ABOUT_TIMEZONE", "shows which time zone I use for you, or changes it.")
 REMINDER_LATE = Sentence("REMINDER_LATE", "⏰ {text}\n\n({late} late: I was offline.)")
 REMINDER_WORDLESS = Sentence(

@@ -55,7 +55,7 @@ async def test_help_explains_one_command(word: str, store: Store, clock: SetCloc
     """With its form and examples, by whatever name it is asked for."""
     async with app_harness(store, clock) as port:
         shown = await told(port, f"/help {word}")
-        assert shown.startswith("/remind [in 2h30m")
+        assert shown.startswith("/remind [WHEN TEXT|cancel N]")
         assert "/remind every weekday at 8 TEXT" in shown
 
 

@@ -14,7 +14,9 @@ from bot.features.reminders import phrases
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import MAX_REMINDERS, Reminders
 from bot.i18n import phrases as common_phrases
+from bot.i18n import whens
 from bot.i18n.catalogues import say
+from bot.i18n.language import LANGUAGES, Language, speaking
 from bot.loops.membership import Membership
 from bot.metrics import Counts
 from bot.policy.access import AccessList
@@ -178,6 +180,16 @@ async def test_the_time_may_stand_at_the_end_or_be_a_bare_length(store: Store, c
         heard = await told(port, "/remind sometime tea")
         assert heard.startswith("Please write it like this:")
         assert "• /remind tomorrow 9:00 TEXT" in heard
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_example_can_be_given_as_it_stands(language: Language) -> None:
+    """In the language in which it is shown."""
+    with speaking(language):
+        examples = [say(example).removeprefix("/remind ") for example in phrases.REMIND_EXAMPLES]
+    wishes = [whens.read(example, now=NOON, zone="UTC") for example in examples]
+    given = [wish and (wish.prompt or wish.text, wish.repeat is not None) for wish in wishes]
+    assert given == [("TEXT", False), ("TEXT", False), ("TEXT", True), ("TEXT", True)]
 
 
 async def test_what_is_no_time_is_told(store: Store, clock: SetClock) -> None:
