@@ -53,12 +53,14 @@ def test_a_finer_kind_speaks_as_its_parent() -> None:
 
 @pytest.mark.parametrize("name", sorted(SENTENCES))
 def test_a_sentence_is_ready_as_it_stands(name: str) -> None:
-    """Nothing to be filled in, one line, short enough for a chat, ended as a sentence or a remark in brackets."""
+    """Nothing to be filled in, one line, short enough for a chat, ended as a sentence or a remark in brackets,
+    unless it is an example of a command.
+    """
     sentence = SENTENCES[name]
     assert sentence == sentence.strip()
     assert sentence.isprintable()
     assert 0 < len(sentence) <= 200
-    assert sentence[-1] in ".)…"
+    assert sentence[-1] in ".)…" or sentence.startswith("/")
     assert not {"{", "}", "%"} & set(sentence)
 
 
