@@ -394,7 +394,7 @@ async def test_a_flood_leaves_a_bounded_number_of_rows_and_one_refusal(
     await door.take(*(envelope("hi", n) for n in range(100)))
     assert await door.refusals() == [None] * 5 + ["too_many"]
     assert door.counts.all()["unanswered_too_many"] == 95
-    assert [record.message for record in caplog.records if "too much" in record.message] == [
+    assert [record.message for record in caplog.records if "too many" in record.message] == [
         f"not answered: {english(REASONS['too_many'].words)} (1 so far)"
     ]
     clock.move(60)

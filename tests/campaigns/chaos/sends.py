@@ -10,7 +10,7 @@ intake takes one frame after the other; that letter's `received_at` is then late
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import indent
 
@@ -111,7 +111,7 @@ def answered_once(evidence: Evidence) -> Finding:
         if row is None:
             broken.append(f"a message went out to {copy.chat} that no turn has written: {evidence.labels(copy)}")
             continue
-        reason = receipts.reason(copy, row)
+        reason = receipts.reason(copy, row, [one.begun_at for one in evidence.remains.attempts if one.item == row.id])
         reasons[reason] += 1
         unmarked += not evidence.remains.resent[row.turn]
         if reason not in _ALLOWED:
@@ -189,13 +189,15 @@ class _Receipts:
                     read.setdefault(target, once[frame.sent_at].received_at)
         return cls(handed_at=handed, read_at=read)
 
-    def reason(self, copy: Sent, row: OutboxRow) -> str:
-        """Why this message went out beside the one that its row names."""
+    def reason(self, copy: Sent, row: OutboxRow, attempts: Sequence[int]) -> str:
+        """Why this message went out beside the one that its row names; `attempts` are the times when they began."""
         assert row.sent_at is not None
         first = min(copy.timestamp, row.sent_at)
         begun_at = row.attempted_at or 0
-        if begun_at - first < 1000 * GRACE_SECONDS - _ROUNDING_MS:
-            return f"it was sent again {begun_at - first} ms after the first, before the grace period was over"
+        # A slow bridge takes it, and gives it its time, long after it was sent and given up as unknown.
+        waited_ms = begun_at - max((at for at in attempts if at <= first), default=first)
+        if waited_ms < 1000 * GRACE_SECONDS - _ROUNDING_MS:
+            return f"it was sent again {waited_ms} ms after the first, before the grace period was over"
         if first not in self.handed_at:
             return _NEVER
         if self.handed_at[first] >= begun_at:
