@@ -27,5 +27,5 @@ async def test_a_burst_loses_nothing(tmp_path: Path) -> None:
     assert not any(finding.violations for finding in found), "\n".join(map(str, found))
     listed = {letter.sent_at for letter in evidence.pen.letters.values() if letter.chat.is_listed}
     assert len(evidence.pen.letters) == BURST + len(evidence.pen.crowd.listed)
-    assert {row.sent_at for row in evidence.remains.inbox} == listed
-    assert len(evidence.remains.turns) < len(listed) / 2
+    assert {row.sent_at for row in evidence.store.inbox} == listed
+    assert len(evidence.store.turns) < len(listed) / 2

@@ -7,10 +7,10 @@ killed at random moments, at its transactions and during its requests, and resta
 to rest, what the doubles saw is compared with what is in the store.
 
 crowd     who writes, and what                            world     all doubles, listening
-phones    Signal and people's phones                      minds     the models
-lookups   what tools look things up in                    tripwire  a place in a double where Aldis is killed
-diary     what the doubles saw, in order                  remains   what is left in the store
-nursery   the process that lives are forked from          mortal    a life that ends at a step
+phones    Signal and people's phones                      models        the models
+lookups   what tools look things up in                    kill_switch   a place in a double where Aldis is killed
+record    what the doubles saw, in order                  store_contents   what is left in the store
+forkserver   the process that lives are forked from       crash_points  a life that ends at a step
 lives     both of these, seen from the harness            kills     how lives end
 rounds    from the first letter to the evidence           rest      until nothing is open any more
 evidence  what a round leaves behind                      audit     the properties; `sends` and `calls` are part of it

@@ -63,7 +63,7 @@ def _stops(evidence: Evidence) -> Finding:
 
 def _rest(evidence: Evidence) -> Finding:
     """Everything came to rest: no message, turn, journal or send is left under way."""
-    left = evidence.remains
+    left = evidence.store
     states = Counter(f"inbox {row.state}" for row in left.inbox if row.state not in {"done", "dead"})
     states += Counter(f"outbox {row.state}" for row in left.outbox if row.state not in {"sent", "dead"})
     states += Counter(f"turn {state}" for state in left.turns.values() if state == "running")
@@ -78,20 +78,20 @@ def _ends(evidence: Evidence) -> Finding:
     """Every envelope that was committed has one end."""
     ends: Counter[str] = Counter()
     broken: list[str] = []
-    notices = {row.turn for row in evidence.remains.outbox}
-    for row in evidence.remains.inbox:
+    notices = {row.turn for row in evidence.store.outbox}
+    for row in evidence.store.inbox:
         letter = evidence.pen.letters.get(row.sent_at)
         if letter is None:
             broken.append(f"the inbox has an envelope {row.sent_at} that nobody wrote")
             continue
-        end = _end(letter, row.state, evidence.remains.turns.get(row.turn or 0), has_notice=row.turn in notices)
+        end = _end(letter, row.state, evidence.store.turns.get(row.turn or 0), has_notice=row.turn in notices)
         ends[end] += 1
         if end not in _GOOD_ENDS:
             broken.append(f"{letter.sort} {letter.label} of {letter.chat.canary}: {end}")
-    twice = Counter(row.sent_at for row in evidence.remains.inbox)
+    twice = Counter(row.sent_at for row in evidence.store.inbox)
     broken += [f"envelope {sent_at} stands {count} times in the inbox" for sent_at, count in twice.items() if count > 1]
     told = ", ".join(f"{count} {end}" for end, count in ends.most_common())
-    return Finding("envelopes committed, each with one end", len(evidence.remains.inbox), told, tuple(broken))
+    return Finding("envelopes committed, each with one end", len(evidence.store.inbox), told, tuple(broken))
 
 
 _GOOD_ENDS = {"answered", "failed with notice", "nothing to answer", "given up, and nobody waits for it"}
@@ -115,7 +115,7 @@ def _end(letter: Letter, state: str, turn: str | None, *, has_notice: bool) -> s
 
 def _losses(evidence: Evidence) -> Finding:
     """What was handed to a life and not committed is the tail of what a killed life was handed, and nothing else."""
-    committed = {row.sent_at for row in evidence.remains.inbox}
+    committed = {row.sent_at for row in evidence.store.inbox}
     streams: dict[int, list[int]] = defaultdict(list)
     for frame in evidence.handed:
         letter = evidence.pen.letters.get(frame.sent_at or 0)
@@ -153,7 +153,7 @@ def gaps(
 
 def _reads(evidence: Evidence) -> Finding:
     """What people see as read was committed: "read" means that it has an end."""
-    committed = {row.sent_at for row in evidence.remains.inbox}
+    committed = {row.sent_at for row in evidence.store.inbox}
     broken = [f"{at} is shown as read and was not committed" for _, at in evidence.read if at not in committed]
     broken += [
         f"{at} was shown as read to somebody else"
@@ -169,7 +169,7 @@ def _strangers(evidence: Evidence) -> Finding:
     from_closed = {at for at, letter in evidence.pen.letters.items() if letter.chat.id in closed}
     broken = [
         f"a stranger's letter {row.sent_at} is in the inbox"
-        for row in evidence.remains.inbox
+        for row in evidence.store.inbox
         if row.sent_at in from_closed
     ]
     broken += [f"a message went out to {sent.chat}" for sent in evidence.sent if sent.chat in closed]
@@ -181,9 +181,9 @@ def _strangers(evidence: Evidence) -> Finding:
         for label in asked.labels
         if evidence.pen.chats[label].id in closed
     ]
-    broken += [f"{chat} has a history" for chat in evidence.remains.history if chat in closed]
-    if evidence.remains.unknown_conversations:
-        broken.append(f"{evidence.remains.unknown_conversations} conversations belong to nobody of the crowd")
+    broken += [f"{chat} has a history" for chat in evidence.store.history if chat in closed]
+    if evidence.store.unknown_conversations:
+        broken.append(f"{evidence.store.unknown_conversations} conversations belong to nobody of the crowd")
     return Finding("letters of strangers, without a call, a send or a row", len(from_closed), "", tuple(broken))
 
 
@@ -194,7 +194,7 @@ def _canaries(evidence: Evidence) -> Finding:
     for sent in evidence.sent:
         foreign = evidence.pen.foreign(sent.text, chats[sent.chat])
         broken += [f"an answer in {chats[sent.chat].canary} holds {foreign}"] if foreign else []
-    broken += [f"{canary} stands readable on the disk" for canary in evidence.remains.readable_canaries]
+    broken += [f"{canary} stands readable on the disk" for canary in evidence.store.readable_canaries]
     count = len(evidence.asked) + len(evidence.sent)
     return Finding("prompts and answers with the words of their own conversation only", count, "", tuple(broken))
 
@@ -202,7 +202,7 @@ def _canaries(evidence: Evidence) -> Finding:
 def _order(evidence: Evidence) -> Finding:
     """Letters stand in the inbox in the order in which they came, and turns take them in that order."""
     broken: list[str] = []
-    rows = [row for row in evidence.remains.inbox if row.sent_at in evidence.pen.letters]
+    rows = [row for row in evidence.store.inbox if row.sent_at in evidence.pen.letters]
     for chat in evidence.pen.crowd.listed:
         own = [row for row in rows if row.chat == chat.id]
         once = [row.sent_at for row in own if evidence.deliveries[row.sent_at] == 1]
@@ -219,7 +219,7 @@ def _history(evidence: Evidence) -> Finding:
     broken: list[str] = []
     questions = evidence.questions_by_turn()
     turns = 0
-    for chat, history in evidence.remains.history.items():
+    for chat, history in evidence.store.history.items():
         if history and not is_sendable([message for _, messages in history for message in messages]):
             broken.append(f"the history of {chat} cannot be sent")
         for turn, messages in history:
@@ -229,7 +229,7 @@ def _history(evidence: Evidence) -> Finding:
                 broken.append(f"turn {turn} does not begin with {questions[turn]}")
             if not isinstance(last, AssistantMessage) or labels_in(last.text) != questions[turn]:
                 broken.append(f"turn {turn} does not end with the answer to {questions[turn]}")
-    kept = [turn for turn, state in evidence.remains.turns.items() if state == "kept"]
+    kept = [turn for turn, state in evidence.store.turns.items() if state == "kept"]
     if turns != len(kept):
         broken.append(f"{len(kept)} turns were kept and {turns} are in the histories")
     return Finding("turns in histories that any provider accepts", turns, "", tuple(broken))
@@ -244,5 +244,5 @@ def _rules(evidence: Evidence) -> Finding:
 
 def _files(evidence: Evidence) -> Finding:
     """The files pass SQLite's own check."""
-    said = evidence.remains.integrity
+    said = evidence.store.integrity
     return Finding("files that pass SQLite's integrity check", 2, "", () if said == "ok ok" else (said,))

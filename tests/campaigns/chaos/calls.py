@@ -8,8 +8,8 @@ again, at most once per life.
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from tests.campaigns.chaos.diary import Answered, Asked, Searched, SummedUp, WentOut
 from tests.campaigns.chaos.evidence import Evidence, Finding
+from tests.campaigns.chaos.record import Answered, Asked, Searched, SummedUp, WentOut
 
 _DONE = 1_000_000
 """Further than any step: the turn has been answered."""
@@ -17,7 +17,7 @@ _DONE = 1_000_000
 
 @dataclass
 class _Course:
-    """What one sees of the turns while going through the diary."""
+    """What one sees of the turns while going through the record."""
 
     reached: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     """For each question the first step whose completion is not known to have been written down."""
@@ -47,7 +47,7 @@ class _Course:
 def paid_once(evidence: Evidence) -> Finding:
     """No completion that was written down was asked for again."""
     course = _Course()
-    for entry in evidence.diary:
+    for entry in evidence.record:
         match entry:
             case Asked():
                 course.asked(entry)
@@ -58,7 +58,7 @@ def paid_once(evidence: Evidence) -> Finding:
             case WentOut(sent=sent):
                 for label in evidence.labels(sent):
                     course.written(label, _DONE)
-    answered = [entry for entry in evidence.diary if isinstance(entry, Answered)]
+    answered = [entry for entry in evidence.record if isinstance(entry, Answered)]
     again = len(answered) - len({(entry.labels, entry.step) for entry in answered})
     told = f"{again} of them again, because their life was killed before they were written down"
     return Finding(
@@ -72,17 +72,17 @@ def in_the_ledger(evidence: Evidence) -> Finding:
     A summary of older turns is paid by one of the turns as well: at most one that was written out for each surplus.
     """
     steps: dict[str, set[int]] = defaultdict(set)
-    for entry in evidence.diary:
+    for entry in evidence.record:
         if isinstance(entry, Answered):
             for label in entry.labels:
                 steps[label].add(entry.step)
-    summaries = sum(isinstance(entry, SummedUp) for entry in evidence.diary)
+    summaries = sum(isinstance(entry, SummedUp) for entry in evidence.record)
     broken: list[str] = []
     counted = surplus = 0
     for turn, labels in evidence.questions_by_turn().items():
-        if evidence.remains.turns[turn] != "kept":
+        if evidence.store.turns[turn] != "kept":
             continue
-        bought, kept = steps[labels[0]], evidence.remains.completions[turn]
+        bought, kept = steps[labels[0]], evidence.store.completions[turn]
         counted += kept
         surplus += kept - len(bought)
         if kept < len(bought) or bought != set(range(len(bought))):
@@ -98,7 +98,7 @@ def looked_up_once(evidence: Evidence) -> Finding:
     reached: defaultdict[str, int] = defaultdict(int)
     seen: Counter[tuple[str, int]] = Counter()
     broken: list[str] = []
-    for entry in evidence.diary:
+    for entry in evidence.record:
         if isinstance(entry, Asked):
             for label in entry.labels:
                 reached[label] = max(reached[label], entry.step)

@@ -18,7 +18,7 @@ CANARY = re.compile(r"Zx[0-9a-f]{10}")
 LABEL = re.compile(r"q\d{6}")
 
 WISHES = ("calculate", "weather", "search", "weather and search")
-"""What a question may ask the model to do; the model of `minds` takes these words literally."""
+"""What a question may ask the model to do; the model of `models` takes these words literally."""
 
 Sort = Literal["question", "chatter", "reaction"]
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tests.campaigns.chaos.crowd import Pen, labels_in
-from tests.campaigns.chaos.diary import Asked, Diary
 from tests.campaigns.chaos.phones import Handed
-from tests.campaigns.chaos.remains import Remains
+from tests.campaigns.chaos.record import Asked, Record
+from tests.campaigns.chaos.store_contents import StoreContents
 from tests.servers.signal_server import Removed, Sent
 
 
@@ -69,7 +69,7 @@ class Evidence:
     removed: tuple[Removed, ...]
     read: tuple[tuple[str, int], ...]
     typing_chats: frozenset[str]
-    diary: Diary
+    record: Record
     refusals: tuple[str, ...]
     """What the models' doubles refused as against their rules."""
     lives: tuple[Ended, ...]
@@ -77,12 +77,12 @@ class Evidence:
     """Whether all came to rest in time."""
     seconds: float
     """How long lives were killed."""
-    remains: Remains
+    store: StoreContents
 
     @cached_property
     def asked(self) -> tuple[Asked, ...]:
         """Every request to a model, oldest first."""
-        return tuple(entry for entry in self.diary if isinstance(entry, Asked))
+        return tuple(entry for entry in self.record if isinstance(entry, Asked))
 
     @cached_property
     def standing(self) -> tuple[Sent, ...]:
@@ -93,7 +93,7 @@ class Evidence:
     def questions_by_turn(self) -> dict[int, tuple[str, ...]]:
         """The labels that each turn is to answer, in the order of arrival."""
         turns: dict[int, tuple[str, ...]] = defaultdict(tuple)
-        for row in self.remains.inbox:
+        for row in self.store.inbox:
             letter = self.pen.letters.get(row.sent_at)
             if letter is not None and letter.label and row.turn is not None:
                 turns[row.turn] += (letter.label,)

@@ -6,10 +6,10 @@ import random
 from contextlib import suppress
 
 from bot.web.control import ask_running
-from tests.campaigns.chaos.lives import Life, Nursery
-from tests.campaigns.chaos.mortal import Step
+from tests.campaigns.chaos.crash_points import Step
+from tests.campaigns.chaos.kill_switch import PLACES
+from tests.campaigns.chaos.lives import ForkServer, Life
 from tests.campaigns.chaos.phones import KEEPING
-from tests.campaigns.chaos.tripwire import PLACES
 from tests.campaigns.chaos.world import VENDORS, World
 
 _MAX_LIFE_SECONDS = 5.0
@@ -19,7 +19,7 @@ _MAX_START_SECONDS = 0.3
 _LATEST_STEP = 300
 
 
-async def killing(here: World, home: Nursery, stop: asyncio.Event) -> None:
+async def killing(here: World, home: ForkServer, stop: asyncio.Event) -> None:
     """One life after the other, each of them killed or, as the round has it, stopped."""
     lots = random.Random(f"{here.size.seed}|kills")
     while (here.kills < here.size.kills or here.stops < here.size.stops) and not stop.is_set():
@@ -71,12 +71,12 @@ async def _killed_in_flight(here: World, life: Life, lots: random.Random) -> Non
     place = lots.choice(PLACES)
     await connected(here, life)
     await _over(life, lots.uniform(0, here.size.uptime_seconds))
-    here.wire.stretch(place)
+    here.kill_switch.arm(place)
     with suppress(TimeoutError):
         async with asyncio.timeout(_MAX_LIFE_SECONDS):
-            await here.wire.tripped.wait()
-    await _killed(here, life, place if here.wire.tripped.is_set() else f"waiting for: {place}")
-    here.wire.cut()
+            await here.kill_switch.tripped.wait()
+    await _killed(here, life, place if here.kill_switch.tripped.is_set() else f"waiting for: {place}")
+    here.kill_switch.disarm()
 
 
 async def _stopped(here: World, life: Life, lots: random.Random) -> None:

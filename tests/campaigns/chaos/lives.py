@@ -13,14 +13,14 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from tests.campaigns.chaos.mortal import SAID, Step
+from tests.campaigns.chaos.crash_points import SAID, Step
 from tests.flows.processes import environment
 from tests.waiting import WAIT_SECONDS
 
 _REPLY = re.compile(r"reply (\d+)")
 
 _START_SECONDS = 120.0
-"""For the imports of the nursery; generous, for machines that are busy."""
+"""For the imports of the fork server; generous, for machines that are busy."""
 
 
 @dataclass
@@ -79,7 +79,7 @@ class Life:
 
 
 @dataclass
-class Nursery:
+class ForkServer:
     """Begins lives in a folder, one after the other."""
 
     folder: Path
@@ -111,7 +111,7 @@ class Nursery:
         assert self._process.stdout is not None
         line = await self._process.stdout.readline()
         if not line:
-            raise RuntimeError("the nursery has ended; what it said stands above")
+            raise RuntimeError("the fork server has ended; what it said stands above")
         return line.decode()
 
     async def ready(self) -> None:
@@ -119,7 +119,7 @@ class Nursery:
             await self._line()
 
     async def aclose(self) -> None:
-        """End the life under way, and the nursery."""
+        """End the life under way, and the fork server."""
         if self._life is not None:
             await self._life.kill()
         assert self._process.stdin is not None
@@ -129,18 +129,18 @@ class Nursery:
 
 
 @asynccontextmanager
-async def nursery(folder: Path) -> AsyncGenerator[Nursery]:
-    """A nursery whose lives have their store in the folder; the life under way is killed at the end."""
+async def fork_server(folder: Path) -> AsyncGenerator[ForkServer]:
+    """A fork server whose lives have their store in the folder; the life under way is killed at the end."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "tests.campaigns.chaos.nursery",
+        "tests.campaigns.chaos.forkserver",
         env=environment({}, folder),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         start_new_session=True,  # Ctrl-C is for the harness alone: it ends the lives in its own order
     )
-    opened = Nursery(folder=folder, _process=process)
+    opened = ForkServer(folder=folder, _process=process)
     try:
         await opened.ready()
         yield opened

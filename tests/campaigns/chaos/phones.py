@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-from tests.campaigns.chaos.diary import Diary, Forgetful, WentOut
-from tests.campaigns.chaos.tripwire import Tripwire
+from tests.campaigns.chaos.kill_switch import KillSwitch
+from tests.campaigns.chaos.record import Forgetful, Record, WentOut
 from tests.servers.base import Seen, free_port
 from tests.servers.envelopes import receipt
 from tests.servers.signal_cli import SignalCli, _Arrival, _Listener
@@ -83,8 +83,8 @@ class Phones(Forgetful, SignalServer, ABC):
     signal-cli has to decrypt it first: what lies in the socket when a life is killed is lost. None: back to back."""
     awaited: set[int] = field(default_factory=set[int])
     """The letters that should be shown as read, by their times."""
-    diary: Diary = field(default_factory=Diary)
-    wire: Tripwire = field(default_factory=Tripwire)
+    record: Record = field(default_factory=Record)
+    kill_switch: KillSwitch = field(default_factory=KillSwitch)
     handed: list[Handed] = field(default_factory=list[Handed])
     calm_streams: set[int] = field(default_factory=set[int])
     """The streams whose processes were not killed."""
@@ -149,7 +149,7 @@ class Phones(Forgetful, SignalServer, ABC):
             self._unread.remove(value[1])
         await super().note(repository, value)
         if repository is self.sent:
-            self.diary.note(WentOut(sent=value))
+            self.record.note(WentOut(sent=value))
 
     # Out
 
@@ -159,13 +159,13 @@ class Phones(Forgetful, SignalServer, ABC):
         attempt = self._attempts[sent.chat, text]
         # One that a kill cuts off counts: Aldis gives up after a few of which nobody knows what became of them.
         self._attempts[sent.chat, text] += 1
-        if await self.wire.passed("send begun"):
+        if await self.kill_switch.passed("send begun"):
             return True
         self.plans.append(self._plan(sent, text, attempt))
         return False
 
     def _plan(self, sent: Parcel, text: str, attempt: int) -> Plan:
-        if self.wire.is_at("send out"):
+        if self.kill_switch.is_at("send out"):
             return Plan(answer=self._held, goes_out=True)
         if self.is_calm or attempt >= _ALWAYS_WELL_FROM:
             return Plan()
@@ -177,7 +177,7 @@ class Phones(Forgetful, SignalServer, ABC):
         return Plan()
 
     async def _held(self, _: Seen) -> web.StreamResponse:
-        await self.wire.passed("send out")
+        await self.kill_switch.passed("send out")
         return web.Response(status=503)
 
     def _arrived_at_phones(self, parcel: Parcel) -> None:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import aiohttp
 
 from tests.campaigns.chaos.kills import connected
-from tests.campaigns.chaos.lives import Life, Nursery
+from tests.campaigns.chaos.lives import ForkServer, Life
 from tests.campaigns.chaos.world import Vendor, World
 from tests.waiting import WAIT_SECONDS
 
@@ -20,7 +20,7 @@ Watch = Callable[[], Awaitable[tuple[int | None, int | None]]]
 """Gives how much is open in the inbox and in the outbox; None where the health page does not tell."""
 
 
-async def resting(here: World, home: Nursery) -> bool:
+async def resting(here: World, home: ForkServer) -> bool:
     """Calm lives, one for each vendor: all is worked off, and in every conversation one more question is asked.
 
     Each ends as an operator ends it. The history of every conversation goes through the rules of every vendor by that,
@@ -35,7 +35,7 @@ async def resting(here: World, home: Nursery) -> bool:
     return True
 
 
-async def _rested(here: World, home: Nursery, vendor: Vendor) -> bool:
+async def _rested(here: World, home: ForkServer, vendor: Vendor) -> bool:
     """One calm life; gives whether it came to rest."""
     port = _free_port()
     life = await here.begin(home, vendor, web_port=port)

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.campaigns.chaos import remains
+from tests.campaigns.chaos import store_contents
 from tests.campaigns.chaos.crowd import Letter
 from tests.campaigns.chaos.evidence import Evidence
 from tests.campaigns.chaos.kills import killing
-from tests.campaigns.chaos.lives import nursery
+from tests.campaigns.chaos.lives import fork_server
 from tests.campaigns.chaos.rest import resting
 from tests.campaigns.chaos.world import Size, World, world
 from tests.servers.envelopes import Frame
@@ -37,7 +37,7 @@ async def played(
 ) -> Evidence:
     """Play a round in an empty folder. `stop` ends the kills early; `told` hears every few seconds how far it is."""
     stop = stop or asyncio.Event()
-    async with world(size, folder) as here, nursery(folder) as home, asyncio.TaskGroup() as group:
+    async with world(size, folder) as here, fork_server(folder) as home, asyncio.TaskGroup() as group:
         telling = group.create_task(_telling(here, told))
         began = time.monotonic()
         await _burst(here)
@@ -116,10 +116,10 @@ async def _evidence(here: World, *, stops: int, rested: bool, seconds: float) ->
         removed=tuple(here.phones.removed),
         read=tuple(here.phones.read),
         typing_chats=frozenset(chat for chat, _ in here.phones.typing),
-        diary=here.diary,
+        record=here.record,
         refusals=tuple(refusal for name in ("chat", "anthropic") for refusal in here.models[name].refused),
         lives=tuple(here.lives),
         rested=rested,
         seconds=seconds,
-        remains=await remains.read(here.folder / "aldis.db", [chat.id for chat in here.pen.crowd.chats]),
+        store=await store_contents.read(here.folder / "aldis.db", [chat.id for chat in here.pen.crowd.chats]),
     )

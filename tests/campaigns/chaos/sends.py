@@ -16,7 +16,7 @@ from textwrap import indent
 
 from tests.campaigns.chaos.evidence import Evidence, Finding
 from tests.campaigns.chaos.phones import GRACE_SECONDS
-from tests.campaigns.chaos.remains import OutboxRow
+from tests.campaigns.chaos.store_contents import OutboxRow
 from tests.campaigns.chaos.timelines import timeline
 from tests.servers.signal_server import Sent
 
@@ -29,7 +29,7 @@ def delivered(evidence: Evidence) -> Finding:
     unnamed = _seen_unnamed(evidence)
     removed = {removed.timestamp: removed for removed in evidence.removed}
     spare = _removed_unnamed(evidence)
-    for row in evidence.remains.outbox:
+    for row in evidence.store.outbox:
         if row.removes and row.sent_at is None and row.state == "sent" and spare[row.chat]:
             spare[row.chat] -= 1  # receipts proved it with a reaction: which of two names is whose, nobody can tell
             continue
@@ -49,16 +49,16 @@ def delivered(evidence: Evidence) -> Finding:
                 + indent(timeline(evidence, row), " " * 11)
             )
     broken += _unanswered(evidence, went_out)
-    return Finding("messages sent, each of them seen by people", len(evidence.remains.outbox), "", tuple(broken))
+    return Finding("messages sent, each of them seen by people", len(evidence.store.outbox), "", tuple(broken))
 
 
 def _unanswered(evidence: Evidence, went_out: dict[int, Sent]) -> Iterator[str]:
     """Kept turns whose answer was not seen by people, or names other questions than those that were asked."""
-    firsts = {row.turn: went_out.get(row.sent_at or 0) for row in evidence.remains.outbox if row.position == 0}
+    firsts = {row.turn: went_out.get(row.sent_at or 0) for row in evidence.store.outbox if row.position == 0}
     firsts |= _seen_unnamed(evidence)
     for turn, labels in evidence.questions_by_turn().items():
         sent = firsts.get(turn)
-        if evidence.remains.turns[turn] == "kept" and (sent is None or evidence.labels(sent) != labels):
+        if evidence.store.turns[turn] == "kept" and (sent is None or evidence.labels(sent) != labels):
             yield f"the answer of turn {turn} to {labels} was not seen by people"
 
 
@@ -67,8 +67,8 @@ def _seen_unnamed(evidence: Evidence) -> dict[int, Sent | None]:
 
     It has given them up, for it never heard that they were seen, or has heard it without learning which was which.
     """
-    nameless = {row.turn: row.chat for row in evidence.remains.outbox if row.sent_at is None and not row.removes}
-    questions, turns = evidence.questions_by_turn(), evidence.remains.turns
+    nameless = {row.turn: row.chat for row in evidence.store.outbox if row.sent_at is None and not row.removes}
+    questions, turns = evidence.questions_by_turn(), evidence.store.turns
     copies = [copy for copy, row in _copies(evidence) if row is None]
     return {
         turn: copy
@@ -80,7 +80,7 @@ def _seen_unnamed(evidence: Evidence) -> dict[int, Sent | None]:
 
 def _removed_unnamed(evidence: Evidence) -> Counter[str | None]:
     """How many removals went out to each chat that no row names."""
-    names = {row.sent_at for row in evidence.remains.outbox if row.removes}
+    names = {row.sent_at for row in evidence.store.outbox if row.removes}
     return Counter(removed.chat for removed in evidence.removed if removed.timestamp not in names)
 
 
@@ -99,8 +99,8 @@ def answered_once(evidence: Evidence) -> Finding:
     unmarked = 0
     broken: list[str] = []
     given_up = {(copy.chat, copy.text) for copy in _seen_unnamed(evidence).values() if copy is not None}
-    items = {row.id: row for row in evidence.remains.outbox}
-    statuses = {one.sent_at for one in evidence.remains.attempts if items[one.item].position < 0}
+    items = {row.id: row for row in evidence.store.outbox}
+    statuses = {one.sent_at for one in evidence.store.attempts if items[one.item].position < 0}
     for copy, row in _copies(evidence):
         if row is None and copy.timestamp in statuses:
             reasons[_STATUS] += 1
@@ -111,9 +111,9 @@ def answered_once(evidence: Evidence) -> Finding:
         if row is None:
             broken.append(f"a message went out to {copy.chat} that no turn has written: {evidence.labels(copy)}")
             continue
-        reason = receipts.reason(copy, row, [one.begun_at for one in evidence.remains.attempts if one.item == row.id])
+        reason = receipts.reason(copy, row, [one.begun_at for one in evidence.store.attempts if one.item == row.id])
         reasons[reason] += 1
-        unmarked += not evidence.remains.resent[row.turn]
+        unmarked += not evidence.store.resent[row.turn]
         if reason not in _ALLOWED:
             place = copy.chat.partition(":")[0]
             broken.append(
@@ -137,7 +137,7 @@ _ROUNDING_MS = 5
 
 def ordered(evidence: Evidence) -> Finding:
     """In every conversation people saw the messages in the order in which they were written."""
-    rows = {row.sent_at: row for row in evidence.remains.outbox if not row.removes}
+    rows = {row.sent_at: row for row in evidence.store.outbox if not row.removes}
     broken: list[str] = []
     for chat in evidence.pen.crowd.listed:
         seen = [rows[sent.timestamp].id for sent in evidence.sent if sent.chat == chat.id and sent.timestamp in rows]
@@ -154,7 +154,7 @@ def _written(row: OutboxRow) -> tuple[int, bool, int]:
 
 def _copies(evidence: Evidence) -> Iterator[tuple[Sent, OutboxRow | None]]:
     """What went out, stands there, and is named by no row, with the row of its other copy in the same conversation."""
-    rows = {row.sent_at: row for row in evidence.remains.outbox}
+    rows = {row.sent_at: row for row in evidence.store.outbox}
     others: dict[tuple[str, str], list[int]] = defaultdict(list)
     for sent in evidence.sent:
         if sent.timestamp in rows:
@@ -176,7 +176,7 @@ class _Receipts:
 
     @classmethod
     def of(cls, evidence: Evidence) -> "_Receipts":
-        once = {row.sent_at: row for row in evidence.remains.inbox if evidence.deliveries[row.sent_at] == 1}
+        once = {row.sent_at: row for row in evidence.store.inbox if evidence.deliveries[row.sent_at] == 1}
         handed: dict[int, int] = {}
         read: dict[int, int] = {}
         unread: dict[int, list[int]] = defaultdict(list)

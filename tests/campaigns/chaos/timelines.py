@@ -8,7 +8,7 @@ Times are in seconds from the first send; names are shown by their last digits.
 from collections.abc import Iterator
 
 from tests.campaigns.chaos.evidence import Evidence
-from tests.campaigns.chaos.remains import OutboxRow
+from tests.campaigns.chaos.store_contents import OutboxRow
 
 _BEFORE_MS, _AFTER_MS = 3000, 2000
 
@@ -60,8 +60,8 @@ def _told(evidence: Evidence, row: OutboxRow) -> Iterator[_Line]:
 
 def _attempts(evidence: Evidence, chats: dict[str, int], *, item: int | None = None) -> Iterator[_Line]:
     """The sends as the store has them; one that surely did not go out is not there any more."""
-    rows = {row.id: row for row in evidence.remains.outbox}
-    for attempt in evidence.remains.attempts:
+    rows = {row.id: row for row in evidence.store.outbox}
+    for attempt in evidence.store.attempts:
         row = rows[attempt.item]
         if row.chat in chats and item in {None, row.id}:
             name = "without a name" if attempt.sent_at is None else f"known as {_short(attempt.sent_at)}"
@@ -73,7 +73,7 @@ def _attempts(evidence: Evidence, chats: dict[str, int], *, item: int | None = N
 
 
 def _reactions(evidence: Evidence, chats: dict[str, int]) -> Iterator[_Line]:
-    for reaction in evidence.remains.reactions:
+    for reaction in evidence.store.reactions:
         if reaction.chat in chats:
             name = "without a name" if reaction.name is None else f"known as {_short(reaction.name)}"
             until = "" if reaction.ended_at is None else f", until {_short(reaction.ended_at)}"
@@ -81,7 +81,7 @@ def _reactions(evidence: Evidence, chats: dict[str, int]) -> Iterator[_Line]:
 
 
 def _copies(evidence: Evidence, row: OutboxRow) -> Iterator[_Line]:
-    for copy in evidence.remains.copies:
+    for copy in evidence.store.copies:
         if copy.item == row.id:
             removal = "has been asked for" if copy.is_taken else "has not been asked for"
             yield copy.name, f"{_short(copy.name)} is known to be a copy; its removal {removal}"
@@ -101,7 +101,7 @@ def _went_out(evidence: Evidence, chats: dict[str, int]) -> Iterator[_Line]:
 def _receipts(evidence: Evidence, chat: str) -> Iterator[_Line]:
     """What the people of the chat confirmed, and when what came after it on its stream was written down."""
     people = {one.uuid: one for one in next(one for one in evidence.pen.crowd.chats if one.id == chat).members}
-    once = {row.sent_at: row for row in evidence.remains.inbox if evidence.deliveries[row.sent_at] == 1}
+    once = {row.sent_at: row for row in evidence.store.inbox if evidence.deliveries[row.sent_at] == 1}
     for place, frame in enumerate(evidence.handed):
         if frame.author in people and frame.confirms:
             later = (one.sent_at for one in evidence.handed[place:] if one.stream == frame.stream)

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from tests.campaigns.chaos.crash_points import Step
 from tests.campaigns.chaos.crowd import Crowd, Letter, Pen
-from tests.campaigns.chaos.diary import Diary
 from tests.campaigns.chaos.evidence import Ended
-from tests.campaigns.chaos.lives import Life, Nursery
+from tests.campaigns.chaos.kill_switch import KillSwitch
+from tests.campaigns.chaos.lives import ForkServer, Life
 from tests.campaigns.chaos.lookups import Searches, Weather
-from tests.campaigns.chaos.minds import Anthropic, OpenAI
-from tests.campaigns.chaos.mortal import Step
+from tests.campaigns.chaos.models import Anthropic, OpenAI
 from tests.campaigns.chaos.phones import GRACE_SECONDS, SEND_SECONDS, Phones, Way, phones
-from tests.campaigns.chaos.tripwire import Tripwire
+from tests.campaigns.chaos.record import Record
 from tests.servers.envelopes import ACCOUNT
 
 Vendor = Literal["chat", "responses", "anthropic"]
@@ -66,8 +66,8 @@ class World:
     models: dict[Vendor, Anthropic | OpenAI]
     searches: Searches
     weather: Weather
-    wire: Tripwire
-    diary: Diary
+    kill_switch: KillSwitch
+    record: Record
     deliveries: Counter[int] = field(default_factory=Counter[int])
     lives: list[Ended] = field(default_factory=list[Ended])
     steps: list[str] = field(default_factory=list[str])
@@ -123,7 +123,7 @@ class World:
         for model in self.models.values():
             model.awake.set()
 
-    async def begin(self, home: Nursery, vendor: Vendor, *, step: Step | None = None, web_port: int = 0) -> Life:
+    async def begin(self, home: ForkServer, vendor: Vendor, *, step: Step | None = None, web_port: int = 0) -> Life:
         self.numbers += 1
         return await home.born(self.settings(vendor, self.numbers, web_port), number=self.numbers, step=step)
 
@@ -166,8 +166,8 @@ async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
     """The doubles of everything that Aldis talks to, listening."""
     crowd = Crowd.drawn(size.seed, people=size.people, groups=size.groups, strangers=size.strangers)
     pen = Pen(crowd=crowd, seed=size.seed)
-    diary, wire = Diary(), Tripwire()
-    shared: dict[str, Any] = {"seed": size.seed, "diary": diary, "wire": wire}
+    record, kill_switch = Record(), KillSwitch()
+    shared: dict[str, Any] = {"seed": size.seed, "record": record, "kill_switch": kill_switch}
     async with (
         phones(
             size.way,
@@ -179,7 +179,7 @@ async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
         OpenAI(**shared, pen=pen) as openai,
         Anthropic(**shared, pen=pen) as anthropic,
         Searches(**shared) as searches,
-        Weather(wire=wire) as weather,
+        Weather(kill_switch=kill_switch) as weather,
     ):
         yield World(
             size=size,
@@ -189,6 +189,6 @@ async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
             models={"chat": openai, "responses": openai, "anthropic": anthropic},
             searches=searches,
             weather=weather,
-            wire=wire,
-            diary=diary,
+            kill_switch=kill_switch,
+            record=record,
         )

@@ -11,10 +11,10 @@ from itertools import chain, pairwise
 
 from bot.loops.sender.outcomes import MAX_RESENDS
 from bot.turn import phrases
-from tests.campaigns.simulation.house import GRACE_SECONDS
-from tests.campaigns.simulation.instruments import SPECS
+from tests.campaigns.simulation.app import GRACE_SECONDS
 from tests.campaigns.simulation.record import Attempt, Confirmation, Inheritance, Utterance, Visible
 from tests.campaigns.simulation.scenario import WORD, Said, words_in
+from tests.campaigns.simulation.tools import SPECS
 from tests.campaigns.simulation.world import Played
 from tests.invariants import is_sendable
 
@@ -58,9 +58,9 @@ class _Audit:
         self.check = self.findings.check
         self.scenario = played.scenario
         self.record = played.record
-        self.remains = played.remains
+        self.store = played.store
         numbers = self.record.numbers
-        self.inbox = {numbers[sent_at]: (state, turn) for sent_at, state, turn in self.remains.inbox}
+        self.inbox = {numbers[sent_at]: (state, turn) for sent_at, state, turn in self.store.inbox}
         taken = [self.record.said[number] for number in dict.fromkeys(self.record.taken)]
         self.taken = [said for said in taken if _may_enter(said)]
         """What the intake has taken of what it may take, in order."""
@@ -89,9 +89,9 @@ class _Audit:
     def turns_of(self, said: Utterance) -> set[int]:
         """The turn in which it was said; where its name is not known, those of its chat in which something has none."""
         stamps = {visible.stamp for visible in self.copies[said]}
-        chat = self.remains.conversations[said.chat]
-        found = {turn for _, turn, _, stamp, _ in self.remains.outbox if stamp in stamps}
-        return found or {turn for of, turn, _, stamp, _ in self.remains.outbox if of == chat and stamp is None}
+        chat = self.store.conversations[said.chat]
+        found = {turn for _, turn, _, stamp, _ in self.store.outbox if stamp in stamps}
+        return found or {turn for of, turn, _, stamp, _ in self.store.outbox if of == chat and stamp is None}
 
 
 def _may_enter(said: Said) -> bool:
@@ -129,7 +129,7 @@ def _is_given_up(audit: _Audit, number: int, turn: int | None) -> bool:
     """Whether Signal refused a part of the answer, or it was tried often enough without anybody knowing the outcome."""
     tried = [attempts for said, attempts in audit.attempts().items() if number in said.answers]
     is_refused = any(attempts[-1].fate == "undeliverable" for attempts in tried)
-    dead = [times for _, of, state, _, times in audit.remains.outbox if of == turn and state == "dead"]
+    dead = [times for _, of, state, _, times in audit.store.outbox if of == turn and state == "dead"]
     return any(is_refused or times > MAX_RESENDS for times in dead)
 
 
@@ -268,19 +268,19 @@ def _repetitions_noted(audit: _Audit) -> None:
     for said, copies in audit.copies.items():
         audit.findings.figures["repeated messages"] += len(copies) - 1
         if len(copies) > 1:
-            noted = not audit.turns_of(said).isdisjoint(audit.remains.resent)
+            noted = not audit.turns_of(said).isdisjoint(audit.store.resent)
             audit.check("a repetition is noted in the ledger", noted, (said, len(copies)))
 
 
 def _sent_is_sent(audit: _Audit) -> None:
     by_stamp = {visible.stamp: visible.said for visible in audit.record.visible}
-    chats = {conversation: chat for chat, conversation in audit.remains.conversations.items()}
+    chats = {conversation: chat for chat, conversation in audit.store.conversations.items()}
     sent = [
         (chats[conversation], by_stamp.get(at))
-        for conversation, _, state, at, _ in audit.remains.outbox
+        for conversation, _, state, at, _ in audit.store.outbox
         if state == "sent" and at is not None and at not in audit.record.removals
     ]
-    unnamed = Counter(chats[row[0]] for row in audit.remains.outbox if row[2] == "sent" and row[3] is None)
+    unnamed = Counter(chats[row[0]] for row in audit.store.outbox if row[2] == "sent" and row[3] is None)
     for chat, count in unnamed.items():
         named = {said for of, said in sent if of == chat}
         others = [said for said in audit.copies if said.chat == chat and said not in named]
@@ -355,11 +355,11 @@ def _strangers_cost_nothing(audit: _Audit) -> None:
     for attempt in audit.record.attempts:
         audit.check("nothing is sent to a stranger", attempt.said.chat not in strange, attempt.said)
     entered = {said.chat.number for said in audit.taken}
-    kept = set(audit.remains.conversations)
+    kept = set(audit.store.conversations)
     audit.check("no conversation of a stranger is kept", kept == entered, (kept, entered))
     numbers = {said.number for said in audit.taken}
     audit.check("what is kept is what may come in, once each", numbers == set(audit.inbox), (numbers, set(audit.inbox)))
-    audit.check("what is kept is what may come in, once each", len(audit.inbox) == len(audit.remains.inbox), numbers)
+    audit.check("what is kept is what may come in, once each", len(audit.inbox) == len(audit.store.inbox), numbers)
 
 
 def _nothing_misdirected(audit: _Audit) -> None:
@@ -368,7 +368,7 @@ def _nothing_misdirected(audit: _Audit) -> None:
     for said in audit.copies:
         chats = {chat for chat, _ in words_in(said.text)}
         audit.check("no answer holds words of another conversation", chats <= {said.chat}, said)
-    for chat, turns in audit.remains.history.items():
+    for chat, turns in audit.store.history.items():
         chats = {of for turn in turns for message in turn for of, _ in words_in(repr(message))}
         audit.check("no history holds words of another conversation", chats <= {chat}, (chat, chats))
 
@@ -393,7 +393,7 @@ def _order_kept(audit: _Audit) -> None:
 
 
 def _history_sendable(audit: _Audit) -> None:
-    for chat, turns in audit.remains.history.items():
+    for chat, turns in audit.store.history.items():
         whole = tuple(chain.from_iterable(turns))
         holds = not whole or (is_sendable(whole) and all(map(is_sendable, turns)))
         audit.check("every history can be sent to any provider", holds, chat)
@@ -404,22 +404,22 @@ def _kept_whole(audit: _Audit) -> None:
     calls: dict[int | None, set[tuple[tuple[int, ...], int]]] = defaultdict(set)
     for call in audit.record.completions:
         calls[audit.inbox[call.question[0]][1]].add(call.position_in_question)
-    for _, turn, state in audit.remains.turns:
+    for _, turn, state in audit.store.turns:
         is_kept = state == "kept"
-        remembered = turn in audit.remains.remembered_turns
+        remembered = turn in audit.store.remembered_turns
         audit.check("what was answered is in the history, and nothing else", remembered == is_kept, (turn, state))
-        paid = audit.remains.paid_calls[turn]
+        paid = audit.store.paid_calls[turn]
         holds = paid == len(calls[turn]) if is_kept else paid <= len(calls[turn])
         audit.check("what an answer has cost is in the ledger once", holds, (turn, state, paid, calls[turn]))
 
 
 def _nothing_left_open(audit: _Audit) -> None:
-    remains = audit.remains
+    store = audit.store
     states = [
-        *(("inbox", state) for _, state, _ in remains.inbox),
-        *(("outbox", state) for _, _, state, _, _ in remains.outbox),
-        *(("turn", state) for _, _, state in remains.turns),
-        *(("journal of turn", turn) for turn in remains.journaled_turns),
+        *(("inbox", state) for _, state, _ in store.inbox),
+        *(("outbox", state) for _, _, state, _, _ in store.outbox),
+        *(("turn", state) for _, _, state in store.turns),
+        *(("journal of turn", turn) for turn in store.journaled_turns),
     ]
     ends = {("inbox", "done"), ("inbox", "dead"), ("outbox", "sent"), ("outbox", "dead")}
     ends |= {("turn", "kept"), ("turn", "failed"), ("turn", "ignored")}
@@ -428,8 +428,8 @@ def _nothing_left_open(audit: _Audit) -> None:
 
 
 def _database_sound(audit: _Audit) -> None:
-    audit.check("the database passes its integrity check", audit.remains.complaints == (), audit.remains.complaints)
-    audit.check("no word lies open in the files", _WORD_BYTES.search(audit.remains.files) is None, "")
+    audit.check("the database passes its integrity check", audit.store.complaints == (), audit.store.complaints)
+    audit.check("no word lies open in the files", _WORD_BYTES.search(audit.store.files) is None, "")
 
 
 def _read_is_kept(audit: _Audit) -> None:

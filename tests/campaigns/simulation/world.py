@@ -15,7 +15,7 @@ from bot.turn import journal as steps
 from bot.turn.journal import Asked, Completed, PastTurn, ToolRun
 from bot.turn.past_turns import turns_of
 from store import ConversationId, Repositories, Store, TurnId
-from tests.campaigns.simulation import disk, house, timeline
+from tests.campaigns.simulation import app, disk, timeline
 from tests.campaigns.simulation.crashes import Life, Steps
 from tests.campaigns.simulation.disk import Disk
 from tests.campaigns.simulation.network import Network
@@ -32,7 +32,7 @@ _EXPECTED_ERRORS = ("undeliverable", "giving up", "given up")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Remains:
+class StoreContents:
     """What is in the store at the end; rows in the order of their ids."""
 
     inbox: list[tuple[int, str, int | None]]
@@ -65,7 +65,7 @@ class Played:
     scenario: Scenario
     steps: Steps
     record: Record
-    remains: Remains
+    store: StoreContents
 
 
 def played(scenario: Scenario, deadly: Collection[int] = ()) -> Played:
@@ -87,7 +87,7 @@ class _World:
         self._network = Network(scenario, steps, self._record, self._disk)
         self._downtimes = iter(scenario.down_seconds)
         self._stops = list(scenario.stops_at_seconds)
-        self._remains: Remains | None = None
+        self._contents: StoreContents | None = None
 
     async def played(self) -> Played:
         await self._disk.prepare()
@@ -95,8 +95,8 @@ class _World:
             while (end := await self._life()) != "quiet":
                 self._record.figures[f"lives {end}"] += 1
                 await asyncio.sleep(next(self._downtimes, self._scenario.down_seconds[-1]))
-        assert self._remains is not None
-        return Played(scenario=self._scenario, steps=self._steps, record=self._record, remains=self._remains)
+        assert self._contents is not None
+        return Played(scenario=self._scenario, steps=self._steps, record=self._record, store=self._contents)
 
     async def _life(self) -> End:
         life = Life(len(self._record.lives) + 1, self._steps)
@@ -115,13 +115,13 @@ class _World:
         async with self._disk.opened(life) as store:
             self._record.inheritances[life.number] = await store.read(_inheritance)
             stop = asyncio.Event()
-            aldis = await house.assembled(store, self._network, life)
+            aldis = await app.assembled(store, self._network, life)
             async with asyncio.TaskGroup() as group:
-                group.create_task(house.lived(aldis, stop))
+                group.create_task(app.lived(aldis, stop))
                 end = await self._time_to_stop()
                 stop.set()
             if end == "quiet":
-                self._remains = await self._found(store)
+                self._contents = await self._found(store)
             return end
 
     async def _time_to_stop(self) -> End:
@@ -164,14 +164,14 @@ class _World:
         await self._disk.bury()
         assert asyncio.get_running_loop().time() == at
 
-    async def _found(self, store: Store) -> Remains:
+    async def _found(self, store: Store) -> StoreContents:
         ids = await store.read(self._ids)
         history = {
             number: await store.read(lambda repos, id_=id_: _history(repos, ConversationId(id_)))
             for number, id_ in ids.items()
         }
         rows = self._disk.rows
-        return Remains(
+        return StoreContents(
             inbox=rows("SELECT sent_at, state, turn_id FROM inbox ORDER BY id"),
             outbox=rows("SELECT conversation_id, turn_id, state, sent_at, attempts FROM outbox ORDER BY id"),
             turns=rows("SELECT conversation_id, id, state FROM turns ORDER BY id"),

@@ -6,9 +6,9 @@ People write at random, alone and in groups, with doubles of Signal and of a slo
 in which all conversations are alike, and one in which one is stubborn: its model never answers, so each of its turns
 times out, its sends are slow, and it still keeps writing.
 
-letters   who has written what, and when   phones    Signal, with the times     mind    the model, slow or silent
+letters   who has written what, and when   phones    Signal, with the times     model   slow or silent
 apart     the process, out of reach of Ctrl-C   beats     how its loop turns, and where it stands still
-vitals    what the kernel and Aldis's own page tell of the process
+process_stats   what the kernel and Aldis's own page tell of the process
 rounds    a whole round, from the start to the end of the process    record    what is known when it is over
 conversations   who was answered when, and how much of the waiting was not the model's
 audit     the properties, each with its count   figures   what was measured, for people

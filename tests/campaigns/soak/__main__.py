@@ -51,7 +51,7 @@ async def _played(size: Size, folder: Path) -> Record:
 
 
 def _tell(progress: Progress) -> None:
-    look = progress.vitals
+    look = progress.stats
     held = f"{look.resident_bytes / 1e6:5.0f} MB  {look.descriptors:4} descriptors" if look else ""
     sys.stderr.write(
         f"{progress.seconds:6.0f} s  {progress.letters:6,} written  {progress.sent:6,} sent  {held}  {progress.doing}\n"

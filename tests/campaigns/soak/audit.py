@@ -158,9 +158,9 @@ def _stubborn(record: Record) -> Finding | str:
 
 def _memory(record: Record) -> Finding | str:
     """Along the trend of its second half the memory grows by less than a small part of itself."""
-    if not record.vitals:
+    if not record.stats:
         return f"memory: {_NO_PROC}"
-    found = record.vitals[len(record.vitals) // 2 :]
+    found = record.stats[len(record.stats) // 2 :]
     seconds = found[-1].at_seconds - found[0].at_seconds
     if seconds < _TREND_SECONDS:
         return f"memory: {seconds:.0f} s are too short for a trend"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tests.campaigns.chaos.crowd import CANARY, Chat
 from tests.campaigns.soak.letters import Letter, Phase, numbers_in
-from tests.campaigns.soak.mind import Thought
+from tests.campaigns.soak.model import Thought
 from tests.campaigns.soak.phones import Out
 from tests.campaigns.soak.record import Record
 

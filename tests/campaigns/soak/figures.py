@@ -69,17 +69,17 @@ def _loops(record: Record) -> list[Figure]:
 
 
 def _process(record: Record) -> list[Figure]:
-    vitals = record.vitals
-    sizes = [look.resident_bytes / 1e6 for look in vitals] or [0.0]
-    known = bool(vitals)
-    answers = sum(thought.began_seconds >= vitals[0].at_seconds for thought in record.thoughts) if known else 0
-    cpu_seconds = vitals[-1].cpu_seconds - vitals[0].cpu_seconds if known else 0.0
+    stats = record.stats
+    sizes = [look.resident_bytes / 1e6 for look in stats] or [0.0]
+    known = bool(stats)
+    answers = sum(thought.began_seconds >= stats[0].at_seconds for thought in record.thoughts) if known else 0
+    cpu_seconds = stats[-1].cpu_seconds - stats[0].cpu_seconds if known else 0.0
     values = (
         ("resident after the warm-up", sizes[0], "MB"),
         ("resident when people stopped", sizes[-1], "MB"),
         ("resident at most", max(sizes), "MB"),
-        ("file descriptors at most", max((look.descriptors for look in vitals), default=0), ""),
-        ("threads at most", max((look.threads for look in vitals), default=0), ""),
+        ("file descriptors at most", max((look.descriptors for look in stats), default=0), ""),
+        ("threads at most", max((look.threads for look in stats), default=0), ""),
         ("CPU of a turn", 1000 * cpu_seconds / max(1, answers), "ms"),
     )
     return [Figure(name=name, value=value if known else None, unit=unit) for name, value, unit in values]

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.campaigns.chaos.diary import Forgetful
+from tests.campaigns.chaos.record import Forgetful
 from tests.servers.base import Seen
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_server import Parcel, Plan, Sent

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from tests.campaigns.chaos.crowd import Chat
 from tests.campaigns.soak.beats import Beats
 from tests.campaigns.soak.letters import Letter
-from tests.campaigns.soak.mind import Thought
+from tests.campaigns.soak.model import Thought
 from tests.campaigns.soak.phones import Out
-from tests.campaigns.soak.vitals import Files, Vitals
+from tests.campaigns.soak.process_stats import Files, ProcessStats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,10 +69,10 @@ class Record:
     read_seconds: Mapping[int, float]
     refusals: tuple[str, ...]
     """What the model's double refused as against the rules of its service."""
-    vitals: tuple[Vitals, ...]
+    stats: tuple[ProcessStats, ...]
     """Once a second from the end of the warm-up until people stopped writing."""
     files: tuple[Files, ...]
-    """Beside the vitals, and once more at the end."""
+    """Beside the stats, and once more at the end."""
     before: Idle | None
     """After the warm-up."""
     after: Idle | None

@@ -11,10 +11,10 @@ from pathlib import Path
 from tests.campaigns.chaos.crowd import Chat, Crowd
 from tests.campaigns.soak.beats import read_beats
 from tests.campaigns.soak.letters import Letter, Pen, Phase
-from tests.campaigns.soak.mind import Mind
+from tests.campaigns.soak.model import SlowModel
 from tests.campaigns.soak.phones import Phones
+from tests.campaigns.soak.process_stats import Files, Page, ProcessStats, free_port, page, stats
 from tests.campaigns.soak.record import Idle, Record, Size
-from tests.campaigns.soak.vitals import Files, Page, Vitals, free_port, page, vitals
 from tests.flows.processes import Process, started
 from tests.servers.envelopes import ACCOUNT
 
@@ -49,7 +49,7 @@ class Progress:
     doing: str
     letters: int
     sent: int
-    vitals: Vitals | None
+    stats: ProcessStats | None
 
 
 @dataclass
@@ -60,13 +60,13 @@ class World:
     folder: Path
     crowd: Crowd
     phones: Phones
-    mind: Mind
+    model: SlowModel
     process: Process
     page: Page
     stop: asyncio.Event
     pen: Pen = field(default_factory=Pen)
     letters: list[Letter] = field(default_factory=list[Letter])
-    vitals: list[Vitals] = field(default_factory=list[Vitals])
+    stats: list[ProcessStats] = field(default_factory=list[ProcessStats])
     files: list[Files] = field(default_factory=list[Files])
     lag_seconds: list[float] = field(default_factory=list[float])
     doing: str = "starting"
@@ -100,13 +100,13 @@ class World:
         )
 
 
-def _settings(size: Size, crowd: Crowd, phones: Phones, mind: Mind, port: int) -> dict[str, str]:
+def _settings(size: Size, crowd: Crowd, phones: Phones, model: SlowModel, port: int) -> dict[str, str]:
     return {
         "SIGNAL__URL": phones.url,
         "SIGNAL__ACCOUNT": ACCOUNT,
         "SIGNAL__TRANSPORT": "signal_cli",
-        "OPENAI_API_KEY": mind.key or "",
-        "OPENAI_BASE_URL": mind.base_url,
+        "OPENAI_API_KEY": model.key or "",
+        "OPENAI_BASE_URL": model.base_url,
         "LLM__OPENAI__MODEL": "llama",
         "LLM__TIMEOUT_SECONDS": "3600",
         "HISTORY__MAX_TURNS": str(_HISTORY_TURNS),
@@ -127,12 +127,12 @@ async def world(size: Size, folder: Path, stop: asyncio.Event) -> AsyncGenerator
     port = free_port()
     async with (
         Phones(groups=crowd.groups, people=crowd.people) as phones,
-        Mind(seed=size.seed, takes_seconds=size.model_seconds) as mind,
+        SlowModel(seed=size.seed, takes_seconds=size.model_seconds) as model,
         page(port) as figures,
         started(
             str(folder / _BEATS),
             "run",
-            settings=_settings(size, crowd, phones, mind, port),
+            settings=_settings(size, crowd, phones, model, port),
             folder=folder,
             module="tests.campaigns.soak.apart",
             is_warm=False,
@@ -144,7 +144,7 @@ async def world(size: Size, folder: Path, stop: asyncio.Event) -> AsyncGenerator
             folder=folder,
             crowd=crowd,
             phones=phones,
-            mind=mind,
+            model=model,
             process=process,
             page=figures,
             stop=stop,
@@ -177,10 +177,10 @@ async def _record(here: World, before: Idle | None, after: Idle | None) -> Recor
         stubborn=here.stubborn.id,
         letters=tuple(here.letters),
         outs=tuple(here.phones.outs),
-        thoughts=tuple(here.mind.thoughts),
+        thoughts=tuple(here.model.thoughts),
         read_seconds=here.phones.read_seconds,
-        refusals=tuple(here.mind.refused),
-        vitals=tuple(here.vitals),
+        refusals=tuple(here.model.refused),
+        stats=tuple(here.stats),
         files=tuple(here.files),
         before=before,
         after=after,
@@ -199,7 +199,7 @@ async def _record(here: World, before: Idle | None, after: Idle | None) -> Recor
 
 async def _beside(here: World) -> None:
     """The last phase: what the stubborn conversation asks has no answer, and what it is sent takes long."""
-    here.mind.silent_for.add(here.stubborn.canary)
+    here.model.silent_for.add(here.stubborn.canary)
     here.phones.slow_seconds[here.stubborn.id] = here.size.turn_timeout_seconds
     await _written(here, "beside", here.size.phase_seconds)
 
@@ -215,7 +215,7 @@ async def _written(here: World, phase: Phase, seconds: float) -> None:
             group.create_task(_writing(here, chat, phase, over))
         await _passed(here.stop, seconds)
         over.set()
-    here.mind.silent_for.clear()
+    here.model.silent_for.clear()
     here.phones.slow_seconds.clear()
     here.doing = f"resting after: {phase}"
     here.rested = await _at_rest(here) and here.rested
@@ -268,7 +268,7 @@ async def _idle(here: World, before: Idle | None = None) -> Idle | None:
     if not here.rested or not here.process.is_running:
         return None
     here.doing = "idle"
-    here.mind.hang_up()
+    here.model.hang_up()
     held = await _look(here)
     began_seconds = time.monotonic()
     while (seconds := time.monotonic() - began_seconds) < _MAX_IDLE_SECONDS:
@@ -280,7 +280,7 @@ async def _idle(here: World, before: Idle | None = None) -> Idle | None:
 
 
 async def _look(here: World) -> Idle:
-    found = vitals(here.process_id)
+    found = stats(here.process_id)
     tasks = (await here.page.figures()).get("tasks")
     idle = Idle(descriptors=None, threads=None, tasks=None if tasks is None else int(tasks))
     return idle if found is None else replace(idle, descriptors=found.descriptors, threads=found.threads)
@@ -289,9 +289,9 @@ async def _look(here: World) -> Idle:
 async def _looking(here: World) -> None:
     """Once a second, until cancelled."""
     while True:
-        found = vitals(here.process_id)
+        found = stats(here.process_id)
         if found is not None:
-            here.vitals.append(found)
+            here.stats.append(found)
         here.files.append(Files.of(here.folder / "aldis.db"))
         await here.page.figures()
         await asyncio.sleep(1)
@@ -315,6 +315,6 @@ async def _telling(here: World, told: Callable[[Progress], None] | None) -> None
                 doing=here.doing,
                 letters=len(here.letters),
                 sent=len(here.phones.outs),
-                vitals=vitals(here.process_id),
+                stats=stats(here.process_id),
             )
         )

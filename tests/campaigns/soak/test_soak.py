@@ -16,11 +16,11 @@ from tests.campaigns.soak.__main__ import report
 from tests.campaigns.soak.audit import audit
 from tests.campaigns.soak.beats import Beats, read_beats
 from tests.campaigns.soak.letters import Letter, Phase, named
-from tests.campaigns.soak.mind import Thought
+from tests.campaigns.soak.model import Thought
 from tests.campaigns.soak.phones import Out
+from tests.campaigns.soak.process_stats import PROC, Files, ProcessStats
 from tests.campaigns.soak.record import Idle, Record, Size
 from tests.campaigns.soak.rounds import played
-from tests.campaigns.soak.vitals import PROC, Files, Vitals
 from tests.flows.processes import REPOSITORY
 from tests.servers.signal_server import Sent
 from tests.waiting import WAIT_SECONDS
@@ -75,7 +75,7 @@ def _round() -> Record:
         thoughts=thoughts,
         read_seconds={},
         refusals=(),
-        vitals=_vitals(lambda second: 100_000_000),
+        stats=_stats(lambda second: 100_000_000),
         files=(Files(database_bytes=4096, log_bytes=0),),
         before=idle,
         after=idle,
@@ -123,9 +123,9 @@ def _out(chat: Chat, at: int, text: str, at_seconds: float) -> Out:
     return Out(sent=sent, at_seconds=at_seconds)
 
 
-def _vitals(resident_bytes: Callable[[int], int]) -> tuple[Vitals, ...]:
+def _stats(resident_bytes: Callable[[int], int]) -> tuple[ProcessStats, ...]:
     return tuple(
-        Vitals(
+        ProcessStats(
             at_seconds=second,
             resident_bytes=resident_bytes(second),
             threads=3,
@@ -206,7 +206,7 @@ WRONG: dict[str, tuple[Callable[[Record], Record], str]] = {
         "by the stub",
     ),
     "memory grows": (
-        lambda record: replace(record, vitals=_vitals(lambda second: 100_000_000 + 200_000 * second)),
+        lambda record: replace(record, stats=_stats(lambda second: 100_000_000 + 200_000 * second)),
         "the memory",
     ),
     "files stay open": (lambda record: _holding(record, descriptors=20), "file descriptors"),
@@ -237,7 +237,7 @@ def test_what_goes_wrong_is_found(spoiled: Callable[[Record], Record], words: st
 def test_where_the_kernel_tells_nothing() -> None:
     """Without /proc the resources are skipped aloud, and the rest is looked at all the same."""
     nothing = Idle(descriptors=None, threads=None, tasks=None)
-    record = replace(_round(), vitals=(), before=nothing, after=nothing)
+    record = replace(_round(), stats=(), before=nothing, after=nothing)
     found = audit(record)
     assert [words.partition(":")[0] for words in found.skipped] == [
         "memory",
@@ -251,7 +251,7 @@ def test_where_the_kernel_tells_nothing() -> None:
 
 def test_a_round_that_was_ended_at_once() -> None:
     """A record with nothing in it is reported as that: there is nothing to find."""
-    empty = replace(_round(), letters=(), outs=(), thoughts=(), vitals=(), files=(), before=None, after=None)
+    empty = replace(_round(), letters=(), outs=(), thoughts=(), stats=(), files=(), before=None, after=None)
     record = replace(empty, was_stopped=True)
     found = audit(record)
     assert found.broken == 0

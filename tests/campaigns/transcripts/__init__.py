@@ -6,7 +6,7 @@ People play each story over a double of signal-cli, with doubles of the model an
 would show. `tests/test_transcripts.py` plays all stories and compares the page exactly.
 
 letters   a text with its styles, as HTML     sights   what is seen in a chat, line by line
-stage     people, Aldis, and what they see of each other; `house` the doubles and Aldis between them
+stage     people, Aldis, and what they see of each other; `doubles` what is around Aldis
 answers, media, chats, later, made, permissions     the stories      stories   all of them, in their order
 page      the page
 

@@ -25,7 +25,7 @@ You need **4.25 kg**, this week ~~8.46 €~~ **6.33 €**. If more people come:
 
 
 async def _question(stage: Stage) -> None:
-    stage.house.model.scripted(call("calculate", {"expression": "17 * 0.25 * 1.49"}), say(_DINNER))
+    stage.doubles.model.scripted(call("calculate", {"expression": "17 * 0.25 * 1.49"}), say(_DINNER))
     await stage.says(
         ALICE,
         "On Saturday we are 17, with 250 g of potatoes each, and a kilo is 1.49 € instead of 1.99 €. How much do I "
@@ -36,7 +36,7 @@ async def _question(stage: Stage) -> None:
 
 
 async def _group(stage: Stage) -> None:
-    stage.house.model.scripted(
+    stage.doubles.model.scripted(
         say("Water **them**, @Alice, as @Bob says."), say("Ten litres for each bush."), say("Yes: in the morning.")
     )
     await stage.says(BOB, "The roses are dry.", to_group=True)
@@ -51,7 +51,7 @@ async def _group(stage: Stage) -> None:
 
 
 async def _always(stage: Stage) -> None:
-    stage.house.model.scripted(say("On **Saturday**, says the list."))
+    stage.doubles.model.scripted(say("On **Saturday**, says the list."))
     await stage.says(ALICE, "/always on", to_group=True)
     await stage.answer()
     await stage.says(BOB, "When do we meet?", to_group=True)
@@ -62,7 +62,7 @@ async def _always(stage: Stage) -> None:
 
 
 async def _older(stage: Stage) -> None:
-    model = stage.house.model.scripted(say("Sow beans in **May**."), say("Carrots: in March."))
+    model = stage.doubles.model.scripted(say("Sow beans in **May**."), say("Carrots: in March."))
     model.scripted(say("Alice sows beans."), say("Under glass, yes."))
     await stage.says(ALICE, "When do I sow beans?")
     old = await stage.answer()
@@ -75,14 +75,14 @@ async def _older(stage: Stage) -> None:
 
 
 async def _live(stage: Stage) -> None:
-    weather = stage.house.weather
+    weather = stage.doubles.weather
     gate = _Gate(weather)
-    stage.house.model.scripted(call("get_weather", {"place": "Utopia"}), say("Take one: **78 %** chance of rain."))
+    stage.doubles.model.scripted(call("get_weather", {"place": "Utopia"}), say("Take one: **78 %** chance of rain."))
     weather.faults += [weather._answer, gate]
     await stage.says(ALICE, "Aldis, do I need an umbrella in Utopia?", to_group=True)
     await stage.reaction()
     await stage.status("Checking the weather")
-    assert stage.house.signal.typing
+    assert stage.doubles.signal.typing
     gate.opened.set()
     await stage.answer()
     stage.read("Open-Meteo", "Utopia")
@@ -103,8 +103,8 @@ class _Gate:
 
 async def _stop(stage: Stage) -> None:
     for question, how in (("Write me a very long poem.", "❌"), ("Then a short one.", "/stop")):
-        gate = gates.Gate(stage.house.model, say("Never said."))
-        stage.house.model.script.append(gate)
+        gate = gates.Gate(stage.doubles.model, say("Never said."))
+        stage.doubles.model.script.append(gate)
         line = await stage.says(ALICE, question)
         await gate.arrived()
         await (stage.reacts(ALICE, how, line) if how == "❌" else stage.says(ALICE, how))
@@ -112,7 +112,7 @@ async def _stop(stage: Stage) -> None:
 
 
 async def _change(stage: Stage) -> None:
-    stage.house.model.scripted(say("Beans: in May."), say("Peas: in **March**."))
+    stage.doubles.model.scripted(say("Beans: in May."), say("Peas: in **March**."))
     first = await stage.says(ALICE, "When do I sow beans?")
     await stage.answer()
     second = await stage.edits(first, "When do I sow peas?")

@@ -8,7 +8,7 @@ _LABEL = r"\b[0-9a-f]{8}\b"
 
 
 async def _settings(stage: Stage) -> None:
-    stage.house.model.scripted(say("Arr, in **May**, when the frost be gone."))
+    stage.doubles.model.scripted(say("Arr, in **May**, when the frost be gone."))
     for text in ("/persona You are a pirate who gardens.", "When do I sow beans?", "/tools off web_search"):
         await stage.says(ALICE, text)
         await stage.answer()
@@ -25,7 +25,7 @@ async def _self(stage: Stage) -> None:
 
 
 async def _forget(stage: Stage) -> None:
-    stage.house.model.scripted(say("In **May**."))
+    stage.doubles.model.scripted(say("In **May**."))
     await stage.says(ALICE, "When do I sow beans?")
     await stage.answer()
     for text in ("/export", "/forget", "/export"):
@@ -34,14 +34,14 @@ async def _forget(stage: Stage) -> None:
 
 
 async def _languages(stage: Stage) -> None:
-    stage.house.model.scripted(say("Ab Mitte Mai, wenn es nicht mehr friert."))
+    stage.doubles.model.scripted(say("Ab Mitte Mai, wenn es nicht mehr friert."))
     for text in ("Wann kann ich die Bohnen in den Garten säen?", "/stop", "/language fr", "/stop"):
         await stage.says(ALICE, text)
         await stage.answer()
 
 
 async def _again(stage: Stage) -> None:
-    stage.house.model.scripted(say("In May."), say("In **May**, after the last frost."))
+    stage.doubles.model.scripted(say("In May."), say("In **May**, after the last frost."))
     await stage.says(ALICE, "When do I sow beans?")
     await stage.answer()
     await stage.says(ALICE, "/retry")

@@ -9,7 +9,7 @@ _WHEN = {r"\w{3}, \d+ \w{3,4} \d{4}, \d\d:\d\d": "‹day and time›"}
 
 async def _reminders(stage: Stage) -> None:
     wish = {"action": "set", "text": "the oven", "delay_seconds": 5}
-    stage.house.model.scripted(call("remind", wish), say("I will."))
+    stage.doubles.model.scripted(call("remind", wish), say("I will."))
     await stage.says(ALICE, "Remind me of the oven in five seconds.")
     await stage.answer()
     stage.aside("five seconds later")
@@ -21,7 +21,7 @@ async def _reminders(stage: Stage) -> None:
 
 async def _memory(stage: Stage) -> None:
     wish = {"action": "remember", "fact": "is vegetarian"}
-    stage.house.model.scripted(call("remember", wish), say("I will remember that."))
+    stage.doubles.model.scripted(call("remember", wish), say("I will remember that."))
     await stage.says(ALICE, "Remember that I am vegetarian.")
     await stage.answer()
     for text in ("/memory", "/memory forget 1", "/memory"):

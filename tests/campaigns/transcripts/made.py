@@ -7,7 +7,7 @@ from tests.servers.script import call, say
 
 async def _picture(stage: Stage) -> None:
     drawn = call("image_generate", {"prompt": "a lighthouse in the fog, as a poster"})
-    stage.house.model.scripted(drawn, say("Here is the poster."))
+    stage.doubles.model.scripted(drawn, say("Here is the poster."))
     await stage.says(ALICE, "Draw us a poster with a lighthouse in the fog")
     asked = await stage.answer()
     await stage.reacts(ALICE, "👍", asked)
@@ -16,15 +16,15 @@ async def _picture(stage: Stage) -> None:
 
 async def _predictions(stage: Stage) -> None:
     made = {"statement": "it rains at the summer party", "probability": 0.3, "due": "2027-07-04", "domain": "weather"}
-    stage.house.model.scripted(call("predict", made), say("Noted as number 1: 30 % that it rains on 4 July."))
+    stage.doubles.model.scripted(call("predict", made), say("Noted as number 1: 30 % that it rains on 4 July."))
     await stage.says(ALICE, "I bet it rains at the summer party on 4 July, 30 % sure. Note that.")
     await stage.answer()
     came = call("resolve_prediction", {"number": 1, "outcome": "did_not"})
-    stage.house.model.scripted(came, say("Noted: it stayed dry."))
+    stage.doubles.model.scripted(came, say("Noted: it stayed dry."))
     await stage.says(ALICE, "Number 1: it stayed dry.")
     await stage.answer()
     scored = call("calibration_stats", {"chart": True})
-    stage.house.model.scripted(scored, say("One is little to go by: Brier score 0.09."))
+    stage.doubles.model.scripted(scored, say("One is little to go by: Brier score 0.09."))
     await stage.says(ALICE, "How good are my predictions? Show me a plot.")
     await stage.answer()
     stage.read("brier_score", "0.09")

@@ -11,7 +11,7 @@ _PLACE = "Garden gate\nhttps://maps.google.com/maps?q=52.520008%2C13.404954"
 
 async def _files(stage: Stage) -> None:
     lease = pdf("Rent is due in June", "Signed")
-    stage.house.model.scripted(say("A red car, and a lease for **June**."))
+    stage.doubles.model.scripted(say("A red car, and a lease for **June**."))
     await stage.sends(
         ALICE,
         "What is this?",
@@ -25,8 +25,8 @@ async def _files(stage: Stage) -> None:
 
 
 async def _voice(stage: Stage) -> None:
-    stage.house.audio.says.append("Which colour is a ripe quince?")
-    stage.house.model.scripted(say("It is **yellow**."))
+    stage.doubles.audio.says.append("Which colour is a ripe quince?")
+    stage.doubles.model.scripted(say("It is **yellow**."))
     spoken = stage.file(adts(), contentType="audio/aac", filename=None, isVoiceNote=True)
     await stage.sends(ALICE, "", {"voice note": spoken})
     await stage.answer()
@@ -37,7 +37,7 @@ async def _voice(stage: Stage) -> None:
 
 
 async def _chart(stage: Stage) -> None:
-    stage.house.model.scripted(
+    stage.doubles.model.scripted(
         call("get_weather", {"place": "Utopia", "chart": True}), say("Rain in the evening; here is the curve.")
     )
     await stage.says(ALICE, "Show me the weather in Utopia.")
@@ -45,8 +45,8 @@ async def _chart(stage: Stage) -> None:
 
 
 async def _cards(stage: Stage) -> None:
-    stage.house.signal.stickers[_PACK, 7] = "🌱"
-    stage.house.model.scripted(say("Rose Thorne of the seed bank."), say("By the garden gate."), say("🌱 indeed!"))
+    stage.doubles.signal.stickers[_PACK, 7] = "🌱"
+    stage.doubles.model.scripted(say("Rose Thorne of the seed bank."), say("By the garden gate."), say("🌱 indeed!"))
     card = fixture("contact")["envelope"]["dataMessage"]["contacts"]
     for text, shown, more in (
         ("", "contact: Rose Thorne", {"contacts": card}),

@@ -8,7 +8,7 @@ _CODE = r"[A-Z0-9]{4}-[A-Z0-9]{4}"
 
 
 async def _approval(stage: Stage) -> None:
-    stage.house.model.scripted(
+    stage.doubles.model.scripted(
         call("calculate", {"expression": "17 * 23"}), say("It is **391**."), call("calculate", {"expression": "2 + 2"})
     )
     await stage.says(ALICE, "Aldis, 17 times 23?", to_group=True)
@@ -17,7 +17,7 @@ async def _approval(stage: Stage) -> None:
     await stage.reacts(ALICE, "👍", asked)
     await stage.answer()
     stage.read("391")
-    stage.house.model.scripted(say("Then I leave it."))
+    stage.doubles.model.scripted(say("Then I leave it."))
     await stage.says(ALICE, "Aldis, and two and two?", to_group=True)
     asked = await stage.answer()
     await stage.says(ALICE, "no", to_group=True, quote=asked)
@@ -26,7 +26,7 @@ async def _approval(stage: Stage) -> None:
 
 
 async def _pairing(stage: Stage) -> None:
-    stage.house.model.scripted(say("Hello, Mallory."))
+    stage.doubles.model.scripted(say("Hello, Mallory."))
     await stage.says(MALLORY, "Hello?")
     await stage.answer({_CODE: "‹code›"})
     stage.aside("Mallory tells Alice the code")
@@ -39,12 +39,12 @@ async def _pairing(stage: Stage) -> None:
 
 async def _own_account(stage: Stage) -> None:
     stage.owner = "you"
-    stage.house.model.scripted(say("In **April**."))
+    stage.doubles.model.scripted(say("In **April**."))
     await stage.says(ALICE, "Aldis, when do I sow beans?")
     stage.aside("no answer: that chat is yours")
     await stage.notes("When do I sow beans?")
     await stage.noted()
-    assert len(stage.house.model.requests) == 1
+    assert len(stage.doubles.model.requests) == 1
 
 
 STORIES = (

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.service import Aldis
-from tests.campaigns.transcripts.house import House, opened
+from tests.campaigns.transcripts.doubles import Doubles, opened
 from tests.campaigns.transcripts.letters import letters, said_as
 from tests.campaigns.transcripts.sights import Done, Said, Sight, short
 from tests.servers import envelopes
@@ -45,7 +45,7 @@ class Line:
 class Stage:
     """One story, being played."""
 
-    house: House
+    doubles: Doubles
     aldis: Aldis
     owner: str = "Aldis"
     """Whose account it is that people write to."""
@@ -117,13 +117,13 @@ class Stage:
     async def answer(self, words: Mapping[str, str] | None = None) -> Line:
         """The next message of Aldis, or its next edit; `words` stand for what differs from run to run."""
         self._sent += 1
-        sent = (await self.house.signal.sent_count(self._sent))[-1]
-        chat = next((person for person in self.house.signal.people if person.uuid == sent.recipient), None)
+        sent = (await self.doubles.signal.sent_count(self._sent))[-1]
+        chat = next((person for person in self.doubles.signal.people if person.uuid == sent.recipient), None)
         return self._answered(sent, chat, dict(words or {}))
 
     async def status(self, words: str) -> Line:
         """The next message of Aldis, when it has come to say these words: on a slow machine it says others before."""
-        signal, before = self.house.signal, self._sent
+        signal, before = self.doubles.signal, self._sent
         await signal.until(lambda: any(words in sent.text for sent in signal.sent[before:]))
         self._sent = 1 + next(place for place, sent in enumerate(signal.sent) if place >= before and words in sent.text)
         sent = replace(signal.sent[self._sent - 1], edits=None)
@@ -133,14 +133,14 @@ class Stage:
     async def noted(self) -> Line:
         """The next message of Aldis in Note to Self."""
         self._notes += 1
-        sent = (await self.house.signal.note_count(self._notes))[-1]
+        sent = (await self.doubles.signal.note_count(self._notes))[-1]
         self.sights.append(Said(chat="Note to Self", who="Aldis", text=letters(sent.text, sent.styles)))
         return self._line(ALDIS, ALDIS, sent.timestamp, sent.text)
 
     async def reaction(self) -> None:
         """The next emoji that Aldis puts on a message, or takes off."""
         self._reactions += 1
-        seen = (await self.house.signal.reaction_count(self._reactions))[-1]
+        seen = (await self.doubles.signal.reaction_count(self._reactions))[-1]
         line = self._lines[seen.target]
         does = "takes its {} off" if seen.removed else "puts {} on"
         self._happens(line, f"Aldis {does.format(seen.emoji)} {short(line.text)}")
@@ -148,7 +148,7 @@ class Stage:
     async def removal(self) -> None:
         """The next message of its own that Aldis deletes."""
         self._removed += 1
-        seen = (await self.house.signal.removed_count(self._removed))[-1]
+        seen = (await self.doubles.signal.removed_count(self._removed))[-1]
         line = self._lines[seen.target]
         self._happens(line, f"Aldis deletes {short(line.text)}")
 
@@ -162,7 +162,7 @@ class Stage:
         """What the model was asked last, as it reads it; with everything before it where a question is named, for
         others may have been asked since.
         """
-        asked = [[m for m in seen.json()["messages"] if m["role"] == "user"] for seen in self.house.model.requests]
+        asked = [[m for m in seen.json()["messages"] if m["role"] == "user"] for seen in self.doubles.model.requests]
         if question is None:
             told = asked[-1][-1:]
         else:
@@ -171,7 +171,7 @@ class Stage:
 
     def read(self, *words: str) -> None:
         """These words stood in what the model was asked last: what it says is the story's, and proves nothing."""
-        asked = str(self.house.model.requests[-1].json()["messages"])
+        asked = str(self.doubles.model.requests[-1].json()["messages"])
         assert [word for word in words if word not in asked] == []
 
     def aside(self, what: str) -> None:
@@ -180,26 +180,26 @@ class Stage:
 
     def found(self, pattern: str) -> str:
         """What the last message of Aldis really says where the page has a word of the story."""
-        match = re.search(pattern, self.house.signal.sent[-1].text)
+        match = re.search(pattern, self.doubles.signal.sent[-1].text)
         assert match, pattern
         return match[0]
 
     def file(self, data: bytes, **more: object) -> Frame:
         """The frame of a file that the bridge has fetched."""
         frame = envelopes.attachment(size_bytes=len(data)) | more
-        self.house.signal.files[str(frame["id"])] = data
+        self.doubles.signal.files[str(frame["id"])] = data
         return frame
 
     def all_seen(self) -> None:
         """Nothing is left that Aldis did and nobody waited for, or that a service refused."""
-        signal, model = self.house.signal, self.house.model
+        signal, model = self.doubles.signal, self.doubles.model
         left = (signal.sent[self._sent :], signal.notes[self._notes :], signal.reactions[self._reactions :])
         assert (*left, signal.removed[self._removed :], model.script, model.refused) == ([], [], [], [], [], [])
 
     async def _arrives(self, frame: Frame) -> None:
         """Hand on what somebody does: people are slower than Aldis, which knows by then what it has sent."""
         await eventually_found(self._has_sent_all)
-        await self.house.signal.deliver(frame)
+        await self.doubles.signal.deliver(frame)
 
     async def _has_sent_all(self) -> bool:
         return not await self.aldis.worker._store.read(lambda repos: repos.outbox.backlog().items)
@@ -267,8 +267,8 @@ class Story:
 @asynccontextmanager
 async def staged(story: Story, folder: Path) -> AsyncGenerator[Stage]:
     """A stage for this story, in an empty folder."""
-    async with opened(folder, story.settings) as (house, aldis):
-        yield Stage(house, aldis)
+    async with opened(folder, story.settings) as (doubles, aldis):
+        yield Stage(doubles, aldis)
 
 
 async def played(story: Story, folder: Path) -> list[Sight]:

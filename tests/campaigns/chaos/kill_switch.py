@@ -1,4 +1,4 @@
-"""A tripwire: a place in a double. When a request of Aldis reaches it, Aldis is killed with the request under way."""
+"""A kill switch: a place in a double. When a request of Aldis reaches it, Aldis is killed while it is under way."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -9,30 +9,30 @@ people, and Aldis has not been told."""
 
 
 @dataclass
-class Tripwire:
-    """One wire, stretched at one place at a time."""
+class KillSwitch:
+    """Armed at one place at a time."""
 
     place: str | None = None
     tripped: asyncio.Event = field(default_factory=asyncio.Event)
-    _cut: asyncio.Event = field(default_factory=asyncio.Event)
+    _disarmed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def stretch(self, place: str) -> None:
+    def arm(self, place: str) -> None:
         """Wait for the next request that comes by this place."""
-        self.place, self.tripped, self._cut = place, asyncio.Event(), asyncio.Event()
+        self.place, self.tripped, self._disarmed = place, asyncio.Event(), asyncio.Event()
 
-    def cut(self) -> None:
+    def disarm(self) -> None:
         """Aldis is dead: let go what was held."""
         self.place = None
-        self._cut.set()
+        self._disarmed.set()
 
     def is_at(self, place: str) -> bool:
         return self.place == place
 
     async def passed(self, place: str) -> bool:
-        """Whether the wire was here; then this returns only when Aldis is dead."""
+        """Whether it was armed here; then this returns only when Aldis is dead."""
         if not self.is_at(place):
             return False
         self.place = None
         self.tripped.set()
-        await self._cut.wait()
+        await self._disarmed.wait()
         return True

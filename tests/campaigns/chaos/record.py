@@ -1,4 +1,4 @@
-"""The diary: what the doubles saw, in the order in which they saw it. One diary for all of them."""
+"""The record: what the doubles saw, in the order in which they saw it. One record for all of them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -55,7 +55,7 @@ Entry = Asked | Answered | SummedUp | Searched | WentOut
 
 
 @dataclass
-class Diary:
+class Record:
     """Entries, oldest first."""
 
     entries: list[Entry] = field(default_factory=list[Entry])

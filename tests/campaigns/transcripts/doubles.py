@@ -1,4 +1,4 @@
-"""The house of a story: Aldis as a whole in this process, between doubles of Signal, of a model and of the services."""
+"""Aldis as a whole in this process, between the doubles of a story: of Signal, of a model and of the services."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -18,7 +18,7 @@ from tests.servers.signal_cli import SignalCli
 
 
 @dataclass(frozen=True, kw_only=True)
-class House:
+class Doubles:
     """What is around Aldis."""
 
     signal: SignalCli = field(default_factory=SignalCli)
@@ -50,19 +50,19 @@ class House:
 
 
 @asynccontextmanager
-async def opened(folder: Path, more: Mapping[str, str]) -> AsyncGenerator[tuple[House, Aldis]]:
-    """A house whose doubles and whose Aldis run, the store in this folder; `more` are the story's own settings."""
-    house, stop = House(), asyncio.Event()
+async def opened(folder: Path, more: Mapping[str, str]) -> AsyncGenerator[tuple[Doubles, Aldis]]:
+    """The doubles and Aldis, running, the store in this folder; `more` are the story's own settings."""
+    doubles, stop = Doubles(), asyncio.Event()
     async with AsyncExitStack() as stack:
-        for server in (house.signal, house.model, house.weather, house.audio, house.images):
+        for server in (doubles.signal, doubles.model, doubles.weather, doubles.audio, doubles.images):
             await stack.enter_async_context(server)
-        given = settings.load_settings({**house.settings(folder), **more}, None)
+        given = settings.load_settings({**doubles.settings(folder), **more}, None)
         transport = await app.signal_transport(given)
         aldis = await stack.enter_async_context(app.build_aldis(given, transport, realm="signal"))
         group = await stack.enter_async_context(asyncio.TaskGroup())
         group.create_task(_chatting(aldis, stop))
-        await house.signal.connected()
-        yield house, aldis
+        await doubles.signal.connected()
+        yield doubles, aldis
         stop.set()
 
 

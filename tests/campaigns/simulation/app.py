@@ -12,11 +12,11 @@ from bot.settings import Settings, load_settings
 from store import Store
 from tests.campaigns.simulation.crashes import Life
 from tests.campaigns.simulation.disk import REALM
-from tests.campaigns.simulation.instruments import instruments
 from tests.campaigns.simulation.model import Model
 from tests.campaigns.simulation.network import SEND_SECONDS, Line, Network
 from tests.campaigns.simulation.scenario import Scenario
 from tests.campaigns.simulation.timeline import machine_clock
+from tests.campaigns.simulation.tools import recorded_tools
 
 GRACE_SECONDS = 90
 
@@ -26,7 +26,7 @@ async def assembled(store: Store, network: Network, life: Life) -> Aldis:
     clock = await own_clock(store, machine_clock())
     parts = Parts(settings(network.scenario), Line(network, life), store, REALM, None, Sandbox(), clock=clock)
     provider = Fallback([Model(network, life)], monotonic=asyncio.get_running_loop().time)
-    return parts.aldis(provider, instruments(network, life))
+    return parts.aldis(provider, recorded_tools(network, life))
 
 
 async def lived(aldis: Aldis, stop: asyncio.Event) -> None:

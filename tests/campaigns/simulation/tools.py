@@ -25,7 +25,7 @@ SPECS = (
 """One of each kind."""
 
 
-class Instrument:
+class RecordedTool:
     """A tool that does nothing but be noticed."""
 
     def __init__(self, spec: ToolSpec, network: Network, life: Life) -> None:
@@ -50,6 +50,6 @@ class Instrument:
         return Result(data={"about": note})
 
 
-def instruments(network: Network, life: Life) -> tuple[Instrument, ...]:
+def recorded_tools(network: Network, life: Life) -> tuple[RecordedTool, ...]:
     """All tools, for one life."""
-    return tuple(Instrument(spec, network, life) for spec in SPECS)
+    return tuple(RecordedTool(spec, network, life) for spec in SPECS)

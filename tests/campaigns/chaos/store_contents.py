@@ -74,7 +74,7 @@ class CopyRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Remains:
+class StoreContents:
     inbox: tuple[InboxRow, ...]
     outbox: tuple[OutboxRow, ...]
     attempts: tuple[AttemptRow, ...]
@@ -98,7 +98,7 @@ class Remains:
     """Words of conversations that stand in clear in one of the files."""
 
 
-async def read(path: Path, chats: Collection[str]) -> Remains:
+async def read(path: Path, chats: Collection[str]) -> StoreContents:
     """Open the store, as Aldis would, and read its bare files."""
     with closing(_bare(path)) as bare:
         numbered = dict(bare.execute("SELECT id, handle FROM conversations"))
@@ -132,7 +132,7 @@ def _remains(
     history: dict[str, tuple[tuple[int, tuple[Message, ...]], ...]],
     integrity: str,
     readable: frozenset[str],
-) -> Remains:
+) -> StoreContents:
     inbox = bare.execute("SELECT id, conversation_id, sent_at, state, turn_id, received_at FROM inbox ORDER BY id")
     outbox = bare.execute(
         "SELECT id, conversation_id, turn_id, position, state, attempts, attempted_at, sent_at, removes FROM outbox "
@@ -140,7 +140,7 @@ def _remains(
     )
     counted = "SELECT turn_id, count(*) FROM ledger WHERE kind = ? AND outcome = ? GROUP BY turn_id"
     [(journaled,)] = bare.execute("SELECT count(*) FROM journal")
-    return Remains(
+    return StoreContents(
         inbox=tuple(
             InboxRow(id=row[0], chat=known[row[1]], sent_at=row[2], state=row[3], turn=row[4], received_at=row[5])
             for row in inbox

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from tests.campaigns.chaos.crowd import CANARY
-from tests.campaigns.chaos.diary import Forgetful
+from tests.campaigns.chaos.record import Forgetful
 from tests.campaigns.soak.letters import named, numbers_in
 from tests.servers.base import Seen
 from tests.servers.openai import OpenAIServer
@@ -32,7 +32,7 @@ class Thought:
 
 
 @dataclass
-class Mind(Forgetful, OpenAIServer):
+class SlowModel(Forgetful, OpenAIServer):
     """Answers name what they answer. How long they take is drawn from the seed and from what was asked."""
 
     seed: int = 0

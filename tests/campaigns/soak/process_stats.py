@@ -1,6 +1,6 @@
-"""The vitals of a process: what the kernel tells of it, what its own page of figures tells, and its files.
+"""Figures of a process: what the kernel tells of it, what its own metrics page tells, and its files.
 
-Source: Linux, proc(5) (2026). Where there is no /proc, as on macOS, there are no vitals.
+Source: Linux, proc(5) (2026). Where there is no /proc, as on macOS, there are none.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _PAGE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Vitals:
+class ProcessStats:
     """One look at a process."""
 
     at_seconds: float
@@ -32,14 +32,14 @@ class Vitals:
     """What it has used since its start."""
 
 
-def vitals(process_id: int) -> Vitals | None:
+def stats(process_id: int) -> ProcessStats | None:
     """A look at the process; None where the kernel does not tell, or the process is gone."""
     place = PROC / str(process_id)
     try:
         status = dict(line.split(":", 1) for line in (place / "status").read_text("utf-8").splitlines())
         used = (place / "stat").read_text("utf-8").rpartition(")")[2].split()[11:13]
         descriptors = sum(1 for _ in (place / "fd").iterdir())
-        return Vitals(
+        return ProcessStats(
             at_seconds=time.monotonic(),
             resident_bytes=int(status["VmRSS"].split()[0]) * 1024,
             threads=int(status["Threads"]),

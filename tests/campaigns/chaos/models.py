@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from tests.campaigns.chaos.crowd import CANARY, Pen, labels_in
-from tests.campaigns.chaos.diary import Answered, Asked, Diary, Forgetful, SummedUp
-from tests.campaigns.chaos.tripwire import Tripwire
+from tests.campaigns.chaos.kill_switch import KillSwitch
+from tests.campaigns.chaos.record import Answered, Asked, Forgetful, Record, SummedUp
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen
 from tests.servers.openai import OpenAIServer
@@ -58,14 +58,14 @@ def rounds(text: str, labels: Sequence[str]) -> list[Round]:
 
 
 @dataclass
-class Mind(Forgetful, ModelServer):
+class UnreliableModel(Forgetful, ModelServer):
     """What both vendors' doubles share; `life` is in the key of each request."""
 
     seed: int = 0
     is_calm: bool = False
     """In calm no request fails."""
-    diary: Diary = field(default_factory=Diary)
-    wire: Tripwire = field(default_factory=Tripwire)
+    record: Record = field(default_factory=Record)
+    kill_switch: KillSwitch = field(default_factory=KillSwitch)
     pen: Pen | None = None
     awake: asyncio.Event = field(default_factory=asyncio.Event)
     """Until it is set, no request is answered."""
@@ -79,17 +79,17 @@ class Mind(Forgetful, ModelServer):
         if self._wants_summary(seen):
             return await self._summed_up(seen, request)
         asked = self._asked(seen)
-        self.diary.note(asked)
+        self.record.note(asked)
         await self.awake.wait()
-        if await self.wire.passed("model asked"):
+        if await self.kill_switch.passed("model asked"):
             return web.Response(status=503)
         fault = await self._fault(asked, seen)
         if fault is not None:
             return fault
         response = await super().respond(seen, request)
         if response.status == 200:
-            self.diary.note(Answered(life=asked.life, labels=asked.labels, step=asked.step))
-            await self.wire.passed("model answered")
+            self.record.note(Answered(life=asked.life, labels=asked.labels, step=asked.step))
+            await self.kill_switch.passed("model answered")
         return response
 
     def _wants_summary(self, seen: Seen) -> bool:
@@ -100,7 +100,7 @@ class Mind(Forgetful, ModelServer):
         await self.awake.wait()
         response = await super().respond(seen, request)
         if response.status == 200:
-            self.diary.note(SummedUp())
+            self.record.note(SummedUp())
         return response
 
     def _asked(self, seen: Seen) -> Asked:
@@ -151,12 +151,12 @@ class Mind(Forgetful, ModelServer):
 
 
 @dataclass
-class Anthropic(Mind, AnthropicServer):
+class Anthropic(UnreliableModel, AnthropicServer):
     """Anthropic's messages."""
 
 
 @dataclass
-class OpenAI(Mind, OpenAIServer):
+class OpenAI(UnreliableModel, OpenAIServer):
     """OpenAI's chat completions and responses."""
 
 

@@ -1,4 +1,4 @@
-"""The nursery: a process that has imported all of Aldis and forks a life whenever it is told to.
+"""The fork server: a process that has imported all of Aldis and forks a life whenever it is told to.
 
 To import a vendor's SDK takes seconds, and a round has hundreds of lives: a fork begins in a tenth of a second. What is
 forked has one thread, no event loop and nothing open; from there on it is `python -m bot run` in its own process.
@@ -15,7 +15,7 @@ import traceback
 from typing import Any
 
 from bot.cli.main import main
-from tests.campaigns.chaos import mortal
+from tests.campaigns.chaos import crash_points
 from tests.flows.warm import die_with_parent  # with all that no life has to import then
 
 _CRASHED = 70
@@ -32,7 +32,7 @@ def live(orders: dict[str, Any]) -> None:
         os.dup2(descriptor, stream)
     random.seed()  # or all lives would draw the same lots
     if orders["step"] is not None:
-        mortal.arm(mortal.Step(**orders["step"]))
+        crash_points.arm(crash_points.Step(**orders["step"]))
     main(["run"])
 
 
@@ -50,14 +50,14 @@ def serve() -> None:
 
 
 def _be(orders: dict[str, Any]) -> None:
-    """Live and leave, without anything of the nursery's being done twice."""
+    """Live and leave, without anything of the fork server's being done twice."""
     die_with_parent()
     status = _CRASHED
     try:
         live(orders)
     except SystemExit as leaving:
         status = leaving.code if isinstance(leaving.code, int) else _CRASHED
-    except BaseException:  # noqa: BLE001 - whatever it is, the nursery's own code must not go on in this process
+    except BaseException:  # noqa: BLE001 - whatever it is, the fork server's own code must not go on in this process
         traceback.print_exc()
     finally:
         sys.stderr.flush()
