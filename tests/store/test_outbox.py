@@ -5,55 +5,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from store import Confirmation, ConversationId, OutboxId, OutboxItem, Repositories, Store, TurnId
+from store import Confirmation, OutboxId, OutboxItem, Repositories, Store
 from store.repository import millis
 from tests.conftest import NOON
 from tests.store.lives import forgotten, ordered
-
-GRACE = timedelta(seconds=90)
-
-
-async def conversation_at(store: Store, chat: str) -> ConversationId:
-    return await store.conversation(chat, now=NOON)
-
-
-async def say(store: Store, chat: str, *replies: bytes) -> None:
-    """A turn of the chat ends with these replies."""
-    conversation = await conversation_at(store, chat)
-
-    def put(repos: Repositories) -> None:
-        [(turn,)] = repos.outbox.rows(
-            "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'kept', 0) RETURNING id", (conversation,)
-        )
-        for position, reply in enumerate(replies):
-            repos.outbox.put(conversation, TurnId(turn), position, reply, in_group=chat.startswith("group:"), now=NOON)
-
-    await store.transaction(put)
-
-
-async def begin(store: Store, now: datetime = NOON, most: int = 16) -> list[OutboxItem]:
-    return list(await store.transaction(lambda repos: repos.outbox.begin(now=now, most=most)))
-
-
-async def states(store: Store) -> list[tuple[str, int | None]]:
-    rows = await store.read(lambda repos: repos.outbox.rows("SELECT state, sent_at FROM outbox ORDER BY id"))
-    return [(state, sent_at) for state, sent_at in rows]
-
-
-async def prove(store: Store, address: str, *at: datetime, now: datetime | None = None) -> int:
-    """Somebody confirms messages of these times; gives how many sends that proves."""
-    names, now = [millis(one) for one in at], now or max(at)
-    return await store.transaction(lambda repos: repos.attempts.prove(address, names, now=now))
-
-
-async def listed(store: Store, group: str, *people: str, now: datetime = NOON + timedelta(seconds=10)) -> None:
-    """The bridge tells who is in a group, after all that has been sent so far unless `now` says another time."""
-
-    def keep(repos: Repositories) -> None:
-        assert repos.members.keep(group, people, listed_at=now)
-        repos.attempts.reconcile(now=now)
-
-    await store.transaction(keep)
+from tests.store.sends import GRACE, begin, conversation_at, doubted, listed, prove, say, states
 
 
 async def copies(store: Store) -> list[tuple[int, bytes]]:
@@ -71,14 +27,6 @@ async def receipts(store: Store) -> int:
 def at(seconds: float) -> datetime:
     """So many seconds after noon."""
     return NOON + timedelta(seconds=seconds)
-
-
-async def doubted(store: Store, chat: str) -> OutboxItem:
-    """A send of the chat whose outcome nobody knows."""
-    await say(store, chat, b"answer")
-    [item] = await begin(store)
-    await store.transaction(lambda repos: repos.outbox.doubt(item.id, due_at=NOON + GRACE))
-    return item
 
 
 async def test_the_parts_of_an_answer_go_out_one_after_the_other(store: Store) -> None:
@@ -653,99 +601,6 @@ async def test_what_is_blocked_is_not_due(store: Store) -> None:
     assert await store.read(lambda repos: repos.outbox.next_due_at()) == NOON + GRACE
 
 
-async def test_a_status_in_doubt_that_is_taken_back_is_settled(store: Store) -> None:
-    """Its row is pruned like any other."""
-    conversation = await conversation_at(store, "direct:a")
-
-    def status(repos: Repositories) -> TurnId:
-        turn = repos.turns.begin(conversation, now=NOON)
-        repos.outbox.put_status(conversation, turn, b"Thinking", in_group=False, now=NOON, most_edits=8)
-        return turn
-
-    turn = await store.transaction(status)
-    [item] = await begin(store)
-    later = NOON + timedelta(days=1)
-    await store.transaction(lambda repos: repos.outbox.doubt(item.id, due_at=NOON))
-    assert await store.transaction(lambda repos: repos.statuses.take_back(turn)) is None
-    assert await store.transaction(lambda repos: repos.outbox.prune(before=later)) == 1
-
-
-@pytest.mark.parametrize("is_killed", [False, True])
-async def test_a_status_given_up_early_may_still_be_what_arrives(store: Store, is_killed: bool) -> None:
-    """A slow bridge sends it after nobody waits for it any more: its receipt proves nothing that is in doubt elsewhere,
-    also when the clock was set meanwhile.
-    """
-    await doubted(store, "group:G")
-    conversation = await conversation_at(store, "direct:a")
-
-    def status(repos: Repositories) -> None:
-        turn = repos.turns.begin(conversation, now=NOON)
-        repos.outbox.put_status(conversation, turn, b"Thinking", in_group=False, now=NOON, most_edits=8)
-
-    await store.transaction(status)
-    [item] = await begin(store)
-    soon, grace = timedelta(seconds=10), timedelta(seconds=90)
-
-    def doubt(repos: Repositories) -> None:
-        if is_killed:
-            repos.outbox.doubt_all(now=NOON, grace=grace, status_grace=soon)
-        else:
-            repos.outbox.doubt(item.id, due_at=NOON + soon, open_until=NOON + grace)
-        repos.outbox.put_off_all(3600)
-
-    await store.transaction(doubt)
-    jumped = NOON + timedelta(hours=1)
-    await begin(store, jumped + soon)
-    assert await states(store) == [("unknown", None), ("dead", None)]
-    arrived = jumped + timedelta(seconds=60)
-    await listed(store, "group:G", "direct:a", now=arrived + timedelta(seconds=1))
-    assert await prove(store, "direct:a", arrived) == 0
-    assert await states(store) == [("unknown", None), ("dead", None)]
-
-
-async def hold(store: Store, chat: str) -> ConversationId:
-    conversation = await conversation_at(store, chat)
-    await store.transaction(lambda repos: repos.holds.add(conversation, now=NOON))
-    return conversation
-
-
-async def test_what_is_held_is_never_due_and_late_for_nobody(store: Store) -> None:
-    """Neither what was there nor what comes; others go out. Released, it does, in its order."""
-    await say(store, "direct:a", b"one")
-    conversation = await hold(store, "direct:a")
-    await say(store, "direct:a", b"two")
-    await say(store, "direct:b", b"other")
-    assert [item.reply for item in await begin(store, NOON + timedelta(days=1))] == [b"other"]
-    assert await store.read(lambda repos: repos.outbox.next_due_at()) is None
-    backlog = await store.read(lambda repos: repos.outbox.backlog())
-    assert (backlog.items, backlog.oldest_at) == (3, NOON)
-    assert await store.read(lambda repos: repos.holds.all()) == {conversation: NOON}
-    await store.transaction(lambda repos: repos.holds.release(conversation))
-    assert store.wakeups["outbox"].is_set()
-    assert [item.reply for item in await begin(store)] == [b"one"]
-
-
-async def test_a_receipt_proves_what_is_held(store: Store) -> None:
-    """An earlier attempt may have gone out, before the key was a new one."""
-    item = await doubted(store, "direct:a")
-    await hold(store, "direct:a")
-    assert await prove(store, "direct:a", NOON + timedelta(seconds=1))
-    assert (await states(store))[0][0] == "sent"
-    assert item.attempts == 0
-
-
-async def test_what_is_held_for_too_long_is_dead(store: Store) -> None:
-    """By the age of its turn; what is not held is none of it."""
-    for chat in ("direct:a", "direct:b"):
-        await say(store, chat, b"one")
-    await hold(store, "direct:a")
-    held = await store.transaction(lambda repos: repos.holds.give_up_items(before=NOON, now=NOON))
-    assert (held, await states(store)) == (1, [("dead", None), ("waiting", None)])
-    assert await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM outbox WHERE reply IS NULL")) == [
-        (1,)
-    ]
-
-
 @pytest.mark.parametrize(("end", "is_proved"), [("sent", False), ("not sent", True), ("unknown", False)])
 async def test_a_copy_under_way_is_not_taken_for_what_comes_behind_it(store: Store, end: str, is_proved: bool) -> None:
     """The first copy is confirmed while the second is on its way: what is confirmed then may be that one, until the
@@ -793,15 +648,6 @@ async def test_people_are_owed_a_notice_of_what_is_dead_alone(store: Store) -> N
     assert not await is_owed(other)
     assert await is_owed(item)
     assert not await is_owed(item)
-
-
-async def test_a_hold_goes_with_its_conversation(store: Store) -> None:
-    """The next send to it finds out anew."""
-    conversation = await hold(store, "direct:a")
-    await store.transaction(
-        lambda repos: repos.outbox.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
-    )
-    assert await store.read(lambda repos: repos.holds.all()) == {}
 
 
 async def test_what_waits_for_weather_is_due_when_it_is_woken(store: Store) -> None:

@@ -1,0 +1,60 @@
+"""Sends of the outbox, step by step: put, begun, left in doubt, proved."""
+
+from datetime import datetime, timedelta
+
+from store import ConversationId, OutboxItem, Repositories, Store, TurnId
+from store.repository import millis
+from tests.conftest import NOON
+
+GRACE = timedelta(seconds=90)
+
+
+async def conversation_at(store: Store, chat: str) -> ConversationId:
+    return await store.conversation(chat, now=NOON)
+
+
+async def say(store: Store, chat: str, *replies: bytes) -> None:
+    """A turn of the chat ends with these replies."""
+    conversation = await conversation_at(store, chat)
+
+    def put(repos: Repositories) -> None:
+        [(turn,)] = repos.outbox.rows(
+            "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'kept', 0) RETURNING id", (conversation,)
+        )
+        for position, reply in enumerate(replies):
+            repos.outbox.put(conversation, TurnId(turn), position, reply, in_group=chat.startswith("group:"), now=NOON)
+
+    await store.transaction(put)
+
+
+async def begin(store: Store, now: datetime = NOON, most: int = 16) -> list[OutboxItem]:
+    return list(await store.transaction(lambda repos: repos.outbox.begin(now=now, most=most)))
+
+
+async def states(store: Store) -> list[tuple[str, int | None]]:
+    rows = await store.read(lambda repos: repos.outbox.rows("SELECT state, sent_at FROM outbox ORDER BY id"))
+    return [(state, sent_at) for state, sent_at in rows]
+
+
+async def prove(store: Store, address: str, *at: datetime, now: datetime | None = None) -> int:
+    """Somebody confirms messages of these times; gives how many sends that proves."""
+    names, now = [millis(one) for one in at], now or max(at)
+    return await store.transaction(lambda repos: repos.attempts.prove(address, names, now=now))
+
+
+async def listed(store: Store, group: str, *people: str, now: datetime = NOON + timedelta(seconds=10)) -> None:
+    """The bridge tells who is in a group, after all that has been sent so far unless `now` says another time."""
+
+    def keep(repos: Repositories) -> None:
+        assert repos.members.keep(group, people, listed_at=now)
+        repos.attempts.reconcile(now=now)
+
+    await store.transaction(keep)
+
+
+async def doubted(store: Store, chat: str) -> OutboxItem:
+    """A send of the chat whose outcome nobody knows."""
+    await say(store, chat, b"answer")
+    [item] = await begin(store)
+    await store.transaction(lambda repos: repos.outbox.doubt(item.id, due_at=NOON + GRACE))
+    return item
