@@ -94,7 +94,7 @@ def confirmed(evidence: Evidence) -> Finding:
 
 def answered_once(evidence: Evidence) -> Finding:
     """Nobody saw an answer twice whom a receipt could have spared it."""
-    receipts = _Receipts.of(evidence)
+    receipts = Receipts.of(evidence)
     reasons: Counter[str] = Counter()
     unmarked = 0
     broken: list[str] = []
@@ -125,12 +125,12 @@ def answered_once(evidence: Evidence) -> Finding:
     return Finding("messages seen once", len(evidence.sent) - 2 * reasons.total(), told, tuple(broken))
 
 
-_NEVER = "no phone confirmed the first"
-_LATE = "its receipt came after the grace period"
-_LOST = "its receipt was lost with a life or was not read yet"
+NEVER = "no phone confirmed the first"
+LATE = "its receipt came after the grace period"
+LOST = "its receipt was lost with a life or was not read yet"
 _GIVEN_UP = "nothing proved any of its copies"
 _STATUS = "a status that was in doubt, beside the answer"
-_ALLOWED = {_NEVER, _LATE, _LOST, _GIVEN_UP, _STATUS}
+_ALLOWED = {NEVER, LATE, LOST, _GIVEN_UP, _STATUS}
 
 _ROUNDING_MS = 5
 
@@ -168,14 +168,16 @@ def _copies(evidence: Evidence) -> Iterator[tuple[Sent, OutboxRow | None]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Receipts:
+class Receipts:
+    """The receipts that were handed to Aldis, by the message they confirm; times are in milliseconds since 1970."""
+
     handed_at: dict[int, int]
     """When a receipt of a message was first handed to any life."""
     read_at: dict[int, int]
     """Until when at the latest a receipt of a message was surely read; only those of which one can tell."""
 
     @classmethod
-    def of(cls, evidence: Evidence) -> "_Receipts":
+    def of(cls, evidence: Evidence) -> "Receipts":
         once = {row.sent_at: row for row in evidence.store.inbox if evidence.deliveries[row.sent_at] == 1}
         handed: dict[int, int] = {}
         read: dict[int, int] = {}
@@ -194,15 +196,16 @@ class _Receipts:
         assert row.sent_at is not None
         first = min(copy.timestamp, row.sent_at)
         begun_at = row.attempted_at or 0
-        # A slow bridge takes it, and gives it its time, long after it was sent and given up as unknown.
-        waited_ms = begun_at - max((at for at in attempts if at <= first), default=first)
+        # A slow bridge takes it, and gives it its time, long after it was sent and given up as unknown, even after the
+        # second was begun.
+        waited_ms = begun_at - max((at for at in attempts if at <= first and at < begun_at), default=first)
         if waited_ms < 1000 * GRACE_SECONDS - _ROUNDING_MS:
             return f"it was sent again {waited_ms} ms after the first, before the grace period was over"
         if first not in self.handed_at:
-            return _NEVER
+            return NEVER
         if self.handed_at[first] >= begun_at:
-            return _LATE
+            return LATE
         read_at = self.read_at.get(first)
         if read_at is None or read_at >= begun_at:
-            return _LOST
+            return LOST
         return f"its receipt was read {begun_at - read_at} ms before it was sent again"

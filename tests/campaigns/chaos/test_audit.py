@@ -1,9 +1,14 @@
-"""What the audit takes for a loss, over streams as they might have gone; the letters are 1, 2, 3."""
+"""What the audit takes for a loss or a repetition, over rounds as they might have gone."""
 
 import pytest
 
 from tests.campaigns.chaos.audit import gaps
+from tests.campaigns.chaos.phones import GRACE_SECONDS
+from tests.campaigns.chaos.store_contents import OutboxRow
+from tests.campaigns.chaos.sends import LATE, LOST, NEVER, Receipts
+from tests.servers.signal_server import Sent
 
+_GRACE_MS = round(1000 * GRACE_SECONDS)
 _Streams = dict[int, tuple[int, ...]]
 
 
@@ -21,5 +26,55 @@ _Streams = dict[int, tuple[int, ...]]
 def test_losses(
     streams: _Streams, committed: set[int], once: set[int], calm: set[int], lost: list[tuple[int, int]]
 ) -> None:
-    """Only a kill may lose what was handed over, and only the end of it."""
+    """Only a kill may lose what was handed over, and only the end of it; the letters are 1, 2, 3."""
     assert list(gaps(streams, committed, once=once, calm=calm)) == lost
+
+
+@pytest.mark.parametrize(
+    ("begun", "taken", "again", "handed", "read", "reason"),
+    [
+        pytest.param(0, 5, _GRACE_MS, None, None, NEVER, id="nobody-confirmed-the-first"),
+        pytest.param(0, 5, _GRACE_MS, _GRACE_MS + 1, None, LATE, id="it-was-confirmed-too-late"),
+        pytest.param(0, 5, _GRACE_MS, 20, None, LOST, id="what-confirmed-it-was-lost"),
+        pytest.param(0, 5, _GRACE_MS, 20, _GRACE_MS + 1, LOST, id="what-confirmed-it-was-read-too-late"),
+        pytest.param(0, 5, _GRACE_MS, 20, 30, f"its receipt was read {_GRACE_MS - 30} ms before", id="it-was-known"),
+        pytest.param(0, 5, _GRACE_MS - 9, None, None, f"sent again {_GRACE_MS - 9} ms after", id="it-did-not-wait"),
+        pytest.param(0, 2 * _GRACE_MS, _GRACE_MS, None, None, NEVER, id="a-slow-bridge-took-it-after-the-second"),
+        pytest.param(0, _GRACE_MS - 9, _GRACE_MS, None, None, NEVER, id="a-slow-bridge-took-it-just-before-the-second"),
+    ],
+)
+def test_repetitions(begun: int, taken: int, again: int, handed: int | None, read: int | None, reason: str) -> None:
+    """What was sent again waited for the grace period, counted from when the first send began, and knew no better."""
+    receipts = Receipts(
+        handed_at={} if handed is None else {taken: handed}, read_at={} if read is None else {taken: read}
+    )
+    second = max(again, taken) + 5
+    assert reason in receipts.reason(_sent(taken), _row(attempted_at=again, sent_at=second), [begun, again])
+    assert reason in receipts.reason(_sent(second), _row(attempted_at=again, sent_at=taken), [begun, again])
+
+
+def _row(*, attempted_at: int, sent_at: int) -> OutboxRow:
+    return OutboxRow(
+        id=1,
+        chat="direct:a",
+        turn=1,
+        position=0,
+        state="sent",
+        attempts=2,
+        attempted_at=attempted_at,
+        sent_at=sent_at,
+        removes=False,
+    )
+
+
+def _sent(timestamp: int) -> Sent:
+    return Sent(
+        recipient="a",
+        group=None,
+        timestamp=timestamp,
+        text="answer",
+        styles=(),
+        quote_timestamp=None,
+        quote_author=None,
+        quote_text=None,
+    )
