@@ -4,8 +4,8 @@ import pytest
 
 from tests.campaigns.chaos.audit import gaps
 from tests.campaigns.chaos.phones import GRACE_SECONDS
-from tests.campaigns.chaos.store_contents import OutboxRow
 from tests.campaigns.chaos.sends import LATE, LOST, NEVER, Receipts
+from tests.campaigns.chaos.store_contents import OutboxRow
 from tests.servers.signal_server import Sent
 
 _GRACE_MS = round(1000 * GRACE_SECONDS)
