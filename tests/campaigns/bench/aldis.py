@@ -37,7 +37,7 @@ class Pier:
         self.missed: deque[MissedRecipient] = deque()
         self.is_at_rest: Callable[[], bool] = lambda: True
         """Whether nothing is done any more about what was asked: who pauses before they ask again pauses for longer."""
-        self._arriving: asyncio.Queue[Envelope] = asyncio.Queue()
+        self._arriving: asyncio.Queue[Envelope | None] = asyncio.Queue()
         self._answers: dict[ChatId, asyncio.Future[str]] = {}
         self._parts: defaultdict[ChatId, list[str]] = defaultdict(list)
         self._milliseconds = itertools.count(_FIRST_MILLISECOND)
@@ -64,8 +64,8 @@ class Pier:
         return await self._answers[chat]
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
-        while True:
-            yield await self._arriving.get()
+        while (envelope := await self._arriving.get()) is not None:
+            yield envelope
 
     def event(self, envelope: Envelope) -> Event | None:
         assert envelope.author is not None
@@ -91,7 +91,8 @@ class Pier:
 
     async def check_receiving(self) -> None: ...
 
-    def stop_receiving(self) -> None: ...
+    def stop_receiving(self) -> None:
+        self._arriving.put_nowait(None)
 
     async def identities(self) -> tuple[Identity, ...]:
         return ()
