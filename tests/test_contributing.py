@@ -129,7 +129,7 @@ def test_the_recipe_for_a_language(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(catalogues, "FOLDER", tmp_path / "bot" / "i18n" / "locales")
     italian: Any = "it"  # which `Language` does not name here
     monkeypatch.setitem(cast("dict[Any, str]", locale._LOCALES), italian, "it")
-    with language.speaking(italian):
+    with language.use_language(italian):
         assert say(common_phrases.STOPPED) == "Fermato."
         assert say(phrases.NOTHING_TO_STOP) == phrases.NOTHING_TO_STOP.text
         assert locale.weekday(0) == "lunedì"

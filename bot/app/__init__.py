@@ -33,7 +33,7 @@ from bot.doctor.machine import words_of_level
 from bot.doctor.troubles import ModelTroubles
 from bot.features.feeds.service import FeedService
 from bot.features.safety_numbers.service import Identities
-from bot.i18n.language import speak
+from bot.i18n.language import set_language
 from bot.i18n.statements import english
 from bot.media.cell import FileRefused
 from bot.media.feeds import FeedReader
@@ -121,7 +121,7 @@ async def build_aldis(
         StoreError: the store cannot be opened, see its kinds; or it was restored and is undecided.
         ConfigError: a setting is wrong.
     """
-    speak(settings.locale.language)
+    set_language(settings.locale.language)
     machine.widen()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close, transport)

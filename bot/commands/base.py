@@ -17,7 +17,7 @@ from bot.commands import names, phrases
 from bot.events import File, Incoming, PersonId, SentId
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.detect import detect_language
-from bot.i18n.language import Language, speaking
+from bot.i18n.language import Language, use_language
 from bot.policy.chat_settings import ChatSettings
 from bot.policy.routing import Command
 from bot.turn import chats
@@ -189,7 +189,7 @@ class CommandContext:
         """
 
         def answered(repos: Repositories) -> None:
-            with speaking(self._language(repos, call)):
+            with use_language(self._language(repos, call)):
                 self.say(repos, call, call.conversation, work(repos))
 
         await self.store.transaction(answered)
@@ -205,7 +205,7 @@ class CommandContext:
             self.change(repos, call, lambda before: replace(before, **values))
             if "language" not in values:
                 return reply()
-            with speaking(self.turns.language(repos, call.conversation)):
+            with use_language(self.turns.language(repos, call.conversation)):
                 return reply()
 
         await self.answer(call, work)

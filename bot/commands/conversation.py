@@ -5,7 +5,7 @@ from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, com
 from bot.events import ChatId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.policy.chat_settings import ChatSettings
 from bot.turn import chats, outgoing
 from bot.turn.approvals import Approvals
@@ -61,7 +61,7 @@ class ConversationCommands(CommandGroup):
             if is_everything:
                 chats.forget_person(repos, message.author, self._context.clock.now())
             reply = phrases.forgot_everything if is_everything else phrases.forgot_here
-            with speaking(language):
+            with use_language(language):
                 self._context.say(repos, call, conversation, reply(erased))
 
         store, message, item = self._context.store, call.message, call.urgent_item.item.id

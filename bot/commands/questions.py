@@ -16,7 +16,7 @@ from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.messages import UserMessage
 from bot.turn import journal, outgoing, prompt
 from bot.turn import phrases as turn_phrases
@@ -118,7 +118,7 @@ class QuestionCommands(CommandGroup):
         planned = self._forget(repos, call, last.turn)
         sent = [sent for _, sent in answer]
         outgoing.add_removals(repos, call.conversation, last.turn, call.message.chat, sent, self._context.clock.now())
-        with speaking(self._context.turns.language(repos, call.conversation)):
+        with use_language(self._context.turns.language(repos, call.conversation)):
             reply = say(common_phrases.STOPPED) if question is None else phrases.undone(_shown(question))
             self._context.say(repos, call, call.conversation, reply)
         return (last.turn, *planned)

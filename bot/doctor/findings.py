@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from bot.doctor.phrases import FOUND_FINDING
 from bot.i18n.catalogues import Sentence
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.i18n.statements import Words, fill, text_of
 from bot.logs import one_line
 from bot.turn.notices import Notice
@@ -69,7 +69,7 @@ def format_findings(findings: Iterable[Finding], *, is_verbose: bool = True) -> 
 
 def as_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
     """What is wrong, as the health page shows it: `level`, `what` and `advice` of each; programs read it in English."""
-    with speaking("en"):
+    with use_language("en"):
         return [
             {"level": one.level, "what": one_line(one.what), "advice": one_line(one.advice)}
             for one in wanting(findings)

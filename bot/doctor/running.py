@@ -9,7 +9,7 @@ from bot.doctor.findings import Finding, hint, ok, problem, wanting, warning
 from bot.doctor.http import fetch_json
 from bot.doctor.phrases import AREA_RUNNING
 from bot.errors import Disconnected
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.i18n.statements import Words, fill
 from bot.invocation import command_line
 from bot.logs import one_line
@@ -80,7 +80,7 @@ async def check_running(settings: Settings, *, is_expected: bool, state: Running
 def without_repeats(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The findings without those that a running Aldis has made as well."""
     found = tuple(findings)
-    with speaking("en"):  # as its page does
+    with use_language("en"):  # as its page does
         known = {one_line(_as_running(finding).what) for finding in found}
         return tuple(finding for finding in found if one_line(finding.what) not in known)
 

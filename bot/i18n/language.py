@@ -1,7 +1,7 @@
-"""The language that Aldis is speaking.
+"""The language in which Aldis answers.
 
-It belongs to the person who is answered, not to a sentence: it is set where an answer begins (`speak`, `speaking`), and
-applies to every sentence from there on (`bot.i18n.catalogues`).
+It belongs to the person who is answered, not to a sentence: it is set where an answer begins, and applies to every
+sentence from there on (`bot.i18n.catalogues`).
 """
 
 from collections.abc import Generator
@@ -13,24 +13,24 @@ Language = Literal["en", "de", "fr", "es"]
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
-_spoken: ContextVar[Language] = ContextVar("spoken", default="en")
+_current: ContextVar[Language] = ContextVar("language", default="en")
 
 
-def speak(language: Language) -> None:
-    """Speaks this language for the rest of the task."""
-    _spoken.set(language)
+def set_language(language: Language) -> None:
+    """Sets the language for the rest of the task."""
+    _current.set(language)
 
 
 @contextmanager
-def speaking(language: Language) -> Generator[None]:
-    """Speaks this language within the block."""
-    token = _spoken.set(language)
+def use_language(language: Language) -> Generator[None]:
+    """Sets the language within the block."""
+    token = _current.set(language)
     try:
         yield
     finally:
-        _spoken.reset(token)
+        _current.reset(token)
 
 
 def current_language() -> Language:
-    """Returns the language that is being spoken; English unless another one was chosen."""
-    return _spoken.get()
+    """Returns the language that applies here; English unless another one was set."""
+    return _current.get()

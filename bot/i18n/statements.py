@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Literal
 
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def text_of(words: Words) -> str:
 
 def english(words: Words) -> str:
     """The words in English, whatever is spoken: for the log, and for programs."""
-    with speaking("en"):
+    with use_language("en"):
         return text_of(words)
 
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from bot.clock import Clock
 from bot.events import Incoming, PersonId
 from bot.i18n.catalogues import say
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.messages import AssistantMessage, load_messages
 from bot.policy.routing import Verdict
 from bot.policy.trust import untrusted_sources
@@ -123,7 +123,7 @@ class Approvals:
         if not asked.question:
             self._turns.tell(repos, conversation, message, phrases.WHICH_QUESTION)
             return
-        with speaking(self._turns.language(repos, conversation)):
+        with use_language(self._turns.language(repos, conversation)):
             text = f"{say(phrases.STILL_OPEN)}\n\n{asked.question}"
         self._turns.tell(repos, conversation, message, text, files=question_files(asked.whole), turn=turn)
 

@@ -19,7 +19,7 @@ from bot.clock import Clock
 from bot.event_json import load_outgoing
 from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Reply, Styled
 from bot.i18n.catalogues import say
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.policy.routing import Correction
 from bot.turn import chats, journal, outgoing, phrases, prompt, provenance
 from bot.turn.journal import Asked
@@ -243,7 +243,7 @@ class Revisions:
         replies = [reply for line in unsent if isinstance(reply := load_outgoing(line), Reply)]
         if not replies:
             return
-        with speaking(self._turns.language(repos, conversation)):
+        with use_language(self._turns.language(repos, conversation)):
             text = say(phrases.ANSWER_EXPIRED)
         notice = Reply(chat=replies[0].chat, content=Styled(text=text), ok=False)
         outgoing.add_message(repos, conversation, turn, notice, now, replaces=repos.statuses.current(turn))

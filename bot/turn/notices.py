@@ -16,7 +16,7 @@ from typing import Literal
 from bot.clock import Clock
 from bot.events import ChatId, PersonId, Reply
 from bot.formatting.split import parts
-from bot.i18n.language import Language, speaking
+from bot.i18n.language import Language, use_language
 from bot.transports.base import Contact
 from bot.turn import outgoing, phrases
 from store import ConversationId, Repositories, Store
@@ -88,7 +88,7 @@ class Admins:
             conversation = repos.conversations.at(chat)
             if conversation is None or conversation in held:
                 continue
-            with speaking(self._language(repos, conversation)):
+            with use_language(self._language(repos, conversation)):
                 [content, *_] = parts(text())
             turn = repos.turns.begin(conversation, now=now)
             repos.journal.close(turn, "ignored", now=now)

@@ -17,7 +17,7 @@ from bot import messages
 from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, PersonId, Reply
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.language import Language, speak, speaking
+from bot.i18n.language import Language, set_language, use_language
 from bot.labels import join_labels
 from bot.policy.chat_settings import Askers, ChatSettings
 from bot.turn import chats, outgoing, phrases, prompt
@@ -92,7 +92,7 @@ class Turns:
             lambda repos: read_surroundings(repos, claim, incoming, asked and asked.settings, now=self._clock.now())
         )
         settings, heard = known.settings, chats.heard_in(incoming, known.settings)
-        speak(settings.language or heard or chats.language_of(settings, self._language))
+        set_language(settings.language or heard or chats.language_of(settings, self._language))
         read_after = max(settings.starts_after, known.recalled.summed_up or 0)
         # A turn that waited for an approval continues where it began: anything said meanwhile comes after it.
         past = tuple(turn for turn in past if read_after < turn.turn < claim.turn)
@@ -387,7 +387,7 @@ class Turns:
         if turn is None:
             turn = repos.turns.begin(conversation, now=now, expires_at=expires_at, origin=origin)
             repos.journal.close(turn, "ignored", now=now)
-        with speaking(self.language(repos, conversation)):
+        with use_language(self.language(repos, conversation)):
             replies = outgoing.replies_to(text if isinstance(text, str) else say(text), (message,), ok=True)
         for reply in with_enclosures(replies, Outcome(text="", ok=True, files=files)):
             outgoing.add_message(repos, conversation, turn, reply, now)

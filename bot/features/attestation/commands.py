@@ -8,7 +8,7 @@ from bot.errors import Disconnected
 from bot.features.attestation import phrases
 from bot.features.attestation.service import Attestation, is_word
 from bot.i18n.catalogues import say
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.version import build
 
 _log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ class AttestationCommands(CommandGroup):
         """Gives a quote of the machine for this word if Aldis runs in a TEE; elsewhere it says that nothing is proved
         ([how to check it](attestation.md)).
         """
-        with speaking(await self._context.language(call)):
+        with use_language(await self._context.language(call)):
             reply = await self._reply(call.command.rest)
         await self._context.answer(call, lambda _: reply)
 

@@ -6,7 +6,7 @@ from bot.commands.base import Call, CommandContext, CommandGroup, CommandReply, 
 from bot.features.export import phrases
 from bot.features.export.service import MAX_FILE_BYTES, gather_export
 from bot.formatting.split import parts
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from store import Repositories
 
 _MIN_PARTS = 2
@@ -36,7 +36,7 @@ class ExportCommands(CommandGroup):
             self._context.store, author, direct, now=now, conversation=call.conversation, max_bytes=MAX_FILE_BYTES
         )
         file, shown = await asyncio.to_thread(found.as_file, in_group=call.is_in_group)
-        with speaking(await self._context.language(call)):
+        with use_language(await self._context.language(call)):
             page = await asyncio.to_thread(found.as_page, self._name, in_group=call.is_in_group)
 
         def reply(_: Repositories) -> CommandReply:

@@ -23,7 +23,7 @@ from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, ScheduledProm
 from bot.features.reminders import phrases
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.labels import UNKNOWN, Labels
 from bot.policy import schedules
 from bot.policy.schedules import Plan, UnfitWish
@@ -313,7 +313,7 @@ class Reminders:
         if conversation is not None and reminder.words is not None:
             words = _words.validate_json(reminder.words)
             text = words.safe_text(words.text if words.prompt is None else words.prompt)
-            with speaking(self._turns.language(repos, conversation)):
+            with use_language(self._turns.language(repos, conversation)):
                 told = say(phrases.REMINDER_LEFT_GROUP, text=text)
             self._tell(repos, replace(reminder, conversation=conversation), replace(place, chat=direct), told)
         repos.reminders.settle(reminder.id, now=self._clock.now())
@@ -322,7 +322,7 @@ class Reminders:
     def _remind(self, repos: Repositories, reminder: Reminder, place: _Place, words: _Words) -> None:
         text = words.safe_text(words.text)
         late = self._clock.wall() - reminder.due_at
-        with speaking(self._turns.language(repos, reminder.conversation)):
+        with use_language(self._turns.language(repos, reminder.conversation)):
             if late < _LATE:
                 told = say(common_phrases.REMINDER, text=text)
             else:

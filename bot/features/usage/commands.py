@@ -8,7 +8,7 @@ from bot.commands.base import Call, CommandContext, CommandGroup, CommandReply, 
 from bot.events import File
 from bot.features.usage import phrases
 from bot.i18n.catalogues import say
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.i18n.locale import decimal_point
 from bot.policy import budgets
 from bot.policy.budgets import limit_usd
@@ -61,7 +61,7 @@ class UsageCommands(CommandGroup):
         """A chart of the spending per day of the month; drawn in a thread, because it takes a while."""
         days = budgets.days(month)
         totals = await self._context.store.read(lambda repos: _shown_totals(repos, call, days))
-        with speaking(await self._context.language(call)):
+        with use_language(await self._context.language(call)):
             return await asyncio.to_thread(spending_chart, totals, days)
 
 

@@ -12,7 +12,7 @@ from bot.errors import TransportError
 from bot.events import Deleted, Envelope, Incoming, Kind, Reply, Styled
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
-from bot.i18n.language import Language, current_language, speaking
+from bot.i18n.language import Language, current_language, use_language
 from bot.loops.intake.aside import Aside
 from bot.metrics import Counts
 from bot.policy.access import is_direct
@@ -81,7 +81,7 @@ class Strangers:
             self._counts.add("codes_given")
             # Perhaps nobody uses it any more; what the stranger wrote is then forgotten with it.
             asyncio.get_running_loop().call_later(GOOD_FOR.total_seconds(), pairing.forget, now + GOOD_FOR)
-            with speaking(self._language_of(envelope)):
+            with use_language(self._language_of(envelope)):
                 invitation = Reply(chat=chat, content=Styled(text=say(phrases.INVITATION, code=code)))
             self._aside.begin(self._send(invitation), "pairing-code")
 

@@ -18,7 +18,7 @@ from bot.events import ChatId, Outgoing, Removal, Reply, SentId, Styled
 from bot.formatting.split import split
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.language import Language, speaking
+from bot.i18n.language import Language, use_language
 from bot.metrics import Counts
 from bot.turn.outgoing import add_message
 from store import ConversationId, OutboxItem, Repositories, SentMessage
@@ -115,7 +115,7 @@ class Outcomes:
             conversation = repos.outbox.conversation_of(item.id)
             if conversation is None:
                 return
-            with speaking(self._language(repos, conversation)):
+            with use_language(self._language(repos, conversation)):
                 cut_mark = say(phrases.CUT_PARTS)
             contents = split(reply.content, max_parts=self._max_parts, cut_mark=cut_mark)
             parts = [
@@ -147,7 +147,7 @@ class Outcomes:
         conversation = repos.outbox.conversation_of(item.id)
         if conversation is None:
             return
-        with speaking(self._language(repos, conversation)):
+        with use_language(self._language(repos, conversation)):
             content = Styled(text=say(sentence))
         reply = Reply(chat=chat, content=content, ok=False, notice_of=notice_of)
         add_message(repos, conversation, item.turn, reply, self._clock.now())

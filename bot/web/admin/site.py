@@ -14,7 +14,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bot.doctor.pages import secret_of
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.web.admin.account import AccountRoom
@@ -142,7 +142,7 @@ class Site:
     @web.middleware
     async def _tell(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Answers in the visitor's language, with refusals as pages, and bugs without their message."""
-        with speaking(language_of(request, self.world.settings.locale.language)):
+        with use_language(language_of(request, self.world.settings.locale.language)):
             try:
                 return await handler(request)
             except NotDone as refusal:

@@ -7,7 +7,7 @@ import pytest
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.i18n.catalogues import say
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.providers.capabilities import Capabilities
 from bot.providers.prices import Price
 from bot.turn import phrases as turn_phrases
@@ -284,7 +284,7 @@ async def test_a_chosen_language_stays_whatever_is_written(store: Store, clock: 
         await port.process(message("Wie wird das Wetter morgen in Berlin?"))
         assert await told(port, "/stop") == "Ahora mismo no estoy con nada aquí."
         assert await told(port, "/language klingon") == "Escríbelo así: /language en|de|fr|es|auto"
-        with speaking("de"):
+        with use_language("de"):
             assert await told(port, "/language auto") == say(phrases.LANGUAGE_BY_MESSAGE)
 
 

@@ -14,7 +14,7 @@ from bot.doctor.findings import as_json, format_findings, ok, problem
 from bot.doctor.machine import check_cell_level, words_of_level, words_of_tampering
 from bot.doctor.running import RunningState, check_running, without_repeats
 from bot.i18n.catalogues import Sentence
-from bot.i18n.language import LANGUAGES, Language, speaking
+from bot.i18n.language import LANGUAGES, Language, use_language
 from bot.i18n.statements import WordList, either, fill, text_of
 from bot.i18n.statements import english as in_english
 from bot.media.confinement import Level
@@ -52,7 +52,7 @@ def test_a_finding_is_said_in_every_language(name: str) -> None:
     """Each with all its values; none is left as it is in English, but for a word that two languages share."""
     heard: dict[Language, str] = {}
     for language in LANGUAGES:
-        with speaking(language):
+        with use_language(language):
             heard[language], marks = filled(SENTENCES[name])
         assert all(mark in heard[language] for mark in marks.values())
     shared = {other for other in LANGUAGES[1:] if heard[other] == heard["en"]}
@@ -105,11 +105,11 @@ def test_no_words_of_a_finding_stand_in_the_code() -> None:
 async def test_the_doctor_is_read_in_the_language_of_the_reader(tmp_path: Path) -> None:
     """The same findings: here in German, there in French, and programs read them in English."""
     found = await examined(tmp_path, {"ACCESS__ALLOWED": "*"})
-    with speaking("de"):
+    with use_language("de"):
         german = format_findings(found)
         assert as_json(found)[-1]["level"] == "warning"
         page = str(as_json(found))
-    with speaking("fr"):
+    with use_language("fr"):
         french = format_findings(found)
     english = format_findings(found)
     assert "ACCESS__ALLOWED: jeder darf schreiben, auf deine Kosten" in german
@@ -126,7 +126,7 @@ def test_values_are_written_as_the_reader_writes_them() -> None:
     disk = ok(phrases.AREA_DISK, fill(phrases.FOUND_DISK_FREE, free=Decimal(1234567)))
     asked = fill(phrases.FOUND_CORRECT, name=either(["A", "B", fill(phrases.FOUND_OR_NAME, name="C", other="D")]))
     since = fill(phrases.FOUND_NUMBER_REFUSED, day=date(2026, 12, 24), number="+1")
-    with speaking("de"):
+    with use_language("de"):
         assert disk.what == "Festplatte: 1.234.567 MB sind frei, wo der Speicher liegt"
         assert text_of(asked) == "berichtige A, B oder C oder D"
         assert text_of(since).startswith("am 24.12.2026 kam")
@@ -140,7 +140,7 @@ async def test_what_the_aldis_of_the_same_process_found_is_a_value_as_well() -> 
     refused = problem(phrases.AREA_MODELS, fill(phrases.FOUND_KEY_REFUSED, server="openai"), phrases.FOUND_LATER)
     state = RunningState(problems=(), findings=(refused, ok("", "well")), counts={"turns_buried": 3})
     found = await check_running(load_settings({"WEB__PORT": "0"}, None), is_expected=True, state=state)
-    with speaking("de"):
+    with use_language("de"):
         assert [finding.what for finding in found] == [
             "Betrieb: Aldis geht es gut",
             "Betrieb: Modelle: openai lehnt den Schlüssel ab",
@@ -155,7 +155,7 @@ def test_what_a_running_aldis_found_as_well_is_said_once(language: Language) -> 
     own = problem(phrases.AREA_MODELS, fill(phrases.FOUND_KEY_REFUSED, server="openai"))
     told = problem(phrases.AREA_RUNNING, "models: openai refuses the key")
     other = problem(phrases.AREA_RUNNING, "models: anthropic refuses the key")
-    with speaking(language):
+    with use_language(language):
         assert without_repeats([own, told, other]) == (own, other)
 
 
@@ -166,7 +166,7 @@ def test_signs_of_tampering_are_those_of_the_store_in_every_language(count: int)
     tampering = Tampering(forged=dict.fromkeys(tables, count), is_incomplete=True, is_older=True, intruders=count)
     told = words_of_tampering(tampering)
     assert tuple(map(in_english, told)) == tampering.sentences
-    with speaking("de"):
+    with use_language("de"):
         assert not {*map(text_of, told)} & {*tampering.sentences}
     assert words_of_tampering(Tampering()) == ()
 
@@ -180,7 +180,7 @@ def test_the_layers_that_hold_strangers_files_are_said_in_every_language() -> No
         "no Landlock but seccomp",
         "no Landlock and no seccomp",
     ]
-    with speaking("de"):
+    with use_language("de"):
         assert check_cell_level(levels[0]).what.endswith("(Landlock 7 und seccomp)")
 
 
@@ -188,7 +188,7 @@ async def test_what_was_counted_as_unanswered_is_said_in_the_language_of_the_rea
     """With its reason and what can be done."""
     state = RunningState(problems=(), findings=(), counts={"unanswered_paused": 3})
     *_, found = await check_running(load_settings({}, None), is_expected=True, state=state)
-    with speaking("de"):
+    with use_language("de"):
         assert found.what == (
             "Betrieb: 3 seit dem Start nicht beantwortet: "
             "Aldis ist in dieser Unterhaltung angehalten, oder ein Admin hat sie übernommen"
@@ -199,7 +199,7 @@ async def test_what_was_counted_as_unanswered_is_said_in_the_language_of_the_rea
 def test_why_messages_were_not_answered_is_said_in_the_language_of_the_reader() -> None:
     """With what can be done about it; the names of settings and commands stay."""
     for reason in REASONS.values():
-        with speaking("de"):
+        with use_language("de"):
             words, advice = text_of(reason.words), text_of(reason.advice)
         assert words != in_english(reason.words)
         assert not advice or "LIMITS__" in advice or advice != in_english(reason.advice)

@@ -7,7 +7,7 @@ import pytest
 
 from bot.commands import phrases as command_phrases
 from bot.features.usage import phrases as usage_phrases
-from bot.i18n.language import Language, speaking
+from bot.i18n.language import Language, use_language
 from bot.i18n.locale import day, dollars, moment, number, short_day
 from bot.turn import phrases
 
@@ -25,7 +25,7 @@ AT = datetime(2026, 3, 4, 9, 5, tzinfo=UTC)
 )
 def test_dates_and_numbers(language: Language, date: str, short: str, when: str, amount: str) -> None:
     """As people of the language write them, without a locale of the machine."""
-    with speaking(language):
+    with use_language(language):
         assert (day(AT), short_day(AT)) == (date, short)
         assert (moment(AT), number(Decimal("1234.50"))) == (when, amount)
 
@@ -41,13 +41,13 @@ def test_dates_and_numbers(language: Language, date: str, short: str, when: str,
 )
 def test_money_is_written_as_the_language_does(language: Language, amount: str, small: str) -> None:
     """With its cents, and with more places where it has them."""
-    with speaking(language):
+    with use_language(language):
         assert (dollars(Decimal("1234.5")), dollars(Decimal("0.0042"))) == (amount, small)
 
 
 def test_a_sentence_has_its_numbers_and_dates_in_its_language() -> None:
     """The cost of what is asked for, the day on which somebody was let in."""
-    with speaking("de"):
+    with use_language("de"):
         assert "0,25 USD" in phrases.may_i([phrases.Deed(words="x")], Decimal("0.25"))
         assert "04.03.2026" in command_phrases.guest("abcd", AT, "ef01")
         assert "0,5000 USD" in usage_phrases.spent_line("person", Decimal("0.5"), is_day=True)

@@ -16,7 +16,7 @@ from bot.commands import phrases as command_phrases
 from bot.i18n import catalogues
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.language import LANGUAGES, Language, speaking
+from bot.i18n.language import LANGUAGES, Language, use_language
 from bot.labels import Source, SourceKind
 from bot.turn import phrases
 from store import Erasure
@@ -77,7 +77,7 @@ def test_a_sentence_is_known_by_the_name_that_it_has_in_the_code() -> None:
 @pytest.mark.parametrize(("language", "words"), [("en", "1 "), ("de", "1 "), ("fr", "1 ")])
 def test_a_count_chooses_the_form(language: Language, words: str) -> None:
     """By the rules of the language: in French nothing is one, too."""
-    with speaking(language):
+    with use_language(language):
         one, none, two = (command_phrases.forgot_here(Erasure(turns=count)) for count in (1, 0, 2))
         assert words in one
     assert (one.replace("1", "0") == none) == (language == "fr")
@@ -115,7 +115,7 @@ def test_no_words_stand_where_they_cannot_be_translated(path: Path) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> None:
     """Constants, sentences with places, and those that are made of several."""
-    with speaking(language):
+    with use_language(language):
         said = [
             say(common_phrases.STOPPED),
             say(command_phrases.WRONG_FORM, form="/allow CODE"),
@@ -131,7 +131,7 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
 
 def test_no_line_of_french_ends_before_a_sign() -> None:
     """A phone wraps at a plain space, and the next line would begin with a colon."""
-    with speaking("fr"):
+    with use_language("fr"):
         said = [command_phrases.forgot_here(Erasure(turns=2))]
         said += [say(sentence) for sentence in ENGLISH.values() if sentence.plural is None]
     assert sum("\u00a0:" in text for text in said) > 50
@@ -143,7 +143,7 @@ def test_no_line_of_french_ends_before_a_sign() -> None:
 def test_a_question_names_its_causes(language: Language, kind: SourceKind) -> None:
     """Every kind of source, with a name and without, in each language; of many the newest."""
     named, unnamed = Source(kind=kind, name="site.example"), Source(kind=kind)
-    with speaking(language):
+    with use_language(language):
         question = phrases.may_i([phrases.Deed(words="x")], Decimal(0), (named, unnamed))
         many = phrases.may_i([], Decimal(0), [Source(kind="page", name=f"{n}.example") for n in range(5)])
         origin = phrases.origin((named,))

@@ -11,7 +11,7 @@ import pytest
 from bot.clock import SetClock
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
-from bot.i18n.language import Language, speaking
+from bot.i18n.language import Language, use_language
 from bot.turn import phrases
 from store import Store
 from tests.bot.commands.test_commands import told
@@ -337,7 +337,7 @@ async def test_it_is_shown_again_in_the_language_that_is_spoken(
         await told(port, "Hm.")
         clock.move(2)
         heard = await told(port, "yes")
-        with speaking(language):
+        with use_language(language):
             assert heard.startswith(say(phrases.STILL_OPEN))
             assert say(phrases.SHORTENED_IN_FILE) in heard
         assert say(phrases.STILL_OPEN) not in heard

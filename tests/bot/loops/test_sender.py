@@ -12,7 +12,7 @@ from bot.errors import NetworkFailed, NotSent, NotUploaded, SendUnknown, SentUnn
 from bot.event_json import dump_value
 from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.i18n import phrases
-from bot.i18n.language import Language, speaking
+from bot.i18n.language import Language, use_language
 from bot.loops.sender.loop import _PLACES, Sender
 from bot.metrics import Counts
 from bot.transports.base import MissedRecipient
@@ -37,7 +37,7 @@ def sender_of(
 
 
 def phrase(name: str, language: Language) -> str:
-    with speaking(language):
+    with use_language(language):
         return phrases.say(getattr(phrases, name))
 
 

@@ -9,7 +9,7 @@ import pytest
 from bot.clock import SetClock
 from bot.errors import Disconnected, NotSent, SendUnknown, Undeliverable
 from bot.events import SentId
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.i18n.statements import FilledSentence
 from bot.loops.watchdog import (
     ANSWER_SECONDS,
@@ -173,7 +173,7 @@ async def test_a_bridge_that_answers_while_no_stream_is_open_is_told(
 async def test_the_log_is_english_whatever_is_spoken(caplog: pytest.LogCaptureFixture) -> None:
     """What is looked up and watched for there has one wording."""
     watch = Watch(transport=FakeTransport(is_open=False))
-    with caplog.at_level("INFO"), speaking("de"):
+    with caplog.at_level("INFO"), use_language("de"):
         await watch.look()
         watch.transport.is_open = True
         await watch.look()

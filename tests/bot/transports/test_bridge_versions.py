@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.i18n.statements import english, text_of
 from bot.transports.bridge_versions import MAX_DAYS, WARN_DAYS, Bridge, Release, age_days, warnings
 
@@ -114,10 +114,10 @@ def test_what_is_known_of_a_version_is_said_to_its_reader(version: str) -> None:
     """Flaws, age and advice in German, with the names of releases and issues as they are; the name of one without."""
     release = cli(version, is_http=True)
     for concern in warnings(release, date(2027, 2, 1)):
-        with speaking("de"):
+        with use_language("de"):
             told = text_of(concern.words), text_of(concern.advice)
         assert not {*told} & {english(concern.words), english(concern.advice)}
         assert version in told[0]
-    with speaking("de"):
+    with use_language("de"):
         name = text_of(release.name)
     assert name == (f"signal-cli {version}" if version else "signal-cli unbekannter Version")

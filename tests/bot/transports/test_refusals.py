@@ -7,7 +7,7 @@ import ssl
 import pytest
 
 from bot.errors import ConfigError, Disconnected
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.i18n.statements import english, text_of
 from bot.transports.detect import bridge_at
 from bot.transports.refusals import BridgeRefused, BridgeSilent, in_words, words_of, words_of_unreachable
@@ -34,7 +34,7 @@ def test_why_nothing_can_be_reached_is_said_in_every_language(cause: BaseExcepti
     assert english(words) == why_unreachable(cause)
     said = {english(words)}
     for language in ("de", "fr", "es"):
-        with speaking(language):
+        with use_language(language):
             said.add(text_of(words))
     assert len(said) == 4
 
@@ -47,10 +47,10 @@ def test_what_is_not_known_stays_as_it_is() -> None:
 
 async def test_a_bridge_that_is_not_there_is_told_in_the_language_of_the_page() -> None:
     """Also while another is spoken where it is looked for: the error itself is for the log."""
-    with speaking("fr"), pytest.raises(BridgeSilent) as caught:
+    with use_language("fr"), pytest.raises(BridgeSilent) as caught:
         await bridge_at(f"http://127.0.0.1:{free_port()}")
     assert str(caught.value) == "nothing answers at SIGNAL__URL yet (nothing listens there): is the bridge running?"
-    with speaking("de"):
+    with use_language("de"):
         told = text_of(words_of(caught.value))
     assert told == "unter SIGNAL__URL antwortet noch nichts (dort hört niemand zu): läuft die Brücke?"
 
@@ -62,7 +62,7 @@ async def test_something_else_at_the_address_is_told_in_the_language_of_the_page
         with pytest.raises(BridgeRefused) as caught:
             await bridge_at(server.url if url == "here" else url)
     assert isinstance(caught.value, ConfigError)
-    with speaking("es"):
+    with use_language("es"):
         told = text_of(words_of(caught.value))
     assert told.startswith("SIGNAL__URL")
     assert told != str(caught.value)

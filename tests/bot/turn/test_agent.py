@@ -11,7 +11,7 @@ from bot.clock import SetClock
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.events import Attachment
 from bot.i18n import phrases as common_phrases
-from bot.i18n.language import Language, speaking
+from bot.i18n.language import Language, use_language
 from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolCall
 from bot.providers.base import Attempt, Completion, Stop
 from bot.transports.base import ModelAnswered, ModelFailed, ToolEnded, ToolStarted
@@ -522,7 +522,7 @@ async def test_people_see_what_an_answer_rests_on(store: Store, clock: SetClock,
     turn = await asking.loaded("Does it flash? https://lamps.example/")
     clip = Attachment(id="1", content_type="text/plain", name="lamp.txt", size_bytes=1)
     turn = replace(turn, incoming=tuple(replace(message, attachments=(clip,)) for message in turn.incoming))
-    with speaking(language):
+    with use_language(language):
         outcome = await asking.answer(turn)
         await asking.turns.keep(turn, outcome)
         later = await asking.kept("And now?")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.formatting.split import visible
 from bot.i18n.catalogues import say
-from bot.i18n.language import LANGUAGES, Language, speaking
+from bot.i18n.language import LANGUAGES, Language, use_language
 from bot.messages import CallId, ToolCall
 from bot.turn import phrases
 from bot.turn.intents import MAX_VALUE_CHARACTERS, MAX_VALUES, deed, quote
@@ -69,7 +69,7 @@ def test_a_reminder_is_asked_about_with_its_time(plan: str) -> None:
 )
 def test_a_question_is_in_the_persons_language(language: Language, heard: str) -> None:
     """With its names of days and months, and its quotation marks."""
-    with speaking(language):
+    with use_language(language):
         assert asked(Remind.spec, text="Lampe", **WEEKLY).startswith(heard)
 
 
@@ -118,7 +118,7 @@ def test_every_tool_of_ours_says_what_it_would_do(language: Language, tool_deps:
     """In each language, not by its name, and without JSON."""
     for tool in all_tools(tool_deps):
         for arguments in SAMPLES[tool.spec.name]:
-            with speaking(language):
+            with use_language(language):
                 heard = asked(tool.spec, **arguments)
                 bare = say(phrases.DEED_TOOL, name=tool.spec.name)
             assert not {"{", "}"} & set(heard)

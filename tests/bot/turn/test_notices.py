@@ -6,7 +6,7 @@ import pytest
 
 from bot.clock import SetClock
 from bot.events import PersonId
-from bot.i18n.language import Language, speaking
+from bot.i18n.language import Language, use_language
 from bot.invocation import command_line
 from bot.transports.base import Contact
 from bot.turn import phrases
@@ -128,7 +128,7 @@ def test_every_kind_has_its_words_in_every_language(kind: Kind) -> None:
     """With what it is about, and where to look."""
     texts = set[str]()
     for language in ("en", "de", "fr", "es"):
-        with speaking(language):
+        with use_language(language):
             texts.add(phrases.notice(kind, "Tavily"))
     assert len(texts) == 4
     assert all(command_line("doctor") in text for text in texts)

@@ -13,7 +13,7 @@ from pydantic import AfterValidator
 
 from bot.clock import SetClock
 from bot.events import PersonId
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.labels import UNKNOWN, Labels, Source, join_labels
 from bot.messages import CallId, ToolAnswer, ToolCall
 from bot.turn import provenance
@@ -129,7 +129,7 @@ async def test_a_tool_knows_the_language_of_the_answer(clock: SetClock) -> None:
 
     box = toolbox(clock, Polyglot())
     await box.run(call({"word": "a"}), ALICE)
-    with speaking("fr"):
+    with use_language("fr"):
         await box.run(call({"word": "b"}), ALICE)
     assert known == ["en", "fr"]
 

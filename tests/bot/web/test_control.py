@@ -53,7 +53,7 @@ async def running(store: Store, path: Path, clock: SetClock) -> AsyncGenerator[P
 
 
 @asynccontextmanager
-async def speaking(path: Path, answer: web.StreamResponse | None) -> AsyncGenerator[None]:
+async def use_language(path: Path, answer: web.StreamResponse | None) -> AsyncGenerator[None]:
     """Somebody on the socket of this store who gives one answer to everything; None: never any."""
 
     async def handle(_: web.Request) -> web.StreamResponse:
@@ -269,7 +269,7 @@ async def test_a_place_where_no_socket_can_be_is_named(store: Store, path: Path,
 async def test_an_answer_that_is_none_is_told(path: Path, answer: web.Response) -> None:
     """Whoever else sits on the socket is not believed."""
     path.parent.mkdir()
-    async with speaking(path, answer):
+    async with use_language(path, answer):
         with pytest.raises(StoreError, match="no answer that can be understood"):
             await ask_running(path, "state")
 
@@ -277,7 +277,7 @@ async def test_an_answer_that_is_none_is_told(path: Path, answer: web.Response) 
 async def test_nobody_waits_for_ever(path: Path) -> None:
     """An Aldis that hangs is told as one."""
     path.parent.mkdir()
-    async with speaking(path, None):
+    async with use_language(path, None):
         with pytest.raises(StoreError, match="has not answered within 0 s"):
             await ask_running(path, "state", within_seconds=0.05)
 

@@ -15,7 +15,7 @@ from bot.clock import SetClock
 from bot.doctor.findings import problem
 from bot.errors import ConfigError
 from bot.event_json import dump_value
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.i18n.statements import fill, text_of
 from bot.invocation import command_line
 from bot.loops.watchdog import CAPTCHA, CLOSED, Watchdog
@@ -145,7 +145,7 @@ async def test_problems_are_english_for_programs_and_values_for_people(store: St
     page = page_of(store, clock, Counts())
     await arrive(store)
     clock.move(901)
-    with speaking("de"):
+    with use_language("de"):
         assert (await page.state())["problems"] == ["the stream of messages is not open", TOO_LONG]
         told = [text_of(problem) for problem in (await page.running_state()).problems]
     assert told == ["der Nachrichtenstrom ist nicht offen", "eine Nachricht wartet schon zu lange"]
@@ -170,7 +170,7 @@ async def test_a_database_that_somebody_has_changed_is_a_problem(path: Path, clo
         page = page_of(store, clock, Counts())
         async with asking(page) as http:
             status, state = await state_of(http)
-        with speaking("de"):
+        with use_language("de"):
             told = [text_of(problem) for problem in (await page.running_state()).problems]
     assert (status, state["ok"]) == (503, False)
     assert "1 row about who was let in not written by Aldis" in state["problems"]

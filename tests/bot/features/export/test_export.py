@@ -11,7 +11,7 @@ from bot.events import ChatId, PersonId
 from bot.features.export import phrases
 from bot.features.export.service import Export, KeptTurn, gather_export
 from bot.i18n.catalogues import say
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.messages import AssistantMessage, Picture, Text, UserMessage
 from store import ConversationId, Store
 from tests.bot.commands.test_commands import told
@@ -150,7 +150,7 @@ def test_a_page_shows_words_and_pictures_and_runs_nothing() -> None:
         )
         for number in range(2)
     )
-    with speaking("de"):
+    with use_language("de"):
         page = Tags(Export(turns=turns, facts=("<i>vegan</i>",)).as_page("Aldis", in_group=False).data)
         bare = Tags(Export(turns=turns).as_page("Aldis", in_group=True).data)
     names = [name for name, _ in page.tags]

@@ -16,7 +16,7 @@ from bot.features.reminders.service import MAX_REMINDERS, Reminders
 from bot.i18n import phrases as common_phrases
 from bot.i18n import whens
 from bot.i18n.catalogues import say
-from bot.i18n.language import LANGUAGES, Language, speaking
+from bot.i18n.language import LANGUAGES, Language, use_language
 from bot.loops.membership import Membership
 from bot.metrics import Counts
 from bot.policy.access import AccessList
@@ -185,7 +185,7 @@ async def test_the_time_may_stand_at_the_end_or_be_a_bare_length(store: Store, c
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_example_can_be_given_as_it_stands(language: Language) -> None:
     """In the language in which it is shown."""
-    with speaking(language):
+    with use_language(language):
         examples = [say(example).removeprefix("/remind ") for example in phrases.REMIND_EXAMPLES]
     wishes = [whens.read(example, now=NOON, zone="UTC") for example in examples]
     given = [wish and (wish.prompt or wish.text, wish.repeat is not None) for wish in wishes]

@@ -13,7 +13,7 @@ from bot.commands.phrases import BRIDGE_SILENT, HELP, ONLY_DIRECTLY, unknown_com
 from bot.errors import CallRefused, Disconnected, Untrusted
 from bot.events import PersonId, Reply, SentId
 from bot.features.safety_numbers import phrases
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.policy.access import AccessList
 from bot.transports.base import Contact, Group, Identity, MissedRecipient
 from store import Store
@@ -390,6 +390,6 @@ async def test_an_admin_who_has_never_written_is_told_as_soon_as_they_do(store: 
         await port.transport.until(lambda: len(texts(transport, BOB)) == 1)
         await port.identities.look()
         await port.transport.until(lambda: len(texts(transport, BOB)) == 2)
-        with speaking("de"):
+        with use_language("de"):
             begin = phrases.identity_changed("BOB", "label").partition("BOB")[0]
         assert texts(transport, BOB)[1].startswith(begin)

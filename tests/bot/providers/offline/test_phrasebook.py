@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.providers.offline.intents import OfflineIntent, asked_at, intents, not_understood
 from bot.providers.offline.phrasebook import in_english
 from tests.bot.providers.offline.test_provider import CALCULATED, answer, asking, failed, found, words_for
@@ -98,7 +98,7 @@ def test_a_message_without_a_moment(header: str) -> None:
 )
 async def test_a_reminder_without_a_time_is_asked_back(language: Any, sentence: str, told: str) -> None:
     """In one line, with an example."""
-    with speaking(language):
+    with use_language(language):
         text = await words_for(asking(sentence, tools=ALL))
     assert text.startswith(told)
     assert "\n" not in text
@@ -153,7 +153,7 @@ def test_what_no_search_engine_knows_is_not_searched_for(sentence: str) -> None:
 )
 async def test_a_failure_is_told_in_the_language_of_whoever_asks(language: Any, error: str, told: str) -> None:
     """The tool's own words are for models, in English."""
-    with speaking(language):
+    with use_language(language):
         text = await answer("weather in Nirgendwo", failed("No place is named so.", error), tools=ALL)
     assert told in text
     assert "No place" not in text
@@ -162,7 +162,7 @@ async def test_a_failure_is_told_in_the_language_of_whoever_asks(language: Any, 
 async def test_an_amount_is_told_as_people_say_it() -> None:
     """With the unit in the number and the language that it needs; money by its code."""
     told = found({"from": "5 mile", "to": "8.04672 kilometer"})
-    with speaking("de"):
+    with use_language("de"):
         assert await answer("5 Meilen in km", told, tools=ALL) == "5 Meilen = **8,04672 Kilometer**"
         assert await answer("2 Euro in Dollar", found({"from": "2 EUR", "to": "2.2 USD"}), tools=ALL) == (
             "2 EUR = **2,2 USD**"
@@ -191,7 +191,7 @@ async def test_money_is_written_as_the_language_writes_numbers(language: Any, su
             "attribution": "Frankfurter",
         }
     )
-    with speaking(language):
+    with use_language(language):
         first, second = (await answer("2 EUR in USD", told, tools=ALL)).splitlines()
     assert first == sum_
     assert second.startswith(rate + " ")
@@ -206,7 +206,7 @@ async def test_the_weather_is_measured_as_the_language_writes_numbers() -> None:
             "days": [{"date": "Saturday 2026-11-21", "weather": "overcast", "precipitation": "1.2 mm"}],
         }
     )
-    with speaking("de"):
+    with use_language("de"):
         text = await answer("Wetter in Bonn", told, tools=ALL)
     assert "8,1 °C" in text
     assert "6,5 °C" in text
@@ -275,7 +275,7 @@ async def test_what_was_not_understood_is_named() -> None:
 )
 async def test_what_it_cannot_do_is_one_line_with_the_way_out(language: Any, sentence: str, begins: str) -> None:
     """In the language of whoever asks."""
-    with speaking(language):
+    with use_language(language):
         text = await words_for(asking(sentence))
     assert text.startswith(begins)
     assert "\n" not in text

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
-from bot.i18n.language import LANGUAGES, Language, speaking
+from bot.i18n.language import LANGUAGES, Language, use_language
 from bot.messages import (
     AssistantMessage,
     CallId,
@@ -444,7 +444,7 @@ async def test_failures_in_words(sentence: str, words: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_why_is_told_in_the_language_of_whoever_asks(error: str, language: Language) -> None:
     """Whatever kind of failure it is, and nothing of what the tool says to models; in a sentence of that language."""
-    with speaking(language):
+    with use_language(language):
         text = await answer("2*3", failed("calculate was called too often", error))
         assert text.endswith(f" {say(common_phrases.TOOL_FAILURES[error])}")
     assert "called" not in text
@@ -519,7 +519,7 @@ async def test_its_examples_are_understood() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_it_speaks_and_understands_every_language(language: Language) -> None:
     """Each sentence that it suggests there leads to a call; answers, skies and failures are in that language."""
-    with speaking(language):
+    with use_language(language):
         text = await words_for(asking("hello"))
         examples = [say(common_phrases.EXAMPLES[name]) for name in phrases.OFFLINE_TOPICS if name in TOOLS]
         assert all(example in text for example in examples)
@@ -535,7 +535,7 @@ async def test_it_speaks_and_understands_every_language(language: Language) -> N
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_the_city_of_its_example_is_known(language: Language) -> None:
     """By what it is called in that language."""
-    with speaking(language):
+    with use_language(language):
         [call] = await calls_for(asking(say(common_phrases.EXAMPLES["current_time"])))
     context = ToolContext(now=datetime(2026, 11, 21, 22, 40, tzinfo=UTC), timezone="UTC")
     told = await CurrentTime().run(CurrentTimeArguments.model_validate(call.arguments), context)
@@ -545,7 +545,7 @@ async def test_the_city_of_its_example_is_known(language: Language) -> None:
 async def test_a_moment_is_told_as_people_there_write_it() -> None:
     """Not as the tool tells models."""
     planned = {"number": 1, "when": "Monday 2026-11-23 08:00 Europe/Madrid", "text": "té"}
-    with speaking("es"):
+    with use_language("es"):
         told = await answer("Recuérdame en 10 minutos apagar el horno", found(planned), tools=("remind",))
         assert "lun, 23 nov 2026, 08:00 Europe/Madrid: té" in told
 
@@ -562,7 +562,7 @@ ABOUT = {
 async def test_what_it_can_do_and_how_data_are_deleted_is_answered_truly(language: Language) -> None:
     """Also both in one message; whatever it has no answer to is one line with the way out."""
     abilities, privacy, thanks = ABOUT[language]
-    with speaking(language):
+    with use_language(language):
         assert "17*23" in await words_for(asking(abilities))
         told = await words_for(asking(privacy))
         assert "`/forget everything`" in told

@@ -219,7 +219,7 @@ Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
-async def speaking(script: Script, folder: Path) -> AsyncGenerator[str]:
+async def use_language(script: Script, folder: Path) -> AsyncGenerator[str]:
     """A socket at which this is said to everybody."""
 
     async def said(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -278,7 +278,7 @@ async def test_what_is_no_frame_is_passed_over(tmp_path: Path) -> None:
         b'{"jsonrpc":"2.0","method":"receive","params":{"subscription":4,"result":{"broken}}\n',
         wrapped(message("good")),
     )
-    async with speaking(answers(*said), tmp_path) as url:
+    async with use_language(answers(*said), tmp_path) as url:
         transport = transport_to(url)
         came = await received(transport, 2)
     assert [json.loads(envelope.raw)["envelope"]["dataMessage"]["message"] for envelope in came] == WORDS
@@ -304,7 +304,7 @@ async def hanging_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 @pytest.mark.parametrize("script", [mute, hanging_up])
 async def test_a_socket_that_does_not_answer(tmp_path: Path, script: Script) -> None:
     """Every wait is bounded, and what was sent there is unknown."""
-    async with speaking(script, tmp_path) as url:
+    async with use_language(script, tmp_path) as url:
         transport = transport_to(url, call_seconds=0.2, send_seconds=0.2)
         with pytest.raises(Disconnected):
             await received(transport, 1)
@@ -324,7 +324,7 @@ async def test_a_subscription_that_is_refused(tmp_path: Path, error: object) -> 
         while line := await reader.readline():
             writer.write(json.dumps({"error": error, "id": json.loads(line)["id"]}).encode() + b"\n")
 
-    async with speaking(script, tmp_path) as url:
+    async with use_language(script, tmp_path) as url:
         with pytest.raises(Disconnected):
             await received(transport_to(url), 1)
 
@@ -338,7 +338,7 @@ async def test_an_answer_without_end_is_not_read_to_its_end(tmp_path: Path) -> N
             writer.write(bytes(65_536))
             await writer.drain()
 
-    async with speaking(endless, tmp_path) as url:
+    async with use_language(endless, tmp_path) as url:
         with pytest.raises(Unfetchable):
             await Rpc(url).call("listGroups", {}, timeout_seconds=20, max_bytes=100_000)
 

@@ -16,7 +16,7 @@ import pytest
 from bot.doctor.findings import problem
 from bot.doctor.phrases import AREA_DISK, FOUND_DISK_FREE, FOUND_DISK_FULL
 from bot.errors import ConfigError
-from bot.i18n.language import LANGUAGES, speaking
+from bot.i18n.language import LANGUAGES, use_language
 from bot.i18n.statements import fill
 from bot.loops.watchdog import CLOSED
 from bot.settings.file import SettingsFile
@@ -70,7 +70,7 @@ async def test_every_tool_says_in_the_language_of_the_page_what_it_does(tmp_path
         rows = page.text.split('action="/setup/tools/switch"')[1:]
         assert len(rows) == len(CATALOG)
         for row, name in zip(rows, CATALOG, strict=True):
-            with speaking("de"):
+            with use_language("de"):
                 assert html.escape(words(f"ABOUT_{name.upper()}"), quote=False) in row
         lacking = rows[list(CATALOG).index("twitter")]
         assert "fehlt" in lacking
@@ -137,7 +137,7 @@ async def test_the_doctor_speaks_the_language_of_the_page(tmp_path: Path) -> Non
 def test_what_a_running_aldis_found_is_in_the_language_of_the_page() -> None:
     """On the first page, where it is looked at each second."""
     found = (problem(AREA_DISK, fill(FOUND_DISK_FREE, free=Decimal(12)), FOUND_DISK_FULL),)
-    with speaking("de"):
+    with use_language("de"):
         part = PageTemplates().html("part_state", health={}, problems=(CLOSED, HEALTH_UNSENT), findings=found)
     assert "<strong>Festplatte: 12 MB sind frei, wo der Speicher liegt</strong>" in part
     assert "schaff Platz" in part
@@ -149,7 +149,7 @@ def test_what_a_running_aldis_found_is_in_the_language_of_the_page() -> None:
 def test_what_is_known_of_the_bridge_is_in_the_language_of_the_page() -> None:
     """That it is old, and what to do; beside the queues."""
     release, queue = Release(bridge="signal_cli", version="0.14.10"), {"open": 0, "dead": 0}
-    with speaking("fr"):
+    with use_language("fr"):
         part = PageTemplates().html(
             "part_state",
             health={"inbox": queue, "outbox": queue},
@@ -167,7 +167,7 @@ def test_what_is_known_of_the_bridge_is_in_the_language_of_the_page() -> None:
 def test_what_was_spent_by_day_has_dates_as_the_language_writes_them() -> None:
     """Below the bars, in what a pointer shows of each, and in the table."""
     days = {"2026-11-21": Decimal("0.30"), "2026-11-22": Decimal("1.70")}
-    with speaking("de"):
+    with use_language("de"):
         page = PageTemplates().html(
             "usage",
             session=None,

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from bot.app import doctor_deps
 from bot.doctor.tools import inventory
-from bot.i18n.language import speaking
+from bot.i18n.language import use_language
 from bot.messages import CallId, ToolAnswer
 from bot.turn.journal import ToolRun
 from bot.web.admin.trial import _answer, _arguments, fields_of, may_be_tried
@@ -126,5 +126,5 @@ def test_why_it_failed_is_said_for_people() -> None:
     run = ToolRun(
         answer=answer, arguments={}, outcome="rate_limited", latency_seconds=0.1, cost_usd=Decimal(0), tool="look"
     )
-    with speaking("de"):
+    with use_language("de"):
         assert _answer(run).why == "Für den Moment reicht es; versuch es später noch einmal."
