@@ -99,7 +99,7 @@ class Attempts(Repository):
             (item, _UNANSWERED),
         )
 
-    def doubt_last(self, item: OutboxId, until: datetime) -> None:
+    def mark_last_unknown(self, item: OutboxId, until: datetime) -> None:
         """Notes that the last attempt is in doubt: it may go out until `until`.
 
         That holds even if another one is proved or the item is given up before.

@@ -3,8 +3,8 @@
                   put                claim                     done
     (nothing) --------> waiting <------------------> claimed ---------> done
         ^                  |   hand_back, requeue       |
-        '-- put again      '----------------------------'--- bury ----> dead
-            changes nothing
+        '-- put again      '----------------------------'-------------> dead
+            changes nothing                                dead_letter
 
 What counts as a failed attempt (`attempts`):
 
@@ -308,7 +308,7 @@ class Inbox(Repository):
         """Settles the turn's messages: deletes their words and keeps their names, to recognize redeliveries."""
         self._settle(turn, "done")
 
-    def bury(self, turn: TurnId) -> None:
+    def dead_letter(self, turn: TurnId) -> None:
         """Marks the messages of a turn that failed too often as dead and deletes their words."""
         self._settle(turn, "dead")
 

@@ -1,12 +1,12 @@
 """The outbox: outgoing messages, from the end of their turn until Signal has them.
 
-             put            begin              sent
-    (nothing) --> waiting ---------> sending -------------------> sent
-                    ^  ^               |  |                        ^
-                    |  '-- postpone ---'  |                        |
-                    |      (not sent)     '-- doubt --> unknown ---' prove (a delivery receipt)
-                    |                                     |
-                    '------ due again after the grace ----'        give_up: waiting, sending -> dead
+             put            begin                    sent
+    (nothing) --> waiting ---------> sending -------------------------> sent
+                    ^  ^               |  |                              ^
+                    |  '-- postpone ---'  |                              |
+                    |      (not sent)     '-- mark_unknown --> unknown --' prove (a delivery receipt)
+                    |                                            |
+                    '------ due again after the grace -----------'       give_up: waiting, sending -> dead
 
 Signal has no idempotency key. A send whose answer never came is `unknown`, and is repeated only if no receipt proves it
 within a grace period. Each conversation sends one item at a time, in the order in which they were put. The names of the
@@ -215,7 +215,7 @@ class Outbox(Repository):
         `is_in_doubt`: it may have gone out, but sending it twice does no harm, as for a removal; its first name counts.
         """
         if is_in_doubt:
-            self._attempts.doubt_last(item, due_at)
+            self._attempts.mark_last_unknown(item, due_at)
         else:
             self._attempts.drop_last(item)
         self._end_attempt(item, "waiting", due_at)
@@ -239,15 +239,15 @@ class Outbox(Repository):
         self.postpone(item, due_at=now, now=now)
         return bool(rows)
 
-    def doubt(self, item: OutboxId, *, due_at: datetime, open_until: datetime | None = None) -> None:
+    def mark_unknown(self, item: OutboxId, *, due_at: datetime, open_until: datetime | None = None) -> None:
         """Marks a send as unknown; unless a receipt proves it, it is due again at `due_at`.
 
         `open_until`: until when it may still go out, if that is longer; a status does not wait so long.
         """
         self._end_attempt(item, "unknown", due_at)
-        self._attempts.doubt_last(item, open_until or due_at)
+        self._attempts.mark_last_unknown(item, open_until or due_at)
 
-    def doubt_all(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
+    def mark_all_unknown(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
         """At start: marks every interrupted send as unknown, or as dead if it was taken back; returns how many.
 
         Items that were unknown before wait longer by the time in which nobody received receipts, which Signal's server
@@ -301,7 +301,7 @@ class Outbox(Repository):
 
         Items that were attempted before now can wait until `longest`, as Signal may have asked for that. An attempt
         later than now means that the clock was set back, so its time is worthless. Items in doubt are left to
-        `doubt_all`.
+        `mark_all_unknown`.
         """
         return self.execute(
             "UPDATE outbox SET due_at = CASE WHEN attempted_at <= ?1 THEN ?3 ELSE ?2 END "
@@ -321,7 +321,7 @@ class Outbox(Repository):
                 "UPDATE outbox SET reply = NULL, state = 'unknown', due_at = ? WHERE id = ? AND state = 'sending'",
                 (millis(doubted_until), item),
             )
-            self._attempts.doubt_last(item, doubted_until)
+            self._attempts.mark_last_unknown(item, doubted_until)
             return
         self._attempts.drop_last(item)
         self._attempts.settle(item, "dead", None, now)

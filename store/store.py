@@ -51,7 +51,7 @@ from store.predictions import Predictions
 from store.quotas import Quotas
 from store.records import ConversationId, InboxId
 from store.reminders import Reminders
-from store.reserve import Ballast
+from store.reserve import DiskReserve
 from store.restored import Restored
 from store.revisions import Revisions
 from store.sealing import Keyring, MasterKey, has_keys
@@ -119,14 +119,14 @@ class Store:
         database: Database,
         keys: tuple[MasterKey, Keyring],
         guard: Guard,
-        ballast: Ballast,
+        reserve: DiskReserve,
         working: Working,
         realm: str,
     ) -> None:
         self._database = database
         self._master, self._keyring = keys
         self._guard = guard
-        self._ballast = ballast
+        self._reserve = reserve
         self.working = working
         """The work and the paid calls under way, and those of the previous process when it died."""
         self._notified: set[str] = set()
@@ -185,7 +185,7 @@ class Store:
             self._answered.discard(wakeup)
 
     async def erase(self, work: Callable[[Repositories], T]) -> T:
-        """Like `transaction`, for work that only deletes: on a full disk it can use the space of the ballast.
+        """Like `transaction`, for work that only deletes: on a full disk it can use the space of the reserve.
 
         Raises:
             StoreError: nothing was kept, not even so. Errors that `work` raises itself come through unchanged.
@@ -321,7 +321,7 @@ class Store:
         """
         await self._database.alone(lambda _: self._keyring.sweep())
         await self._database.checkpoint()
-        await self._database.alone(lambda _: self._ballast.lay())
+        await self._database.alone(lambda _: self._reserve.create())
 
     async def _forget(
         self,
@@ -391,20 +391,20 @@ class Store:
         try:
             return await self._transaction(work, kept)
         except StoreFull:
-            if not self._ballast.drop():
+            if not self._reserve.release():
                 raise
-            _log.warning("the disk is full; the ballast file was deleted so that deletions can go through")
+            _log.warning("the disk is full; the disk reserve was deleted so that deletions can go through")
         return await self._transaction(work, kept)
 
 
 @asynccontextmanager
 async def open_store(
-    path: Path, *, realm: str, key: bytes | None = None, old_key: bytes | None = None, ballast_bytes: int = 0
+    path: Path, *, realm: str, key: bytes | None = None, old_key: bytes | None = None, reserve_bytes: int = 0
 ) -> AsyncGenerator[Store]:
     """Opens or creates the store at `path` for one realm (`signal`, `terminal`); closes it at the end.
 
     Beside the database are `<name>-keys` (the wrapped data keys), `<name>-master-key` (unless `key` is given),
-    `<name>-lock`, `<name>-working` and, while it is open, `<name>-ballast` of `ballast_bytes`. `old_key` is the former
+    `<name>-lock`, `<name>-working` and, while it is open, `<name>-ballast` of `reserve_bytes`. `old_key` is the former
     master key: if it opens the keys and the present one does not, they are wrapped again under the present one.
 
     Raises:
@@ -416,12 +416,12 @@ async def open_store(
         StoreError: it cannot be opened.
     """
     master = MasterKey(master_key_path(path), given=key, former=old_key)
-    ballast = Ballast(beside(path, "-ballast"), ballast_bytes)
+    reserve = DiskReserve(beside(path, "-ballast"), reserve_bytes)
     keys_path = beside(path, "-keys")
 
     def prepare() -> None:
-        # A kill leaves the ballast behind, and opening needs some space itself.
-        ballast.drop()
+        # A kill leaves the reserve behind, and opening needs some space itself.
+        reserve.release()
         backup.finish_restore(path)
 
     def unlock(connection: sqlite3.Connection) -> Keyring:
@@ -439,11 +439,11 @@ async def open_store(
     try:
         keyring = await database.alone(unlock)
         guard = await database.alone(lambda _: _open_guard(keyring))
-        await database.alone(lambda _: ballast.lay())
+        await database.alone(lambda _: reserve.create())
         with closing(await database.alone(lambda _: Working(beside(path, "-working")))) as working:
-            yield Store(database, (master, keyring), guard, ballast, working, realm)
+            yield Store(database, (master, keyring), guard, reserve, working, realm)
     finally:
-        ballast.drop()
+        reserve.release()
         await database.aclose()
 
 

@@ -72,7 +72,7 @@ __all__ = [
 _log = logging.getLogger(__name__)
 
 _CLOSE_SECONDS = 3.0
-_BALLAST_BYTES = 2_000_000
+_RESERVE_BYTES = 2_000_000
 """Released when the disk is full, so that deletions are still possible; more than one deleting transaction needs."""
 
 
@@ -134,7 +134,7 @@ async def build_aldis(
                 realm=realm,
                 key=given.master_key,
                 old_key=given.old_master_key,
-                ballast_bytes=_BALLAST_BYTES,
+                reserve_bytes=_RESERVE_BYTES,
             )
         )
         if await store.read(lambda repos: repos.restored.restoration()) is not None:

@@ -102,7 +102,7 @@ class Maintenance:
         if count:
             _log.info("%d turns and what came of them have disappeared: their timers ran out", count)
             await self._store.checkpoint()
-        # After what must be removed: on a full disk this fails, while the removal can use the ballast.
+        # After what must be removed: on a full disk this fails, while the removal can use the reserve.
         await self._store.transaction(lambda repos: repos.inbox.take_up_overdue(self._clock.now()))
 
     async def _believe_clock(self) -> None:

@@ -272,7 +272,7 @@ class Turns:
 
         await self._store.transaction(transact)
 
-    async def bury(self, turn: Turn) -> None:
+    async def dead_letter(self, turn: Turn) -> None:
         """Gives up a turn that failed too often: tells the person, marks its messages dead, and records its cost."""
         spent = self.journal(turn).failure(say(phrases.GAVE_UP))
         replies = await self._replies(turn, spent)
@@ -286,7 +286,7 @@ class Turns:
             repos.turns.keep_unanswered(turn.conversation, turn.id, _question(turn))
             outgoing.put(repos, turn, replies, now)
             repos.journal.close(turn.id, "failed", now=now)
-            repos.inbox.bury(turn.id)
+            repos.inbox.dead_letter(turn.id)
 
         await self._store.transaction(transact)
 
@@ -362,7 +362,7 @@ class Turns:
 
         def transact(repos: Repositories) -> None:
             repos.journal.close(claim.turn, "failed", now=self._clock.now())
-            repos.inbox.bury(claim.turn)
+            repos.inbox.dead_letter(claim.turn)
 
         await self._store.transaction(transact)
 

@@ -56,5 +56,5 @@ async def doubted(store: Store, chat: str) -> OutboxItem:
     """A send of the chat whose outcome nobody knows."""
     await say(store, chat, b"answer")
     [item] = await begin(store)
-    await store.transaction(lambda repos: repos.outbox.doubt(item.id, due_at=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON + GRACE))
     return item

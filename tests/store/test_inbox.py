@@ -193,12 +193,12 @@ async def test_a_long_queue_starves_nobody(store: Store) -> None:
 
 
 async def test_settled_messages_keep_no_words(store: Store) -> None:
-    """What is answered or buried is erased from the inbox; its name stays until it is pruned."""
+    """What is answered or dead is erased from the inbox; its name stays until it is pruned."""
     await arrive(store, "direct:a", 1)
     await arrive(store, "direct:b", 1)
     done, dead = await claimed(store), await claimed(store)
     await store.transaction(lambda repos: repos.inbox.done(done.turn))
-    await store.transaction(lambda repos: repos.inbox.bury(dead.turn))
+    await store.transaction(lambda repos: repos.inbox.dead_letter(dead.turn))
     rows = await store.read(lambda repos: repos.inbox.rows("SELECT state, envelope FROM inbox ORDER BY id"))
     assert rows == [("done", None), ("dead", None)]
     backlog = await store.read(lambda repos: repos.inbox.backlog())

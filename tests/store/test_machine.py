@@ -30,13 +30,13 @@ from store import (
     restore,
 )
 from store.database import Database
-from store.reserve import Ballast
+from store.reserve import DiskReserve
 from tests.conftest import NOON
 from tests.store.lives import Answer, arrival, asked, found, ordered, remembered, rows, talked, waiting
 from tests.store.places import content, keys_of, replace
 
 KB = 1024
-BALLAST_BYTES = 256 * KB
+RESERVE_BYTES = 256 * KB
 HOUR = timedelta(hours=1)
 
 
@@ -124,8 +124,8 @@ class TestFullDisk:
         assert await waiting(store) == [b"x" * 100 * KB]
 
     async def test_what_must_go_goes_all_the_same(self, disk: Disk) -> None:
-        """The ballast makes room for deleting: words leave the files even when nothing more can be taken in."""
-        async with open_store(disk.path, realm="signal", ballast_bytes=BALLAST_BYTES) as store:
+        """The reserve makes room for deleting: words leave the files even when nothing more can be taken in."""
+        async with open_store(disk.path, realm="signal", reserve_bytes=RESERVE_BYTES) as store:
             turn = await talked(store, "direct:a", 1, b"one")
             [(sealed,)] = await rows(store, "SELECT message FROM history WHERE position = 0")
             assert isinstance(sealed, bytes)
@@ -148,7 +148,7 @@ class TestFullDisk:
 
     async def test_a_conversation_is_forgotten_all_the_same(self, disk: Disk) -> None:
         """Its keys too, which are in another file."""
-        async with open_store(disk.path, realm="signal", ballast_bytes=BALLAST_BYTES) as store:
+        async with open_store(disk.path, realm="signal", reserve_bytes=RESERVE_BYTES) as store:
             await talked(store, "direct:a", 1, b"one")
             command = await ordered(store, "direct:a", 2)
             await store.checkpoint()
@@ -208,32 +208,32 @@ class TestFullDisk:
             assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
 
 
-class TestBallast:
+class TestDiskReserve:
     def test_it_takes_up_room_that_it_gives_back(self, tmp_path: Path) -> None:
         """Blocks that are really taken, not a hole in a file; laid once, and again when it was dropped."""
-        ballast = Ballast(tmp_path / "ballast", BALLAST_BYTES)
-        assert not ballast.drop()
+        reserve = DiskReserve(tmp_path / "reserve", RESERVE_BYTES)
+        assert not reserve.release()
         for _ in range(2):
-            ballast.lay()
-            ballast.lay()
-            assert (tmp_path / "ballast").stat().st_blocks * 512 >= BALLAST_BYTES
-            assert ballast.drop()
+            reserve.create()
+            reserve.create()
+            assert (tmp_path / "reserve").stat().st_blocks * 512 >= RESERVE_BYTES
+            assert reserve.release()
             assert list(tmp_path.iterdir()) == []
 
     def test_it_never_takes_the_last_room(self, disk: Disk) -> None:
         """Where there is little, what comes in goes before."""
-        ballast = Ballast(disk.folder / "ballast", 1500 * KB)
-        ballast.lay()
+        reserve = DiskReserve(disk.folder / "reserve", 1500 * KB)
+        reserve.create()
         assert list(disk.folder.iterdir()) == []
 
     async def test_it_is_there_while_the_store_is_open(self, path: Path) -> None:
         """And laid again at a checkpoint when it had to go."""
         file = path.with_name("aldis.db-ballast")
-        async with open_store(path, realm="signal", ballast_bytes=BALLAST_BYTES) as store:
-            assert file.stat().st_size == BALLAST_BYTES
+        async with open_store(path, realm="signal", reserve_bytes=RESERVE_BYTES) as store:
+            assert file.stat().st_size == RESERVE_BYTES
             remove(file)
             await store.checkpoint()
-            assert file.stat().st_size == BALLAST_BYTES
+            assert file.stat().st_size == RESERVE_BYTES
         assert not file.exists()
 
 

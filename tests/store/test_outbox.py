@@ -81,7 +81,7 @@ async def test_a_receipt_proves_a_send_that_is_still_under_way(store: Store) -> 
     await say(store, "direct:a", b"answer")
     [item] = await begin(store)
     assert await prove(store, "direct:a", NOON + timedelta(seconds=1))
-    await store.transaction(lambda repos: repos.outbox.doubt(item.id, due_at=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON + GRACE))
     assert [state for state, _ in await states(store)] == ["sent"]
 
 
@@ -114,7 +114,7 @@ async def test_a_receipt_for_a_known_message_proves_nothing_else(store: Store) -
     known = NOON + timedelta(seconds=1)
     await store.transaction(lambda repos: repos.outbox.mark_sent(one.id, millis(known), now=NOON))
     [two] = await begin(store)
-    await store.transaction(lambda repos: repos.outbox.doubt(two.id, due_at=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.mark_unknown(two.id, due_at=NOON + GRACE))
     assert not await prove(store, "direct:a", known)
     assert [state for state, _ in await states(store)] == ["sent", "unknown"]
 
@@ -195,7 +195,7 @@ async def test_what_is_begun_after_the_clock_was_set_has_names_of_the_new_time(s
     [item] = await store.transaction(
         lambda repos: repos.outbox.begin(now=NOON, most=1, stamped_at=shown(NOON, ahead=ahead))
     )
-    await store.transaction(lambda repos: repos.outbox.doubt(item.id, due_at=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON + GRACE))
 
     async def confirm(name: datetime) -> int:
         return await store.transaction(
@@ -232,10 +232,10 @@ async def test_a_reaction_is_remembered_as_long_as_its_receipt_can_be_mistaken(s
     assert reaction is not None
     await say(store, "direct:a", b"answer")
     [repeated] = await begin(store, at(0.05))
-    await store.transaction(lambda repos: repos.outbox.doubt(repeated.id, due_at=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.mark_unknown(repeated.id, due_at=NOON + GRACE))
     await say(store, "group:g", b"another")
     [doubtful] = await begin(store, at(2))
-    await store.transaction(lambda repos: repos.outbox.doubt(doubtful.id, due_at=NOON + 2 * GRACE))
+    await store.transaction(lambda repos: repos.outbox.mark_unknown(doubtful.id, due_at=NOON + 2 * GRACE))
     await store.transaction(lambda repos: repos.attempts.end_reaction(reaction, None, now=at(0.2)))
     await listed(store, "group:g", "direct:a")
     await begin(store, at(90))
@@ -415,7 +415,7 @@ async def test_what_may_be_a_copy_is_removed_when_a_receipt_proves_the_second_in
     """Aldis died while it sent again, so no answer of the bridge tells: the receipt does, after the start."""
     again, first = await unclear_copy(store)
     later = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda repos: repos.outbox.doubt_all(now=later, grace=GRACE))
+    await store.transaction(lambda repos: repos.outbox.mark_all_unknown(now=later, grace=GRACE))
     assert await prove(store, "direct:a", later, now=later + timedelta(seconds=1)) == 1
     assert (again.conversation, "sent", millis(later)) in await store.transaction(
         lambda repos: repos.outbox.rows("SELECT conversation_id, state, sent_at FROM outbox")
@@ -463,7 +463,7 @@ async def test_a_refused_send_leaves_no_doubt_behind(store: Store) -> None:
     [refused] = await begin(store)
     await store.transaction(lambda repos: repos.outbox.give_up(refused.id, now=NOON))
     [item] = await begin(store)
-    await store.transaction(lambda repos: repos.outbox.doubt(item.id, due_at=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON + GRACE))
     assert await prove(store, "direct:a", NOON + timedelta(seconds=1))
 
 
@@ -492,14 +492,14 @@ async def test_after_a_crash_every_send_under_way_is_unknown(store: Store) -> No
     """What was being sent when the process died is neither taken for sent nor repeated at once."""
     await say(store, "direct:a", b"answer")
     await begin(store)
-    assert await store.transaction(lambda repos: repos.outbox.doubt_all(now=NOON, grace=GRACE)) == 1
+    assert await store.transaction(lambda repos: repos.outbox.mark_all_unknown(now=NOON, grace=GRACE)) == 1
     assert await begin(store, NOON) == []
     assert len(await begin(store, NOON + GRACE)) == 1
 
 
 async def started(store: Store, now: datetime) -> None:
     """A process begins to listen."""
-    await store.transaction(lambda repos: repos.outbox.doubt_all(now=now, grace=GRACE))
+    await store.transaction(lambda repos: repos.outbox.mark_all_unknown(now=now, grace=GRACE))
 
 
 async def test_the_time_in_which_nobody_listened_does_not_count(store: Store) -> None:
@@ -577,7 +577,7 @@ async def test_the_other_realm_sends_nothing_of_this_one(store: Store) -> None:
     repository.realm = "terminal"
     assert await begin(store) == []
     assert await store.read(lambda repos: repos.outbox.next_due_at()) is None
-    assert await store.transaction(lambda repos: repos.outbox.doubt_all(now=NOON, grace=GRACE)) == 0
+    assert await store.transaction(lambda repos: repos.outbox.mark_all_unknown(now=NOON, grace=GRACE)) == 0
 
 
 async def test_a_damaged_reply_stops_no_other(store: Store) -> None:
@@ -597,7 +597,7 @@ async def test_what_is_blocked_is_not_due(store: Store) -> None:
     await say(store, "direct:a", b"one", b"two")
     [one] = await begin(store)
     assert await store.read(lambda repos: repos.outbox.next_due_at()) is None
-    await store.transaction(lambda repos: repos.outbox.doubt(one.id, due_at=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.mark_unknown(one.id, due_at=NOON + GRACE))
     assert await store.read(lambda repos: repos.outbox.next_due_at()) == NOON + GRACE
 
 
@@ -609,7 +609,7 @@ async def test_a_copy_under_way_is_not_taken_for_what_comes_behind_it(store: Sto
     await say(store, "direct:a", b"one")
     await say(store, "direct:a", b"two")
     await begin(store)
-    await store.transaction(lambda repos: repos.outbox.doubt_all(now=NOON, grace=timedelta(seconds=90)))
+    await store.transaction(lambda repos: repos.outbox.mark_all_unknown(now=NOON, grace=timedelta(seconds=90)))
     again = NOON + timedelta(seconds=120)
     [first] = await begin(store, again)
     assert await prove(store, "direct:a", again) == 1
@@ -625,7 +625,7 @@ async def test_a_copy_under_way_is_not_taken_for_what_comes_behind_it(store: Sto
             case "not sent":
                 repos.outbox.postpone(first.id, due_at=later, now=later)
             case _:
-                repos.outbox.doubt(first.id, due_at=later)
+                repos.outbox.mark_unknown(first.id, due_at=later)
 
         repos.attempts.reconcile(now=later)
 
@@ -656,7 +656,7 @@ async def test_what_waits_for_weather_is_due_when_it_is_woken(store: Store) -> N
         await say(store, chat, b"one")
     for item in await begin(store):
         if item.id % 2:
-            await store.transaction(lambda repos, item=item: repos.outbox.doubt(item.id, due_at=NOON + GRACE))
+            await store.transaction(lambda repos, item=item: repos.outbox.mark_unknown(item.id, due_at=NOON + GRACE))
         else:
             await store.transaction(
                 lambda repos, item=item: repos.outbox.postpone(item.id, due_at=NOON + timedelta(hours=1), now=NOON)

@@ -198,7 +198,7 @@ class Life:
             self._out(item)
         name, until = self.under_way.pop(item), self.now + timedelta(seconds=90)
         if self.lots.random() < 0.5:
-            self.outbox.doubt(OutboxId(item), due_at=until)
+            self.outbox.mark_unknown(OutboxId(item), due_at=until)
         elif name is not None:
             self.outbox.mark_sent(OutboxId(item), name, now=self.now)
         elif self.lots.random() < 0.5:
@@ -229,7 +229,7 @@ class Life:
 
     def crash(self) -> None:
         self.under_way.clear()
-        self.outbox.doubt_all(now=self.now, grace=timedelta(seconds=90))
+        self.outbox.mark_all_unknown(now=self.now, grace=timedelta(seconds=90))
 
     def wait(self) -> None:
         self.now += timedelta(seconds=self.lots.choice((0.001, 1, 30, 120)))
@@ -276,7 +276,7 @@ def test_what_everybody_confirms_is_proved(lots: Random) -> None:
         life.begin()
         for item in sorted(life.under_way):
             life._out(item)
-            life.outbox.doubt(OutboxId(item), due_at=life.now + timedelta(seconds=90))
+            life.outbox.mark_unknown(OutboxId(item), due_at=life.now + timedelta(seconds=90))
         life.list_members()
         begun = life.outbox.rows("SELECT id FROM outbox WHERE state <> 'waiting'")
         while life.received:

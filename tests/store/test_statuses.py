@@ -28,7 +28,7 @@ async def test_a_status_in_doubt_that_is_taken_back_is_settled(store: Store) -> 
     turn = await put_status(store, "direct:a", b"Thinking")
     [item] = await begin(store)
     later = NOON + timedelta(days=1)
-    await store.transaction(lambda repos: repos.outbox.doubt(item.id, due_at=NOON))
+    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON))
     assert await store.transaction(lambda repos: repos.statuses.take_back(turn)) is None
     assert await store.transaction(lambda repos: repos.outbox.prune(before=later)) == 1
 
@@ -59,9 +59,9 @@ async def test_a_status_given_up_early_may_still_be_what_arrives(store: Store, i
 
     def doubt(repos: Repositories) -> None:
         if is_killed:
-            repos.outbox.doubt_all(now=NOON, grace=grace, status_grace=soon)
+            repos.outbox.mark_all_unknown(now=NOON, grace=grace, status_grace=soon)
         else:
-            repos.outbox.doubt(item.id, due_at=NOON + soon, open_until=NOON + grace)
+            repos.outbox.mark_unknown(item.id, due_at=NOON + soon, open_until=NOON + grace)
         repos.outbox.put_off_all(3600)
 
     await store.transaction(doubt)

@@ -221,7 +221,7 @@ async def steps_of_a_message(store: Store, sent_at: int) -> dict[str, int]:
     await run("due", lambda repos: repos.outbox.next_due_at())
     await run("send", sent)
     await run("receipt", lambda repos: repos.attempts.prove("direct:a", (sent_at,), now=NOON))
-    await run("recover", lambda repos: repos.outbox.doubt_all(now=NOON, grace=timedelta(minutes=1)))
+    await run("recover", lambda repos: repos.outbox.mark_all_unknown(now=NOON, grace=timedelta(minutes=1)))
     await run("health", lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
     await run("prune", lambda repos: (repos.inbox.prune(before=NOON), repos.outbox.prune(before=NOON)))
     return counts

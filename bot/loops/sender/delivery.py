@@ -103,7 +103,8 @@ class Delivery:
         except TransportError as error:
             return await self._failed(item, outgoing, error)
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
-            return self._outcomes.doubt(item, outgoing, describe_error(error), outages=self.tries[item.id].outages)
+            outages = self.tries[item.id].outages
+            return self._outcomes.mark_unknown(item, outgoing, describe_error(error), outages=outages)
         self._counts.add("replies_sent")
         self._gone_out += 1
         del self.tries[item.id]
@@ -163,7 +164,9 @@ class Delivery:
                 is_outage = isinstance(error, NetworkFailed) and self._is_outage(item)
                 tries = self.tries[item.id]
                 tries.outages += is_outage
-                return self._outcomes.doubt(item, outgoing, str(error), outages=tries.outages, is_outage=is_outage)
+                return self._outcomes.mark_unknown(
+                    item, outgoing, str(error), outages=tries.outages, is_outage=is_outage
+                )
 
     def _is_outage(self, item: OutboxItem) -> bool:
         """Whether nothing else has gone out since its last try."""

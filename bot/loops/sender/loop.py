@@ -130,7 +130,7 @@ class Sender:
             pulled = repos.outbox.pull_in(now=now, until=until, longest=longest)
             if pulled:
                 _log.warning("%d messages were waiting for a time too far in the future; they no longer wait", pulled)
-            count = repos.outbox.doubt_all(now=now, grace=grace, status_grace=STATUS_GRACE)
+            count = repos.outbox.mark_all_unknown(now=now, grace=grace, status_grace=STATUS_GRACE)
             return count, repos.outbox.most_attempts()
 
         count, most_attempts = await self._store.transaction(transact)

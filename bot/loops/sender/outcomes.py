@@ -235,7 +235,7 @@ class Outcomes:
         now = self._clock.now()
         return lambda repos: repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
 
-    def doubt(
+    def mark_unknown(
         self, item: OutboxItem, outgoing: Outgoing, reason: str, *, outages: int, is_outage: bool = False
     ) -> Outcome:
         """It may have gone out; `outages` is how many of its tries failed while nothing went out at all."""
@@ -253,7 +253,7 @@ class Outcomes:
                 self._tell_of_unsent(repos, item, outgoing, at_once=False)
                 repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
             else:
-                repos.outbox.doubt(item.id, due_at=now + grace, open_until=now + self._grace)
+                repos.outbox.mark_unknown(item.id, due_at=now + grace, open_until=now + self._grace)
 
         return record
 

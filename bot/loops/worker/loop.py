@@ -351,7 +351,7 @@ class Worker:
         if self._is_over(claim):
             self._counts.add("turns_buried")
             _log.error("turn %d failed %d times and was given up", claim.turn, claim.attempt - 1 + claim.deaths)
-            await self._turns.bury(turn)
+            await self._turns.dead_letter(turn)
             return
         with self._turns.journal(turn) as journal:
             async with self._typing_indicator.show(turn.chat):

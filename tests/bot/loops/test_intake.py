@@ -243,7 +243,7 @@ async def test_a_receipt_proves_a_send_of_unknown_outcome(store: Store, clock: S
         repos.outbox.execute("INSERT INTO turns (conversation_id, state, started_at) VALUES (1, 'kept', 0)")
         repos.outbox.put(conversation, TurnId(1), 0, b"reply", in_group=False, now=NOON)
         [item] = repos.outbox.begin(now=NOON, most=1)
-        repos.outbox.doubt(item.id, due_at=NOON)
+        repos.outbox.mark_unknown(item.id, due_at=NOON)
 
     await store.transaction(doubt)
     sent_at = int(NOON.timestamp() * 1000) + 50
@@ -295,7 +295,7 @@ async def in_doubt(store: Store, chat: str) -> None:
         )
         repos.outbox.put(conversation, TurnId(turn), 0, b"answer", in_group=chat.startswith("group:"), now=NOON)
         [item] = repos.outbox.begin(now=NOON, most=1)
-        repos.outbox.doubt(item.id, due_at=NOON + timedelta(seconds=90))
+        repos.outbox.mark_unknown(item.id, due_at=NOON + timedelta(seconds=90))
 
     await store.transaction(put)
 

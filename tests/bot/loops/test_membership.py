@@ -51,7 +51,7 @@ async def doubted(store: Store, clock: SetClock) -> None:
         turn = repos.turns.begin(conversation, now=NOON)
         repos.outbox.put(conversation, TurnId(turn), 0, b"answer", in_group=True, now=NOON)
         [item] = repos.outbox.begin(now=NOON, most=1)
-        repos.outbox.doubt(item.id, due_at=NOON + timedelta(seconds=90))
+        repos.outbox.mark_unknown(item.id, due_at=NOON + timedelta(seconds=90))
 
     await store.transaction(doubt)
     clock.move(1)

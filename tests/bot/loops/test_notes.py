@@ -218,7 +218,7 @@ async def test_a_crash_while_sending_does_not_make_aldis_answer_itself(path: Pat
         await owner.sending("In April.")
     async with reopened(path, clock) as again:
         await again.store.transaction(
-            lambda repos: repos.outbox.doubt_all(now=again.clock.now(), grace=timedelta(seconds=60))
+            lambda repos: repos.outbox.mark_all_unknown(now=again.clock.now(), grace=timedelta(seconds=60))
         )
         await again.take(note("In April.", device=DEVICE, sent_at=at))
         assert await again.taken() == []

@@ -172,7 +172,7 @@ async def test_a_buried_turn_is_told_and_its_cost_counted(store: Store, clock: S
     turn = await there.loaded()
     journal = there.turns.journal(turn)
     await journal.keep_completion(calls(("echo", {"word": "a"})))
-    await there.turns.bury(await there.again())
+    await there.turns.dead_letter(await there.again())
     [reply] = await replies(store)
     assert (reply.content.text, reply.ok) == (phrases.GAVE_UP.text, False)
     assert (await store.read(ledger_sum)).calls == 1
