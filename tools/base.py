@@ -41,14 +41,14 @@ class Options(BaseModel):
     enabled: bool = True
     """Whether models are offered the tool."""
 
-    def missing(self) -> str | None:
+    def missing_settings(self) -> str | None:
         """Returns the variables of the group that have to be set before the tool is offered, or None.
 
         For example `API_KEY`, or `API_KEY or BASE_URL`.
         """
         return None
 
-    def lacking(self) -> str | None:
+    def missing_extra(self) -> str | None:
         """Returns the extra of Aldis that these settings need but that is not installed, or None."""
         return None
 

@@ -45,7 +45,7 @@ def sources(options_by_name: Mapping[str, Options], *, taken: Collection[str]) -
     return tuple(
         entry.source(options, taken)
         for name, entry in CATALOG.items()
-        if entry.source and (options := _options(name, options_by_name)).enabled and not options.missing()
+        if entry.source and (options := _options(name, options_by_name)).enabled and not options.missing_settings()
     )
 
 

@@ -44,7 +44,7 @@ class CatalogEntry:
 
     def build(self, options: Options, around: Mapping[str, object]) -> tuple[Tool, ...]:
         """Builds the tools of the line from the dependencies in `around`; none if the options lack something."""
-        if not self.maker or (options.missing() is not None and not self.has_stand_in):
+        if not self.maker or (options.missing_settings() is not None and not self.has_stand_in):
             return ()
         make: Callable[..., Tool | tuple[Tool, ...]] = resolve_name(self.maker)
         wanted = inspect.signature(make).parameters

@@ -34,7 +34,7 @@ _GROUP_NAME = re.compile(r"(?!model_)[a-z](?:_?[a-z0-9])*")
 _TOOL_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _MAX_SHOWN_CHARS = 80
 _ANSWERS: Mapping[str, Any] = {
-    "missing": str | None,
+    "missing_settings": str | None,
     "idle_services": Mapping[str, str],
     "seen_by": tuple[str, ...] | None,
 }
@@ -138,7 +138,7 @@ def build_extensions(
             for name, kind in _ANSWERS.items():
                 with _foreign(f"has options whose {name}() cannot be used"):
                     TypeAdapter(kind).validate_python(getattr(options, name)(), strict=True)
-            if not options.enabled or options.missing():
+            if not options.enabled or options.missing_settings():
                 continue
             made = _build(extension, {"options": options, "http": http, "fetcher": fetcher}, names)
         except _Unfit as unfit:

@@ -187,7 +187,9 @@ def _uncounted_services(settings: Settings) -> Iterator[str]:
         yield "AUDIO__PRICE"
     if audio.base_url is not None and audio.speak and audio.speech_price is None:
         yield "AUDIO__SPEECH_PRICE"
-    if not (settings.tools.enabled and isinstance(images, ImagesOptions) and images.enabled) or images.missing():
+    if not (settings.tools.enabled and isinstance(images, ImagesOptions) and images.enabled):
+        return
+    if images.missing_settings():
         return
     if "cost_usd" not in images.model_fields_set:
         yield "TOOLS__IMAGES__COST_USD"

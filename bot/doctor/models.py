@@ -292,7 +292,9 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
 async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
     """Whether who draws can be reached; nothing where nobody does."""
     options = settings.tools.options_by_name.get("images")
-    if not (isinstance(options, ImagesOptions) and options.enabled and settings.tools.enabled) or options.missing():
+    if not (isinstance(options, ImagesOptions) and options.enabled and settings.tools.enabled):
+        return []
+    if options.missing_settings():
         return []
     server = CheckedServer(
         area=AREA_IMAGES,

@@ -96,7 +96,7 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
                 what = fill(phrases.FOUND_TOOL_LEFT_OUT, name=group.name, origin=group.origin, why=group.why)
                 yield warning(AREA_TOOLS, what, phrases.FOUND_TOOL_MEND)
     for name, options in settings.tools.options_by_name.items():
-        if options.enabled and (extra := options.lacking()) is not None:
+        if options.enabled and (extra := options.missing_extra()) is not None:
             what = fill(phrases.FOUND_TOOL_EXTRA, name=name, extra=extra)
             yield problem(AREA_TOOLS, what, fill(phrases.FOUND_TOOL_EXTRA_INSTALL, extra=extra))
     if settings.tools.contact is None and any(
@@ -170,7 +170,7 @@ def _group(name: str, options: Options, tools: Sequence[Tool], *, all_on: bool, 
 
 def _missing(name: str, options: Options) -> Words | None:
     """What a group without tools lacks; None where it gets them later."""
-    missing = options.missing()
+    missing = options.missing_settings()
     if missing is None:
         is_later = name in CATALOG and CATALOG[name].source is not None
         return None if is_later else phrases.FOUND_TOOL_WHAT_OTHERS_NEED

@@ -112,8 +112,8 @@ def test_the_shapes_of_a_factory(shape: str, tmp_path: Path) -> None:
         ("class Made(Base):\n    spec = ToolSpec(name='knots', description='', arguments=3)", "cannot be built: Attri"),
         ("def Made(): return Base(), Base()", "gives a tool knots, and there is one already"),
         (
-            "class Mine(Options):\n    def missing(self): raise OSError('secret')\ndef Made(options: Mine): pass",
-            "has options whose missing() cannot be used: OSError",
+            "class It(Options):\n    def missing_settings(self): raise OSError('secret')\ndef Made(options: It): pass",
+            "has options whose missing_settings() cannot be used: OSError",
         ),
         (
             "class Mine(Options):\n    def seen_by(self): raise OSError('secret')\ndef Made(options: Mine): pass",
@@ -199,7 +199,10 @@ def test_what_is_switched_off_is_not_imported(tmp_path: Path) -> None:
 
 def test_one_that_misses_something_is_not_built(tmp_path: Path) -> None:
     """And is no failure: its options say what has to be set."""
-    module = "class Mine(Options):\n    def missing(self): return 'KEY'\ndef Made(options: Mine): raise AssertionError"
+    module = (
+        "class Mine(Options):\n    def missing_settings(self): return 'KEY'\n"
+        "def Made(options: Mine): raise AssertionError"
+    )
     extensions = read(tmp_path, {"knots": "theirs:Made"}, SPEC + module)
     assert built(extensions) == ExtensionTools(by_name={}, failures=())
     assert built(extensions, knots=Options(enabled=False)) == ExtensionTools(by_name={}, failures=())

@@ -33,15 +33,15 @@ class DbQueryOptions(Options):
         """The databases in the listed order."""
         return () if self.databases is None else accesses_of(self.databases.get_secret_value())
 
-    def missing(self) -> str | None:
-        """See `Options.missing`: a database, or the package that all of them need."""
+    def missing_settings(self) -> str | None:
+        """See `Options.missing_settings`: a database, or the package that all of them need."""
         if not (listed := self.accesses):
             return "DATABASES"
         if has_postgres() or any(access.engine == "sqlite" for access in listed):
             return None
         return POSTGRES_PACKAGE
 
-    def lacking(self) -> str | None:
+    def missing_extra(self) -> str | None:
         """See `Options.lacking`: the extra for PostgreSQL."""
         is_needed = any(access.engine == "postgresql" for access in self.accesses)
         return "postgres" if is_needed and not has_postgres() else None

@@ -29,7 +29,7 @@ class ImagesOptions(Options):
     timeout_seconds: float = Field(default=180, gt=0, le=600)
     """For one picture in all; WORKER__TURN_TIMEOUT_SECONDS must leave room for it."""
 
-    def missing(self) -> str | None:
+    def missing_settings(self) -> str | None:
         """See `Options`: OpenAI needs a key, another service an address."""
         return None if self.base_url or self.api_key else "API_KEY or BASE_URL"
 

@@ -187,7 +187,7 @@ class McpOptions(Options):
     `never`), `always` (`true`: people may allow its tools for good in a chat), `private` (`false`: its answers are no
     secrets), `per_tool` (`docs/tools.md`), `disabled`. Needs the extra `mcp`."""
 
-    def missing(self) -> str | None:
+    def missing_settings(self) -> str | None:
         """What has to be set before there is any tool."""
         return None if self.servers else "SERVERS"
 

@@ -96,7 +96,7 @@ class SearchOptions(Options):
     max_results: int = Field(default=5, ge=1, le=MAX_RESULTS)
     """The most results of one search."""
 
-    def missing(self) -> str | None:
+    def missing_settings(self) -> str | None:
         """See `Options`: only where the operator's order names none but services that lack their key or address."""
         lacking = dict(self._lacking())
         return None if len(lacking) < len(self._order) else " or ".join(lacking.values())

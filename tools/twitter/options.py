@@ -26,7 +26,7 @@ class TwitterOptions(Options):
     timeout_seconds: float = Field(default=8, gt=0, le=120)
     """For X; TOOLS__TIMEOUT_SECONDS holds for it and the search that stands in for it together."""
 
-    def missing(self) -> str | None:
+    def missing_settings(self) -> str | None:
         """See `Options`: a token, unless there is a service that can search the web for posts on X."""
         return None if self.bearer_token else "BEARER_TOKEN"
 

@@ -75,7 +75,9 @@ class TwitterSearch:
         self._http = http
         self._quotas = quotas
         self._search = search
-        usual_usd = Decimal(0) if options.missing() else _MIN_POSTS * (options.post_cost_usd + options.user_cost_usd)
+        usual_usd = (
+            Decimal(0) if options.missing_settings() else _MIN_POSTS * (options.post_cost_usd + options.user_cost_usd)
+        )
         self.spec = ToolSpec(
             name="twitter_search",
             description=(
@@ -169,7 +171,7 @@ def twitter_tools(
     options: TwitterOptions, http: Http, quotas: Quotas, search: SearchService
 ) -> tuple[TwitterSearch, ...]:
     """Returns the tool; none if neither X nor a search limited to its site is available."""
-    if options.missing() and not search.reaches(SITE):
+    if options.missing_settings() and not search.reaches(SITE):
         return ()
     return (TwitterSearch(options, http, quotas, search),)
 

@@ -31,7 +31,7 @@ class PaintOptions(Options):
     api_key: str | None = None
     """Its key."""
 
-    def missing(self):
+    def missing_settings(self):
         return None if self.api_key else "API_KEY or ANOTHER_KEY"
 
 class PaintArguments(Arguments):

@@ -356,7 +356,7 @@ async def test_a_database_whose_library_is_not_installed_does_not_hide_the_other
     far = {"address": ADDRESS, "tables": {"t": ["a"]}}
     near = {"address": f"sqlite://{path}", "tables": {"orders": ["id"]}}
     both = options({"far": far, "near": near})
-    assert both.missing() is None
+    assert both.missing_settings() is None
     describing, querying = database_tools(both)
     assert "db_query: far cannot be read without the package asyncpg" in caplog.text
     assert isinstance(describing, DbDescribe)
@@ -364,7 +364,7 @@ async def test_a_database_whose_library_is_not_installed_does_not_hide_the_other
     assert (await querying.run(DbQueryArguments(database="near", table="orders"), CONTEXT)).data["total_rows"] == 4
     with pytest.raises(Disabled, match="has to install the package asyncpg"):
         await querying.run(DbQueryArguments(database="far", table="t"), CONTEXT)
-    assert options({"far": far}).missing() == "the package asyncpg (the extra `postgres`)"
+    assert options({"far": far}).missing_settings() == "the package asyncpg (the extra `postgres`)"
     assert CATALOG["db_query"].build(options({"far": far}), {}) == ()
 
 
@@ -372,5 +372,5 @@ def test_without_a_database_nothing_is_offered() -> None:
     """And what is missing is said."""
     given = DbQueryOptions()
     assert CATALOG["db_query"].build(given, {}) == ()
-    assert given.missing() == "DATABASES"
+    assert given.missing_settings() == "DATABASES"
     assert given.seen_by() == ()

@@ -299,7 +299,7 @@ def test_the_tool_says_what_it_costs_and_never_repeats_itself(http: Http) -> Non
 )
 def test_a_key_or_an_address_switches_it_on(options: dict[str, Any], missing: str | None) -> None:
     """A server of one's own may want no key; a key alone is OpenAI's."""
-    assert ImagesOptions(**options).missing() == missing
+    assert ImagesOptions(**options).missing_settings() == missing
     host = "127.0.0.1" if "base_url" in options else "api.openai.com"
     assert ImagesOptions(**options).seen_by() == (f"{host}: the description",)
 

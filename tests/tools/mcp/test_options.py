@@ -47,9 +47,9 @@ def test_servers_are_read_from_text_and_from_a_file(tmp_path: Path, *, wrapped: 
     )
     assert crm.headers["Authorization"].get_secret_value() == "Bearer canary"
     assert "canary" not in repr(by_text) + by_text.model_dump_json()
-    assert by_text.missing() is None
+    assert by_text.missing_settings() is None
     assert by_text.seen_by() == ("files: what it is called with", "crm: what it is called with")
-    assert McpOptions().missing() == "SERVERS"
+    assert McpOptions().missing_settings() == "SERVERS"
 
 
 def test_what_follows_an_address_is_a_secret() -> None:

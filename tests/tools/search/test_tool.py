@@ -849,7 +849,7 @@ def test_arguments_out_of_bounds_are_refused(arguments: dict[str, Any]) -> None:
 def test_the_options_say_what_is_passed_over(given: dict[str, Any], missing: str | None, unasked: set[str]) -> None:
     """Of the services of the order, each with its variable; something is missing only if none of them can be asked."""
     options = SearchOptions(**given)
-    assert (options.missing(), set(options.idle_services())) == (missing, unasked)
+    assert (options.missing_settings(), set(options.idle_services())) == (missing, unasked)
     assert not set(options.seen_by()) & unasked
     assert all(hasattr(options, variable.lower()) for variable in options.idle_services().values())
 

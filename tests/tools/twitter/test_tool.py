@@ -224,7 +224,7 @@ def test_an_operator_is_told_who_sees_what_is_asked(
 ) -> None:
     """With a token X does; without one it does not, and the token is what switches X on."""
     options = TwitterOptions(bearer_token=token)
-    assert (options.missing(), options.seen_by()) == (missing, seen_by)
+    assert (options.missing_settings(), options.seen_by()) == (missing, seen_by)
     assert dict(options.idle_services()) == ({} if token else {"X": "BEARER_TOKEN"})
 
 
