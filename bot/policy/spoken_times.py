@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from itertools import islice, pairwise
 
-from bot.i18n.whens import MONTHS
+from bot.i18n.time_grammar import MONTHS
 from tools import fold_name
 
 _MONTHS = {fold_name(name): month for name, month in MONTHS.items()}

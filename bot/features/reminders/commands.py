@@ -10,7 +10,7 @@ from bot.commands.base import Call, CommandContext, CommandGroup, WrongWords, co
 from bot.features.reminders import phrases
 from bot.features.reminders.service import Asker, Reminders
 from bot.i18n import phrases as common_phrases
-from bot.i18n import whens
+from bot.i18n import time_grammar
 from bot.i18n.catalogues import Sentence, say
 from bot.policy import zones
 from bot.policy.schedules import Reason, UnfitWish
@@ -68,15 +68,15 @@ class ReminderCommands(CommandGroup):
         # The time is looked for first at the beginning, then at the end, and a bare length last, because "2 hours of
         # yoga tomorrow at 9" has another time.
         wish = (
-            whens.read(rest, now=now, zone=zone)
-            or whens.find(rest, now=now, zone=zone)
-            or (whens.read(f"in {rest}", now=now, zone=zone) if rest[0].isdigit() else None)
+            time_grammar.read(rest, now=now, zone=zone)
+            or time_grammar.find(rest, now=now, zone=zone)
+            or (time_grammar.read(f"in {rest}", now=now, zone=zone) if rest[0].isdigit() else None)
         )
         lacks_hour = wish is None
         if wish is None:
-            wish = whens.read(rest, now=now, zone=zone, lacks_hour=True)
+            wish = time_grammar.read(rest, now=now, zone=zone, lacks_hour=True)
         if wish is None:
-            wish = whens.find(rest, now=now, zone=zone, lacks_hour=True)
+            wish = time_grammar.find(rest, now=now, zone=zone, lacks_hour=True)
         if wish is None:
             raise WrongWords
         asker = Asker(

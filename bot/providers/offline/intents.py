@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from bot.i18n import whens
+from bot.i18n import time_grammar
 from bot.providers.offline.arithmetic import expression, find_expression
 from bot.providers.offline.conversions import conversion
 from bot.providers.offline.phrasebook import in_english
@@ -160,10 +160,10 @@ def _reminder(clause: str, english: str, now: datetime | None) -> Sequence[Offli
         return ()
     at, zone = now or _NO_DAY, _zone(now)
     rest = match["rest"]
-    wish = whens.find(rest, now=at, zone=zone) or whens.find(rest, now=at, zone=zone, lacks_hour=True)
+    wish = time_grammar.find(rest, now=at, zone=zone) or time_grammar.find(rest, now=at, zone=zone, lacks_hour=True)
     if wish is None and (match["wake"] or match["timer"]):  # nobody says what for
         tries = (f"{lead}{rest} {clause}" for lead in ("", "in ", "at "))
-        wish = next(filter(None, (whens.read(words, now=at, zone=zone) for words in tries)), None)
+        wish = next(filter(None, (time_grammar.read(words, now=at, zone=zone) for words in tries)), None)
     if wish is None or (now is None and wish.delay_seconds is None):
         return [OfflineIntent(tool="remind", arguments={})]
     return [OfflineIntent(tool="remind", arguments=_planned(wish))]

@@ -5,7 +5,7 @@
     5 km in Meilen             -> 5 km in miles                 ¿Cuánto es el 15% de 80? -> 15% of 80
 
 Only the form of a request changes, not the names in it; anything without a known form stays as it is.
-Left to others: what a request in English asks for (`intents`), times in all four languages (`bot.i18n.whens`).
+Left to others: what a request in English asks for (`intents`), times in all four languages (`bot.i18n.time_grammar`).
 """
 
 import re

@@ -14,7 +14,7 @@ from bot.features.reminders import phrases
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import MAX_REMINDERS, Reminders
 from bot.i18n import phrases as common_phrases
-from bot.i18n import whens
+from bot.i18n import time_grammar
 from bot.i18n.catalogues import say
 from bot.i18n.language import LANGUAGES, Language, use_language
 from bot.loops.membership import Membership
@@ -187,7 +187,7 @@ def test_each_example_can_be_given_as_it_stands(language: Language) -> None:
     """In the language in which it is shown."""
     with use_language(language):
         examples = [say(example).removeprefix("/remind ") for example in phrases.REMIND_EXAMPLES]
-    wishes = [whens.read(example, now=NOON, zone="UTC") for example in examples]
+    wishes = [time_grammar.read(example, now=NOON, zone="UTC") for example in examples]
     given = [wish and (wish.prompt or wish.text, wish.repeat is not None) for wish in wishes]
     assert given == [("TEXT", False), ("TEXT", False), ("TEXT", True), ("TEXT", True)]
 

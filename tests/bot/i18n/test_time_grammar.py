@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.i18n.whens import find, read
+from bot.i18n.time_grammar import find, read
 from tools import Repeat, Wish
 
 SATURDAY = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
