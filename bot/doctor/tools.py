@@ -96,7 +96,7 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
                 what = fill(phrases.FOUND_TOOL_LEFT_OUT, name=group.name, origin=group.origin, why=group.why)
                 yield warning(AREA_TOOLS, what, phrases.FOUND_TOOL_MEND)
     for name, options in settings.tools.options_by_name.items():
-        if options.enabled and (extra := options.missing_extra()) is not None:
+        if name in CATALOG and options.enabled and (extra := options.missing_extra()) is not None:
             what = fill(phrases.FOUND_TOOL_EXTRA, name=name, extra=extra)
             yield problem(AREA_TOOLS, what, fill(phrases.FOUND_TOOL_EXTRA_INSTALL, extra=extra))
     if settings.tools.contact is None and any(
