@@ -41,7 +41,7 @@ _LAST_READING_SECONDS = 2.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Aldis:
+class Service:
     """All running parts, put together."""
 
     settings: Settings
@@ -134,11 +134,11 @@ class Aldis:
         read_by = time.monotonic() + _READING_SECONDS
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.worker.shutdown_seconds):
-                await unless(hurry, end())
+                await until(hurry, end())
         if self.intake.stops_last:
             read_by = time.monotonic() + _LAST_READING_SECONDS
             self.intake.stop()
-        await unless(hurry, asyncio.wait([reading], timeout=max(0, read_by - time.monotonic())))
+        await until(hurry, asyncio.wait([reading], timeout=max(0, read_by - time.monotonic())))
         await self.intake.aclose()
         if not (working.done() and sending.done()):
             _log.warning("the time to stop is over; unfinished work resumes at the next start")
@@ -155,7 +155,7 @@ async def _either(event: asyncio.Event, task: asyncio.Task[Any]) -> None:
         waiting.cancel()
 
 
-async def unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
+async def until(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
     """The result of `work`, or None if `stop` is set first; `work` is then cancelled."""
     working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
     try:

@@ -1,6 +1,6 @@
 """Puts Aldis together from its settings; the only room that names concrete parts.
 
-    settings --> store, providers, tools, transport --> the loops --> Aldis
+    settings --> store, providers, tools, transport --> the loops --> the service
 
 transports  for the bridge that answers                models      providers, their prices
 tools       those that are enabled                     policies    settings in the form the parts take
@@ -43,7 +43,7 @@ from bot.metrics import Counts
 from bot.policy.callers import Callers
 from bot.policy.pairing import Pairing
 from bot.providers.base import Provider
-from bot.service import Aldis
+from bot.service import Service
 from bot.settings import Settings, unread_names
 from bot.shutdown import Restarts
 from bot.transports.base import Transport
@@ -51,7 +51,7 @@ from store import UNDECIDED, Store, Undecided, open_store
 from tools import Fetcher, Http, ToolDeps, ToolSource, alone
 
 __all__ = [
-    "build_aldis",
+    "build_service",
     "check_settings",
     "doctor_deps",
     "identities",
@@ -98,12 +98,12 @@ def _check_approve(settings: Settings) -> None:
 
 
 def import_sdks(settings: Settings) -> asyncio.Task[None]:
-    """Imports the models' SDKs in a thread while something else is awaited; `build_aldis` needs them."""
+    """Imports the models' SDKs in a thread while something else is awaited; `build_service` needs them."""
     return asyncio.create_task(asyncio.to_thread(models.import_sdks, settings), name="sdks")
 
 
 @asynccontextmanager
-async def build_aldis(
+async def build_service(
     settings: Settings,
     transport: Transport,
     *,
@@ -111,7 +111,7 @@ async def build_aldis(
     restarts: Restarts | None = None,
     pairing: Pairing | None = None,
     callers: Callers | None = None,
-) -> AsyncGenerator[Aldis]:
+) -> AsyncGenerator[Service]:
     """Aldis over this transport, with the store of `realm` open; everything is closed at the end.
 
     `restarts` restarts it from within; None: that is impossible. `pairing` and `callers` know the strangers waiting to
@@ -199,7 +199,7 @@ async def build_aldis(
         more = (FeedService(news, parts.feeds), *equipment.tool_sources(settings, [*tools, *news]))
         for source in more:
             stack.push_async_callback(_close, source)
-        aldis = parts.aldis(provider, tools, more)
+        aldis = parts.service(provider, tools, more)
         # What exists by now will stay, so the collector need not scan it again and again.
         gc.freeze()
         gc.enable()

@@ -1,6 +1,6 @@
 """The loops and everything they need, over an open store: which part gets which.
 
-settings, transport, store --> turns, approvals, commands, budgets --> intake, worker, sender, ... --> Aldis
+settings, transport, store --> turns, approvals, commands, budgets --> intake, worker, sender, ... --> the service
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -51,7 +51,7 @@ from bot.policy.callers import Callers
 from bot.policy.pairing import Pairing
 from bot.providers.base import Provider
 from bot.providers.lessons import ModelLessons
-from bot.service import Aldis
+from bot.service import Service
 from bot.settings import Settings
 from bot.shutdown import Restarts
 from bot.transports.base import Transport
@@ -146,7 +146,7 @@ class Parts:
         self.feeds = Feeds(store, self._clock)
         self.quotas = Quotas(store, self._clock)
 
-    def aldis(self, provider: Provider, tools: Sequence[Tool], more: Sequence[ToolSource] = ()) -> Aldis:
+    def service(self, provider: Provider, tools: Sequence[Tool], more: Sequence[ToolSource] = ()) -> Service:
         """All of them together; `more` are sources of tools known only while it runs."""
         settings = self._settings
         self._menu = Menu(
@@ -186,7 +186,7 @@ class Parts:
             shapes=ToolShapes(self._store, self._clock),
         )
         captchas = Captchas(self._transport, self._store, self._clock, self._counts)
-        return Aldis(
+        return Service(
             settings=settings,
             worker=self._worker(self._agent(provider, toolbox), intake, identities, summary_worker.note),
             intake=intake,

@@ -28,7 +28,7 @@ from bot.errors import ConfigError, Disconnected
 from bot.i18n.statements import Words
 from bot.invocation import command_line
 from bot.policy.pairing import Pairing
-from bot.service import unless
+from bot.service import until
 from bot.settings import Settings
 from bot.shutdown import Restarts, Shutdown
 from bot.web.admin.world import World
@@ -131,11 +131,11 @@ class _Runs:
             # If the account is ambiguous, a page asks for it; a wrong choice is rolled back like any other setting.
             asks = given.web.admin_port > 0 and self._former is None
             importing = app.import_sdks(given)
-            transport = await unless(stop.requested, app.signal_transport(given, on_wait, is_being_set_up=asks))
+            transport = await until(stop.requested, app.signal_transport(given, on_wait, is_being_set_up=asks))
             if transport is None:
                 importing.cancel()
                 return
-            async with app.build_aldis(
+            async with app.build_service(
                 given, transport, realm="signal", restarts=self._restarts, pairing=self._pairing, callers=world.callers
             ) as aldis:
                 with pages.showing(aldis.health), world.showing(aldis.running):

@@ -4,7 +4,7 @@ import asyncio
 import signal
 
 from bot import app
-from bot.service import Aldis
+from bot.service import Service
 from bot.settings import Settings
 from bot.shutdown import Shutdown
 from bot.transports.terminal.transport import Terminal
@@ -15,14 +15,14 @@ async def talk(given: Settings, terminal: Terminal, shutdown: Shutdown) -> None:
     """Answers what is typed into the terminal until its input ends or a stop is requested.
 
     Raises:
-        StoreError, ConfigError: as `bot.app.build_aldis`.
+        StoreError, ConfigError: as `bot.app.build_service`.
     """
-    async with app.build_aldis(given, terminal, realm="terminal") as aldis:
+    async with app.build_service(given, terminal, realm="terminal") as aldis:
         _on_interrupt(aldis, shutdown)
         await aldis.chat(shutdown.requested, shutdown.hurried)
 
 
-def _on_interrupt(aldis: Aldis, shutdown: Shutdown) -> None:
+def _on_interrupt(aldis: Service, shutdown: Shutdown) -> None:
     """Has Ctrl-C stop the running turns; if there are none, or it comes again before they stopped, leaves."""
     interrupted: set[TurnId] = set()
 

@@ -107,7 +107,7 @@ async def _canary(chosen: Settings) -> str:
     """The answer to a question in a conversation of its own, over the copy."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said, tempfile.TemporaryFile("w+") as noted:
         terminal = Terminal(stdin=sys.stdin, stdout=said, stderr=noted, conversation="upgrade-check", once=_QUESTION)
-        async with app.build_aldis(chosen, terminal, realm="terminal") as aldis, asyncio.timeout(_CANARY_SECONDS):
+        async with app.build_service(chosen, terminal, realm="terminal") as aldis, asyncio.timeout(_CANARY_SECONDS):
             await aldis.chat(asyncio.Event())
         said.seek(0)
         return said.read()

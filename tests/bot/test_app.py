@@ -9,8 +9,7 @@ from functools import partial
 import pytest
 from aiohttp import web
 
-from bot import app
-from bot import service as aldis
+from bot import app, service
 from bot.app import models, policies
 from bot.app import tools as equipment
 from bot.app.transports import pause_seconds
@@ -331,7 +330,7 @@ async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
     stop = asyncio.Event()
     with caplog.at_level(logging.WARNING, "bot.app.transports"):
         settings = given(SIGNAL__URL="http://127.0.0.1:1", SIGNAL__TRANSPORT="signal_cli")
-        waiting = asyncio.create_task(aldis.unless(stop, app.signal_transport(settings)))
+        waiting = asyncio.create_task(service.until(stop, app.signal_transport(settings)))
         await eventually(lambda: "waiting for Signal" in caplog.text)
         stop.set()
         assert await waiting is None
@@ -408,7 +407,7 @@ async def test_services_hear_how_the_operator_can_be_reached_and_strangers_do_no
 async def test_work_that_ends_gives_what_it_has() -> None:
     """The stop that never came leaves nothing behind."""
     before = asyncio.all_tasks()
-    assert await aldis.unless(asyncio.Event(), asyncio.sleep(0, "done")) == "done"
+    assert await service.until(asyncio.Event(), asyncio.sleep(0, "done")) == "done"
     assert asyncio.all_tasks() == before
 
 
@@ -425,7 +424,7 @@ async def test_a_stop_ends_the_work() -> None:
             cleaned.set()
         return "done"
 
-    assert await aldis.unless(stop, work()) is None
+    assert await service.until(stop, work()) is None
     assert cleaned.is_set()
 
 
@@ -436,7 +435,7 @@ async def test_work_that_fails_fails() -> None:
         raise ConfigError("SIGNAL__URL: no")
 
     with pytest.raises(ConfigError, match="SIGNAL__URL"):
-        await aldis.unless(asyncio.Event(), work())
+        await service.until(asyncio.Event(), work())
 
 
 async def test_whoever_waits_is_cancelled_with_the_work() -> None:
@@ -450,7 +449,7 @@ async def test_whoever_waits_is_cancelled_with_the_work() -> None:
         finally:
             ended.set()
 
-    waiting = asyncio.create_task(aldis.unless(asyncio.Event(), work()))
+    waiting = asyncio.create_task(service.until(asyncio.Event(), work()))
     await began.wait()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):

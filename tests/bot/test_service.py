@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot import app
 from bot.events import ChatId
-from bot.service import Aldis
+from bot.service import Service
 from bot.settings import Settings, load_settings
 from store import open_store
 from tests.bot.loops.fake_transport import FakeTransport, envelope
@@ -15,7 +15,7 @@ from tests.servers.openai import OpenAIServer
 from tests.waiting import WAIT_SECONDS
 
 
-class HungQuay(FakeTransport):
+class HungTransport(FakeTransport):
     """A bridge that takes messages in, and answers nothing else ever."""
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
@@ -28,7 +28,7 @@ class HungQuay(FakeTransport):
 
 
 @dataclass
-class House:
+class Outside:
     """What an Aldis under test stands on."""
 
     transport: FakeTransport
@@ -56,7 +56,7 @@ class House:
             return await store.read(lambda repos: repos.inbox.backlog().items)
 
 
-def given_time(aldis: Aldis, seconds: float) -> Aldis:
+def given_time(aldis: Service, seconds: float) -> Service:
     """The same with another time to end than the settings allow."""
     worker = aldis.settings.worker.model_copy(update={"shutdown_seconds": seconds})
     return replace(aldis, settings=aldis.settings.model_copy(update={"worker": worker}))
@@ -66,39 +66,39 @@ async def test_hurry_cuts_the_time_short(path: Path) -> None:
     """What runs is handed back at once, however much time it has."""
     stop, hurry = asyncio.Event(), asyncio.Event()
     async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(WAIT_SECONDS):
-        house = House(FakeTransport([[envelope()]]), model, path)
-        async with app.build_aldis(house.settings, house.transport, realm="signal") as aldis:
+        outside = Outside(FakeTransport([[envelope()]]), model, path)
+        async with app.build_service(outside.settings, outside.transport, realm="signal") as aldis:
             running = asyncio.create_task(given_time(aldis, 86_400).chat(stop, hurry))
-            await house.is_asked()
+            await outside.is_asked()
             stop.set()
             hurry.set()
             await running
-        assert await house.open_items() == 1
+        assert await outside.open_items() == 1
 
 
 async def test_a_bridge_that_hangs_holds_no_end_up(path: Path) -> None:
     """It takes the indicator off never, nor is it ever closed: the store is closed in order all the same."""
     stop = asyncio.Event()
     async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(WAIT_SECONDS):
-        house = House(HungQuay([[envelope()]]), model, path)
-        async with app.build_aldis(house.settings, house.transport, realm="signal") as aldis:
+        outside = Outside(HungTransport([[envelope()]]), model, path)
+        async with app.build_service(outside.settings, outside.transport, realm="signal") as aldis:
             running = asyncio.create_task(given_time(aldis, 0).chat(stop))
-            await house.is_asked()
+            await outside.is_asked()
             stop.set()
             await running
-        assert house.transport.typed[-1][1] is False
-        assert await house.open_items() == 1
+        assert outside.transport.typed[-1][1] is False
+        assert await outside.open_items() == 1
 
 
 async def test_what_ends_in_time_is_not_handed_back(path: Path) -> None:
     """A stop leaves nothing open that could be finished."""
     stop = asyncio.Event()
     async with OpenAIServer(local=True) as model, asyncio.timeout(WAIT_SECONDS):
-        house = House(FakeTransport([[envelope()]]), model, path)
-        async with app.build_aldis(house.settings, house.transport, realm="signal") as aldis:
+        outside = Outside(FakeTransport([[envelope()]]), model, path)
+        async with app.build_service(outside.settings, outside.transport, realm="signal") as aldis:
             running = asyncio.create_task(given_time(aldis, 86_400).chat(stop))
-            await house.is_asked()
+            await outside.is_asked()
             stop.set()
             await running
-        assert [reply.content.text.split()[-1] for reply in house.transport.sent] == ["hello"]
-        assert await house.open_items() == 0
+        assert [reply.content.text.split()[-1] for reply in outside.transport.sent] == ["hello"]
+        assert await outside.open_items() == 0

@@ -34,7 +34,7 @@ async def running(
     }
     given, stop = settings.load_settings(environ, None), asyncio.Event()
     transport = await app.signal_transport(given)
-    async with app.build_aldis(given, transport, realm="signal") as aldis, asyncio.TaskGroup() as group:
+    async with app.build_service(given, transport, realm="signal") as aldis, asyncio.TaskGroup() as group:
         group.create_task(aldis.chat(stop))
         await signal.connected()
         yield

@@ -57,7 +57,7 @@ class World:
         }
         build: Callable[..., Transport] = SignalCli if isinstance(self.signal, signal_cli.SignalCli) else RestApi
         transport, stop = build(self.signal.url, OWN_ACCOUNT, send_seconds=send_seconds), asyncio.Event()
-        async with app.build_aldis(settings.load_settings(chosen, None), transport, realm="signal") as aldis:
+        async with app.build_service(settings.load_settings(chosen, None), transport, realm="signal") as aldis:
             running = asyncio.create_task(aldis.run(stop))
             try:
                 await self.signal.connected()

@@ -84,7 +84,7 @@ class World:
         }
         self.transports.append(self.build(self.server.url, OWN_ACCOUNT, **deadlines))
         stop = asyncio.Event()
-        async with app.build_aldis(settings.load_settings(chosen, None), self.transport, realm="signal") as aldis:
+        async with app.build_service(settings.load_settings(chosen, None), self.transport, realm="signal") as aldis:
             running = asyncio.create_task(aldis.run(stop))
             try:
                 yield

@@ -279,7 +279,7 @@ async def app_harness(
     paces = Paces(mark_seconds=mark_seconds, patience_seconds=patience_seconds, commands=commands, known=known)
     parts = StoryParts(settings_with(usual, **(settings or {})), transport, store, speech, clock, paces)
     own = (*(make(parts.reminders) for make in ported), *((Remember(parts.memory),) if remembers else ()))
-    aldis = parts.aldis(thinker, (*tools, *own), sources)
+    aldis = parts.service(thinker, (*tools, *own), sources)
     running = [asyncio.create_task(loop.run()) for loop in (aldis.worker, aldis.sender)]
     try:
         yield Port(

@@ -132,7 +132,7 @@ async def test_aldis_starts_the_servers_with_the_first_question_and_ends_them_wi
     where = tmp_path / "pid"
     club = {"command": sys.executable, "args": [mcp_bad_server.__file__, "plain", str(where)]}
     environ = {"TOOLS__MCP__SERVERS": json.dumps({"club": club}), "STORE__PATH": str(tmp_path / "aldis.db")}
-    async with app.build_aldis(load_settings(environ, None), FakeTransport(), realm="signal") as aldis:
+    async with app.build_service(load_settings(environ, None), FakeTransport(), realm="signal") as aldis:
         assert not where.exists()
         multimodal = aldis.worker._agent
         assert isinstance(multimodal, MultimodalAgent)

@@ -81,13 +81,13 @@ def preload() -> None:
 
 
 def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
-    """`arguments`: what the machine keeps from it, and who its house is."""
-    database, key, bridge, port, house, scratch = arguments
+    """`arguments`: what the machine keeps from it, and Aldis's process id."""
+    database, key, bridge, port, aldis, scratch = arguments
     ways = {
         "read the database": lambda: opening(database),
         "read the key file": lambda: opening(key),
-        "read the environment of Aldis": lambda: opening(f"/proc/{house}/environ"),
-        "read the memory of Aldis": lambda: opening(f"/proc/{house}/mem"),
+        "read the environment of Aldis": lambda: opening(f"/proc/{aldis}/environ"),
+        "read the memory of Aldis": lambda: opening(f"/proc/{aldis}/mem"),
         "read its own environment": lambda: opening("/proc/self/environ"),
         "list its own descriptors": lambda: os.listdir("/proc/self/fd"),
         "list a folder": lambda: os.listdir("/"),
@@ -119,11 +119,11 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
         "begin a process by clone": lambda: called(56 if is_x86() else 220, signal.SIGCHLD, 0, 0, 0, 0),
         "begin a process in a new world": lambda: called(56 if is_x86() else 220, 0x1000_0000 | signal.SIGCHLD, 0),
         "begin a process by clone3": lambda: called(435, struct.pack("=11Q", *[0] * 4, signal.SIGCHLD, *[0] * 6), 88),
-        "kill Aldis": lambda: os.kill(int(house), signal.SIGTERM),
-        "see whether Aldis is there": lambda: os.kill(int(house), 0),
+        "kill Aldis": lambda: os.kill(int(aldis), signal.SIGTERM),
+        "see whether Aldis is there": lambda: os.kill(int(aldis), 0),
         "kill the zygote": lambda: os.kill(os.getppid(), signal.SIGKILL),
         "kill everything": lambda: os.kill(-1, 0),
-        "trace Aldis": lambda: called(101 if is_x86() else 117, 16, int(house), 0, 0),
+        "trace Aldis": lambda: called(101 if is_x86() else 117, 16, int(aldis), 0, 0),
         "have code in memory": lambda: mmap.mmap(-1, 4096, prot=mmap.PROT_WRITE | mmap.PROT_EXEC).close(),
         "make memory code": making_code,
         "get a further descriptor": lambda: os.dup(0),

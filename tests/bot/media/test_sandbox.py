@@ -168,16 +168,16 @@ def alone(program: str) -> Any:
 
 
 EACH = """
-        found, house = {}, os.getppid()
+        found, parent = {}, os.getppid()
         with socket.create_server(("127.0.0.1", 0)) as listening:
             LOCK
             found["open"] = outcome(lambda: os.open(os.__file__, os.O_RDONLY))
             found["list"] = outcome(lambda: os.listdir("/"))
             found["write"] = outcome(lambda: os.open("/tmp/aldis-escape", os.O_WRONLY | os.O_CREAT))
-            found["environment"] = outcome(lambda: os.open(f"/proc/{house}/environ", os.O_RDONLY))
+            found["environment"] = outcome(lambda: os.open(f"/proc/{parent}/environ", os.O_RDONLY))
             found["socket"] = outcome(lambda: socket.socket(socket.AF_UNIX))
             found["connect"] = outcome(lambda: socket.create_connection(listening.getsockname()))
-            found["kill"] = outcome(lambda: os.kill(house, 0))
+            found["kill"] = outcome(lambda: os.kill(parent, 0))
             found["run"] = outcome(lambda: os.execv("/bin/true", ["true"]))
             found["fork"] = outcome(lambda: os._exit(0) if os.fork() == 0 else None)
         say(**found)
@@ -400,13 +400,13 @@ async def test_everything_ends_with_aldis() -> None:
             await own.open("hostile", b"", "hangs", timeout_seconds=60)
         asyncio.run(run())
     """
-    house = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=subprocess.PIPE)
-    assert house.stdout is not None
-    zygote = int(await house.stdout.readline())
+    parent = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    zygote = int(await parent.stdout.readline())
     await eventually(lambda: children_of(zygote))
     cells = children_of(zygote)
-    house.kill()
-    await house.wait()
+    parent.kill()
+    await parent.wait()
     await eventually(lambda: not any(map(is_there, [zygote, *cells])))
 
 

@@ -177,7 +177,7 @@ async def at_work(chosen: dict[str, str]) -> AsyncGenerator[Pier]:
     }
     pier, stop = Pier(), asyncio.Event()
     async with (
-        app.build_aldis(settings.load_settings(chosen, None), pier, realm="signal") as aldis,
+        app.build_service(settings.load_settings(chosen, None), pier, realm="signal") as aldis,
         asyncio.TaskGroup() as group,
     ):
         group.create_task(aldis.chat(stop))

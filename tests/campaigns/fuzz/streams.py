@@ -179,7 +179,7 @@ async def _taking_in(server: SignalServer, path: Path) -> AsyncGenerator[None]:
         None,
     )
     transport = SignalCli(server.url, OWN_ACCOUNT, silence_seconds=_WAIT_SECONDS)
-    async with app.build_aldis(given, transport, realm="signal") as aldis:
+    async with app.build_service(given, transport, realm="signal") as aldis:
         taking = asyncio.create_task(aldis.intake.run())
         try:
             yield

@@ -7,7 +7,7 @@ from bot.app import own_clock
 from bot.app.wiring import Parts
 from bot.media.sandbox import Sandbox
 from bot.providers.fallback import Fallback
-from bot.service import Aldis
+from bot.service import Service
 from bot.settings import Settings, load_settings
 from store import Store
 from tests.campaigns.simulation.crashes import Life
@@ -21,15 +21,15 @@ from tests.campaigns.simulation.tools import recorded_tools
 GRACE_SECONDS = 90
 
 
-async def assembled(store: Store, network: Network, life: Life) -> Aldis:
+async def assembled(store: Store, network: Network, life: Life) -> Service:
     """Aldis for one life over the store of that life."""
     clock = await own_clock(store, machine_clock())
     parts = Parts(settings(network.scenario), Line(network, life), store, REALM, None, Sandbox(), clock=clock)
     provider = Fallback([Model(network, life)], monotonic=asyncio.get_running_loop().time)
-    return parts.aldis(provider, recorded_tools(network, life))
+    return parts.service(provider, recorded_tools(network, life))
 
 
-async def lived(aldis: Aldis, stop: asyncio.Event) -> None:
+async def lived(aldis: Service, stop: asyncio.Event) -> None:
     """The loops, from the recovery at the start until `stop` is set and all has wound down."""
     await aldis._loop(stop, aldis.intake.run)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bot import app, settings
 from bot.errors import Disconnected
-from bot.service import Aldis
+from bot.service import Service
 from tests.servers.envelopes import ALICE, GROUP
 from tests.servers.open_meteo import OpenMeteo
 from tests.servers.openai import OpenAIServer
@@ -50,7 +50,7 @@ class Doubles:
 
 
 @asynccontextmanager
-async def opened(folder: Path, more: Mapping[str, str]) -> AsyncGenerator[tuple[Doubles, Aldis]]:
+async def opened(folder: Path, more: Mapping[str, str]) -> AsyncGenerator[tuple[Doubles, Service]]:
     """The doubles and Aldis, running, the store in this folder; `more` are the story's own settings."""
     doubles, stop = Doubles(), asyncio.Event()
     async with AsyncExitStack() as stack:
@@ -58,7 +58,7 @@ async def opened(folder: Path, more: Mapping[str, str]) -> AsyncGenerator[tuple[
             await stack.enter_async_context(server)
         given = settings.load_settings({**doubles.settings(folder), **more}, None)
         transport = await app.signal_transport(given)
-        aldis = await stack.enter_async_context(app.build_aldis(given, transport, realm="signal"))
+        aldis = await stack.enter_async_context(app.build_service(given, transport, realm="signal"))
         group = await stack.enter_async_context(asyncio.TaskGroup())
         group.create_task(_chatting(aldis, stop))
         await doubles.signal.connected()
@@ -66,7 +66,7 @@ async def opened(folder: Path, more: Mapping[str, str]) -> AsyncGenerator[tuple[
         stop.set()
 
 
-async def _chatting(aldis: Aldis, stop: asyncio.Event) -> None:
+async def _chatting(aldis: Service, stop: asyncio.Event) -> None:
     """Aldis, which connects again where the machine is so busy that the bridge seems silent."""
     while not stop.is_set():
         try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bot.service import Aldis
+from bot.service import Service
 from tests.campaigns.transcripts.doubles import Doubles, opened
 from tests.campaigns.transcripts.letters import letters, said_as
 from tests.campaigns.transcripts.sights import Done, Said, Sight, short
@@ -46,7 +46,7 @@ class Stage:
     """One story, being played."""
 
     doubles: Doubles
-    aldis: Aldis
+    aldis: Service
     owner: str = "Aldis"
     """Whose account it is that people write to."""
     sights: list[Sight] = field(default_factory=list[Sight])

@@ -338,7 +338,7 @@ async def test_aldis_reads_feeds_beside_all_else(path: Path) -> None:
     """As it is put together from the settings; a feed on this very machine is refused, and that is told."""
     environ = {"STORE__PATH": str(path), "TOOLS__NEWS__FEEDS": "http://127.0.0.1/feed"}
     stop = asyncio.Event()
-    async with app.build_aldis(load_settings(environ, None), FakeTransport(), realm="signal") as aldis:
+    async with app.build_service(load_settings(environ, None), FakeTransport(), realm="signal") as aldis:
         running = asyncio.create_task(aldis.chat(stop))
         store = aldis.feed_poller._store
         await eventually_found(lambda: troubles(store))

@@ -25,7 +25,7 @@ WORDS = "canary-4711 sings"
 
 
 def haven(store: Store, clock: SetClock, *more: Tool, **given: Any) -> AbstractAsyncContextManager[Port]:
-    """A harbour in which people predict."""
+    """Aldis, where people predict."""
     kept = Predictions(store, clock)
     own = (Predict(kept), ResolvePrediction(kept), ListPredictions(kept), CalibrationStats(kept))
     return app_harness(store, clock, tools=(*more, *own), **given)

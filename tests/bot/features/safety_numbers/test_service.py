@@ -61,7 +61,7 @@ def identity(person: Person, number: int = 1, *, is_trusted: bool = True) -> Ide
 
 @asynccontextmanager
 async def locked(store: Store, clock: SetClock, **more: Any) -> AsyncGenerator[tuple[Port, Locks]]:
-    """A harbour at which Bob is an admin, and everybody may write and has written."""
+    """Aldis with Bob as an admin; everybody may write and has written."""
     transport = Locks(
         known_identities=[identity(person) for person in (ALICE, BOB, CAROL)],
         known_contacts=tuple(
