@@ -106,8 +106,10 @@ class Working:
         self._rewrite(())
 
     def close(self) -> None:
-        """Ends all work and closes the file."""
-        if not self.left and not self.unpaid:
+        """Ends all work and closes the file; the paid calls whose cost could not be recorded stay in it."""
+        for number in tuple(self._places):
+            self.end(number)
+        if not self.left and not self.unpaid and not self._records:
             with suppress(OSError):
                 os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)

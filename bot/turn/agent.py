@@ -197,6 +197,7 @@ class Agent:
         asked = await self._asked(state)
         if isinstance(asked, UsedUp):
             return asked
+        state.journal.note_answer(asked)  # paid, whatever comes of it
         completion = _named(self._without_secrets(self._understood(asked)), state, number)
         await state.on_progress(_progress(completion))
         if completion.stop is Stop.TOOLS and completion.message is not None and state.rounds_left:

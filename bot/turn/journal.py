@@ -29,7 +29,7 @@ from bot.providers.base import Attempt, Completion
 from bot.turn.paid_calls import PaidCall, step_name
 from bot.turn.phrases import Deed
 from bot.turn.prompt import PastTurn
-from store import ConversationId, InboxId, Repositories, Store, TurnId
+from store import ConversationId, InboxId, Repositories, Store, StoreError, TurnId
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -329,7 +329,11 @@ class Journal:
         self._answer: Completion | None = None
         self._refused: list[Step] = []
         """Steps that came after the turn had ended."""
+        self._unwritten: list[Step] = []
+        """Steps that could not be written."""
         self._paid_calls: list[PaidCall] = []
+        self.is_uncharged = False
+        """Whether what it paid could not be recorded."""
         self.model_call = self._next_model_call()
         """The paid question to a model that no written step has yet."""
 
@@ -337,9 +341,12 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Whoever kept the turn, or gave it up for now, has recorded all of its costs."""
-        for call in self._paid_calls:
-            call.end()
+        """Whoever kept the turn, or gave it up for now, has recorded all of its costs, unless that was impossible: then
+        the next process does.
+        """
+        if not self.is_uncharged:
+            for call in self._paid_calls:
+                call.end()
 
     def paid_call(self, step: str) -> PaidCall:
         """A paid call of the turn: of a tool by the call's id, of a file by the attachment's, or of `SPEAKING`."""
@@ -367,13 +374,16 @@ class Journal:
             await self.flush()
 
     def note_answer(self, completion: Completion) -> None:
-        """Notes that the turn ends with this completion, which whoever keeps the turn writes instead of a step."""
+        """Notes a completion that no step has: unless one follows, the turn ends with it, and whoever keeps the turn
+        writes it.
+        """
         self._answer = completion
 
     async def discard(self, completion: Completion, asked_again: AskedAgain) -> None:
         """Writes that a paid completion is replaced by another, and how the model is asked for it."""
         self.discarded.append(completion)
         self.asked_again.add(asked_again)
+        self._answer = None
         await self._write(Discarded(completion=completion, asked_again=asked_again))
 
     async def keep_opened(self, opened: Opened) -> None:
@@ -421,7 +431,7 @@ class Journal:
         """What this attempt of the turn paid that no written step has: abandoned calls, and steps that were not written
         yet, or too late.
         """
-        lost = failed_outcome((*self._refused, *self._held), "")
+        lost = failed_outcome((*self._refused, *self._unwritten, *self._held), "")
         return replace(
             lost,
             completions=(*lost.completions, *([] if self._answer is None else [self._answer])),
@@ -452,7 +462,12 @@ class Journal:
             self._refused += () if is_written else steps
             return is_written
 
-        if await self._store.transaction(write):
+        try:
+            is_written = await self._store.transaction(write)
+        except StoreError:
+            self._unwritten += steps
+            raise
+        if is_written:
             # The steps of a turn follow each other: whatever a model has answered by now is written.
             self.model_call.end()
             self.model_call = self._next_model_call()

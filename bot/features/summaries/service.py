@@ -13,18 +13,20 @@ without summaries.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from itertools import groupby
+from typing import TypeVar
 
 from bot import labels, messages
 from bot.clock import Clock
 from bot.errors import ContextTooLong, ProviderError
 from bot.events import ChatId
 from bot.labels import Labels
+from bot.logs import RepeatedWarning
 from bot.messages import AssistantMessage, Message, UserMessage
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop
 from bot.settings import HistorySettings
@@ -40,6 +42,9 @@ from store import ConversationId, Repositories, Store, StoredMessage, StoreError
 
 _log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
+_PAUSE_SECONDS = 1.0
 _MAX_TURNS = 200
 """How many of the newest turns a first summary can cover; earlier ones are left out."""
 _MEANWHILE = 100
@@ -98,6 +103,7 @@ class Summaries:
         self._window = window
         self._timeout_seconds = timeout_seconds
         self._budget = budget
+        self._unwritten = RepeatedWarning(_log)
         self._rests: dict[ConversationId, int] = {}
         """For how many more turns the model is not asked again, after it wrote something unusable."""
 
@@ -118,16 +124,18 @@ class Summaries:
         It is charged to the person who asked last. If the budget is used up or the model fails, nothing is done.
 
         Raises:
-            StoreError: nothing was kept; it is tried again after the next turn.
+            StoreError: nothing was read; it is tried again after the next turn.
         """
         if self._is_resting(turn.conversation):
             return False
         older = await self._store.read(lambda repos: self._older(repos, turn.conversation))
         if not older.turns or (self._budget is not None and await self._budget.used_up(turn, Decimal(0))):
             return False
-        with PaidCall(self._store, turn.id, SUMMARY, person=turn.person, chat=turn.chat) as call:
-            completion = await self._completion(turn, older, call)
-            return completion is not None and await self._keep(turn, older, completion)
+        call = PaidCall(self._store, turn.id, SUMMARY, person=turn.person, chat=turn.chat)
+        completion = await self._completion(turn, older, call)
+        is_kept = completion is not None and await self._keep(turn, older, completion)
+        call.end()
+        return is_kept
 
     def _older(self, repos: Repositories, conversation: ConversationId) -> _Older:
         """What the window cuts off, plus enough to leave a third of it; empty if it cuts off nothing."""
@@ -158,10 +166,11 @@ class Summaries:
             completion = await self._written(turn, older, failed, call)
         except asyncio.CancelledError:
             with suppress(StoreError):  # the cancellation must end this, no other error
-                await self._charge_failed(turn, failed)
+                await self._store.transaction(lambda repos: self._charge_failed(repos, turn, failed))
+                call.end()
             raise
         if completion is None:
-            await self._charge_failed(turn, failed)
+            await self._record(lambda repos: self._charge_failed(repos, turn, failed))
             return None
         return replace(completion, attempts=(*failed, *completion.attempts))
 
@@ -214,11 +223,19 @@ class Summaries:
                 repos.summaries.keep(turn.conversation, summary)
             return stands
 
-        return await self._store.transaction(keep)
+        return await self._record(keep)
 
-    async def _charge_failed(self, turn: Turn, failed: Sequence[Attempt]) -> None:
-        lost = Outcome(text="", ok=False, failures=tuple(failed))
-        await self._store.transaction(lambda repos: self._charge(repos, turn, lost))
+    async def _record(self, work: Callable[[Repositories], T]) -> T:
+        """The result of a transaction that records what was paid: it waits until the store can be written."""
+        while True:
+            try:
+                return await self._store.transaction(work)
+            except StoreError as error:
+                self._unwritten.tell(f"the cost of a summary cannot be recorded yet: {error}", logging.ERROR)
+                await asyncio.sleep(_PAUSE_SECONDS)
+
+    def _charge_failed(self, repos: Repositories, turn: Turn, failed: Sequence[Attempt]) -> None:
+        self._charge(repos, turn, Outcome(text="", ok=False, failures=tuple(failed)))
 
     def _charge(self, repos: Repositories, turn: Turn, paid: Outcome) -> None:
         spent = ledger_entries(paid)

@@ -139,7 +139,7 @@ class Worker:
         """Whether something was left waiting at the last look, so that it looks again when a turn ends."""
         self._ends = 0
         """How many turns have ended."""
-        self._unread = RepeatedWarning(_log)
+        self._unread, self._uncharged = RepeatedWarning(_log), RepeatedWarning(_log)
 
     async def run(self) -> None:
         """Takes turns until `drain` is called or the task is cancelled."""
@@ -365,7 +365,7 @@ class Worker:
                 texts = (outcome.text, *map(say, notes))
                 told = replace(outcome, text="\n\n".join([*_asked_for(turn), *texts]))
                 # Before the indicator is removed: a bridge that is slow to do so must not delay the answer.
-                is_kept = await self._keep(turn, told)
+                is_kept = await self._keep(turn, told, journal)
                 self.tasks.on_answer(turn.id)
         if is_kept:
             self._note_seconds(claim, "answered" if outcome.ok else "failed")
@@ -380,15 +380,18 @@ class Worker:
         waited = self._clock.now() - min(item.received_at for item in claim.items)
         self._counts.observe("turn_seconds", waited.total_seconds(), outcome=outcome)
 
-    async def _keep(self, turn: Turn, outcome: Outcome) -> bool:
+    async def _keep(self, turn: Turn, outcome: Outcome, journal: Journal) -> bool:
         """Keeps the outcome, as `Turns.keep`; it is paid, so this ends even if the turn is halted meanwhile."""
         keeping = asyncio.create_task(self._turns.keep(turn, outcome), name=f"keep-{turn.id}")
         try:
             return await asyncio.shield(keeping)
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, Exception) as stopped:
             await asyncio.wait((keeping,))
             if not keeping.cancelled() and (error := keeping.exception()) is not None:
                 _log.error("the answer of turn %d could not be kept: %s", turn.id, describe_error(error))
+                for attempt in outcome.failures:
+                    journal.break_off(attempt)
+                await self._charge_broken_off(turn, journal, waits=isinstance(stopped, Exception))
             raise
 
     async def _outcome(self, turn: Turn, journal: Journal) -> Outcome | Pause:
@@ -407,15 +410,24 @@ class Worker:
             return journal.failure(say(phrases.TOOK_TOO_LONG))
         except TurnStopped:
             return journal.failure(say(phrases.STOPPED))
-        except asyncio.CancelledError:
-            await self._charge_broken_off(turn, journal)
+        except (asyncio.CancelledError, Exception) as stopped:
+            await self._charge_broken_off(turn, journal, waits=isinstance(stopped, Exception))
             raise
 
-    async def _charge_broken_off(self, turn: Turn, journal: Journal) -> None:
-        try:
-            await self._turns.charge_broken_off(turn, journal, is_forgotten=self.tasks.is_forgotten(turn.id))
-        except StoreError as error:
-            _log.error("the cost of turn %d could not be recorded: %s", turn.id, error)
+    async def _charge_broken_off(self, turn: Turn, journal: Journal, *, waits: bool) -> None:
+        """Records what the turn paid. `waits`: as soon as the store can be written, since only then is it tried again;
+        otherwise, if it cannot, the next process records it.
+        """
+        journal.is_uncharged = True
+        while journal.is_uncharged:
+            try:
+                await self._turns.charge_broken_off(turn, journal, is_forgotten=self.tasks.is_forgotten(turn.id))
+                journal.is_uncharged = False
+            except StoreError as error:
+                self._uncharged.tell(f"the cost of turn {turn.id} cannot be recorded yet: {error}", logging.ERROR)
+                if not waits:
+                    return
+                await asyncio.sleep(_PAUSE_SECONDS)
 
 
 def _asked_for(turn: Turn) -> Sequence[str]:

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from bot.clock import SetClock
 from bot.settings import BudgetSettings
 from bot.turn import phrases
-from store import Store
+from store import Store, open_store
 from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says
 from tests.conftest import NOON
@@ -140,6 +141,45 @@ async def test_an_answer_that_is_halted_on_its_way_to_the_disk_is_paid(store: St
             assert len(port.thinker.asked) == 1
     finally:
         threads.may_split.set()
+
+
+async def let_write(store: Store, may_write: bool) -> None:
+    """Nothing can be written any more, as on a full disk; or again."""
+    await store.read(lambda repos: repos.inbox.rows(f"PRAGMA query_only = {int(not may_write)}"))
+
+
+@pytest.mark.parametrize("is_call", [True, False], ids=["a step", "the answer"])
+async def test_what_a_full_disk_does_not_take_is_paid(
+    store: Store, clock: SetClock, is_call: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its cost counts as soon as there is room again, and nothing is asked again before."""
+    async with app_harness(store, clock, tools=(Echo(name="look"),)) as port:
+        port.thinker.script += [calls(("look", {"word": "page"})) if is_call else says("A page.")]
+        gate = port.thinker.gates["Look"] = asyncio.Event()
+        await port.deliver(message("Look."))
+        await port.asked(1)
+        await let_write(store, False)
+        gate.set()
+        await port.until(lambda: "cannot be recorded yet" in caplog.text)
+        await let_write(store, True)
+        await port.quiet()
+        assert [len(port.thinker.asked), await spent_by(port, ALICE.uuid)] == [2, "0.02"]
+        assert port.transport.sent[-1].content.text == "re: Look."
+
+
+async def test_what_a_full_disk_did_not_take_before_a_stop_is_paid_later(
+    tmp_path: Path, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The next process finds it."""
+    async with open_store(tmp_path / "aldis.db", realm="signal") as store, app_harness(store, clock) as port:
+        gate = port.thinker.gates["Look"] = asyncio.Event()
+        await port.deliver(message("Look."))
+        await port.asked(1)
+        await let_write(store, False)
+        gate.set()
+        await port.until(lambda: "cannot be recorded yet" in caplog.text)
+    async with open_store(tmp_path / "aldis.db", realm="signal") as store:
+        assert [call.cost_usd for call in store.working.unpaid] == [Decimal(CENT)]
 
 
 @pytest.mark.parametrize("has_own", [True, False], ids=["each has a budget", "all have one"])
