@@ -20,6 +20,9 @@ _MAX_USD = Decimal(1_000_000_000)
 _MAX_MILLIS = int(datetime(9998, 12, 31, tzinfo=UTC).timestamp()) * 1000
 """Leaves space for time zones and grace periods before the last moment of `datetime`."""
 
+_MAX_INTEGER = 2**63 - 1
+"""The largest whole number of a column. Source: https://sqlite.org/datatype3.html (2026-11)."""
+
 AT_ONCE = 25
 """The most rows that one deleting transaction removes, so that it holds others up for a few milliseconds only."""
 
@@ -57,8 +60,14 @@ class Repository:
             return None
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
-        """Runs one statement."""
-        return self._connection.execute(statement, values)
+        """Runs one statement.
+
+        A whole number too large for any column becomes the nearest that fits: as an id it names nothing.
+        """
+        try:
+            return self._connection.execute(statement, values)
+        except OverflowError:
+            return self._connection.execute(statement, tuple(map(_fitting, values)))
 
     def execute_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
         """Runs one statement for each row of values; does nothing without rows."""
@@ -67,14 +76,14 @@ class Repository:
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Returns all rows of a query as tuples."""
-        return self._connection.execute(statement, values).fetchall()
+        return self.execute(statement, values).fetchall()
 
     def records(self, kind: type[R], statement: str, values: Sequence[object] = ()) -> tuple[R, ...]:
         """Returns all rows of a query as instances of `kind`, whose fields the columns are named after.
 
         Columns are converted to the types of these fields: `datetime`, `bool` and `Decimal`.
         """
-        cursor = self._connection.execute(statement, values)
+        cursor = self.execute(statement, values)
         readers = _readers(kind)
         columns = [(name, readers[name]) for name, *_ in cursor.description]
         return tuple(
@@ -87,16 +96,16 @@ class Repository:
 
     def column(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...]:
         """Returns the first column of all rows of a query."""
-        return tuple(value for value, *_ in self._connection.execute(statement, values))
+        return tuple(value for value, *_ in self.execute(statement, values))
 
     def value(self, statement: str, values: Sequence[object] = ()) -> Any:
         """Returns the first column of a query's first row; None if it has no rows."""
-        row = self._connection.execute(statement, values).fetchone()
+        row = self.execute(statement, values).fetchone()
         return None if row is None else row[0]
 
     def exists(self, statement: str, values: Sequence[object] = ()) -> bool:
         """Whether a query returns any row."""
-        return self._connection.execute(statement, values).fetchone() is not None
+        return self.execute(statement, values).fetchone() is not None
 
     def count_dead(self, table: Literal["inbox", "outbox"]) -> int:
         """Counts the items of a queue that were given up, over all conversations of the realm."""
@@ -109,6 +118,10 @@ class Repository:
     def notify(self, name: str) -> None:
         """Wakes whoever waits for `name` once the transaction is committed."""
         self._notified.add(name)
+
+
+def _fitting(value: object) -> object:
+    return min(max(value, -_MAX_INTEGER), _MAX_INTEGER) if isinstance(value, int) else value
 
 
 def millis(at: datetime) -> int:

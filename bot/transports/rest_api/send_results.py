@@ -11,10 +11,12 @@ from collections import deque
 from bot.errors import SentUnnamed
 from bot.events import SentId
 from bot.transports.base import MissedRecipient
-from bot.transports.envelope.json import as_object, items_in, parse_frame, person_in, text_in
+from bot.transports.envelope.json import as_object, as_whole, items_in, parse_frame, person_in, text_in
 from bot.transports.envelope.send_errors import failure, missed_recipient
 
 _log = logging.getLogger(__name__)
+
+_MAX_DIGITS = 20
 
 
 def parse_sent_id(body: bytes, missing: deque[MissedRecipient], *, in_group: bool) -> SentId:
@@ -35,6 +37,8 @@ def parse_sent_id(body: bytes, missing: deque[MissedRecipient], *, in_group: boo
         _log.warning("a message did not reach %d members of a group", len(kinds))
         missing.extend(missed_recipient(text_in(error, "reason"), person_in(error, "uuid")) for error in errors)
     at = str(sent.get("timestamp"))
-    if not at.isascii() or not at.isdecimal():
+    is_number = at.isascii() and at.isdecimal() and len(at) <= _MAX_DIGITS
+    sent_at = as_whole(int(at)) if is_number else None
+    if sent_at is None:
         raise SentUnnamed("signal-cli-rest-api has sent it, and does not tell its timestamp")
-    return SentId(int(at))
+    return SentId(sent_at)

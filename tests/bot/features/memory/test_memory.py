@@ -97,6 +97,9 @@ async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: Set
         port.thinker.script = [calls(("remember", {"action": "forget", "number": 2})), says("Gone.")]
         await told(port, "forget the second")
         assert await told(port, "/memory") == plain(phrases.NOTHING_REMEMBERED.text)
+        port.thinker.script = [calls(("remember", {"action": "forget", "number": 2**63})), says("There is none.")]
+        await told(port, f"forget {2**63}")
+        assert '"error": "not_found"' in contents(port.thinker.requests[-1])[-1]
         await learn(port, "third")
         assert await told(port, "/memory forget all") == plain(phrases.FACTS_FORGOTTEN.text)
         assert await told(port, "/memory forget it") == plain(say(WRONG_FORM, form="/memory [forget N|forget all]"))

@@ -42,7 +42,7 @@ def resolving(number: int = 1, outcome: str = "came_true") -> Any:
 async def answer(port: Port, completion: Any, **more: Any) -> Mapping[str, Any]:
     """What the tools answer to a model that asks for this when somebody writes."""
     port.thinker.script = [completion, says("Done.")]
-    asked = f"Aldis, I predict that {WORDS}, 80 %; of my predictions 1, 2 and 3 each came true, or is struck"
+    asked = f"Aldis, I predict that {WORDS}, 80 %; of my predictions 1, 2, 3 and {2**63} each came true, or is struck"
     assert await told(port, asked, **more) == "Done."
     return json.loads(contents(port.thinker.requests[-1])[-1])
 
@@ -123,6 +123,7 @@ async def test_each_conversation_has_its_own_and_each_person_theirs(store: Store
         assert (await answer(port, resolving(1), group=GROUP, author=BOB))["error"] == "not_found"
         assert (await answer(port, resolving(1, "struck"), group=GROUP, author=BOB))["error"] == "not_found"
         assert (await answer(port, resolving(3)))["error"] == "not_found"
+        assert (await answer(port, resolving(2**63)))["error"] == "not_found"
         for number, who in ((1, ALICE), (2, BOB)):
             await answer(port, resolving(number), group=GROUP, author=who)
         everybody = calls(("calibration_stats", {"whose": "everybody"}))

@@ -291,7 +291,10 @@ async def test_a_success_without_a_list_was_sent(server: SignalRestApi, bridge: 
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"null", b"[]", b"[{}]", b'[{"timestamp": "soon"}]', b'{"timestamp": -1}', b"<html>", b"\xff", b"]" * 9],
+    [
+        *(b"", b"null", b"[]", b"[{}]", b'[{"timestamp": "soon"}]', b'{"timestamp": -1}', b"<html>", b"\xff", b"]" * 9),
+        *(b'[{"timestamp": "%s"}]' % (b"9" * digits) for digits in (19, 5000)),
+    ],
 )
 async def test_a_success_that_cannot_be_read_was_sent(server: SignalRestApi, bridge: Bridge, body: bytes) -> None:
     """Nobody knows under which timestamp, but sending it again would bring it twice."""
