@@ -190,7 +190,9 @@ class Feeds(Repository):
         self.execute("UPDATE articles SET is_listed = 0 WHERE feed_id = ? AND is_listed", (feed,))
         return sum(self._keep(feed, article) for article in articles)
 
-    def search(self, query: str, *, since: datetime, now: datetime, most: int) -> tuple[tuple[FoundArticle, ...], bool]:
+    def search(
+        self, query: str, *, since: datetime, now: datetime, limit: int
+    ) -> tuple[tuple[FoundArticle, ...], bool]:
         """Returns the articles from `since` on that contain all words of the query, the best and newest first.
 
         If there are none, returns those with some of the words; the second value tells whether they contain all. Words
@@ -203,29 +205,29 @@ class Feeds(Repository):
             found = self._find(
                 "FROM article_words JOIN articles ON articles.id = article_words.rowid JOIN feeds ON feeds.id = "
                 f"feed_id WHERE article_words MATCH ? AND published_at >= ? ORDER BY {_RANK}, articles.id DESC LIMIT ?",
-                (joint.join(words), millis(since), millis(now), most),
+                (joint.join(words), millis(since), millis(now), limit),
             )
             if found:
                 return found, joint == " "
         return (), True
 
-    def recent(self, *, since: datetime, most: int, feeds: Sequence[int] | None = None) -> tuple[FoundArticle, ...]:
+    def recent(self, *, since: datetime, limit: int, feeds: Sequence[int] | None = None) -> tuple[FoundArticle, ...]:
         """Returns the newest articles from `since` on, newest first, of these feeds (None: of all)."""
         # Only integers go into the statement.
         chosen = "" if feeds is None else f"AND feed_id IN ({', '.join(str(int(feed)) for feed in feeds)}) "
         return self._find(
             f"FROM articles JOIN feeds ON feeds.id = feed_id WHERE published_at >= ? {chosen}"
             "ORDER BY published_at DESC, articles.id DESC LIMIT ?",
-            (millis(since), most),
+            (millis(since), limit),
         )
 
-    def prune(self, *, before: datetime, most: int) -> int:
-        """Deletes articles older than `before` and those beyond `most`, some hundreds at a time; returns how many.
+    def prune(self, *, before: datetime, limit: int) -> int:
+        """Deletes articles older than `before` and those beyond `limit`, some hundreds at a time; returns how many.
 
         The oldest of those feeds go first that have most, so that one that tells the same again and again under new ids
         pushes out only its own. Articles that are still in their feed stay: they would come back as new.
         """
-        spare = self.value("SELECT max(0, ? - count(*)) FROM articles WHERE is_listed", (most,))
+        spare = self.value("SELECT max(0, ? - count(*)) FROM articles WHERE is_listed", (limit,))
         return self._drop(
             "id IN (SELECT id FROM (SELECT id, published_at, row_number() OVER (ORDER BY depth, published_at DESC, "
             "id DESC) AS place FROM (SELECT id, published_at, row_number() OVER (PARTITION BY feed_id "

@@ -41,9 +41,9 @@ class History(Repository):
         return tuple(self._message(conversation, *row) for row in rows)
 
     def turns_of_person(
-        self, person: str, direct: str | None, *, before: TurnId | None = None, most: int
+        self, person: str, direct: str | None, *, before: TurnId | None = None, limit: int
     ) -> tuple[TurnId, ...]:
-        """Returns at most `most` turns before `before` that the person asked or the chat at `direct` has, newest first.
+        """Returns up to `limit` turns before `before` that the person asked or the chat at `direct` has, newest first.
 
         Nothing may be kept of turns that the person asked. `direct` None: they have no direct chat.
         """
@@ -56,7 +56,7 @@ class History(Repository):
                 self.keyring.handle(person),
                 None if direct is None else self.chat_handle(direct),
                 _ANY_TURN if before is None else before,
-                most,
+                limit,
             ),
         )
 

@@ -97,17 +97,17 @@ class Inbox(Repository):
         busy: Collection[ConversationId],
         busy_people: Collection[bytes] = (),
         by_person: bool = False,
-        most: int = 20,
+        limit: int = 20,
     ) -> Claim | None:
         """Claims the waiting messages of the conversation that was served longest ago; returns None if nothing waits.
 
         Skips conversations in `busy`, and those whose next message is from somebody in `busy_people` (handles). Takes
-        at most `most` messages together, with `by_person` only up to the first of somebody else. The messages of a turn
+        up to `limit` messages together, with `by_person` only up to the first of somebody else. The messages of a turn
         that began before are taken again as they were, without later ones.
         """
         # Damaged messages are dead once they were read, so this ends.
         while (conversation := self._next_conversation(busy, busy_people, now)) is not None:
-            rows = self._waiting(conversation, most, now, by_person=by_person)
+            rows = self._waiting(conversation, limit, now, by_person=by_person)
             if items := tuple(item for row in rows if (item := self._item(conversation, row)) is not None):
                 return self._claim(conversation, items, begun=rows[0][0], now=now, until=until)
         return None
@@ -254,23 +254,23 @@ class Inbox(Repository):
             (conversation,),
         )
 
-    def urgent_items(self, *, besides: Collection[ConversationId] = (), most: int = 50) -> tuple[UrgentItem, ...]:
-        """Returns waiting urgent items, oldest first, at most `most`, whether or not their conversations are busy.
+    def urgent_items(self, *, besides: Collection[ConversationId] = (), limit: int = 50) -> tuple[UrgentItem, ...]:
+        """Returns waiting urgent items, oldest first, at most `limit`, whether or not their conversations are busy.
 
         Skips the conversations `besides`.
         """
         rows = self.rows(
             _WAITING + "urgent AND realm = ? "  # noqa: S608  (literals only)
             "AND inbox.conversation_id NOT IN (SELECT value FROM json_each(?)) ORDER BY inbox.id LIMIT ?",
-            (self.realm, json.dumps(list(besides)), most),
+            (self.realm, json.dumps(list(besides)), limit),
         )
         return self._open_items(rows)
 
-    def waiting_after(self, item: InboxId, *, most: int = 50) -> tuple[UrgentItem, ...]:
-        """Returns the messages after this one that wait to be claimed, oldest first, at most `most`."""
+    def waiting_after(self, item: InboxId, *, limit: int = 50) -> tuple[UrgentItem, ...]:
+        """Returns the messages after this one that wait to be claimed, oldest first, at most `limit`."""
         rows = self.rows(
             _WAITING + "NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? ORDER BY inbox.id LIMIT ?",
-            (item, self.realm, most),
+            (item, self.realm, limit),
         )
         return self._open_items(rows)
 
@@ -415,14 +415,14 @@ class Inbox(Repository):
         )
 
     def _waiting(
-        self, conversation: ConversationId, most: int, now: datetime, *, by_person: bool
+        self, conversation: ConversationId, limit: int, now: datetime, *, by_person: bool
     ) -> list[tuple[Any, ...]]:
         rows = self.rows(
             "SELECT turn_id, id, account, author, device, sent_at, kind, envelope, received_at, attempts, expires_at, "
             "refusal FROM inbox INDEXED BY inbox_open "
             "WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'waiting' AND NOT urgent "
             "AND coalesce(put_off_until, 0) <= ? ORDER BY turn_id IS NULL, turn_id, id LIMIT ?",
-            (conversation, millis(now), most),
+            (conversation, millis(now), limit),
         )
         together = [row for row in rows if row[0] == rows[0][0]]
         if not by_person or not together or together[0][0] is not None:

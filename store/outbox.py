@@ -83,19 +83,19 @@ class Outbox(Repository):
         *,
         in_group: bool,
         now: datetime,
-        most_edits: int,
+        max_edits: int,
     ) -> bool:
         """Keeps a status of a running turn, in place of the one before; returns whether it was kept.
 
         It is not kept if the turn has ended, if the former status has not arrived (yet), or if that one has been edited
-        as often as `most_edits` allows, less the last edit, which is for the answer.
+        as often as `max_edits` allows, less the last edit, which is for the answer.
         """
         if not self.exists("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,)):
             return False
         replaces = None
         if (newest := self._statuses.newest(turn)) is not None:
             replaces, state, revision = newest
-            if state != "sent" or revision + 1 >= most_edits:
+            if state != "sent" or revision + 1 >= max_edits:
                 return False
         position = self.value("SELECT min(0, coalesce(min(position), 0)) - 1 FROM outbox WHERE turn_id = ?", (turn,))
         self.put(conversation, turn, position, reply, in_group=in_group, now=now, replaces=replaces)
@@ -136,11 +136,11 @@ class Outbox(Repository):
         return frozenset(found)
 
     def begin(
-        self, *, now: datetime, most: int, stamped_at: datetime | None = None, unheard: timedelta | None = None
+        self, *, now: datetime, limit: int, stamped_at: datetime | None = None, unheard: timedelta | None = None
     ) -> tuple[OutboxItem, ...]:
         """Marks the items to send now as `sending` and returns them: the first open one of each conversation, if due.
 
-        Returns at most `most`, statuses last. Notes that receipts are being received until now. `stamped_at` is the
+        Returns at most `limit`, statuses last. Notes that receipts are being received until now. `stamped_at` is the
         machine's clock, by which the bridge names what it sends; None: equal to `now`. `unheard` is the grace period if
         no receipt can come at the moment: items in doubt then wait longer by the time since the last call, but not
         beyond that grace from now, and ten minutes in all.
@@ -161,7 +161,7 @@ class Outbox(Repository):
             "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?) "
             "AND conversation_id NOT IN (SELECT conversation_id FROM holds) "
             "ORDER BY position < 0, due_at, id LIMIT ?",
-            (millis(now), self.realm, most),
+            (millis(now), self.realm, limit),
         )
         return tuple(
             item for row in rows if (item := self._begin_item(*row, now=now, stamped_at=stamped_at or now)) is not None
@@ -279,7 +279,7 @@ class Outbox(Repository):
             (at, until_status, wait, self.realm),
         ).rowcount
 
-    def most_attempts(self) -> int:
+    def max_attempts(self) -> int:
         """Returns the highest number of attempts of any item in doubt; 0 if there is none."""
         return self.value(
             "SELECT coalesce(max((SELECT count(*) FROM attempts WHERE outbox_id = outbox.id)), 0) FROM outbox "

@@ -6,10 +6,10 @@ from store.repository import Repository
 class Quotas(Repository):
     """The repository of quotas. All methods run inside a transaction."""
 
-    def take(self, service: str, period: str, *, amount: int, most: int) -> bool:
+    def take(self, service: str, period: str, *, amount: int, limit: int) -> bool:
         """Counts `amount` more uses (at least 1) in the period, `2026-11` or `2026-11-21`; returns whether it did.
 
-        It does not if the sum would exceed `most`, or if the row is forged (`store.guard`).
+        It does not if the sum would exceed `limit`, or if the row is forged (`store.guard`).
         """
         if self.rows("SELECT 1 FROM forged_quotas WHERE service = ?", (service,)):
             return False
@@ -18,7 +18,7 @@ class Quotas(Repository):
             "ON CONFLICT (service) DO UPDATE SET "
             "used = CASE WHEN period = excluded.period THEN used + excluded.used ELSE excluded.used END, "
             "period = excluded.period WHERE period <> excluded.period OR used + excluded.used <= ?",
-            (service, period, amount, amount, most, most),
+            (service, period, amount, amount, limit, limit),
         )
         return taken.rowcount > 0
 

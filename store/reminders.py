@@ -110,12 +110,12 @@ class Reminders(Repository):
             (self.keyring.handle(person), conversation),
         )
 
-    def due(self, now: datetime, *, most: int) -> tuple[Reminder, ...]:
-        """Returns reminders that are due now, the longest overdue first, at most `most`."""
+    def due(self, now: datetime, *, limit: int) -> tuple[Reminder, ...]:
+        """Returns reminders that are due now, the longest overdue first, at most `limit`."""
         return self._read(
             "WHERE settled_at IS NULL AND due_at <= ? AND EXISTS (SELECT 1 FROM conversations "
             "WHERE conversations.id = conversation_id AND realm = ?) ORDER BY due_at, id LIMIT ?",
-            (millis(now), self.realm, most),
+            (millis(now), self.realm, limit),
             discards=True,
         )
 

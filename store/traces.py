@@ -64,9 +64,9 @@ class Trace:
 class Traces(Repository):
     """The repository that reads across the others and writes nothing. All methods run inside a transaction."""
 
-    def newest(self, most: int) -> tuple[Trace, ...]:
-        """Returns the `most` newest turns of all realms, newest first."""
-        return tuple(filter(None, map(self.of, self.column("SELECT id FROM turns ORDER BY id DESC LIMIT ?", (most,)))))
+    def newest(self, limit: int) -> tuple[Trace, ...]:
+        """Returns the `limit` newest turns of all realms, newest first."""
+        return tuple(filter(None, map(self.of, self.column("SELECT id FROM turns ORDER BY id DESC LIMIT ?", (limit,)))))
 
     def of(self, turn: TurnId) -> Trace | None:
         """Returns what is kept of the turn; None: nothing."""

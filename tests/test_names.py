@@ -17,7 +17,9 @@ IRREGULAR = (
     "lost|made|meant|met|paid|said|seen|sent|shown|spent|spoken|taken|thrown|told|worn|written|unread|unsent|untold"
 )
 PARTICIPLE = re.compile(rf"(?:[a-z]*[^e]ed|{IRREGULAR})")
-OTHER_BOUND = re.compile(r"_?(?:MOST|LEAST|LONGEST|SHORTEST|FEWEST|LARGEST|SMALLEST|HIGHEST|LOWEST)_[A-Z]")
+OTHER_BOUND = re.compile(
+    r"_?(?:MOST|LEAST|LONGEST|SHORTEST|FEWEST|LARGEST|SMALLEST|HIGHEST|LOWEST|DEEPEST|FARTHEST|LATEST|EARLIEST)(?:_[A-Z]|\Z)"
+)
 NO_PARTICIPLES = {"feed", "read", "need", "speed", "seed", "embed", "shed"}
 
 SHARED = {

@@ -90,9 +90,9 @@ class Nobody:
 class NoQuotas:
     """`Quotas` without limits, for calls by hand."""
 
-    async def take(self, service: str, *, most: int, amount: int = 1, per: Span = "month") -> bool:
+    async def take(self, service: str, *, limit: int, amount: int = 1, per: Span = "month") -> bool:
         """Always allows it."""
-        del service, most, amount, per
+        del service, limit, amount, per
         return True
 
     async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:

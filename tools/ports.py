@@ -293,10 +293,10 @@ class Quotas(Protocol):
     Each service has one period.
     """
 
-    async def take(self, service: str, *, most: int, amount: int = 1, per: Span = "month") -> bool:
+    async def take(self, service: str, *, limit: int, amount: int = 1, per: Span = "month") -> bool:
         """Counts `amount` more units (at least 1): requests, or whatever the service charges for.
 
-        Returns False, and counts nothing, if the sum would exceed `most`: then the service must not be called.
+        Returns False, and counts nothing, if the sum would exceed `limit`: then the service must not be called.
         """
         ...
 
@@ -338,7 +338,7 @@ class Stories:
 class News(Protocol):
     """The articles of the feeds that are read here. Searches are not recorded."""
 
-    async def search(self, query: str, *, since: datetime, most: int) -> Stories:
+    async def search(self, query: str, *, since: datetime, limit: int) -> Stories:
         """Returns stories from `since` on that contain the words of the query; quoted words follow each other.
 
         Raises:
@@ -346,7 +346,7 @@ class News(Protocol):
         """
         ...
 
-    async def recent(self, *, since: datetime, most: int, feed: str | None = None) -> tuple[Story, ...]:
+    async def recent(self, *, since: datetime, limit: int, feed: str | None = None) -> tuple[Story, ...]:
         """Returns the newest stories from `since` on, newest first. `feed` is part of a feed's name; None: all feeds.
 
         Raises:

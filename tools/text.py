@@ -47,7 +47,7 @@ MIN_FITTED_CHARS = 200
 """The smallest limit for `fit_json`, which leaves space for a mark."""
 
 _MIN_CUT_CHARS = 40  # texts keep at least this many characters before lists lose items
-_DEEPEST = 24  # levels; far above any result, far below Python's recursion limit
+_MAX_DEPTH = 24  # levels; far above any result, far below Python's recursion limit
 _MAX_INTEGER_BITS = 14_000  # 4,215 digits: json and str refuse integers of more than 4,300
 _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
@@ -103,7 +103,7 @@ def fit_json(data: Mapping[str, Any], max_chars: int) -> str:
     """
     if max_chars < MIN_FITTED_CHARS:
         raise ValueError(f"max_chars must be at least {MIN_FITTED_CHARS}")
-    whole = cast("dict[str, Any]", _jsonable(dict(data), _DEEPEST))
+    whole = cast("dict[str, Any]", _jsonable(dict(data), _MAX_DEPTH))
     if len(text := _dump(whole)) <= max_chars:
         return text
     return _dump(_cut(whole, _caps_that_fit(whole, max_chars)))

@@ -199,7 +199,7 @@ class Parts:
                 self._revisions,
                 self._turns.charges,
                 retention=policies.retention(settings),
-                longest_wait=timedelta(seconds=settings.approvals.timeout),
+                max_wait=timedelta(seconds=settings.approvals.timeout),
             ),
             reminder_scheduler=self._reminder_scheduler(intake),
             summary_worker=summary_worker,
@@ -285,7 +285,7 @@ class Parts:
         policies.note_few_conversations(self._settings)
         approvals = Approvals(self._store, self._clock, self._turns)
         authority = Authority(name=self._settings.signal.name, allowed=self._allowed)
-        group_context = GroupContext(self._clock, most=self._settings.groups.context_messages)
+        group_context = GroupContext(self._clock, limit=self._settings.groups.context_messages)
         context = CommandContext(self._store, self._turns, self._clock)
         urgent_items = UrgentItems(
             self._transport,

@@ -129,7 +129,7 @@ class UrgentItems:
     async def _waiting(self) -> tuple[UrgentItem, ...]:
         """Some of the waiting items, oldest first, from conversations without an item under way."""
         busy = tuple(self._lanes)
-        return await self._store.read(lambda repos: repos.inbox.urgent_items(besides=busy, most=_AT_ONCE))
+        return await self._store.read(lambda repos: repos.inbox.urgent_items(besides=busy, limit=_AT_ONCE))
 
     async def _attend_all(self, urgent_items: Sequence[UrgentItem], running: RunningTurns) -> None:
         """Carries out the items of one conversation, in the order in which they arrived."""

@@ -44,12 +44,12 @@ class Maintenance:
         charges: Charges,
         *,
         retention: timedelta | None = None,
-        longest_wait: timedelta = _MAX_WAIT,
+        max_wait: timedelta = _MAX_WAIT,
         every_seconds: float = _EVERY_SECONDS,
         expiry_every_seconds: float = _EXPIRY_EVERY_SECONDS,
     ) -> None:
-        """`longest_wait` is how long a turn waits for an approval."""
-        self._longest_wait = longest_wait
+        """`max_wait` is how long a turn waits for an approval."""
+        self._max_wait = max_wait
         self._store = store
         self._clock = clock
         self._revisions = revisions
@@ -75,7 +75,7 @@ class Maintenance:
 
         def transact(repos: Repositories) -> int:
             repos.own_time.keep(self._clock.snapshot())
-            repos.inbox.pull_in(until=self._clock.now() + self._longest_wait)
+            repos.inbox.pull_in(until=self._clock.now() + self._max_wait)
             return repos.inbox.recover(at_work=working.left)
 
         count = await self._store.transaction(transact)

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 MAX_TAGS = 50_000
 """How many tags are passed on; what follows them loses its structure, but not its words."""
 
-DEEPEST = 200
+MAX_DEPTH = 200
 """How many elements can be open at once; deeper ones are left out, but not their words."""
 
 _MAX_ATTRIBUTE_CHARS = 2_000
@@ -125,7 +125,7 @@ class _Reader:
             self._read_raw(name)
         elif name in {"meta", "html", "base", "input", "time"}:
             self._note(name, _read_attributes(attributes))
-        elif name in _KEPT and self._tags < MAX_TAGS and self._depth < DEEPEST:
+        elif name in _KEPT and self._tags < MAX_TAGS and self._depth < MAX_DEPTH:
             self._tags += 1
             self._depth += name not in _VOID and name not in _SELF_CLOSING
             self.written.append(f"<{name}{_rewritten(name, attributes)}>")

@@ -18,7 +18,7 @@ from dateutil import rrule
 from bot.settings.values import is_zone
 from tools import Repeat, Wish
 
-FARTHEST = timedelta(days=5 * 366)
+MAX_AHEAD = timedelta(days=5 * 366)
 """Nothing can be planned further ahead than five years."""
 
 _MAX_TIMES = 1000
@@ -74,7 +74,7 @@ def first_plan(wish: Wish, *, now: datetime, zone: str) -> tuple[Plan, datetime]
     due_at = plan.start_at if plan.repeat is None else next_after(plan, now)
     if due_at is None or due_at <= now:
         raise UnfitWish("over", f"That time is over already: it is {describe_moment(now, zone)}.")
-    if due_at > now + FARTHEST:
+    if due_at > now + MAX_AHEAD:
         raise UnfitWish("far", "That is more than five years away.")
     return plan, due_at
 
@@ -135,7 +135,7 @@ def _at(text: str, zone: str, repeat: Repeat | None) -> Plan:
 
 def _delayed(wish: Wish, now: datetime, zone: str) -> Plan:
     seconds = wish.delay_seconds or 0
-    if seconds > FARTHEST.total_seconds():
+    if seconds > MAX_AHEAD.total_seconds():
         raise UnfitWish("far", "That is more than five years away.")
     at = now + timedelta(seconds=seconds)
     local = at.astimezone(ZoneInfo(zone)).replace(tzinfo=None, microsecond=0)

@@ -41,7 +41,7 @@ _CITATION = re.compile(
     r"|【(?P<odd>\d{1,3})(?:†[^】\n]{0,80})?】)(?P<after>[ \t]?)"
 )
 _IN_BRACKETS = re.compile(r"\[(\d{1,3}(?:\s?[,;]\s?\d{1,3})*)\]|【(\d{1,3})(?:†[^】\n]{0,80})?】")
-_DEEPEST = 24  # levels; `tools.fit_json` hands on no more
+_MAX_DEPTH = 24  # levels; `tools.fit_json` hands on no more
 _WOULD_BE_OTHERS = re.compile(r"[(\w]")
 """What follows brackets that are not a citation but name an item or a link."""
 _SHOWN = re.compile(r"\[(\d{1,3})\]")
@@ -178,7 +178,7 @@ def without_numbers(data: Mapping[str, Any]) -> Mapping[str, Any]:
     A footnote that a model copies, or a citation that a page forges, would lead people to another source. Addresses
     stay as they are.
     """
-    return {name: _without_numbers(item, name, _DEEPEST) for name, item in data.items()}
+    return {name: _without_numbers(item, name, _MAX_DEPTH) for name, item in data.items()}
 
 
 def cite(

@@ -35,12 +35,12 @@ class _Heard:
 
 
 class GroupContext:
-    """The talk of all groups, at most `most` messages each; 0: none is passed along with a question that has words."""
+    """The talk of all groups, at most `limit` messages each; 0: none is passed along with a question that has words."""
 
-    def __init__(self, clock: Clock, *, most: int) -> None:
+    def __init__(self, clock: Clock, *, limit: int) -> None:
         self._clock = clock
-        self._most = most
-        self._talk: defaultdict[ChatId, deque[_Heard]] = defaultdict(lambda: deque(maxlen=max(1, most)))
+        self._limit = limit
+        self._talk: defaultdict[ChatId, deque[_Heard]] = defaultdict(lambda: deque(maxlen=max(1, limit)))
 
     def hear(self, message: Incoming, *, expires_at: datetime | None) -> None:
         """Remembers a message that was not meant for Aldis, until its timer runs out (None: it has none)."""
@@ -53,7 +53,7 @@ class GroupContext:
         """What was said there since the last answer, oldest first; at least `at_least` messages if there are any."""
         self._drop(lambda _: False)
         said = tuple(heard.message for heard in self._talk.get(chat, ()))
-        return said if self._most else said[len(said) - at_least :]
+        return said if self._limit else said[len(said) - at_least :]
 
     def on_answer(self, talk: Sequence[Incoming]) -> None:
         """Removes the talk that was known to an answer."""
@@ -88,7 +88,7 @@ class GroupContext:
             if not left:
                 del self._talk[chat]
             elif len(left) < len(talk):
-                self._talk[chat] = deque(left, maxlen=max(1, self._most))
+                self._talk[chat] = deque(left, maxlen=max(1, self._limit))
 
 
 def beside(talk: Sequence[Incoming], said: Sequence[Message]) -> tuple[Message, ...]:

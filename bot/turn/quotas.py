@@ -14,14 +14,16 @@ class Quotas:
         self._store = store
         self._clock = clock
 
-    async def take(self, service: str, *, most: int, amount: int = 1, per: Span = "month") -> bool:
+    async def take(self, service: str, *, limit: int, amount: int = 1, per: Span = "month") -> bool:
         """See `tools.ports.Quotas`.
 
         Raises:
             StoreError: it could not be stored.
         """
         period = _period(self._clock.settled_now(), per)
-        return await self._store.transaction(lambda repos: repos.quotas.take(service, period, amount=amount, most=most))
+        return await self._store.transaction(
+            lambda repos: repos.quotas.take(service, period, amount=amount, limit=limit)
+        )
 
     async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:
         """See `tools.ports.Quotas`.

@@ -119,7 +119,7 @@ class StatusMessages:
                     dump_value(reply),
                     in_group=in_group,
                     now=now,
-                    most_edits=_MAX_EDITS,
+                    max_edits=_MAX_EDITS,
                 )
             )
         except StoreError as error:

@@ -95,7 +95,7 @@ async def talked(store: Store, address: str, sent_at: int, words: bytes, author:
     def live(repos: Repositories) -> TurnId:
         conversation, turn = taken(repos)
         answered(repos, conversation, turn, (b"asked " + words, b"told " + words))
-        [item] = repos.outbox.begin(now=NOON, most=8)
+        [item] = repos.outbox.begin(now=NOON, limit=8)
         repos.outbox.mark_sent(item.id, 1_000_000 + sent_at, now=NOON)
         return turn
 

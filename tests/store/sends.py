@@ -27,8 +27,8 @@ async def say(store: Store, chat: str, *replies: bytes) -> None:
     await store.transaction(put)
 
 
-async def begin(store: Store, now: datetime = NOON, most: int = 16) -> list[OutboxItem]:
-    return list(await store.transaction(lambda repos: repos.outbox.begin(now=now, most=most)))
+async def begin(store: Store, now: datetime = NOON, limit: int = 16) -> list[OutboxItem]:
+    return list(await store.transaction(lambda repos: repos.outbox.begin(now=now, limit=limit)))
 
 
 async def states(store: Store) -> list[tuple[str, int | None]]:

@@ -75,13 +75,13 @@ class TestATurn:
             answered(repos, conversation, turn, (b"asked", b"part 0"))
             for position in (1, 2):
                 repos.outbox.put(conversation, turn, position, b"part", in_group=False, now=NOON)
-            [sent] = repos.outbox.begin(now=NOON, most=8)
+            [sent] = repos.outbox.begin(now=NOON, limit=8)
             repos.outbox.mark_sent(sent.id, 77, now=NOON)
-            [sending] = repos.outbox.begin(now=NOON, most=8)
+            [sending] = repos.outbox.begin(now=NOON, limit=8)
             repos.forgetting.turn(turn, now=NOON)
-            assert repos.outbox.begin(now=LATER, most=8) == ()
+            assert repos.outbox.begin(now=LATER, limit=8) == ()
             repos.outbox.mark_sent(sending.id, 78, now=NOON)
-            assert repos.outbox.begin(now=LATER, most=8) == ()
+            assert repos.outbox.begin(now=LATER, limit=8) == ()
 
         await store.transaction(live)
         assert await rows(store, "SELECT state, sent_at, reply, settled_at IS NULL FROM outbox ORDER BY id") == [
@@ -163,7 +163,7 @@ class TestAConversation:
         after = await store.conversation("direct:a", now=NOON)
         assert after == answer.conversation != before
         assert await remembered(store, "direct:a") == []
-        [item] = await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=8))
+        [item] = await store.transaction(lambda repos: repos.outbox.begin(now=NOON, limit=8))
         assert (item.conversation, item.reply) == (after, b"forgotten")
         await store.transaction(lambda repos: repos.outbox.mark_sent(item.id, 99, now=NOON))
         assert await waiting(store) == []
@@ -191,7 +191,7 @@ class TestAConversation:
         other = await asked(store, "direct:b", 5, b"of b")
 
         def begin(repos: Repositories) -> None:
-            claim = repos.inbox.claim(now=NOON, until=LATER, busy={repos.forgetting.place(other)}, most=1)
+            claim = repos.inbox.claim(now=NOON, until=LATER, busy={repos.forgetting.place(other)}, limit=1)
             assert claim is not None
             assert [item.envelope for item in claim.items] == [b"after"]
             repos.journal.add(claim.conversation, claim.turn, 0, b"step")
@@ -240,7 +240,7 @@ class TestAConversation:
         def again(repos: Repositories) -> None:
             for sent_at in (1, 2, 3):
                 assert repos.inbox.put(arrival(conversation, sent_at)) is None
-            repos.outbox.begin(now=NOON, most=8)
+            repos.outbox.begin(now=NOON, limit=8)
             assert not repos.attempts.prove("direct:a", (1_000_001,), now=NOON)
 
         await store.transaction(again)
@@ -253,7 +253,7 @@ class TestAConversation:
             conversation, turn = taken(repos)
             answered(repos, conversation, turn, (b"asked", b"part 0"))
             repos.outbox.put(conversation, turn, 1, b"part 1", in_group=False, now=NOON)
-            repos.outbox.begin(now=NOON, most=8)
+            repos.outbox.begin(now=NOON, limit=8)
 
         await store.transaction(live)
         command = await ordered(store, "direct:a", 2)
@@ -263,9 +263,9 @@ class TestAConversation:
         [(item,)] = await rows(store, "SELECT min(id) FROM outbox")
 
         def end(repos: Repositories) -> list[bytes]:
-            assert repos.outbox.begin(now=LATER, most=8) == ()
+            assert repos.outbox.begin(now=LATER, limit=8) == ()
             repos.inbox.execute("UPDATE outbox SET state = 'sent', sent_at = 77 WHERE id = ?", (item,))
-            return [begun.reply for begun in repos.outbox.begin(now=LATER, most=8)]
+            return [begun.reply for begun in repos.outbox.begin(now=LATER, limit=8)]
 
         assert await store.transaction(end) == [b"forgotten"]
 
@@ -433,7 +433,7 @@ class TestAPerson:
         await store.forget_person(
             "alice", direct_address="direct:alice", before=command, now=NOON, then=Answer(command)
         )
-        begun = await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=8))
+        begun = await store.transaction(lambda repos: repos.outbox.begin(now=NOON, limit=8))
         assert [item.reply for item in begun] == [b"forgotten"]
 
 

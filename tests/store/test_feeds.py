@@ -39,15 +39,15 @@ async def kept(store: Store, feed: Feed, *articles: Article) -> int:
     return await store.transaction(lambda repos: repos.feeds.keep(feed.id, articles))
 
 
-async def found(store: Store, query: str, *, since: datetime = LONG_AGO, most: int = 10) -> list[str]:
+async def found(store: Store, query: str, *, since: datetime = LONG_AGO, limit: int = 10) -> list[str]:
     def search(repos: Repositories) -> tuple[FoundArticle, ...]:
-        return repos.feeds.search(query, since=since, now=NOON, most=most)[0]
+        return repos.feeds.search(query, since=since, now=NOON, limit=limit)[0]
 
     return [one.title for one in await store.read(search)]
 
 
-async def recent(store: Store, *, since: datetime = LONG_AGO, most: int = 10) -> list[str]:
-    return [one.title for one in await store.read(lambda repos: repos.feeds.recent(since=since, most=most))]
+async def recent(store: Store, *, since: datetime = LONG_AGO, limit: int = 10) -> list[str]:
+    return [one.title for one in await store.read(lambda repos: repos.feeds.recent(since=since, limit=limit))]
 
 
 async def assert_index_is_whole(store: Store) -> None:
@@ -63,7 +63,7 @@ async def test_what_is_read_has_the_types_of_its_fields(store: Store) -> None:
     """A yes or no is no number, which would say something else to a model; times are aware, and None stays None."""
     lamps = await added(store)
     await kept(store, lamps, article("lamp"))
-    [one] = await store.read(lambda repos: repos.feeds.recent(since=LONG_AGO, most=1))
+    [one] = await store.read(lambda repos: repos.feeds.recent(since=LONG_AGO, limit=1))
     assert (lamps.is_set, lamps.due_at, lamps.read_at) == (False, NOON, None)
     assert (type(lamps.is_set), type(one.is_dated), one.published_at) == (bool, bool, NOON)
 
@@ -170,9 +170,9 @@ class TestKeeping:
         await kept(store, lamps, old, article("Old and listed", at=NOON - timedelta(days=40)), article("New"))
         await kept(store, lamps, article("Old and listed", at=NOON - timedelta(days=40)))
 
-        async def prune(most: int = 100) -> int:
+        async def prune(limit: int = 100) -> int:
             before = NOON - timedelta(days=30)
-            return await store.transaction(lambda repos: repos.feeds.prune(before=before, most=most))
+            return await store.transaction(lambda repos: repos.feeds.prune(before=before, limit=limit))
 
         assert [await prune(), await prune()] == [1, 0]
         assert await recent(store) == ["New", "Old and listed"]
@@ -185,7 +185,7 @@ class TestKeeping:
         for number in range(10):
             at = NOON - timedelta(hours=number)
             await kept(store, lamps, article(f"Number {number}", at=at))
-        pruned = await store.transaction(lambda repos: repos.feeds.prune(before=LONG_AGO, most=4))
+        pruned = await store.transaction(lambda repos: repos.feeds.prune(before=LONG_AGO, limit=4))
         assert pruned == 6
         assert await recent(store) == ["Number 0", "Number 1", "Number 2", "Number 9"]
         await assert_index_is_whole(store)
@@ -197,7 +197,7 @@ class TestKeeping:
             await kept(store, quiet, article(f"Quiet {number}", at=NOON - timedelta(days=number + 1)))
         for number in range(20):
             await kept(store, restless, article(f"Restless {number}", at=NOON + timedelta(minutes=number)))
-        assert await store.transaction(lambda repos: repos.feeds.prune(before=LONG_AGO, most=7)) == 16
+        assert await store.transaction(lambda repos: repos.feeds.prune(before=LONG_AGO, limit=7)) == 16
         assert await recent(store) == [
             *(f"Restless {number}" for number in (19, 18, 17, 16)),
             "Quiet 0",
@@ -227,7 +227,7 @@ class TestSearching:
             "Election day",
         ]
         assert await found(store, "ELECTIONS", since=NOON - timedelta(days=1)) == ["Keepers hold elections", "The tide"]
-        assert await found(store, "election", most=1) == ["Keepers hold elections"]
+        assert await found(store, "election", limit=1) == ["Keepers hold elections"]
 
     async def test_all_words_count_and_then_some(self, store: Store) -> None:
         """Where no article has all of them, those with some are given, and it is told."""
@@ -235,7 +235,9 @@ class TestSearching:
         await kept(store, lamps, article("Red lamp"), article("Green lamp"))
 
         async def search(query: str) -> tuple[set[str], bool]:
-            given, has_all = await store.read(lambda repos: repos.feeds.search(query, since=LONG_AGO, now=NOON, most=9))
+            given, has_all = await store.read(
+                lambda repos: repos.feeds.search(query, since=LONG_AGO, now=NOON, limit=9)
+            )
             return {one.title for one in given}, has_all
 
         assert await search("lamp red") == ({"Red lamp"}, True)
@@ -263,7 +265,7 @@ class TestSearching:
         """The index is made with the first one."""
         assert await store.read(lambda repos: repos.feeds.can_search())
         assert await found(store, "lamp") == []
-        assert await store.transaction(lambda repos: repos.feeds.prune(before=NOON, most=0)) == 0
+        assert await store.transaction(lambda repos: repos.feeds.prune(before=NOON, limit=0)) == 0
 
 
 class TestOnTheDisk:

@@ -120,7 +120,7 @@ async def test_a_crash_at_any_step_leaves_all_of_it_or_nothing(path: Path, tmp_p
                 )
             assert await remembered(store, "direct:a") == []
             assert await remembered(store, "direct:b") == [b"asked two", b"told two"]
-            begun = await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=8))
+            begun = await store.transaction(lambda repos: repos.outbox.begin(now=NOON, limit=8))
             assert [item.reply for item in begun] == [b"forgotten"]
             assert await waiting(store) == [b"after"]
             await store.checkpoint()

@@ -74,7 +74,7 @@ async def kept(path: Path) -> Path:
             turn = repos.turns.newest(conversation)
             repos.ledger.add(conversation, turn, None, (DEAR,), now=NOON, periods=(DAY,))
             repos.grants.allow(conversation, ALICE, tool="post", shape="s", now=NOON)
-            assert repos.quotas.take("search", "2026-11", amount=1, most=3)
+            assert repos.quotas.take("search", "2026-11", amount=1, limit=3)
             repos.tool_shapes.keep("crm_post", "old", now=NOON)
 
         await store.transaction(work)
@@ -145,7 +145,7 @@ async def test_nobody_gives_themselves_more_of_a_service(kept: Path) -> None:
     """What was taken cannot be written back; a service whose count was forged gives nothing until that is decided."""
 
     def take(repos: Repositories) -> bool:
-        return repos.quotas.take("search", "2026-11", amount=1, most=3)
+        return repos.quotas.take("search", "2026-11", amount=1, limit=3)
 
     assert [await on(kept, take) for _ in range(3)] == [True, True, False]
     attack(kept, "UPDATE quotas SET used = 0")
@@ -335,9 +335,9 @@ async def test_what_comes_into_the_schema_later_does_not_run(kept: Path, name: s
     async with open_store(kept, realm="signal") as store:
         attack(kept, f"CREATE TRIGGER {name} AFTER INSERT ON quotas BEGIN UPDATE people SET allowed_at = 7; END")
         with pytest.raises(StoreError):
-            await store.transaction(lambda repos: repos.quotas.take("s", "2026", amount=1, most=9))
+            await store.transaction(lambda repos: repos.quotas.take("s", "2026", amount=1, limit=9))
     attack(kept, f"DROP TRIGGER {name}")
-    assert await on(kept, lambda repos: repos.quotas.take("s", "2026", amount=1, most=9))
+    assert await on(kept, lambda repos: repos.quotas.take("s", "2026", amount=1, limit=9))
     assert await found(kept) == UNTOUCHED
 
 

@@ -185,7 +185,7 @@ async def test_a_long_queue_starves_nobody(store: Store) -> None:
     for sent_at in range(30):
         await arrive(store, "direct:talker", sent_at)
     await arrive(store, "direct:quiet", 1, b"quiet")
-    talker = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=LATER, busy=(), most=10))
+    talker = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=LATER, busy=(), limit=10))
     assert talker is not None
     assert len(talker.items) == 10
     await store.transaction(lambda repos: repos.inbox.done(talker.turn))
@@ -258,7 +258,7 @@ async def test_however_many_are_damaged(store: Store) -> None:
 
     await store.transaction(fill)
     await arrive(store, "direct:a", 2000, b"whole")
-    found = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=LATER, busy=(), most=1))
+    found = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=LATER, busy=(), limit=1))
     assert found is not None
     assert [item.envelope for item in found.items] == [b"whole"]
     assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1100

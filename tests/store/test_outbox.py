@@ -45,8 +45,8 @@ async def test_no_more_is_begun_than_asked_for(store: Store) -> None:
     """What is not begun keeps waiting."""
     for chat in "abc":
         await say(store, f"direct:{chat}", b"answer")
-    assert len(await begin(store, most=2)) == 2
-    assert len(await begin(store, most=2)) == 1
+    assert len(await begin(store, limit=2)) == 2
+    assert len(await begin(store, limit=2)) == 1
 
 
 async def test_what_surely_did_not_go_out_is_tried_again_in_its_time(store: Store) -> None:
@@ -193,7 +193,7 @@ async def test_what_is_begun_after_the_clock_was_set_has_names_of_the_new_time(s
     ahead = timedelta(days=1)
     await say(store, "direct:a", b"answer")
     [item] = await store.transaction(
-        lambda repos: repos.outbox.begin(now=NOON, most=1, stamped_at=shown(NOON, ahead=ahead))
+        lambda repos: repos.outbox.begin(now=NOON, limit=1, stamped_at=shown(NOON, ahead=ahead))
     )
     await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON + GRACE))
 
@@ -534,7 +534,7 @@ async def test_a_send_that_is_interrupted_each_time_waits_ever_longer(store: Sto
         waits.append((due_at - now) / GRACE)
         now = due_at
     assert waits == [1, 2, 4, 8, 16, 16, 16]
-    assert await store.read(lambda repos: repos.outbox.most_attempts()) == 7
+    assert await store.read(lambda repos: repos.outbox.max_attempts()) == 7
 
 
 async def test_a_longer_wait_goes_on_where_it_was_in_the_next_life(store: Store) -> None:

@@ -166,7 +166,7 @@ class Life:
         self.items[item] = Item(chat)
 
     def begin(self) -> None:
-        for item in self.outbox.begin(now=self.now, most=16):
+        for item in self.outbox.begin(now=self.now, limit=16):
             self.under_way[item.id] = None
             if item.attempts:
                 self.copies.keep_removal(item.id, self.items[item.id].chat.encode())

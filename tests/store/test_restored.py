@@ -149,7 +149,7 @@ class TestWhatIsOpen:
             repos.journal.add(place, turn, 0, b"a step")
 
         await store.transaction(begin)
-        await store.transaction(lambda repos: repos.outbox.begin(now=LATER, most=1))
+        await store.transaction(lambda repos: repos.outbox.begin(now=LATER, limit=1))
         await store.transaction(lambda repos: repos.restored.close(besides=("delete",), now=LATER))
 
         def left(repos: Repositories) -> None:
@@ -157,7 +157,7 @@ class TestWhatIsOpen:
             assert repos.restored.replies() == NOTHING
             assert repos.inbox.claim(now=LATER, until=LATER, busy=()) is None
             assert len(repos.inbox.urgent_items(besides=())) == 1
-            assert repos.outbox.begin(now=LATER + HOUR, most=9) == ()
+            assert repos.outbox.begin(now=LATER + HOUR, limit=9) == ()
             assert repos.inbox.rows("SELECT count(*) FROM journal") == [(0,)]
             assert repos.inbox.rows("SELECT DISTINCT state FROM turns") == [("ignored",)]
             words = "SELECT count(*) FROM inbox WHERE envelope IS NOT NULL UNION ALL SELECT count(*) FROM outbox "

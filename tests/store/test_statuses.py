@@ -17,7 +17,7 @@ async def put_status(store: Store, chat: str, words: bytes, turn: TurnId | None 
 
     def put(repos: Repositories) -> TurnId:
         now = turn or repos.turns.begin(conversation, now=NOON)
-        assert repos.outbox.put_status(conversation, now, words, in_group=False, now=NOON, most_edits=8)
+        assert repos.outbox.put_status(conversation, now, words, in_group=False, now=NOON, max_edits=8)
         return now
 
     return await store.transaction(put)

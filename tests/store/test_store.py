@@ -208,7 +208,7 @@ async def steps_of_a_message(store: Store, sent_at: int) -> dict[str, int]:
         return await store.transaction(counted)
 
     def sent(repos: Repositories) -> None:
-        [item] = repos.outbox.begin(now=NOON, most=8)
+        [item] = repos.outbox.begin(now=NOON, limit=8)
         repos.outbox.mark_sent(item.id, millis(NOON) + sent_at, now=NOON)
 
     await run("arrive", lambda repos: repos.inbox.put(arrival(conversation, sent_at)))
@@ -238,7 +238,7 @@ async def test_a_message_costs_the_same_whatever_was_before(store: Store) -> Non
             conversation = conversations[sent_at % len(conversations)]
             repos.inbox.put(arrival(conversation, 1000 + sent_at))
             answer(repos, conversation, take(repos))
-            [item] = repos.outbox.begin(now=NOON, most=8)
+            [item] = repos.outbox.begin(now=NOON, limit=8)
             repos.outbox.mark_sent(item.id, millis(NOON) + 1000 + sent_at, now=NOON)
 
     await store.transaction(live)
@@ -256,7 +256,7 @@ async def units_of_forgetting(store: Store, *, turns: int) -> tuple[int, int]:
         for sent_at in range(turns):
             repos.inbox.put(arrival(conversation, sent_at))
             answer(repos, conversation, take(repos))
-            [item] = repos.outbox.begin(now=NOON, most=8)
+            [item] = repos.outbox.begin(now=NOON, limit=8)
             repos.outbox.mark_sent(item.id, millis(NOON) + sent_at, now=NOON)
 
     await store.transaction(live)
@@ -296,7 +296,7 @@ async def test_forgetting_keeps_nobody_waiting_longer_whatever_is_kept(path: Pat
                 conversation = others[sent_at % len(others)]
                 repos.inbox.put(arrival(conversation, 500_000 + sent_at))
                 answer(repos, conversation, take(repos))
-                [item] = repos.outbox.begin(now=NOON, most=8)
+                [item] = repos.outbox.begin(now=NOON, limit=8)
                 repos.outbox.mark_sent(item.id, millis(NOON) + 500_000 + sent_at, now=NOON)
 
         await store.transaction(live)

@@ -37,7 +37,7 @@ def memory_below(max_bytes: int) -> Generator[None]:
 class Plenty:
     """Quotas that are never used up."""
 
-    async def take(self, service: str, *, most: int, amount: int = 1, per: Span = "month") -> bool:
+    async def take(self, service: str, *, limit: int, amount: int = 1, per: Span = "month") -> bool:
         return True
 
     async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:

@@ -20,7 +20,7 @@ _MAX_CONDITIONS = 20
 _MAX_VALUES = 50
 _MAX_VALUE_CHARS = 500
 _MAX_NAME_CHARS = 200
-_FARTHEST_ROW = 1_000_000
+_MAX_ROW = 1_000_000
 _MAX_INTEGER = 2**63 - 1
 _MEASURE = re.compile(rf"({'|'.join(get_args(Function))})\((.*)\)")
 _DIRECTION = re.compile(r"(.*?)(?: +(asc|desc))?", re.IGNORECASE)
@@ -83,7 +83,7 @@ class DbQueryArguments(Arguments):
         default=(), max_length=5, description="Columns or figures, such as: day, or sum(total) desc. Empty cells last."
     )
     limit: int = Field(default=20, ge=1, le=500)
-    offset: int = Field(default=0, ge=0, le=_FARTHEST_ROW, description="Rows to skip; needs order_by.")
+    offset: int = Field(default=0, ge=0, le=_MAX_ROW, description="Rows to skip; needs order_by.")
 
 
 def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:

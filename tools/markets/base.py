@@ -23,7 +23,7 @@ MAX_OUTCOMES = 12
 _MISSING = frozenset({400, 404, 422})  # how exchanges answer if there is no such market
 _MAX_LINE_CHARS = 200
 _MAX_TEXT_CHARS = 1500
-_LATEST_MILLISECONDS = 32_503_680_000_000  # the year 3000; people enter closing times beyond any calendar
+_MAX_MILLISECONDS = 32_503_680_000_000  # the year 3000; people enter closing times beyond any calendar
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,7 +142,7 @@ def _texts(given: Any) -> Any:
 
 def _instant(given: Any) -> datetime | None:
     """Parses a time given as milliseconds since 1970 or in ISO 8601, also a date alone; None for anything else."""
-    if isinstance(given, int | float) and 1 < given < _LATEST_MILLISECONDS:
+    if isinstance(given, int | float) and 1 < given < _MAX_MILLISECONDS:
         return datetime.fromtimestamp(given / 1000, UTC)
     if not isinstance(given, str):
         return None

@@ -24,8 +24,8 @@ _MAX_LARGEST = 5
 class Count:
     """Allows a number of things per span of time."""
 
-    def __init__(self, most: int, seconds: float) -> None:
-        self._most = most
+    def __init__(self, limit: int, seconds: float) -> None:
+        self._limit = limit
         self._seconds = seconds
         self._begun_at = -math.inf
         self._counted = 0
@@ -36,7 +36,7 @@ class Count:
         if now - self._begun_at > self._seconds:
             self._begun_at, self._counted = now, 0
         self._counted += more
-        return self._counted <= self._most
+        return self._counted <= self._limit
 
 
 class Volume:
@@ -70,6 +70,6 @@ def values_in(data: bytes) -> int:
 
 def cut_lists(result: dict[str, Any]) -> None:
     """Shorten what lists more than is looked at, before each of it becomes an object: parts of an answer, or tools."""
-    for name, most in (("content", MAX_PARTS + 1), ("tools", MAX_LISTED)):
+    for name, limit in (("content", MAX_PARTS + 1), ("tools", MAX_LISTED)):
         if isinstance(found := result.get(name), list):
-            del found[most:]
+            del found[limit:]

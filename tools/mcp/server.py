@@ -44,14 +44,14 @@ class ServerTimeouts:
     start_seconds: float = 60.0
     """How long a start may take in all; a command that fetches itself first may need it."""
     first_pause_seconds: float = 0.5
-    longest_pause_seconds: float = 120.0
+    max_pause_seconds: float = 120.0
     calm_seconds: float = 60.0
     """After this long up, a server is started again as if for the first time."""
     end_seconds: float = 2.5
     """How long closing may take."""
     first_relist_seconds: float = 1.0
     """How long after a server has said that its tools are others they are read again: it may say so of each."""
-    longest_relist_seconds: float = 3600.0
+    max_relist_seconds: float = 3600.0
     """How long that may grow with a server that says so again and again; after so much calm it begins anew."""
     doubt_seconds: float = 120.0
     """How long a server that was late with a call may take to list its tools: it may still be working on that call."""
@@ -131,7 +131,7 @@ class McpServer:
                 if await self._life() >= self._pace.calm_seconds:
                     pause = self._pace.first_pause_seconds
                 await asyncio.sleep(pause)
-                pause = min(2 * pause, self._pace.longest_pause_seconds)
+                pause = min(2 * pause, self._pace.max_pause_seconds)
 
     async def _life(self) -> float:
         """From a start to the end of the connection, however it comes; gives the seconds that it was up."""
@@ -185,10 +185,10 @@ class McpServer:
         while True:
             calm_since = now()
             await state.changed.wait()
-            if now() - calm_since > self._pace.longest_relist_seconds:
+            if now() - calm_since > self._pace.max_relist_seconds:
                 pause = self._pace.first_relist_seconds
             await asyncio.sleep(pause)
-            pause = min(2 * pause, self._pace.longest_relist_seconds)
+            pause = min(2 * pause, self._pace.max_relist_seconds)
             state.changed.clear()
             with anyio.move_on_after(self._pace.doubt_seconds) as patience:
                 await self._take_up(session)

@@ -82,7 +82,7 @@ class IntelSearch:
         if not any(map(str.isalnum, query)):
             raise BadArguments("The query contains no words.")
         since = context.now - timedelta(days=arguments.from_days)
-        found = await self._news.search(query, since=since, most=arguments.limit)
+        found = await self._news.search(query, since=since, limit=arguments.limit)
         data: dict[str, Any] = {"query": query}
         if not found.stories:
             data["message"] = "The feeds had nothing about it in this period; try other words, more days or web_search."
@@ -119,7 +119,7 @@ class IntelRecent:
             Disabled: no feed is read here.
         """
         since = context.now - timedelta(days=arguments.from_days)
-        stories = await self._news.recent(since=since, most=arguments.limit, feed=arguments.feed)
+        stories = await self._news.recent(since=since, limit=arguments.limit, feed=arguments.feed)
         data = {} if stories else {"message": "The feeds had nothing new in this period; try more days."}
         return Result(data={**data, "results": list(map(_row, stories))})
 

@@ -119,7 +119,7 @@ class SearchOptions(Options):
         """The services that have what they need, in the order in which they are asked."""
         return tuple(provider for provider in self._order if not self._lacks(provider))
 
-    def most_per_month(self, provider: Provider) -> int | None:
+    def limit_per_month(self, provider: Provider) -> int | None:
         """How often a service is asked in a month; None: without limit."""
         return getattr(self, f"{provider}_per_month", None)
 

@@ -96,10 +96,10 @@ class SearchService:
     def __init__(self, options: SearchOptions, http: Http, quotas: Quotas) -> None:
         by_provider = backends(options, http)
         self._backends = tuple(by_provider.values())
-        self._most_by_name = {
-            backend.name: most
+        self._limit_by_name = {
+            backend.name: limit
             for provider, backend in by_provider.items()
-            if (most := options.most_per_month(provider)) is not None
+            if (limit := options.limit_per_month(provider)) is not None
         }
         self._quotas = quotas
         self._recent = Recent()
@@ -165,9 +165,9 @@ class SearchService:
 
     async def _count(self, backend: SearchBackend) -> None:
         """Takes a request from the monthly quota before it is sent, so failures count, too, and crashes lose none."""
-        most = self._most_by_name.get(backend.name)
-        if most is not None and not await self._quotas.take(backend.name, most=most):
-            raise RateLimited(f"{backend.name}: the monthly limit of {most} searches is used up.")
+        limit = self._limit_by_name.get(backend.name)
+        if limit is not None and not await self._quotas.take(backend.name, limit=limit):
+            raise RateLimited(f"{backend.name}: the monthly limit of {limit} searches is used up.")
 
 
 def backends(options: SearchOptions, http: Http) -> Mapping[Provider, SearchBackend]:

@@ -113,9 +113,9 @@ class TwitterSearch:
         token = self._options.bearer_token
         if token is None:
             raise Disabled("X itself was not searched: the operator has set no TOOLS__TWITTER__BEARER_TOKEN.")
-        most = self._options.posts_per_day
-        if not await self._quotas.take(_SERVICE, most=most, amount=arguments.count, per="day"):
-            raise RateLimited(f"X itself was not searched: the daily limit of {most} posts is used up.")
+        limit = self._options.posts_per_day
+        if not await self._quotas.take(_SERVICE, limit=limit, amount=arguments.count, per="day"):
+            raise RateLimited(f"X itself was not searched: the daily limit of {limit} posts is used up.")
         answer = await self._http.get_json(
             f"{self._options.base_url}/2/tweets/search/recent",
             service=_SERVICE,

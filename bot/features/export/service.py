@@ -249,13 +249,13 @@ class _Page:
 
 
 def _opened(repos: Repositories, whose: _Whose, before: TurnId | None) -> _Page:
-    ids = repos.history.turns_of_person(whose.person, whose.direct, before=before, most=_READ_AT_ONCE)
+    ids = repos.history.turns_of_person(whose.person, whose.direct, before=before, limit=_READ_AT_ONCE)
     rows = repos.history.of_turns(ids, conversation=whose.place)
     return _Page(ids=ids, rows=tuple(row for row in rows if _stands(row[1].expires_at, whose.now)))
 
 
 def _counted(repos: Repositories, whose: _Whose, before: TurnId | None) -> _Page:
-    ids = repos.history.turns_of_person(whose.person, whose.direct, before=before, most=_COUNTED_AT_ONCE)
+    ids = repos.history.turns_of_person(whose.person, whose.direct, before=before, limit=_COUNTED_AT_ONCE)
     return _Page(ids=ids, older=repos.history.count(ids, conversation=whose.place, now=whose.now))
 
 

@@ -163,7 +163,7 @@ class FeedPoller:
             if not repos.feeds.can_search():
                 return False
             now = self._clock.now()
-            longest = timedelta(seconds=longest_pause_seconds(self._every_seconds))
+            longest = timedelta(seconds=max_pause_seconds(self._every_seconds))
             repos.feeds.pull_in(until=now + longest)
             repos.feeds.settle_set(self._news.feeds, now=now)
             return True
@@ -237,7 +237,7 @@ class FeedPoller:
         return [article for article in articles if article.published_at >= now - self._kept]
 
     def _prune(self, repos: Repositories) -> int:
-        return repos.feeds.prune(before=self._clock.settled_now() - self._kept, most=self._news.max_entries)
+        return repos.feeds.prune(before=self._clock.settled_now() - self._kept, limit=self._news.max_entries)
 
     def _count_failure(self, feed: Feed, word: str) -> None:
         self._counts.add("feeds_failed")
@@ -258,6 +258,6 @@ def pause_seconds(*, every_seconds: float, wanted_seconds: float, failures: int,
     return min(patient, max(MAX_PAUSE_SECONDS, every_seconds)) * (1 + _CHANCE * chance)
 
 
-def longest_pause_seconds(every_seconds: float) -> float:
+def max_pause_seconds(every_seconds: float) -> float:
     """Returns an upper bound of `pause_seconds`, whatever a feed asks for and however often it fails."""
     return max(MAX_PAUSE_SECONDS, every_seconds) * (1 + _CHANCE)

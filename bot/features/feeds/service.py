@@ -27,23 +27,23 @@ class Feeds:
         self._store = store
         self._clock = clock
 
-    async def search(self, query: str, *, since: datetime, most: int) -> Stories:
+    async def search(self, query: str, *, since: datetime, limit: int) -> Stories:
         """See `tools.News`."""
 
         def transact(repos: Repositories) -> Stories:
             _refuse_without(repos)
-            found, has_all_words = repos.feeds.search(query, since=since, now=self._clock.wall(), most=most)
+            found, has_all_words = repos.feeds.search(query, since=since, now=self._clock.wall(), limit=limit)
             return Stories(stories=tuple(map(_story, found)), has_all_words=has_all_words)
 
         return await self._store.read(transact)
 
-    async def recent(self, *, since: datetime, most: int, feed: str | None = None) -> tuple[Story, ...]:
+    async def recent(self, *, since: datetime, limit: int, feed: str | None = None) -> tuple[Story, ...]:
         """See `tools.News`."""
 
         def transact(repos: Repositories) -> tuple[Story, ...]:
             _refuse_without(repos)
             chosen = None if feed is None else _chosen(repos.feeds.all(), feed)
-            return tuple(map(_story, repos.feeds.recent(since=since, most=most, feeds=chosen)))
+            return tuple(map(_story, repos.feeds.recent(since=since, limit=limit, feeds=chosen)))
 
         return await self._store.read(transact)
 

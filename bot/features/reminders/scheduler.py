@@ -77,7 +77,7 @@ class ReminderScheduler:
         return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
 
     def _attend_some(self, repos: Repositories) -> int:
-        due = repos.reminders.due(self._clock.settled_now(), most=_AT_ONCE)
+        due = repos.reminders.due(self._clock.settled_now(), limit=_AT_ONCE)
         for reminder in due:
             self._attend(repos, reminder)
         return len(due)

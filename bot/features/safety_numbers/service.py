@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 _MAX_LOOKS = 10
 """How often the bridge is asked for a key that it should know: signal-cli fetches a key only after it was missing."""
-_HELD_AT_LEAST = timedelta(minutes=5)
+_MIN_HELD = timedelta(minutes=5)
 """The shortest time before a retry if a send failed because of a key that the bridge calls trusted."""
 
 
@@ -275,7 +275,7 @@ class Identities:
         chats += [chat for chat, members in known.members.items() if len(members - known.untrusted.keys()) <= 1]
         rightly = {repos.conversations.at(chat) for chat in chats}
         for conversation, held_at in repos.holds.all().items():
-            if conversation not in rightly and now - held_at >= _HELD_AT_LEAST:
+            if conversation not in rightly and now - held_at >= _MIN_HELD:
                 repos.holds.release(conversation)
 
     def _tell(self, repos: Repositories, suspect: Suspect, known: _Known, now: datetime) -> None:

@@ -131,17 +131,17 @@ class Sender:
             if pulled:
                 _log.warning("%d messages were waiting for a time too far in the future; they no longer wait", pulled)
             count = repos.outbox.mark_all_unknown(now=now, grace=grace, status_grace=STATUS_GRACE)
-            return count, repos.outbox.most_attempts()
+            return count, repos.outbox.max_attempts()
 
-        count, most_attempts = await self._store.transaction(transact)
+        count, max_attempts = await self._store.transaction(transact)
         if count:
             self._counts.add("sends_unknown", count)
             _log.warning("%d sends were interrupted; waiting for receipts that prove they went out", count)
-        if count and most_attempts > self._max_resends:
+        if count and max_attempts > self._max_resends:
             _log.error(
                 "Aldis has died while it sent the same reply, %d times so far; people may have it as often, and it is "
                 "tried ever less often",
-                most_attempts,
+                max_attempts,
             )
 
     async def run(self) -> None:
@@ -195,7 +195,7 @@ class Sender:
             return _Begun(settled=settled)
         # While the stream is closed no receipt can arrive, so that time does not count.
         unheard = self._grace if self._transport.has_receipts and not self._transport.is_open else None
-        items = repos.outbox.begin(now=now, most=self._room(), stamped_at=self._clock.wall(), unheard=unheard)
+        items = repos.outbox.begin(now=now, limit=self._room(), stamped_at=self._clock.wall(), unheard=unheard)
         for item in items:
             if item.is_status or (item.attempts and item.edits is None):
                 self._keep_removal(repos, item)

@@ -187,17 +187,17 @@ class Worker:
     async def _take_all(self, group: asyncio.TaskGroup) -> None:
         self._is_looking = True
         try:
-            while (most := self._room()) > 0:
-                if await self._take_some(group, most) < most:
+            while (limit := self._room()) > 0:
+                if await self._take_some(group, limit) < limit:
                     return
             self._is_more_waiting = True
         finally:
             self._is_looking = False
 
-    async def _take_some(self, group: asyncio.TaskGroup, most: int) -> int:
-        """Claims what waits in up to `most` conversations; returns in how many something was claimed."""
+    async def _take_some(self, group: asyncio.TaskGroup, limit: int) -> int:
+        """Claims what waits in up to `limit` conversations; returns in how many something was claimed."""
         ends = self._ends
-        claims, self._is_more_waiting = await self._store.transaction(lambda repos: self._claim(repos, most))
+        claims, self._is_more_waiting = await self._store.transaction(lambda repos: self._claim(repos, limit))
         if self._is_more_waiting and self._ends != ends:
             # It may be waiting for a turn that has ended since, and nobody else would look again.
             self._store.wakeups["inbox"].set()
@@ -210,23 +210,23 @@ class Worker:
 
     def _claiming(self) -> Callable[[Repositories], _Taken | None] | None:
         """Returns what claims arrivals in the commit that stores them; None if `_look` takes care of what waits."""
-        most = self._room()
-        if self._is_closing or self._is_looking or most <= 0:
+        limit = self._room()
+        if self._is_closing or self._is_looking or limit <= 0:
             return None
 
         def claim(repos: Repositories) -> _Taken | None:
             # Urgent items come before anything else of their conversation.
-            return None if repos.inbox.has_urgent() else self._claim(repos, most)
+            return None if repos.inbox.has_urgent() else self._claim(repos, limit)
 
         return claim
 
-    def _claim(self, repos: Repositories, most: int) -> _Taken:
+    def _claim(self, repos: Repositories, limit: int) -> _Taken:
         """Claims what waits, on the store's thread, where each commit knows what the previous one has claimed."""
         busy = {*self.tasks.conversations, *self._urgent_items.conversations}
         busy_people = self.tasks.people(least=self._settings.limits.turns_at_once)
         seconds = self._settings.worker.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
         return self._turns.claim(
-            repos, busy=busy, seconds=seconds, most=most, busy_people=busy_people, by_person=self._is_by_person
+            repos, busy=busy, seconds=seconds, limit=limit, busy_people=busy_people, by_person=self._is_by_person
         )
 
     def _on_arrival(self, group: asyncio.TaskGroup, taken: _Taken) -> None:

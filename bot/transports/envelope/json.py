@@ -79,9 +79,9 @@ def person_in(parent: Json, field: str) -> PersonId | None:
     return PersonId(uuid) if _UUID.fullmatch(uuid) else None
 
 
-def line_of(text: str, most_chars: int = MAX_NAME_CHARS) -> str:
+def line_of(text: str, max_chars: int = MAX_NAME_CHARS) -> str:
     """Returns text that people wrote, on one line and shortened; can be empty."""
-    return " ".join(text.split())[:most_chars].rstrip()
+    return " ".join(text.split())[:max_chars].rstrip()
 
 
 def name_of(name: str, number: str = "") -> str | None:

@@ -62,7 +62,7 @@ async def kept(store: Store) -> list[Envelope]:
     found: list[Envelope] = []
     busy: list[int] = []
     while claim := await store.transaction(
-        lambda repos: repos.inbox.claim(now=NOON, until=NOON, busy=busy, most=1000)  # pyright: ignore[reportArgumentType]
+        lambda repos: repos.inbox.claim(now=NOON, until=NOON, busy=busy, limit=1000)  # pyright: ignore[reportArgumentType]
     ):
         busy.append(claim.conversation)
         found += [load_envelope(item.envelope) for item in claim.items]
@@ -242,7 +242,7 @@ async def test_a_receipt_proves_a_send_of_unknown_outcome(store: Store, clock: S
         assert isinstance(repos, Repositories)
         repos.outbox.execute("INSERT INTO turns (conversation_id, state, started_at) VALUES (1, 'kept', 0)")
         repos.outbox.put(conversation, TurnId(1), 0, b"reply", in_group=False, now=NOON)
-        [item] = repos.outbox.begin(now=NOON, most=1)
+        [item] = repos.outbox.begin(now=NOON, limit=1)
         repos.outbox.mark_unknown(item.id, due_at=NOON)
 
     await store.transaction(doubt)
@@ -294,7 +294,7 @@ async def in_doubt(store: Store, chat: str) -> None:
             "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'kept', 0) RETURNING id", (conversation,)
         )
         repos.outbox.put(conversation, TurnId(turn), 0, b"answer", in_group=chat.startswith("group:"), now=NOON)
-        [item] = repos.outbox.begin(now=NOON, most=1)
+        [item] = repos.outbox.begin(now=NOON, limit=1)
         repos.outbox.mark_unknown(item.id, due_at=NOON + timedelta(seconds=90))
 
     await store.transaction(put)

@@ -50,7 +50,7 @@ async def doubted(store: Store, clock: SetClock) -> None:
     def doubt(repos: Repositories) -> None:
         turn = repos.turns.begin(conversation, now=NOON)
         repos.outbox.put(conversation, TurnId(turn), 0, b"answer", in_group=True, now=NOON)
-        [item] = repos.outbox.begin(now=NOON, most=1)
+        [item] = repos.outbox.begin(now=NOON, limit=1)
         repos.outbox.mark_unknown(item.id, due_at=NOON + timedelta(seconds=90))
 
     await store.transaction(doubt)

@@ -94,7 +94,7 @@ class Owner:
             )
             [(turn,)] = repos.outbox.rows("SELECT max(id) FROM turns")
             repos.outbox.put(conversation, turn, 0, reply, in_group=False, now=self.clock.now())
-            [item] = repos.outbox.begin(now=self.clock.now(), most=5)
+            [item] = repos.outbox.begin(now=self.clock.now(), limit=5)
             return item
 
         return await self.store.transaction(begun)

@@ -157,18 +157,18 @@ async def test_a_status_lets_answers_go_first(store: Store, clock: SetClock) -> 
 
     def put_status(repos: Repositories) -> None:
         turn = repos.turns.begin(conversation, now=NOON)
-        repos.outbox.put_status(conversation, turn, b"...", in_group=False, now=NOON, most_edits=8)
+        repos.outbox.put_status(conversation, turn, b"...", in_group=False, now=NOON, max_edits=8)
 
     await store.transaction(put_status)
     clock.move(60)
     await say(store, "an answer")
-    [first] = await store.transaction(lambda repos: repos.outbox.begin(now=clock.now(), most=1))
+    [first] = await store.transaction(lambda repos: repos.outbox.begin(now=clock.now(), limit=1))
     assert not first.is_status
 
 
-@pytest.mark.parametrize(("retry_after", "most"), [(None, 3.0), (40.0, 40.0)], ids=["back-off", "as asked"])
+@pytest.mark.parametrize(("retry_after", "limit"), [(None, 3.0), (40.0, 40.0)], ids=["back-off", "as asked"])
 async def test_what_was_not_sent_is_sent_later(
-    store: Store, clock: SetClock, retry_after: float | None, most: float
+    store: Store, clock: SetClock, retry_after: float | None, limit: float
 ) -> None:
     """After the pause that Signal asked for, or one of our own; the order is kept."""
     transport = FakeTransport(sends=[NotSent("refused", retry_after_seconds=retry_after)])
@@ -177,7 +177,7 @@ async def test_what_was_not_sent_is_sent_later(
         await transport.until(lambda: not transport.sends)
         await come_to(store, "waiting", "waiting")
         assert transport.sent == []
-        clock.move(most)
+        clock.move(limit)
         store.wakeups["outbox"].set()
         await come_to(store, "sent", "sent")
     assert [reply.content.text for reply in transport.sent] == ["one", "two"]
@@ -400,7 +400,7 @@ async def test_lives_that_die_while_they_send_repeat_it_ever_less_often(
     transport = FakeTransport()
     sender = sender_of(transport, store, clock)
     await sender.recover()
-    assert 6 <= await store.read(lambda repos: repos.outbox.most_attempts()) <= 9
+    assert 6 <= await store.read(lambda repos: repos.outbox.max_attempts()) <= 9
     assert "sent the same reply, 4 times" in caplog.text
     async with running(sender):
         clock.move(16 * 90)
@@ -458,7 +458,7 @@ async def test_the_undeliverable_is_dead_and_holds_nothing_up(store: Store, cloc
 async def test_after_a_crash_a_send_under_way_is_unknown(store: Store, clock: SetClock) -> None:
     """It waits for the grace period; a transport without receipts repeats it at once."""
     await say(store, "one")
-    await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=1))
+    await store.transaction(lambda repos: repos.outbox.begin(now=NOON, limit=1))
     sender = sender_of(FakeTransport(), store, clock)
     await sender.recover()
     async with running(sender):

@@ -72,7 +72,7 @@ def worker_of(
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
     context, counts, approvals = CommandContext(store, turns, clock), Counts(), Approvals(store, clock, turns)
     authority = Authority(name="Aldis", allowed=AccessList(persons=frozenset(), groups=frozenset()))
-    group_context = GroupContext(clock, most=0)
+    group_context = GroupContext(clock, limit=0)
     urgent_items = UrgentItems(
         transport,
         store,
@@ -145,7 +145,7 @@ async def said(store: Store, count: int) -> list[str]:
 
     await eventually_found(has_come)
     texts: list[str] = []
-    while items := await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=9)):
+    while items := await store.transaction(lambda repos: repos.outbox.begin(now=NOON, limit=9)):
         for item in items:
             reply = load_outgoing(item.reply)
             assert isinstance(reply, Reply)

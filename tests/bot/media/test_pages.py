@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bot.media import pages
 from bot.media.cell import FileRefused
 from bot.media.pdf_port import MAX_LINKS, Library, page_text
-from bot.media.sieve import DEEPEST, MAX_TAGS, sieve_page
+from bot.media.sieve import MAX_DEPTH, MAX_TAGS, sieve_page
 from tests.cells import sandbox
 from tools import BadArguments, PageLink, PageText
 
@@ -152,7 +152,7 @@ def test_nothing_of_a_page_reaches_the_parser_that_could_hang_it(name: str) -> N
     assert all(re.fullmatch(r"</?[a-z0-9]+( (href|role)=\"[^\"<>]*\")?>", tag) for tag in tags)
     assert max(map(len, tags), default=0) < 5_000
     blocks = [tag for tag in tags if not re.match(r"</|<(a|p|li|t[rdh]|d[td]|br|hr)\b", tag)]
-    assert len(blocks) <= DEEPEST
+    assert len(blocks) <= MAX_DEPTH
     assert isinstance(text_of(HOSTILE[name]), str)
 
 

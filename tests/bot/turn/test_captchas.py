@@ -67,7 +67,7 @@ async def test_what_waited_is_due_at_once(store: Store, clock: SetClock) -> None
     await Captchas(transport, store, clock, counts).solve(f"signalcaptcha://{TOKEN}")
     assert (transport.captchas, transport.challenge, counts.all()) == ([TOKEN], None, {"captchas_solved": 1})
     assert store.wakeups["outbox"].is_set()
-    assert len(await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=5))) == 1
+    assert len(await store.transaction(lambda repos: repos.outbox.begin(now=NOON, limit=5))) == 1
 
 
 @pytest.mark.parametrize("error", [CallRefused("Captcha rejected"), Disconnected("down")])
@@ -79,4 +79,4 @@ async def test_a_captcha_that_is_not_taken_wakes_nothing(store: Store, clock: Se
         await Captchas(transport, store, clock, Counts()).solve(TOKEN)
     with pytest.raises(CallRefused, match="no solved captcha"):
         await Captchas(transport, store, clock, Counts()).solve("hello")
-    assert await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=5)) == ()
+    assert await store.transaction(lambda repos: repos.outbox.begin(now=NOON, limit=5)) == ()

@@ -488,7 +488,7 @@ async def test_a_quoted_answer_is_told_as_the_model_knows_it(store: Store, clock
     """A person quotes what they have seen: its [1] is no other page for the model."""
     desk = Desk(store, clock, Scripted([look("lamps good"), says("Lamps [102].")]), tools=(Finding(),))
     await desk.kept("What of lamps?")
-    [sent] = await store.transaction(lambda repos: repos.outbox.begin(now=clock.now(), most=1))
+    [sent] = await store.transaction(lambda repos: repos.outbox.begin(now=clock.now(), limit=1))
     await store.transaction(lambda repos: repos.outbox.mark_sent(sent.id, 77, now=clock.now()))
     await desk.arrive()
     quote = Quote(author=PersonId("aldis"), sent_at=SentId(77), text=f"Lamps [1].\n\n[1] {GOOD}")

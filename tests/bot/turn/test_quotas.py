@@ -22,26 +22,26 @@ from tools.search.tool import WebSearch, WebSearchArguments
 async def test_a_month_s_amount_is_not_overrun(store: Store, clock: SetClock) -> None:
     """What is left counts for each service by itself; the next month begins from nothing, and nothing means never."""
     quotas = Quotas(store, clock)
-    assert [await quotas.take("Brave Search", most=2) for _ in range(3)] == [True, True, False]
-    assert [await quotas.take("Tavily", most=1), await quotas.take("SerpApi", most=0)] == [True, False]
-    assert [await Quotas(store, clock).take("Brave Search", most=most) for most in (2, 3, 3, 0)] == [
+    assert [await quotas.take("Brave Search", limit=2) for _ in range(3)] == [True, True, False]
+    assert [await quotas.take("Tavily", limit=1), await quotas.take("SerpApi", limit=0)] == [True, False]
+    assert [await Quotas(store, clock).take("Brave Search", limit=limit) for limit in (2, 3, 3, 0)] == [
         False,
         True,
         False,
         False,
     ]
     clock.move((datetime(2026, 12, 1, tzinfo=UTC) - clock.now()).total_seconds() - 1)
-    assert not await quotas.take("Brave Search", most=2)
+    assert not await quotas.take("Brave Search", limit=2)
     clock.move(1)
-    assert [await quotas.take("Brave Search", most=2) for _ in range(3)] == [True, True, False]
+    assert [await quotas.take("Brave Search", limit=2) for _ in range(3)] == [True, True, False]
 
 
 async def test_a_day_s_amount_is_counted_in_what_is_paid_for(store: Store, clock: SetClock) -> None:
     """Several at once, all or none; what was not given after all is free again, on the same day alone."""
     quotas = Quotas(store, clock)
 
-    async def take(amount: int, most: int = 25) -> bool:
-        return await quotas.take("posts", most=most, amount=amount, per="day")
+    async def take(amount: int, limit: int = 25) -> bool:
+        return await quotas.take("posts", limit=limit, amount=amount, per="day")
 
     assert [await take(30), await take(10), await take(10), await take(10), await take(5)] == [
         False,
@@ -53,7 +53,7 @@ async def test_a_day_s_amount_is_counted_in_what_is_paid_for(store: Store, clock
     today = clock.now()
     await quotas.give_back("posts", amount=7, per="day", taken_at=today)
     assert [await take(8), await take(7)] == [False, True]
-    assert await quotas.take("others", most=1)
+    assert await quotas.take("others", limit=1)
     clock.move(timedelta(days=1).total_seconds())
     await Quotas(store, clock).give_back("posts", amount=25, per="day", taken_at=today)
     assert [await take(25), await take(1)] == [True, False]
@@ -87,8 +87,8 @@ async def test_another_service_stands_in_for_one_that_is_used_up(store: Store, c
         assert data["failed_before"] == ["Brave Search: the monthly limit of 1 searches is used up."]
 
 
-@pytest.mark.parametrize("most", [-1, "many"])
-def test_an_amount_is_a_number(most: Any) -> None:
+@pytest.mark.parametrize("limit", [-1, "many"])
+def test_an_amount_is_a_number(limit: Any) -> None:
     """Refused at the start."""
     with pytest.raises(ValueError, match="brave_per_month"):
-        SearchOptions(brave_per_month=most)
+        SearchOptions(brave_per_month=limit)

@@ -20,7 +20,7 @@ from tests.ledger_sums import ledger_sum
 async def replies(store: Store) -> list[Reply]:
     """All replies that wait, in order, as the sender would take them."""
     found: list[Reply] = []
-    while items := await store.transaction(lambda repos: repos.outbox.begin(now=NOON.replace(year=2030), most=9)):
+    while items := await store.transaction(lambda repos: repos.outbox.begin(now=NOON.replace(year=2030), limit=9)):
         for item in items:
             reply = load_outgoing(item.reply)
             assert isinstance(reply, Reply)

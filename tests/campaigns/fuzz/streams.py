@@ -228,9 +228,9 @@ async def _kept(store: Store) -> list[Envelope]:
 
 
 def _waiting(repos: Repositories) -> list[InboxItem]:
-    found = [urgent_item.item for urgent_item in repos.inbox.urgent_items(most=_ALL)]
+    found = [urgent_item.item for urgent_item in repos.inbox.urgent_items(limit=_ALL)]
     busy: list[ConversationId] = []
-    while claim := repos.inbox.claim(now=NOON, until=NOON, busy=busy, most=_ALL):
+    while claim := repos.inbox.claim(now=NOON, until=NOON, busy=busy, limit=_ALL):
         busy.append(claim.conversation)
         found += claim.items
     return found

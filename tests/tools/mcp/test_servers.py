@@ -24,7 +24,7 @@ from tools.mcp.server import ServerTimeouts
 from tools.mcp.servers import McpServers
 
 LAMPS, ROUGH = mcp_server.__file__, mcp_bad_server.__file__
-QUICK = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause_seconds=0.01, longest_pause_seconds=0.02)
+QUICK = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause_seconds=0.01, max_pause_seconds=0.02)
 
 
 def command(script: str, *arguments: str, **more: Any) -> dict[str, Any]:
@@ -321,7 +321,7 @@ async def test_tools_are_read_again_when_the_server_says_that_they_changed(tmp_p
 async def test_a_server_that_changes_without_end_is_read_ever_more_rarely(tmp_path: Path, context: ToolContext) -> None:
     """However often it says so: once more at most within the longest pause."""
     where, listed = tmp_path / "pid", tmp_path / "pid.listed"
-    pace = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_relist_seconds=0.01, longest_relist_seconds=3600)
+    pace = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_relist_seconds=0.01, max_relist_seconds=3600)
     async with running({"rough": command(ROUGH, "changes", str(where))}, pace) as source:
         die = (await by_name(source))["rough_post"]
         for _ in range(100):

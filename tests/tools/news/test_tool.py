@@ -21,17 +21,17 @@ class Archive:
     fails: Exception | None = None
     asked: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
 
-    async def search(self, query: str, *, since: datetime, most: int) -> Stories:
-        self.asked.append((query, since, most))
+    async def search(self, query: str, *, since: datetime, limit: int) -> Stories:
+        self.asked.append((query, since, limit))
         if self.fails is not None:
             raise self.fails
-        return Stories(stories=self.stories[:most], has_all_words=self.has_all_words)
+        return Stories(stories=self.stories[:limit], has_all_words=self.has_all_words)
 
-    async def recent(self, *, since: datetime, most: int, feed: str | None = None) -> tuple[Story, ...]:
-        self.asked.append((feed, since, most))
+    async def recent(self, *, since: datetime, limit: int, feed: str | None = None) -> tuple[Story, ...]:
+        self.asked.append((feed, since, limit))
         if self.fails is not None:
             raise self.fails
-        return self.stories[:most]
+        return self.stories[:limit]
 
 
 NOW = datetime(2026, 11, 21, 14, 30, 15, tzinfo=UTC)  # as the context of these tests has it

@@ -50,10 +50,10 @@ class Newsroom:
     clock: SetClock
     counts: Counts = field(default_factory=Counts)
 
-    def feed_poller(self, store: Store, *paths: str, is_on: bool = True, most: int = 100) -> FeedPoller:
+    def feed_poller(self, store: Store, *paths: str, is_on: bool = True, limit: int = 100) -> FeedPoller:
         # Unchecked: a feed of the settings is never one of this machine.
         urls = tuple(self.site.url + path for path in paths)
-        news = NewsOptions.model_construct(feeds=urls, poll_minutes=60, kept_days=30, max_entries=most)
+        news = NewsOptions.model_construct(feeds=urls, poll_minutes=60, kept_days=30, max_entries=limit)
         reader = FeedReader(self.fetcher, sandbox()) if is_on else None
         admins = Admins(self.clock, listed=lambda: frozenset({BOB.uuid}), language=lambda *_: "en")
         return FeedPoller(
@@ -94,7 +94,7 @@ async def feeds_of(store: Store) -> Sequence[Feed]:
 
 
 async def titles(store: Store, clock: SetClock) -> list[str]:
-    recent = await Feeds(store, clock).recent(since=NOON - timedelta(days=400), most=50)
+    recent = await Feeds(store, clock).recent(since=NOON - timedelta(days=400), limit=50)
     return [story.title for story in recent]
 
 
@@ -319,7 +319,7 @@ async def test_nothing_comes_from_the_future_and_nothing_old_comes_back(store: S
     room.site.feeds["/feed"] = rss(ahead, undated)
     feed_poller = room.feed_poller(store, "/feed")
     await feed_poller.attend_all()
-    stories = await Feeds(store, room.clock).recent(since=NOON, most=9)
+    stories = await Feeds(store, room.clock).recent(since=NOON, limit=9)
     assert {(story.title, story.at, story.is_dated) for story in stories} == {
         ("Of tomorrow", NOON, False),
         ("Undated", NOON, False),
@@ -330,7 +330,7 @@ async def test_nothing_comes_from_the_future_and_nothing_old_comes_back(store: S
         await feed_poller.attend_all()
         room.clock.move(2 * HOUR)
     assert await titles(store, room.clock) == ["Fresh", "Undated"]
-    fresh = await Feeds(store, room.clock).recent(since=NOON + timedelta(days=1), most=9)
+    fresh = await Feeds(store, room.clock).recent(since=NOON + timedelta(days=1), limit=9)
     assert [story.title for story in fresh] == ["Fresh"]
 
 
@@ -395,7 +395,7 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
 async def test_what_people_look_for_in_the_news_is_written_nowhere(store: Store, clock: SetClock, path: Path) -> None:
     """The repository is open, the question is not in it."""
     await store.transaction(lambda repos: repos.feeds.add("https://lamps.example/", now=NOON))
-    await Feeds(store, clock).search("marmalade", since=NOON, most=3)
+    await Feeds(store, clock).search("marmalade", since=NOON, limit=3)
     await store.checkpoint()
     assert not [file for file in path.parent.iterdir() if b"marmalade" in file.read_bytes()]
 
@@ -453,10 +453,10 @@ async def test_a_feed_is_chosen_by_a_part_of_its_name(store: Store, clock: SetCl
     await store.transaction(lambda repos: repos.feeds.note(replace(ships, title="The Harbour")))
     await store.transaction(lambda repos: repos.feeds.keep(ships.id, [article]))
     for part in ("harbour", "SHIPS.ex"):
-        assert [story.title for story in await feeds.recent(since=NOON, most=3, feed=part)] == ["Afloat"]
-    assert await feeds.recent(since=NOON, most=3, feed="lamps") == ()
+        assert [story.title for story in await feeds.recent(since=NOON, limit=3, feed=part)] == ["Afloat"]
+    assert await feeds.recent(since=NOON, limit=3, feed="lamps") == ()
     with pytest.raises(NotFound) as caught:
-        await feeds.recent(since=NOON, most=3, feed="rockets")
+        await feeds.recent(since=NOON, limit=3, feed="rockets")
     assert caught.value.quoted == "lamps.example; The Harbour"
     assert "Harbour" not in str(caught.value)
 
@@ -465,7 +465,7 @@ async def test_without_any_feed_there_is_no_news(store: Store, clock: SetClock) 
     """A call that comes all the same is told so."""
     feeds = Feeds(store, clock)
     with pytest.raises(Disabled):
-        await feeds.recent(since=NOON, most=3)
+        await feeds.recent(since=NOON, limit=3)
     with pytest.raises(Disabled):
-        await feeds.search("lamp", since=NOON, most=3)
+        await feeds.search("lamp", since=NOON, limit=3)
     assert not await feeds.any()
