@@ -139,8 +139,8 @@ def no_column(table: str, column: str) -> Disabled:
 class ReadableDatabase(Protocol):
     """A database of the operator."""
 
-    async def ask(self, question: TableQuery) -> Answer:
-        """Answers a query. Cancellation stops the database, too.
+    async def ask(self, question: TableQuery, *, person: str) -> Answer:
+        """Answers a query of this person, whose queries leave places to others. Cancellation stops the database, too.
 
         Raises:
             BadArguments: a value or function does not fit its column.
@@ -150,7 +150,7 @@ class ReadableDatabase(Protocol):
         """
         ...
 
-    async def describe(self) -> tuple[TableState, ...]:
+    async def describe(self, *, person: str) -> tuple[TableState, ...]:
         """Returns the readable tables, in the order of the access.
 
         Raises:

@@ -38,6 +38,7 @@ from tools.databases.base import (
     no_column,
     no_table,
 )
+from tools.databases.places import Places
 from tools.databases.sql import Bind, Statement, column_of, count_of, quote_identifier, rows_of
 from tools.errors import BadArguments, Denied, Disabled, TimedOut, ToolError, Unavailable
 
@@ -131,12 +132,12 @@ class Postgres:
 
     def __init__(self, access: Access) -> None:
         self._access = access
-        self._places = asyncio.Semaphore(_QUESTIONS_AT_ONCE)
+        self._places = Places(_QUESTIONS_AT_ONCE)
 
-    async def ask(self, question: TableQuery) -> Answer:
+    async def ask(self, question: TableQuery, *, person: str) -> Answer:
         """See `ReadableDatabase.ask`."""
         ends_at = asyncio.get_running_loop().time() + self._access.timeout_seconds
-        async with self._reading() as connection:
+        async with self._reading(person) as connection:
             table = await _table(connection, question.table, self._access.tables[question.table])
             select = rows_of(question, table.source, table.columns, _DIALECT)
             rows = await connection.fetch(select.sql, *select.parameters)
@@ -146,17 +147,21 @@ class Postgres:
             count = count_of(question, table.source, table.columns, _DIALECT)
             return replace(answer, total=await _total(connection, count, ends_at))
 
-    async def describe(self) -> tuple[TableState, ...]:
+    async def describe(self, *, person: str) -> tuple[TableState, ...]:
         """See `ReadableDatabase.describe`. The numbers of rows come from the server's statistics, if it has any."""
-        async with self._reading() as connection:
+        async with self._reading(person) as connection:
             return tuple([await _state(connection, name, self._access.tables[name]) for name in self._access.tables])
 
     @asynccontextmanager
-    async def _reading(self) -> AsyncGenerator[_Connection]:
-        """Yields a connection in a read-only transaction, all within the time limit of a query."""
+    async def _reading(self, person: str) -> AsyncGenerator[_Connection]:
+        """Yields a connection in a read-only transaction, all within the time limit of a query of this person."""
         seconds = self._access.timeout_seconds
         try:
-            async with asyncio.timeout(seconds), self._places, _open_connection(self._access) as connection:
+            async with (
+                asyncio.timeout(seconds),
+                self._places.place(person),
+                _open_connection(self._access) as connection,
+            ):
                 await connection.execute(_BEGIN.format(milliseconds=int(1000 * seconds), half=int(500 * seconds)))
                 yield connection
                 await connection.execute("ROLLBACK")

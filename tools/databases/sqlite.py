@@ -44,6 +44,7 @@ from tools.databases.base import (
     no_column,
     no_table,
 )
+from tools.databases.places import Places
 from tools.databases.sql import Bind, column_of, count_of, quote_identifier, rows_of
 from tools.errors import Denied, Disabled, TimedOut, TooLarge, ToolError, Unavailable
 
@@ -136,18 +137,21 @@ class Sqlite:
         self._access = access
         self._path = path_of(access)
         # Its own threads, so that an unresponsive disk holds up only this database.
+        self._places = Places(_QUESTIONS_AT_ONCE)
         self._threads = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, thread_name_prefix="database")
 
-    async def ask(self, question: TableQuery) -> Answer:
+    async def ask(self, question: TableQuery, *, person: str) -> Answer:
         """See `ReadableDatabase.ask`."""
-        return await self._in_thread(lambda connection, brake: self._answer(connection, brake, question))
+        return await self._in_thread(person, lambda connection, brake: self._answer(connection, brake, question))
 
-    async def describe(self) -> tuple[TableState, ...]:
+    async def describe(self, *, person: str) -> tuple[TableState, ...]:
         """See `ReadableDatabase.describe`. Counts rows up to `MAX_COUNTED`, and not at all for views."""
         names = self._access.tables
-        return await self._in_thread(lambda connection, _brake: tuple(self._state(connection, name) for name in names))
+        return await self._in_thread(
+            person, lambda connection, _brake: tuple(self._state(connection, name) for name in names)
+        )
 
-    async def _in_thread(self, work: _Work[_T]) -> _T:
+    async def _in_thread(self, person: str, work: _Work[_T]) -> _T:
         """Does the work in a thread with a connection. Cancelling the caller stops the work, too.
 
         Raises:
@@ -155,7 +159,7 @@ class Sqlite:
         """
         brake = Brake(self._access.timeout_seconds)
         try:
-            async with asyncio.timeout(self._access.timeout_seconds):
+            async with asyncio.timeout(self._access.timeout_seconds), self._places.place(person):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, self._worked, brake, work)
         except TimeoutError as error:
             kind, text = _TRANSLATIONS[sqlite3.SQLITE_INTERRUPT]

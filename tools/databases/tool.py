@@ -100,7 +100,7 @@ class DbQuery:
             max_result_chars=_MAX_RESULT_CHARS,
         )
 
-    async def run(self, arguments: DbQueryArguments, context: ToolContext) -> Result:  # noqa: ARG002  (the seam's)
+    async def run(self, arguments: DbQueryArguments, context: ToolContext) -> Result:
         """Returns the rows as a table.
 
         Raises:
@@ -111,7 +111,7 @@ class DbQuery:
         """
         access = self._databases.access(arguments.database)
         question = question_of(arguments, access)
-        answer = await self._databases.database(access).ask(question)
+        answer = await self._databases.database(access).ask(question, person=context.person)
         if not answer.rows and question.offset == 0:
             raise NotFound(f"No row of {question.table} matches this query.")
         return Result(data=_table(question, answer, access))
@@ -136,7 +136,7 @@ class DbDescribe:
             max_result_chars=_MAX_RESULT_CHARS,
         )
 
-    async def run(self, arguments: DbDescribeArguments, context: ToolContext) -> Result:  # noqa: ARG002  (the seam's)
+    async def run(self, arguments: DbDescribeArguments, context: ToolContext) -> Result:
         """Returns all databases in short, or one of them (also if it is the only one) or one of its tables in full.
 
         Raises:
@@ -151,7 +151,7 @@ class DbDescribe:
         access = self._databases.access(name)
         if arguments.table is not None:
             check_table(arguments.table, access)
-        states = await self._databases.database(access).describe()
+        states = await self._databases.database(access).describe(person=context.person)
         wanted = [state for state in states if arguments.table in {None, state.name}]
         return Result(data={**_head(access), "tables": [_state(state) for state in wanted]})
 

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,18 +28,25 @@ class Asked:
     def __init__(self, address: str, tables: Mapping[str, Sequence[str]], **limits: Any) -> None:
         given = {"shop": {"address": address, "tables": tables, **limits}}
         self.databases = Databases(options(given))
+        self.context = CONTEXT
         self.describing, self.querying = DbDescribe(self.databases), DbQuery(self.databases)
 
     async def query(self, table: str, **arguments: Any) -> Any:
         """What the model reads."""
         given = DbQueryArguments.model_validate({"database": "shop", "table": table, **arguments})
-        return (await self.querying.run(given, CONTEXT)).data
+        return (await self.querying.run(given, self.context)).data
 
     async def answer(self, table: str, **arguments: Any) -> Answer:
         """What the database itself gives, before it is made fit for a model."""
         access = self.databases.access("shop")
         given = DbQueryArguments.model_validate({"database": "shop", "table": table, **arguments})
-        return await self.databases.database(access).ask(question_of(given, access))
+        return await self.databases.database(access).ask(question_of(given, access), person="")
+
+    def of(self, person: str) -> "Asked":
+        """The same database, asked by this person."""
+        other = copy(self)
+        other.context = replace(CONTEXT, person=person)
+        return other
 
     async def rows(self, table: str, **arguments: Any) -> Any:
         """The rows alone; none where the tool says that none fits."""
@@ -48,7 +57,7 @@ class Asked:
 
     async def describe(self, **arguments: Any) -> Any:
         """What the model reads."""
-        return (await self.describing.run(DbDescribeArguments.model_validate(arguments), CONTEXT)).data
+        return (await self.describing.run(DbDescribeArguments.model_validate(arguments), self.context)).data
 
 
 def where(column: str, operator: str, *value: Any) -> list[dict[str, Any]]:

@@ -267,6 +267,20 @@ async def test_what_takes_too_long_is_stopped_at_the_server(server: PostgresServ
     await _until(server, running=False)
 
 
+async def test_whoever_asks_what_never_ends_keeps_nobody_else_waiting(server: PostgresServer) -> None:
+    """Half of the connections are left to others, however much somebody asks."""
+    tables = {"endless": ["x"], "orders": ["id"]}
+    asked = Asked(server.address(), tables, timeout_seconds=DEADLINE_SECONDS)
+    slow = [asyncio.create_task(asked.of("slow").query("endless", compute=["count"])) for _ in range(9)]
+    await _until(server, running=True)
+    assert await asked.of("other").rows("orders", compute=["count"]) == [[4]]
+    assert not any(one.done() for one in slow)
+    for one in slow:
+        one.cancel()
+    await asyncio.gather(*slow, return_exceptions=True)
+    await _until(server, running=False)
+
+
 async def test_rows_come_without_their_total_where_counting_takes_too_long(server: PostgresServer) -> None:
     """Nine rows of an endless view are quickly there; that there is no tenth is never known."""
 

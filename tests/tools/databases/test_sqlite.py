@@ -191,6 +191,24 @@ async def test_who_stops_waiting_stops_the_database(tmp_path: Path) -> None:
     await nobody_reads(path)
 
 
+async def test_whoever_asks_what_never_ends_keeps_nobody_else_waiting(tmp_path: Path) -> None:
+    """However many such questions they ask, others are answered meanwhile; themselves once these have ended."""
+    path = made(tmp_path / "shop.db", f"CREATE VIEW endless AS {ENDLESS}; CREATE TABLE t (a);")
+    tables = {"endless": ("x",), "t": ("a",)}
+    asked = Asked(f"sqlite://{path}", tables, timeout_seconds=DEADLINE_SECONDS)
+    endless = where("x", "<", 0)
+    slow = [asyncio.create_task(asked.of("slow").query("endless", where=endless)) for _ in range(5)]
+    await somebody_reads(path)
+    assert await asked.of("other").rows("t") == []
+    slow.append(asyncio.create_task(asked.of("slow").query("t", compute=["count"])))
+    assert [row["rows"] for row in [await asked.of("other").query("t", compute=["count"])]] == [[[0]]]
+    assert not any(one.done() for one in slow)
+    for one in slow[:5]:
+        one.cancel()
+    assert (await slow[5])["rows"] == [[0]]
+    await asyncio.gather(*slow, return_exceptions=True)
+
+
 def test_the_deadline_holds_without_anybody_watching() -> None:
     """SQLite looks at it by itself, also when the loop is busy."""
     with closing(sqlite3.connect(":memory:")) as connection:
