@@ -23,13 +23,6 @@ from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, alone, build_
 from tools.search.options import SearchOptions  # noqa: E402
 from tools.search.service import backends  # noqa: E402
 
-_READY: Mapping[str, Mapping[str, str]] = {
-    "db_query": {"databases": '{"shop": {"address": "sqlite:///shop.db", "tables": {"orders": ["day"]}}}'},
-    "images": {"api_key": "key"},
-    "twitter": {"bearer_token": "token"},
-}
-"""What groups need that offer no tool without."""
-
 
 def page(name: str) -> str:
     """A page of docs/ as it has to be."""
@@ -65,7 +58,7 @@ def _tools() -> str:
     """The tools in the order in which models see them, as they are without any setting."""
     around = _around()
     groups = {group.name: group for group in inventory(load_settings({}, env_file=None), around)}
-    filled = {name: CATALOG[name].options(**values) for name, values in _READY.items()}
+    filled = {name: entry.options.model_validate(entry.example) for name, entry in CATALOG.items() if entry.example}
     made = build_tools(CATALOG, filled, around)
     rows = (row for name, tools in made.items() for row in _rows(groups[name], tools, filled.get(name)))
     return _table(("tool", "what it does", "needs", "cost of a call", "who sees what is asked"), rows)

@@ -1,5 +1,6 @@
 """What docs/tools.md shows works as it stands there: the tool, its test, the catalogue's line, the entry point."""
 
+import ast
 import re
 import sys
 import tomllib
@@ -12,6 +13,7 @@ import pytest
 
 from bot.settings import load_settings
 from tests.conftest import NOON
+from tests.test_names import TREES
 from tests.tools.conftest import USER_AGENT
 from tests.tools.distributions import found, put
 from tools import CatalogEntry, Fetcher, Http, Options, ToolContext, ToolSpec, alone, build_extensions
@@ -33,6 +35,12 @@ def test_the_example_is_short() -> None:
     """Thirty lines, without those that are empty or only import or explain."""
     lines = [line.strip() for line in TOOL.splitlines()]
     assert len([line for line in lines if line and not line.startswith(("from ", '"""'))]) <= 30
+
+
+def test_its_classes_have_names_of_their_own() -> None:
+    """As tests/test_names.py wants it of every tool."""
+    taken = {node.name for tree in TREES.values() for node in tree.body if isinstance(node, ast.ClassDef)}
+    assert taken.isdisjoint(re.findall(r"^class (\w+)", TOOL, re.MULTILINE))
 
 
 async def test_the_test_of_the_example_passes(tmp_path: Path) -> None:
@@ -63,8 +71,8 @@ def test_the_line_of_the_catalogue_is_one(monkeypatch: pytest.MonkeyPatch) -> No
     )
     deps = alone(Http(USER_AGENT), Fetcher(USER_AGENT))
     around = {field.name: getattr(deps, field.name) for field in fields(deps)}
-    assert lines["gauge"].build(module.GaugeOptions(), around) == ()
-    (tool,) = lines["gauge"].build(module.GaugeOptions(base_url="http://127.0.0.1:9"), around)
+    assert lines["gauge"].build(module.WaterLevelOptions(), around) == ()
+    (tool,) = lines["gauge"].build(module.WaterLevelOptions(**lines["gauge"].example), around)
     assert tool.spec.name == "water_level"
 
 
@@ -82,7 +90,7 @@ def test_the_entry_point_is_one(tmp_path: Path) -> None:
         without = build_extensions(tools.extensions, {"gauge": Options()}, **given)
     assert made.failures == ()
     assert [tool.spec.name for tool in made.by_name["gauge"]] == ["water_level"]
-    assert [extension.options.__name__ for extension in tools.extensions.found] == ["GaugeOptions"]
+    assert [extension.options.__name__ for extension in tools.extensions.found] == ["WaterLevelOptions"]
     assert without.failures
 
 

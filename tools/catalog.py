@@ -7,7 +7,7 @@ every start, so the imports of this module are light; a tool is imported when it
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any
 
@@ -41,6 +41,8 @@ class CatalogEntry:
     """Whether it is built even if its options lack something, because another service can then do its work."""
     source: Callable[[Any, Collection[str]], ToolSource] | None = None
     """Makes the source of tools known only at run time, given the names already taken; None: there is none."""
+    example: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Options with which the tool is offered, for the table in docs/tools.md and the tests; empty: the defaults do."""
 
     def build(self, options: Options, around: Mapping[str, object]) -> tuple[Tool, ...]:
         """Builds the tools of the line from the dependencies in `around`; none if the options lack something."""
@@ -65,13 +67,19 @@ CATALOG: Mapping[str, CatalogEntry] = {
     "convert": CatalogEntry(ConvertOptions, "tools.conversion.tool:Convert"),
     "web_search": CatalogEntry(SearchOptions, "tools.search.tool:search_tools"),
     "verify_news": CatalogEntry(VerifyNewsOptions, "tools.evidence.tool:evidence_tools"),
-    "twitter": CatalogEntry(TwitterOptions, "tools.twitter.tool:twitter_tools", has_stand_in=True),
+    "twitter": CatalogEntry(
+        TwitterOptions, "tools.twitter.tool:twitter_tools", has_stand_in=True, example={"bearer_token": "token"}
+    ),
     "wikipedia": CatalogEntry(WikipediaOptions, "tools.wikipedia.tool:Wikipedia"),
     "markets": CatalogEntry(MarketsOptions, "tools.markets.tool:market_tools"),
     "news": CatalogEntry(NewsOptions, "tools.news.tool:news_tools"),
     "web_fetch": CatalogEntry(PageOptions, "tools.web.tool:WebFetch"),
-    "images": CatalogEntry(ImagesOptions, "tools.images.tool:ImageGenerate"),
-    "db_query": CatalogEntry(DbQueryOptions, "tools.databases.tool:database_tools"),
+    "images": CatalogEntry(ImagesOptions, "tools.images.tool:ImageGenerate", example={"api_key": "key"}),
+    "db_query": CatalogEntry(
+        DbQueryOptions,
+        "tools.databases.tool:database_tools",
+        example={"databases": '{"shop": {"address": "sqlite:///shop.db", "tables": {"orders": ["day", "total"]}}}'},
+    ),
     "mcp": CatalogEntry(McpOptions, source=_mcp),
     "remind": CatalogEntry(LocalOptions, "tools.reminders:Remind"),
     "remember": CatalogEntry(LocalOptions, "tools.memory:Remember"),

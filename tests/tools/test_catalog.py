@@ -16,19 +16,11 @@ from tests.tools.predictions.test_tool import Book
 from tests.tools.test_memory import Notebook
 from tests.tools.test_reminders import Diary
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, build
-from tools.base import SecretText
-from tools.databases.options import DbQueryOptions
-from tools.images.options import ImagesOptions
 from tools.search.options import SearchOptions
-from tools.twitter.options import TwitterOptions
 from tools.weather.options import WeatherOptions
 
-SHOP = '{"shop": {"address": "sqlite:///shop.db", "tables": {"orders": ["day", "total"]}}}'
-
 READY: Mapping[str, Options] = {
-    "db_query": DbQueryOptions(databases=SecretText(SHOP)),
-    "images": ImagesOptions(api_key=SecretStr("key")),
-    "twitter": TwitterOptions(bearer_token=SecretStr("token")),
+    name: entry.options.model_validate(entry.example) for name, entry in CATALOG.items() if entry.example
 }
 """What the groups need whose tools are not offered without."""
 
