@@ -135,6 +135,20 @@ def test_the_recipe_for_a_language(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert locale.weekday(0) == "lunedì"
 
 
+def test_the_recipe_for_a_language_names_every_place() -> None:
+    """Where words of several languages stand outside of the catalogues."""
+    recipe = PAGE.partition("### A language")[2].partition("###")[0]
+    letters = {"split.py", "lettering.py"}  # which know the letters, not the languages
+    files = [path for room in ("bot", "tools") for path in (TESTS.parent / room).rglob("*.py")]
+    speaking = [
+        file
+        for file in files
+        if re.search(r'[äöüéèêñáíóúç]|^\s*"fr": ', file.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert len(speaking) > 10
+    assert [file.name for file in speaking if file.name not in letters and f"{file.name}`" not in recipe] == []
+
+
 async def test_the_recipe_for_a_provider() -> None:
     """It answers, whole and streamed, and is a provider."""
     provider: Provider = made(block("the provider"), __name__="parrot")["Parrot"]()
