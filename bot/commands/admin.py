@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.commands.broadcast import Audience, KnownGroup
-from bot.events import PersonId
+from bot.commands.conversation import forget
+from bot.events import ChatId, PersonId
 from bot.i18n.catalogues import say
 from bot.policy import budgets
 from bot.policy.budgets import limit_usd
@@ -82,14 +83,35 @@ class AdminCommands(CommandGroup):
 
         await self._context.answer(call, reply)
 
-    @command("/groups", phrases.ABOUT_GROUPS, for_admins=True, directly_only=True, section="admins")
+    @command("/groups [forget ID]", phrases.ABOUT_GROUPS, for_admins=True, directly_only=True, section="admins")
     async def _groups(self, call: Call) -> None:
-        """Shows the groups that Aldis is in or invited to, with their ids for `ACCESS__GROUPS`."""
-        groups = await self._audience.groups()
-        if groups is None:
+        """Shows the groups that Aldis is in or invited to, with their ids for `ACCESS__GROUPS`, and those that it is in
+        no more if anything that was said there is left. With `forget` and an id, that is destroyed, as `/forget` there
+        would do it.
+        """
+        if call.command.rest:
+            await self._forget_group(call)
+            return
+        groups, former = await self._audience.groups(), await self._audience.former_groups()
+        if groups is None or former is None:
             await self._context.reply(call, phrases.BRIDGE_SILENT)
             return
-        await self._context.answer(call, lambda _: "\n".join(map(_group_line, groups)) or phrases.NO_GROUPS)
+
+        def reply(repos: Repositories) -> str:
+            left = [phrases.former_group(group) for group in former if repos.forgetting.has_words(ChatId.group(group))]
+            return "\n".join([*map(_group_line, groups), *left]) or say(phrases.NO_GROUPS)
+
+        await self._context.answer(call, reply)
+
+    async def _forget_group(self, call: Call) -> None:
+        verb, _, group = call.command.rest.partition(" ")
+        if verb.lower() != "forget" or not group:
+            raise WrongForm
+        address = ChatId.group(group.strip().strip("`"))
+        if await self._context.store.read(lambda repos: repos.conversations.at(address)) is None:
+            await self._context.reply(call, phrases.UNKNOWN_GROUP)
+            return
+        await forget(self._context, call, address, phrases.forgot_group)
 
     @command("/budget [LABEL]", phrases.ABOUT_BUDGET, for_admins=True, directly_only=True, section="admins")
     async def _budget(self, call: Call) -> None:

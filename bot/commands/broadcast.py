@@ -83,6 +83,14 @@ class Audience:
             return None
         return (*map(self._known, joined), *(replace(self._known(group), is_invitation=True) for group in invited))
 
+    async def former_groups(self) -> tuple[str, ...] | None:
+        """Returns the ids of the groups that Aldis is in no more, in order; None as for `contacts`."""
+        try:
+            async with asyncio.timeout(_BRIDGE_SECONDS):
+                return tuple(sorted(await self._transport.former_groups()))
+        except (Disconnected, TimeoutError):
+            return None
+
     def _known(self, group: Group) -> KnownGroup:
         allowed = self._allowed()
         may_write = not (allowed.note_to_self or allowed.groups.isdisjoint({group.id, EVERYBODY}))

@@ -1,8 +1,11 @@
 """The commands about the conversation itself: stopping and forgetting."""
 
+from collections.abc import Callable
+from datetime import datetime
+
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
-from bot.events import ChatId
+from bot.events import ChatId, PersonId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
@@ -48,42 +51,63 @@ class ConversationCommands(CommandGroup):
         """
         if call.command.rest.lower() not in {"", "everything"}:
             raise WrongForm
-        is_everything = bool(call.command.rest)
-        # What was set in the conversation is destroyed with it.
-        language = await self._context.language(call)
+        message = call.message
+        if not call.command.rest:
+            await forget(self._context, call, message.chat, phrases.forgot_here)
+            return
+        address = ChatId.direct(message.author) if call.is_in_group else message.chat
+        await forget(self._context, call, address, phrases.forgot_everything, person=message.author)
 
-        rules = ChatSettings()
 
-        def then(repos: Repositories, conversation: ConversationId, erased: Erasure) -> None:
-            if (place := repos.conversations.at(address)) is not None:
-                chats.change(repos, place, now, lambda _: rules)
-            outgoing.clear_all(repos, conversation, message.chat, self._context.clock.now())
-            if is_everything:
-                chats.forget_person(repos, message.author, self._context.clock.now())
-            reply = phrases.forgot_everything if is_everything else phrases.forgot_here
-            with use_language(language):
-                self._context.say(repos, call, conversation, reply(erased))
+async def forget(
+    context: CommandContext,
+    call: Call,
+    address: ChatId,
+    reply: Callable[[Erasure], str],
+    *,
+    person: PersonId | None = None,
+) -> None:
+    """Destroys the conversation at this address and, with a person, what they asked and were told everywhere else; then
+    answers the command and settles it.
+    """
+    store, chat, item, now = context.store, call.message.chat, call.urgent_item.item.id, context.clock.now()
+    is_elsewhere = address.is_group and address != chat
+    # What was set in the conversation is destroyed with it.
+    language = await context.language(call)
+    rules, ended = ChatSettings(), list[TurnId]()
 
-        store, message, item = self._context.store, call.message, call.urgent_item.item.id
-        person = message.author if is_everything else None
-        address = ChatId.direct(message.author) if is_everything and call.is_in_group else message.chat
-        ended: list[TurnId] = []
+    def first(repos: Repositories) -> None:
+        nonlocal rules
+        rules = _rules_that_stay(repos, call, address, now)
+        for conversation, turn in repos.forgetting.open_turns(address, person):
+            context.turns.charges.add_open(repos, conversation, turn)
+            ended.append(turn)
 
-        def first(repos: Repositories) -> None:
-            nonlocal rules
-            place = repos.conversations.at(address)
-            if place is not None and not call.may_configure_group:
-                rules = chats.settings_of(repos, place, now).rules
-            for conversation, turn in repos.forgetting.open_turns(address, person):
-                self._context.turns.charges.add_open(repos, conversation, turn)
-                ended.append(turn)
+    def then(repos: Repositories, conversation: ConversationId, erased: Erasure) -> None:
+        place = repos.conversations.at(address)
+        if place is not None:
+            chats.change(repos, place, now, lambda _: rules)
+        shown = (place, address) if is_elsewhere and place is not None else (conversation, chat)
+        outgoing.clear_all(repos, *shown, context.clock.now())
+        if person is not None:
+            chats.forget_person(repos, person, context.clock.now())
+        with use_language(language):
+            context.say(repos, call, conversation, reply(erased))
 
-        call.running.halt(call.conversation, is_forgotten=True)
-        now = self._context.clock.now()
-        if person is None:
-            await store.forget(address, before=item, now=now, then=then, first=first)
-        else:
-            await store.forget_person(person, direct_address=address, before=item, now=now, then=then, first=first)
-        for turn in ended:
-            call.running.halt_turn(turn)
-        self._context.turns.forget()
+    place = await store.read(lambda repos: repos.conversations.at(address)) if is_elsewhere else None
+    call.running.halt(place or call.conversation, is_forgotten=True)
+    if person is None:
+        await store.forget(address, before=item, now=now, then=then, first=first)
+    else:
+        await store.forget_person(person, direct_address=address, before=item, now=now, then=then, first=first)
+    for turn in ended:
+        call.running.halt_turn(turn)
+    context.turns.forget()
+
+
+def _rules_that_stay(repos: Repositories, call: Call, address: ChatId, now: datetime) -> ChatSettings:
+    """The settings at this address that the caller cannot change."""
+    place = repos.conversations.at(address)
+    if place is None or call.may_configure_group:
+        return ChatSettings()
+    return chats.settings_of(repos, place, now).rules

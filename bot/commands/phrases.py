@@ -51,6 +51,10 @@ PAUSED = Sentence(
 )
 RESUMED = Sentence("RESUMED", "Resumed.")
 NO_GROUPS = Sentence("NO_GROUPS", "I'm not in any group.")
+_FORMER_GROUP = Sentence(
+    "FORMER_GROUP", "`{group}`: I'm no longer in this group. `/groups forget {group}` deletes what was said there."
+)
+UNKNOWN_GROUP = Sentence("UNKNOWN_GROUP", "I know no group with this id.")
 GROUP_INVITATION = Sentence("GROUP_INVITATION", "(an invitation: I accept it once `ACCESS__GROUPS` has this id)")
 BRIDGE_SILENT = Sentence(
     "BRIDGE_SILENT",
@@ -94,7 +98,9 @@ ABOUT_TAKEOVER = Sentence(
 ABOUT_ALLOW = Sentence("ABOUT_ALLOW", "lets in the person who was given this code.")
 ABOUT_DENY = Sentence("ABOUT_DENY", "shuts somebody out again; `/people` shows the labels.")
 ABOUT_PEOPLE = Sentence("ABOUT_PEOPLE", "shows who was let in with a code.")
-ABOUT_GROUPS = Sentence("ABOUT_GROUPS", "shows the groups I'm in, with their ids for the settings.")
+ABOUT_GROUPS = Sentence(
+    "ABOUT_GROUPS", "shows the groups I'm in, with their ids for the settings, or deletes what was said in one."
+)
 ABOUT_BUDGET = Sentence("ABOUT_BUDGET", "shows the budgets and what has been spent, by everybody or by one person.")
 ABOUT_BROADCAST = Sentence("ABOUT_BROADCAST", "sends a message to every chat, after you confirm it.")
 _ALL_FORGOTTEN = Sentence("ALL_FORGOTTEN", "Deleted: {what}. What it cost stays in my books, without any words.")
@@ -107,6 +113,9 @@ BROADCAST_ASKS = Sentence(
 BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chats.")
 _BUDGET_LINE = Sentence("BUDGET_LINE", "{spent} of {limit} USD")
 _FORGOT = Sentence("FORGOT", "Deleted: {what} from this conversation, along with the key. Nobody can read them again.")
+_FORGOT_GROUP = Sentence(
+    "FORGOT_GROUP", "Deleted: {what} from that group, along with the key. Nobody can read them again."
+)
 _REMINDERS_GONE = Sentence("REMINDERS_GONE", "{count} reminder", "{count} reminders")
 _FACTS_GONE = Sentence("FACTS_GONE", "{count} thing I was to remember", "{count} things I was to remember")
 _PREDICTIONS_GONE = Sentence("PREDICTIONS_GONE", "{count} prediction", "{count} predictions")
@@ -205,6 +214,16 @@ def help_section(section: str, names: Sequence[str]) -> str:
 def forgot_here(erased: Erasure) -> str:
     """The reply to `/forget`."""
     return say(_FORGOT, what=_destroyed(erased) or answers(0))
+
+
+def forgot_group(erased: Erasure) -> str:
+    """The reply to `/groups forget`."""
+    return say(_FORGOT_GROUP, what=_destroyed(erased) or answers(0))
+
+
+def former_group(group: str) -> str:
+    """The line for a group that Aldis is in no more, given its id."""
+    return f"- {say(_FORMER_GROUP, group=group)}"
 
 
 def forgot_everything(erased: Erasure) -> str:

@@ -120,6 +120,31 @@ async def test_groups_are_shown_as_the_settings_want_them(store: Store, clock: S
         assert await told(port, "/groups") == plain(phrases.unknown_command("groups"))
 
 
+async def test_what_was_said_in_a_former_group_can_be_forgotten(store: Store, clock: SetClock) -> None:
+    """By an admin, who is shown its id; a turn that still runs there ends with it, and nothing else is forgotten."""
+    async with app_harness(store, clock, admins=ADMINS) as port:
+        await told(port, "Aldis, the code is 4711.", group=GROUP)
+        await told(port, "My code is 1.")
+        await told(port, "Your code is 2.", author=BOB)
+        port.thinker.gates["slow"] = asyncio.Event()
+        await port.deliver(message("Aldis, a slow one.", group=GROUP))
+        await port.asked(4)
+        port.transport.known_groups, port.transport.former = (), frozenset({GROUP, "b3RoZXI="})
+        line = plain(phrases.former_group(GROUP)).replace("-", "•", 1)
+        assert await told(port, "/groups", author=BOB) == line
+        assert await told(port, f"/groups forget {GROUP}") == plain(phrases.unknown_command("groups"))
+        assert await told(port, "/groups forget b3RoZXI=", author=BOB) == phrases.UNKNOWN_GROUP.text
+        assert (await told(port, f"/groups remove {GROUP}", author=BOB)).startswith("Please write it like this")
+        assert (await told(port, f"/groups forget `{GROUP}`", author=BOB)).startswith(
+            "Deleted: 1 question and its answer from"
+        )
+        await port.quiet()
+        assert await told(port, "/groups", author=BOB) == phrases.NO_GROUPS.text
+        assert await port.count("SELECT count(DISTINCT conversation_id) FROM history") == 2
+        await told(port, "Aldis, what is the code?", group=GROUP)
+        assert "4711" not in str(port.thinker.requests[-1])
+
+
 async def test_the_budget_of_all_and_of_one(store: Store, clock: SetClock) -> None:
     """By the label or the id that `/whoami` tells; in its own words where there is no limit."""
     limits = BudgetSettings(all_day_usd=Decimal(2), person_month_usd=Decimal(5))
