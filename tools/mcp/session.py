@@ -47,7 +47,9 @@ _SESSION_IS_OVER = frozenset({"Session terminated", "Session not found"})
 """What a restarted server, or the SDK on its behalf, says in a session from before."""
 _SDK_SAYS_CLOSED = ("Connection closed", "SSE stream")
 """How the SDK's own message begins when it gives up a call; many servers use the same code for any failure."""
-_SUBSCRIBE_AGAIN_SECONDS = 300.0
+_FIRST_PAUSE_SECONDS = 1.0
+_MAX_PAUSE_SECONDS = 300.0
+"""The shortest and the longest pause before a server is listened to again."""
 _REFUSALS = frozenset({401, 403, 429})
 """HTTP statuses that mean that nothing has happened."""
 
@@ -155,14 +157,19 @@ async def _subscribe(client: Client, state: ConnectionState) -> None:
     tools = client.server_capabilities.tools
     if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or tools is None or not tools.list_changed:
         return
+    pause = _FIRST_PAUSE_SECONDS
     while True:
+        began_at = anyio.current_time()
         # What it tells is seen where it is read (`tools.mcp.transport`).
         with suppress(MCPError, SubscriptionLost):
             async with client.listen(tools_list_changed=True) as subscription:
                 state.changed.set()  # they may be others since they were read: nothing is told of what came before
                 async for _ in subscription:
                     pass
-        await anyio.sleep(_SUBSCRIBE_AGAIN_SECONDS)
+        if anyio.current_time() - began_at > pause:  # it was listened to, and only its stream broke
+            pause = _FIRST_PAUSE_SECONDS
+        await anyio.sleep(pause)
+        pause = min(2 * pause, _MAX_PAUSE_SECONDS)
 
 
 def _kinds(error: BaseException) -> list[str]:

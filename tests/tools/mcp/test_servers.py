@@ -9,14 +9,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.servers import mcp_bad_server, mcp_server
-from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
+from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually, eventually_found
 from tools import Records, Result, Tool, ToolContext, Unavailable, UnknownOutcome
 from tools.mcp.bounds import MAX_PARTS
 from tools.mcp.options import McpOptions
@@ -202,6 +202,65 @@ async def test_a_tool_that_came_before_anybody_listened_is_offered() -> None:
         await source.tools()
         async with lamps(port, "growing"):
             await offered(source, "far_grown")
+
+
+class Cable:
+    """A way to a server's port that can be cut where something is being listened to."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._listening: list[asyncio.StreamWriter] = []
+
+    @property
+    def is_listening(self) -> bool:
+        return bool(self._listening)
+
+    def cut(self) -> None:
+        while self._listening:
+            self._listening.pop().transport.abort()
+
+    async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._port)
+        except OSError:
+            writer.close()
+            return
+        await asyncio.gather(self._carry(reader, far_writer, writer), self._carry(far_reader, writer, None))
+
+    async def _carry(
+        self, reader: asyncio.StreamReader, to: asyncio.StreamWriter, listening: asyncio.StreamWriter | None
+    ) -> None:
+        with suppress(ConnectionError):
+            while data := await reader.read(65536):
+                if listening is not None and b"subscriptions/listen" in data:
+                    self._listening.append(listening)
+                to.write(data)
+                await to.drain()
+        to.close()
+
+
+async def answers(port: int) -> bool:
+    with suppress(OSError):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.close()
+        return True
+    return False
+
+
+async def test_a_server_is_listened_to_again_soon_after_its_stream_broke() -> None:
+    """Again and again; the longest pause would last minutes."""
+    port, near = free_port(), free_port()
+    cable = Cable(port)
+    far = {"type": "http", "url": f"http://127.0.0.1:{near}/mcp"}
+    async with await asyncio.start_server(cable.connect, "127.0.0.1", near), lamps(port):
+        await eventually_found(lambda: answers(port))
+        async with running({"far": far}) as source:
+            await offered(source, "far_add")
+            await eventually(lambda: cable.is_listening)
+            for _ in range(2):
+                cable.cut()
+                async with asyncio.timeout(DEADLINE_SECONDS):
+                    await eventually(lambda: cable.is_listening)
 
 
 async def test_a_server_that_dies_is_started_again(tmp_path: Path, context: ToolContext) -> None:
