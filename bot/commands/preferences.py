@@ -166,7 +166,7 @@ class PreferenceCommands(CommandGroup):
         grants = [grant for grant in allowed if shapes.get(grant.tool) in {None, grant.shape}]
         return "\n".join(
             (
-                *(phrases.tool(name, is_on=name not in settings.tools_off) for name in specs),
+                *(phrases.tool(name, is_on=settings.allows_tool(name)) for name in specs),
                 *(phrases.tools_absent(name) for name in absent),
                 *(turn_phrases.allowed_since(grant.tool, grant.at) for grant in grants),
             )

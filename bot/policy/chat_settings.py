@@ -62,6 +62,10 @@ class ChatSettings:
     starts_after: int = 0
     """A turn's id: that turn, those before it, and anything made from them are not read again."""
 
+    def allows_tool(self, tool: str) -> bool:
+        """Whether the chat may use this tool: whether models are offered it, and a call of it is run."""
+        return tool not in self.tools_off
+
     def with_tool(self, tool: str, *, is_on: bool) -> Self:
         """A copy with this tool on or off."""
         others = set(self.tools_off) - {tool}

@@ -117,7 +117,7 @@ class Agent:
     async def _begun(self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None) -> TurnState:
         async with waiting():
             offered = await self._toolbox.offers()
-        offers = tuple(offer for offer in offered if offer.name not in turn.settings.tools_off)
+        offers = tuple(offer for offer in offered if turn.settings.allows_tool(offer.name))
         labels = join_labels([turn.note_labels, provenance.of_stored(turn.question, turn.chat, self._toolbox.spec)])
         state = TurnState(
             turn=turn,

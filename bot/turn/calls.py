@@ -126,7 +126,11 @@ class Calls:
 
     def _waits(self, state: TurnState, call: ToolCall) -> bool:
         """Whether a call still waits for somebody's approval."""
-        if call.id in state.journal.runs or call.id in state.journal.decided or _is_off(state, call):
+        if (
+            call.id in state.journal.runs
+            or call.id in state.journal.decided
+            or not state.turn.settings.allows_tool(call.name)
+        ):
             return False
         if state.turn.is_unattended:
             return False
@@ -168,7 +172,7 @@ class Calls:
         return run
 
     async def _run(self, state: TurnState, call: ToolCall, paid: PaidCall) -> ToolRun:
-        if _is_off(state, call):
+        if not state.turn.settings.allows_tool(call.name):
             return self._toolbox.refuse(call, "disabled", f"{call.name} is switched off in this conversation")
         if call.id in state.journal.asked and not state.journal.decided.get(call.id, False):
             said = "said no to this" if call.id in state.journal.decided else "did not answer in time whether you may"
@@ -221,10 +225,6 @@ class Calls:
     def _over_limit(self, call: ToolCall) -> ToolRun:
         most = self._max_per_round
         return self._toolbox.refuse(call, "rate_limited", f"at most {most} tool calls at once: it was not run")
-
-
-def _is_off(state: TurnState, call: ToolCall) -> bool:
-    return call.name in state.turn.settings.tools_off
 
 
 def _key(call: ToolCall) -> str:

@@ -48,6 +48,7 @@ def test_tools_are_switched_each_by_itself() -> None:
     """In a stable order, twice the same as once."""
     settings = ChatSettings().with_tool("b", is_on=False).with_tool("a", is_on=False).with_tool("b", is_on=False)
     assert settings.tools_off == ("a", "b")
+    assert [settings.allows_tool(name) for name in ("a", "c")] == [False, True]
     assert settings.with_tool("a", is_on=True).with_tool("c", is_on=True).tools_off == ("b",)
 
 
