@@ -64,8 +64,8 @@ COUNTS: Mapping[str, str] = {
     "texts_split": "Long answers that the bridge did not take in one message.",
     "turns_answered": "Turns that were answered.",
     "turns_answered_with_failure": "Turns whose answer tells of a failure.",
-    "turns_buried": "Turns that were given up.",
     "turns_failed": "Turns that failed by themselves and are tried again.",
+    "turns_given_up": "Turns that were given up.",
     "turns_paused": "Turns that wait for a person's yes.",
     "turns_refused": "Turns that were answered with a refusal alone, such as of messages that had waited too long.",
     **{

@@ -417,7 +417,7 @@ FOUND_COUNT_UNTRUSTED = Sentence(
 )
 FOUND_COUNT_UNTRUSTED_DO = Sentence("FOUND_COUNT_UNTRUSTED_DO", "see who it is: {command}")
 FOUND_COUNT_MISSED_UNREGISTERED = Sentence("FOUND_COUNT_MISSED_UNREGISTERED", "group members who have left Signal")
-FOUND_COUNT_BURIED = Sentence("FOUND_COUNT_BURIED", "answers that were given up")
+FOUND_COUNT_GIVEN_UP = Sentence("FOUND_COUNT_GIVEN_UP", "answers that were given up")
 FOUND_HEARD = Sentence("FOUND_HEARD", "something is heard")
 FOUND_HEARD_NOTHING = Sentence("FOUND_HEARD_NOTHING", "nothing is heard over it")
 FOUND_NAMES_UNREAD_SEE = Sentence(

@@ -31,7 +31,7 @@ _TELLING_COUNTS = (
         fill(phrases.FOUND_COUNT_UNTRUSTED_DO, command=command_line("trust")),
     ),
     ("missed_unregistered", phrases.FOUND_COUNT_MISSED_UNREGISTERED, ""),
-    ("turns_buried", phrases.FOUND_COUNT_BURIED, phrases.FOUND_LOOK_LOG),
+    ("turns_given_up", phrases.FOUND_COUNT_GIVEN_UP, phrases.FOUND_LOOK_LOG),
 )
 """The counts of the health page that the operator should know of, in words, and what to do."""
 

@@ -138,7 +138,7 @@ def test_values_are_written_as_the_reader_writes_them() -> None:
 async def test_what_the_aldis_of_the_same_process_found_is_a_value_as_well() -> None:
     """Its page, which speaks English, is not read for it."""
     refused = problem(phrases.AREA_MODELS, fill(phrases.FOUND_KEY_REFUSED, server="openai"), phrases.FOUND_LATER)
-    state = RunningState(problems=(), findings=(refused, ok("", "well")), counts={"turns_buried": 3})
+    state = RunningState(problems=(), findings=(refused, ok("", "well")), counts={"turns_given_up": 3})
     found = await check_running(load_settings({"WEB__PORT": "0"}, None), is_expected=True, state=state)
     with use_language("de"):
         assert [finding.what for finding in found] == [
