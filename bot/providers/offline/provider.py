@@ -97,6 +97,9 @@ class Offline:
         question, since = _newest(request.messages)
         words = people_words(question.text)
         asked = intents(words, asked_at(question.text))
+        whole = None if asked else _whole_reminder(request.messages, question)
+        if whole is not None:
+            words, asked = whole
         answers = [answer for message in since if isinstance(message, ToolMessage) for answer in message.answers]
         offered = {tool.name for tool in request.tools}
         usable = offered if request.may_call_tools else set[str]()
@@ -132,6 +135,29 @@ def _newest(messages: Sequence[Message]) -> tuple[UserMessage, Sequence[Message]
         if isinstance(message, UserMessage):
             return message, messages[at + 1 :]
     raise ValueError("a request holds at least one user message")
+
+
+def _whole_reminder(messages: Sequence[Message], answer: UserMessage) -> tuple[str, Sequence[OfflineIntent]] | None:
+    """The words of a reminder that lacked its time or its text, together with this answer, and what they ask for; None
+    if nothing was lacking before, or still is.
+    """
+    said = [message for message in messages if isinstance(message, UserMessage)]
+    at = next(place for place in reversed(range(len(said))) if said[place] is answer)
+    before = people_words(said[at - 1].text) if at else ""
+    if not before or intents(before, asked_at(said[at - 1].text)) != (_UNFINISHED,):
+        return None
+    words, now = _PLEASE.sub("", people_words(answer.text)), asked_at(answer.text)
+    tries = (f"remind me {words}", f"{before.rstrip(' .!?')} {words}")
+    found = ((whole, intents(whole, now)) for whole in tries)
+    return next((one for one in found if len(one[1]) == 1 and _is_planned(one[1][0])), None)
+
+
+_PLEASE = re.compile(r"[\s,]*\b(?:please|bitte|s['’]il (?:te|vous) pla[iî]t|por favor)\W*$", re.IGNORECASE)
+_UNFINISHED = OfflineIntent(tool="remind", arguments={})
+
+
+def _is_planned(intent: OfflineIntent) -> bool:
+    return intent.tool == "remind" and intent.arguments.get("action") == "set"
 
 
 def _is_complete(intent: OfflineIntent) -> bool:

@@ -663,6 +663,34 @@ async def test_the_day_of_a_reminder_is_that_of_the_message() -> None:
     assert call.arguments == {"action": "set", "text": "den Zahnarzt", "local_datetime": "2026-11-22T09:00"}
 
 
+@pytest.mark.parametrize(
+    ("before", "then", "planned"),
+    [
+        ("remind me to call Mum", "Tomorrow at 9.", {"text": "call Mum", "local_datetime": "2026-11-22T09:00"}),
+        ("remind me to call Mum.", "in 10 minutes, please", {"text": "call Mum", "delay_seconds": 600}),
+        ("remind me tomorrow at 9", "to call Mum", {"text": "call Mum", "local_datetime": "2026-11-22T09:00"}),
+        (
+            "Remind me to pay",
+            "at 18:00 to pay the rent",
+            {"text": "pay the rent", "local_datetime": "2026-11-22T18:00"},
+        ),
+        ("erinnere mich an Mama", "morgen um 9", {"text": "Mama", "local_datetime": "2026-11-22T09:00"}),
+        ("rappelle-moi de payer", "demain à 9 h", {"text": "payer", "local_datetime": "2026-11-22T09:00"}),
+        ("recuérdame pagar", "mañana a las 9", {"text": "pagar", "local_datetime": "2026-11-22T09:00"}),
+        ("remind me to call Mum", "never mind", None),
+        ("remind me tomorrow at 9 to call Mum", "in 10 minutes", None),
+        ("thanks", "in 10 minutes", None),
+    ],
+)
+async def test_what_a_reminder_lacked_may_follow(before: str, then: str, planned: Mapping[str, Any] | None) -> None:
+    """Its time or its text, in the next message; anything else is about something else."""
+    request = asking(then, tools=["remind"])
+    asked_back = AssistantMessage(parts=(Text(text="When, and of what?"),))
+    messages = (*asking(before).messages, asked_back, *request.messages)
+    calls = await calls_for(replace(request, messages=messages))
+    assert [call.arguments for call in calls] == ([] if planned is None else [{"action": "set", **planned}])
+
+
 async def test_only_the_newest_question_counts() -> None:
     """Answers to older questions are not said again."""
     older = AssistantMessage(parts=(Text(text="`1+1` = **2**"),))
