@@ -59,6 +59,8 @@ class ChatSettings:
     """Whether somebody who may not ask was told so."""
     is_greeted: bool = False
     """In a direct chat: whether the person was greeted."""
+    told_zone: bool = False
+    """Whether people here were told which time zone was assumed for a reminder."""
     starts_after: int = 0
     """A turn's id: that turn, those before it, and anything made from them are not read again."""
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from bot import labels
@@ -15,6 +16,7 @@ from bot.i18n.catalogues import Sentence, say
 from bot.policy import zones
 from bot.policy.schedules import Reason, UnfitWish
 from bot.policy.trust import may_carry_out
+from bot.turn import chats
 from bot.turn import phrases as turn_phrases
 from bot.turn.journal import origin_of
 from bot.turn.links import inert
@@ -88,11 +90,20 @@ class ReminderCommands(CommandGroup):
             expires_at=call.urgent_item.item.expires_at,
         )
         try:
-            return _reply(self._reminders.plan(repos, wish, asker), lacks_hour=lacks_hour)
+            planned = self._reminders.plan(repos, wish, asker)
         except UnfitWish as error:
             reason = _REASONS[error.reason]
             local = phrases.when(now.astimezone(ZoneInfo(zone)), zone)
             return say(reason, now=local) if error.reason == "over" else say(reason)
+        return _reply(planned, lacks_hour=lacks_hour, assumes_zone=self._is_news(repos, call, planned))
+
+    def _is_news(self, repos: Repositories, call: Call, planned: PlannedReminder) -> bool:
+        """Whether its time zone is assumed, and nobody was told that here before."""
+        now = self._context.clock.now()
+        if planned.zone_is_known or chats.settings_of(repos, call.conversation, now).told_zone:
+            return False
+        chats.change(repos, call.conversation, now, lambda settings: replace(settings, told_zone=True))
+        return True
 
     def _list(self, repos: Repositories, call: Call) -> str:
         planned = self._reminders.all(repos, call.message.author, call.conversation)
@@ -139,8 +150,10 @@ class ReminderCommands(CommandGroup):
         await self._context.answer(call, reply)
 
 
-def _reply(planned: PlannedReminder, *, lacks_hour: bool) -> str:
-    """The reply to a new reminder, with the time as it was understood; `lacks_hour`: its hour was chosen here."""
+def _reply(planned: PlannedReminder, *, lacks_hour: bool, assumes_zone: bool) -> str:
+    """The reply to a new reminder, with the time as it was understood; `lacks_hour`: its hour was chosen here, and
+    `assumes_zone`: its zone, which is told.
+    """
     if planned.prompt is None:
         what = common_phrases.REMINDER_SET if planned.repeat is None else phrases.REMINDER_SET_AGAIN
     else:
@@ -154,7 +167,7 @@ def _reply(planned: PlannedReminder, *, lacks_hour: bool) -> str:
         )
         if holds
     ]
-    if not planned.zone_is_known:
+    if assumes_zone:
         remarks.append(say(phrases.REMINDER_ZONE, zone=planned.timezone))
     return "\n\n".join([_filled(what, planned), *remarks])
 

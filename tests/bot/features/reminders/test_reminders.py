@@ -88,6 +88,16 @@ async def test_a_day_without_an_hour_gets_one_and_is_told_which(store: Store, cl
         assert asked.startswith("[Fri 2026-11-27 09:00 Europe/Berlin]")
 
 
+async def test_an_assumed_time_zone_is_told_once(store: Store, clock: SetClock) -> None:
+    """In each chat; whoever has set theirs is told nothing of the kind."""
+    async with app_harness(store, clock) as port:
+        heard = [await told(port, "/remind 18:00 tea") for _ in range(2)]
+        assert [("I assumed your time zone" in one) for one in heard] == [True, False]
+        assert "I assumed your time zone" in await told(port, "/remind 18:00 tea", group=GROUP)
+        await told(port, "/timezone Oslo", author=BOB)
+        assert "I assumed your time zone" not in await told(port, "/remind 18:00 tea", author=BOB)
+
+
 async def test_reminders_are_listed_and_cancelled_by_number(store: Store, clock: SetClock) -> None:
     """The next one first; a number stays what it is; nobody cancels another one's."""
     async with app_harness(store, clock) as port:
