@@ -99,9 +99,9 @@ class Service:
             sending = group.create_task(self.sender.run(), name="sender")
             tidying = group.create_task(self.maintenance.run(), name="maintenance")
             listing = group.create_task(self.membership.run(), name="membership")
-            reminder_scheduler = group.create_task(self.reminder_scheduler.run(), name="reminding")
-            summary_worker = group.create_task(self.summary_worker.run(), name="summarising")
-            feed_poller = group.create_task(self.feed_poller.run(), name="gathering")
+            reminder_scheduler = group.create_task(self.reminder_scheduler.run(), name="reminders")
+            summary_worker = group.create_task(self.summary_worker.run(), name="summaries")
+            feed_poller = group.create_task(self.feed_poller.run(), name="feeds")
             reading = group.create_task(read(), name="intake")
             await _either(stop, reading)
             if not self.intake.stops_last:

@@ -8,7 +8,7 @@ A commit costs an fsync of about 4 ms, a row about 50 microseconds (measured on 
 therefore share one commit (`store.commits`). No unit returns before its commit is on the disk.
 
 Work that always comes next, such as claiming a message or starting to send an answer, can run in the same commit
-(`follow`). A unit that nobody waits for can wait for the commit of another (`patience_seconds`).
+(`follow`). A unit that nobody waits for can wait for the commit of another (`max_delay_seconds`).
 
 There is only one connection because SQLite up to 3.51.2 can corrupt a write-ahead log that several connections share.
 Source: https://sqlite.org/wal.html#walresetbug (2026-11).
@@ -79,7 +79,7 @@ class Database:
         """Set while no commit is under way, or about to be."""
         self._is_idle.set()
         self._alarm: asyncio.TimerHandle | None = None
-        """Set while all waiting units are patient."""
+        """Set while all waiting units can wait for the commit of another."""
         self._followers: list[Follower] = []
         self._commit: asyncio.Future[None] | None = None
         """The last commit that was started."""
@@ -135,11 +135,11 @@ class Database:
         work: Callable[[sqlite3.Connection], T],
         *,
         kept: Callable[[T], None] | None = None,
-        patience_seconds: float = 0.0,
+        max_delay_seconds: float = 0.0,
     ) -> T:
         """Runs `work` on the store's thread, all or nothing; returns its result once it is on the disk.
 
-        It starts at once, or with the next commit of another unit, within `patience_seconds` at most. If the caller is
+        It starts at once, or with the next commit of another unit, within `max_delay_seconds` at most. If the caller is
         cancelled, the work is still done completely or not at all. Whenever it is done, `kept` is called with its
         result on the event loop.
 
@@ -148,7 +148,7 @@ class Database:
         """
         self._refuse_if_closed()
         loop = asyncio.get_running_loop()
-        due_at = loop.time() + patience_seconds if patience_seconds else 0.0
+        due_at = loop.time() + max_delay_seconds if max_delay_seconds else 0.0
         unit = UnitOfWork(work, kept=kept, done=loop.create_future(), due_at=due_at)
         self._waiting.append(unit)
         if self._is_idle.is_set():
@@ -231,7 +231,7 @@ class Database:
             raise StoreError("the store is closed")
 
     def _schedule(self) -> None:
-        """Commits the waiting units soon, or when the first one's patience ends."""
+        """Commits the waiting units soon, or when the first delay is over."""
         due_at = min(unit.due_at for unit in self._waiting)
         loop = asyncio.get_running_loop()
         if self._alarm is not None:

@@ -138,15 +138,15 @@ class Store:
         self.wakeups: dict[str, asyncio.Event] = {name: asyncio.Event() for name in get_args(WakeupName)}
         """Set when a loop should look again; each loop clears its own."""
 
-    async def transaction(self, work: Callable[[Repositories], T], *, patience_seconds: float = 0.0) -> T:
+    async def transaction(self, work: Callable[[Repositories], T], *, max_delay_seconds: float = 0.0) -> T:
         """Runs `work`, all or nothing; it is on the disk when this returns.
 
-        It may wait for the commit of another unit for `patience_seconds` at most.
+        It may wait for the commit of another unit for `max_delay_seconds` at most.
 
         Raises:
             StoreError: nothing was kept. Errors that `work` raises itself come through unchanged.
         """
-        return await self._transaction(work, lambda _: None, patience_seconds)
+        return await self._transaction(work, lambda _: None, max_delay_seconds)
 
     @asynccontextmanager
     async def following(
@@ -365,11 +365,11 @@ class Store:
         return total
 
     async def _transaction(
-        self, work: Callable[[Repositories], T], kept: Callable[[T], None], patience_seconds: float = 0.0
+        self, work: Callable[[Repositories], T], kept: Callable[[T], None], max_delay_seconds: float = 0.0
     ) -> T:
         # The database does the waking: a caller that is cancelled during the commit would not come back to do it.
         wake = partial(self._wake, kept)
-        result, _ = await self._database.transaction(self._noting(work), kept=wake, patience_seconds=patience_seconds)
+        result, _ = await self._database.transaction(self._noting(work), kept=wake, max_delay_seconds=max_delay_seconds)
         return result
 
     def _wake(self, kept: Callable[[T], None], noted: _Noted[T]) -> None:

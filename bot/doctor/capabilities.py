@@ -18,17 +18,17 @@ from bot.providers import capabilities
 from bot.providers.capabilities import NOTHING, Capabilities
 from tools import Http, ToolError
 
-PATIENCE_SECONDS = 8.0
+TIMEOUT_SECONDS = 8.0
 """For all questions about a model."""
-_BOUNDS: Mapping[str, Any] = {"service": "the server", "timeout_seconds": PATIENCE_SECONDS}
+_BOUNDS: Mapping[str, Any] = {"service": "the server", "timeout_seconds": TIMEOUT_SECONDS}
 
 
 async def ask_capabilities(
-    server: CheckedServer, model: str, http: Http, *, patience_seconds: float = PATIENCE_SECONDS
+    server: CheckedServer, model: str, http: Http, *, timeout_seconds: float = TIMEOUT_SECONDS
 ) -> tuple[str, Capabilities]:
     """The name of the model and what the server says of it; `model` empty means the first of its list."""
     try:
-        async with asyncio.timeout(patience_seconds):
+        async with asyncio.timeout(timeout_seconds):
             if server.path:  # Anthropic's
                 url = f"{server.base_url}{server.path}/models/{quote(model, safe='')}"
                 return model, capabilities.of_anthropic(await _answer(server, http, url))

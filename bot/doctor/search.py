@@ -20,7 +20,7 @@ from bot.doctor import phrases
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.doctor.phrases import AREA_SEARCH
-from bot.doctor.servers import PATIENCE_SECONDS, advice_on_address, why_silent, with_other_name
+from bot.doctor.servers import TIMEOUT_SECONDS, advice_on_address, why_silent, with_other_name
 from bot.i18n.catalogues import Sentence
 from bot.i18n.statements import fill
 from bot.settings import Settings
@@ -114,7 +114,7 @@ async def _try(trial: _Trial, deps: Deps) -> Finding:
             service=trial.service,
             params=trial.params,
             headers=trial.headers,
-            timeout_seconds=PATIENCE_SECONDS,
+            timeout_seconds=TIMEOUT_SECONDS,
         )
     except ToolError as error:
         advice = advice_on_address(trial.url, trial.address_variable, is_contained=deps.is_contained)

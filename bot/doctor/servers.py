@@ -31,7 +31,7 @@ from bot.turn.notices import Notice
 from tools import Http, JsonAnswer, TooLarge, ToolError, Unavailable, Unreachable
 from tools import TimedOut as TimedOutError
 
-PATIENCE_SECONDS = 8.0
+TIMEOUT_SECONDS = 8.0
 """For one question, retry included."""
 
 _REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
@@ -253,7 +253,7 @@ async def _ask(http: Http, server: CheckedServer, url: str, *, is_keyless: bool 
     params = {"limit": "1000"} if server.path else {}
     try:
         return await http.get_json(
-            url, service="the server", params=params, headers=headers, timeout_seconds=PATIENCE_SECONDS
+            url, service="the server", params=params, headers=headers, timeout_seconds=TIMEOUT_SECONDS
         )
     except ToolError as error:
         return error

@@ -19,7 +19,7 @@ MAX_PARTS = 1_000
 """The limit per answer, for calls and texts alike: all are examined with each piece."""
 
 
-class Gathering(Protocol):
+class PartialAnswer(Protocol):
     """An incomplete answer."""
 
     @property
@@ -70,7 +70,7 @@ class Listener:
             self(text)
 
 
-async def read_stream(pieces: AsyncIterable[object], gathering: Gathering, on_text: OnText) -> bytes:
+async def read_stream(pieces: AsyncIterable[object], partial: PartialAnswer, on_text: OnText) -> bytes:
     """The body of a streamed answer; `on_text` is called with its words whenever there are more.
 
     Raises:
@@ -80,15 +80,15 @@ async def read_stream(pieces: AsyncIterable[object], gathering: Gathering, on_te
     async for piece in pieces:
         # Buffered pieces arrive without a pause: without this one a fast server would block everything else.
         await asyncio.sleep(0)
-        gathering.take(piece)
+        partial.take(piece)
         # Half a surrogate pair, whose other half may be in the next piece, cannot be shown.
-        text = gathering.text.encode("utf-8", "replace").decode()
+        text = partial.text.encode("utf-8", "replace").decode()
         if len(text) > MAX_CHARACTERS:
             raise ValueError("the answer does not end")
         if text != said and text.strip():
             said = text
             on_text(text)
-    body = gathering.body()
+    body = partial.body()
     if len(body) > bounds.MAX_EVENT_BYTES:
         raise ValueError("the answer is larger than one may be that comes whole")
     return body

@@ -132,7 +132,7 @@ class Reader:
 class PartialText:
     """An incomplete answer, whose words are shown as far as they are meant for people."""
 
-    def __init__(self, inner: streams.Gathering, reader: Reader) -> None:
+    def __init__(self, inner: streams.PartialAnswer, reader: Reader) -> None:
         self._inner = inner
         self._reader = reader
         self._seen_chars = self._read_chars = 0

@@ -9,7 +9,7 @@ import pytest
 
 from bot.app.learning import CapabilityProbe
 from bot.app.models import known_models, server_of
-from bot.doctor.capabilities import PATIENCE_SECONDS, ask_capabilities
+from bot.doctor.capabilities import TIMEOUT_SECONDS, ask_capabilities
 from bot.doctor.models import checked_server
 from bot.providers.base import Completion, Stop, Usage
 from bot.providers.capabilities import NOTHING, Capabilities, told_of
@@ -163,10 +163,10 @@ async def test_a_server_that_hangs_keeps_nobody() -> None:
         probe = CapabilityProbe(settings, http, ModelLessons())
         probe.start()
         await eventually(lambda: bool(server.requests))
-        async with asyncio.timeout(PATIENCE_SECONDS / 2):
+        async with asyncio.timeout(TIMEOUT_SECONDS / 2):
             await probe.aclose()
         server_of_it = checked_server("openai", settings)
-        assert await ask_capabilities(server_of_it, "home-8b", http, patience_seconds=0.05) == ("home-8b", NOTHING)
+        assert await ask_capabilities(server_of_it, "home-8b", http, timeout_seconds=0.05) == ("home-8b", NOTHING)
 
 
 async def test_the_price_that_is_counted_is_shown() -> None:

@@ -115,7 +115,7 @@ async def test_whoever_stops_following_is_told_of_the_last(store: Store, commits
 
 async def test_a_patient_unit_goes_with_the_next(store: Store, commits: list[str]) -> None:
     """In the order in which they came, in one commit."""
-    patient = asyncio.create_task(store.transaction(says("sent"), patience_seconds=3600))
+    patient = asyncio.create_task(store.transaction(says("sent"), max_delay_seconds=3600))
     await asyncio.sleep(0)
     await store.transaction(says("arrived"))
     assert await patient == "sent"
@@ -125,7 +125,7 @@ async def test_a_patient_unit_goes_with_the_next(store: Store, commits: list[str
 
 async def test_patience_ends(store: Store, commits: list[str]) -> None:
     """Where nothing else is written it has a commit of its own."""
-    assert await store.transaction(says("sent"), patience_seconds=0.01) == "sent"
+    assert await store.transaction(says("sent"), max_delay_seconds=0.01) == "sent"
     assert await words(store) == ["sent"]
 
 
@@ -137,7 +137,7 @@ async def test_what_is_patient_is_kept_when_the_store_closes(path: Path, *, come
         arriving = [asyncio.create_task(store.transaction(says("arrived")))] if comes_last else []
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        patient = asyncio.create_task(store.transaction(says("sent"), patience_seconds=3600))
+        patient = asyncio.create_task(store.transaction(says("sent"), max_delay_seconds=3600))
         await asyncio.sleep(0)
     assert await patient == "sent"
     await asyncio.gather(*arriving)
@@ -150,4 +150,4 @@ async def test_a_closed_store_has_no_patience(path: Path) -> None:
     async with open_store(path, realm="signal") as store:
         pass
     with pytest.raises(StoreError):
-        await store.transaction(says("late"), patience_seconds=1)
+        await store.transaction(says("late"), max_delay_seconds=1)

@@ -60,7 +60,7 @@ class ServerTimeouts:
 class McpServer:
     """One server; nothing of it runs before `start`."""
 
-    def __init__(self, options: ServerOptions, pace: ServerTimeouts) -> None:
+    def __init__(self, options: ServerOptions, timeouts: ServerTimeouts) -> None:
         self.options = options
         self.tools: tuple[ListedTool, ...] = ()
         """What it offered when it was last up; empty as long as it cannot be started."""
@@ -68,7 +68,7 @@ class McpServer:
         """For the operator, when it is down."""
         self.unfit: tuple[str, ...] = ()
         """The tools that cannot be offered, for the operator."""
-        self._pace = pace
+        self._timeouts = timeouts
         self._greeting: Greeting = "auto" if options.command is None else "legacy"
         self._session: McpSession | None = None
         self._settled = asyncio.Event()  # nothing is under way: it is up, or the last start has failed
@@ -101,7 +101,7 @@ class McpServer:
         """
         if not self._is_over:
             # Bounded here: who gives up waiting for the call itself cannot tell whether it has happened.
-            with anyio.move_on_after(self._pace.wait_seconds):
+            with anyio.move_on_after(self._timeouts.wait_seconds):
                 await self._settled.wait()
         if self._session is None:
             raise Unavailable(f"the server {self.options.name} does not answer; it is tried again later")
@@ -121,17 +121,17 @@ class McpServer:
         else:
             # Not the task: what ends a command may be under way already, and must not be interrupted itself.
             self._scope.cancel()
-        await asyncio.wait([self._owner], timeout=self._pace.end_seconds)
+        await asyncio.wait([self._owner], timeout=self._timeouts.end_seconds)
 
     async def _live(self) -> None:
         """Starts it again and again."""
-        pause = self._pace.first_pause_seconds
+        pause = self._timeouts.first_pause_seconds
         with anyio.CancelScope() as self._scope:
             while True:
-                if await self._life() >= self._pace.calm_seconds:
-                    pause = self._pace.first_pause_seconds
+                if await self._life() >= self._timeouts.calm_seconds:
+                    pause = self._timeouts.first_pause_seconds
                 await asyncio.sleep(pause)
-                pause = min(2 * pause, self._pace.max_pause_seconds)
+                pause = min(2 * pause, self._timeouts.max_pause_seconds)
 
     async def _life(self) -> float:
         """From a start to the end of the connection, however it comes; gives the seconds that it was up."""
@@ -140,7 +140,7 @@ class McpServer:
         state = ConnectionState()
         try:
             opened = await _way_in()
-            with anyio.CancelScope(deadline=now() + self._pace.start_seconds) as start:
+            with anyio.CancelScope(deadline=now() + self._timeouts.start_seconds) as start:
                 async with opened(self.options, state, self._greeting) as session:
                     await self._take_up(session)
                     up_at, start.deadline = now(), math.inf
@@ -173,7 +173,7 @@ class McpServer:
         while answered:
             await self._doubted.wait()
             self._doubted.clear()
-            with anyio.move_on_after(self._pace.doubt_seconds) as patience:
+            with anyio.move_on_after(self._timeouts.doubt_seconds) as patience:
                 await session.listing(())
             answered = not patience.cancelled_caught
         state.end("it answers no more")
@@ -181,16 +181,16 @@ class McpServer:
     async def _keep_listing(self, session: McpSession, state: ConnectionState) -> None:
         """Reads its tools again when it says that they have changed, and more rarely the more often it says so."""
         now = asyncio.get_running_loop().time
-        pause = self._pace.first_relist_seconds
+        pause = self._timeouts.first_relist_seconds
         while True:
             calm_since = now()
             await state.changed.wait()
-            if now() - calm_since > self._pace.max_relist_seconds:
-                pause = self._pace.first_relist_seconds
+            if now() - calm_since > self._timeouts.max_relist_seconds:
+                pause = self._timeouts.first_relist_seconds
             await asyncio.sleep(pause)
-            pause = min(2 * pause, self._pace.max_relist_seconds)
+            pause = min(2 * pause, self._timeouts.max_relist_seconds)
             state.changed.clear()
-            with anyio.move_on_after(self._pace.doubt_seconds) as patience:
+            with anyio.move_on_after(self._timeouts.doubt_seconds) as patience:
                 await self._take_up(session)
             if patience.cancelled_caught:
                 state.end("it answers no more")

@@ -85,10 +85,12 @@ def _scope(kind: str, server: str) -> str:
 class McpServers:
     """The servers that are set; a `ToolSource`."""
 
-    def __init__(self, options: McpOptions, *, taken: Collection[str] = (), pace: ServerTimeouts | None = None) -> None:
+    def __init__(
+        self, options: McpOptions, *, taken: Collection[str] = (), timeouts: ServerTimeouts | None = None
+    ) -> None:
         """`taken` are the names of the tools that are always there."""
-        self._pace = pace or ServerTimeouts()
-        self._servers = [McpServer(server, self._pace) for server in options.servers if not server.disabled]
+        self._timeouts = timeouts or ServerTimeouts()
+        self._servers = [McpServer(server, self._timeouts) for server in options.servers if not server.disabled]
         self._taken = frozenset(taken)
         self._patient_until: float | None = None
         self._made: dict[str, tuple[object, tuple[McpTool, ...]]] = {}
@@ -119,7 +121,7 @@ class McpServers:
         """Wait for the servers, but only once for slow ones: later questions do not wait for what is not there."""
         loop = asyncio.get_running_loop()
         if self._patient_until is None:
-            self._patient_until = loop.time() + self._pace.wait_seconds
+            self._patient_until = loop.time() + self._timeouts.wait_seconds
         if not self._servers:
             return
         waits = [asyncio.ensure_future(server.wait_settled()) for server in self._servers]

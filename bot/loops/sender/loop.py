@@ -13,7 +13,7 @@
 
 An answer is begun in the commit that stores it (`Sender._beginning`): the attempt is on the disk before it is made, and
 no crash can come between the two. Recording that it went out can wait a moment for the commit of something else
-(`_PATIENCE_SECONDS`), if nothing depends on it.
+(`_MAX_DELAY_SECONDS`), if nothing depends on it.
 Sends of different conversations run side by side, those of one conversation one after the other. To avoid overrunning
 the bridge there are only few places; a send that has not ended after a moment is waiting for something, and gives its
 place to others.
@@ -54,7 +54,7 @@ _PLACES = 16
 _MAX_SENDING = 1000
 """The limit including those that gave their place away."""
 _STORE_PAUSE_SECONDS = 1.0
-_PATIENCE_SECONDS = 0.05
+_MAX_DELAY_SECONDS = 0.05
 """How much longer it may take to record that something went out, if a receipt can prove it. A kill in that time leaves
 the send in doubt, as one during the send does: the bridge itself takes some tenths of a second."""
 _MIN_WAIT_SECONDS = 0.05
@@ -93,11 +93,11 @@ class Sender:
         language: Callable[[Repositories, ConversationId], Language] = lambda _repos, _conversation: "en",
         max_parts: int = 5,
         on_untrusted: Callable[[PersonId], None] | None = None,
-        patience_seconds: float = _PATIENCE_SECONDS,
+        max_delay_seconds: float = _MAX_DELAY_SECONDS,
     ) -> None:
         """`grace_seconds` is how long an unknown send waits for its proof; without one it is sent again, up to
         `max_resends` times. `max_parts` limits the messages into which a text is split that cannot be sent as one.
-        `patience_seconds` is how long recording a sent answer may wait if nothing depends on it.
+        `max_delay_seconds` is how long recording a sent answer may wait if nothing depends on it.
 
         `on_untrusted` is called with a person whom a group message missed because of their safety number.
         """
@@ -108,7 +108,7 @@ class Sender:
         self._grace = timedelta(seconds=grace_seconds if transport.has_receipts else 0)
         self._max_resends = max_resends
         self._place_seconds = place_seconds
-        self._patience_seconds = patience_seconds if transport.has_receipts else 0.0
+        self._max_delay_seconds = max_delay_seconds if transport.has_receipts else 0.0
         self._sending: dict[asyncio.Task[None], OutboxId] = {}
         self._placed: set[asyncio.Task[None]] = set()
         """The sends that have a place."""
@@ -259,17 +259,17 @@ class Sender:
             repos.outbox.notify("outbox")  # what it unblocks begins in the same commit
 
         may_wait = isinstance(outcome, WentOut) and outcome.is_last and not self._is_closing
-        await self._recorded(record, self._patience_seconds if may_wait else 0.0)
+        await self._recorded(record, self._max_delay_seconds if may_wait else 0.0)
         if (task := asyncio.current_task()) is not None:
             self._sending.pop(task, None)
         if self._is_closing:
             self._store.wakeups["outbox"].set()
 
-    async def _recorded(self, work: Outcome, patience_seconds: float) -> None:
+    async def _recorded(self, work: Outcome, max_delay_seconds: float) -> None:
         """Records it, however long that takes: an unrecorded send would count as unknown."""
         while True:
             try:
-                return await self._store.transaction(work, patience_seconds=patience_seconds)
+                return await self._store.transaction(work, max_delay_seconds=max_delay_seconds)
             except StoreError as error:
                 self._unwritten.tell(f"the outcome of a send cannot be written: {error}", logging.ERROR)
                 await asyncio.sleep(_STORE_PAUSE_SECONDS)

@@ -157,10 +157,8 @@ class _Ear:
         content = after.content if after is not None else ()
         before = streams.join_texts(part.text for part in map(_part, content) if isinstance(part, Text))
         self.begun.append(anthropic_events.PartialMessage())
-        gathering = written.PartialText(self.begun[-1], self.reader)
-        return await streams.read_stream(
-            pieces, gathering, lambda text: self.on_text(streams.join_texts([before, text]))
-        )
+        partial = written.PartialText(self.begun[-1], self.reader)
+        return await streams.read_stream(pieces, partial, lambda text: self.on_text(streams.join_texts([before, text])))
 
 
 class _Client(anthropic.AsyncAnthropic):

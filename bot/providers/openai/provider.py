@@ -278,18 +278,18 @@ class OpenAI:
         if habits.speaks_responses:
             reasons = _REASONING.match(model) is not None
             body = openai_responses.body(request, model=model, effort=effort, reasons=reasons, habits=habits)
-            gathering = written.PartialText(responses_stream.PartialResponse(), reader)
-            data = await self._data(openai_responses.PATH, body, gathering, listener)
+            partial = written.PartialText(responses_stream.PartialResponse(), reader)
+            data = await self._data(openai_responses.PATH, body, partial, listener)
             return reader.read(openai_responses.read(data, request, model=model))
         asked = prompted.in_words(request) if habits.tool_mode == "prompt" else request
         body = chat.body(asked, model=model, effort=effort, official=self._official, habits=habits)
         if listener is not None and habits.counts_streams:  # so that usage is reported at the end
             body["stream_options"] = {"include_usage": True}
-        gathering = written.PartialText(chat_stream.PartialChat(), reader)
-        return reader.read(chat.read(await self._data(chat.PATH, body, gathering, listener), asked))
+        partial = written.PartialText(chat_stream.PartialChat(), reader)
+        return reader.read(chat.read(await self._data(chat.PATH, body, partial, listener), asked))
 
     async def _data(
-        self, path: str, body: dict[str, object], gathering: streams.Gathering, listener: streams.Listener | None
+        self, path: str, body: dict[str, object], partial: streams.PartialAnswer, listener: streams.Listener | None
     ) -> bytes:
         """The answer's body; with `listener` it is streamed."""
         # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
@@ -300,7 +300,7 @@ class OpenAI:
         async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
             if streams.is_whole(stream.response.headers):
                 return await stream.response.aread()
-            return await streams.read_stream(listener.hear(stream), gathering, listener)
+            return await streams.read_stream(listener.hear(stream), partial, listener)
 
     async def _first_listed(self) -> str:
         """The first model in the server's list that can hold a conversation, judging by its name."""

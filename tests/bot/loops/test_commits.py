@@ -61,7 +61,7 @@ async def test_a_turn_with_a_tool_is_three_commits(
 ) -> None:
     """One more where a tool has done something or looked something up: that must not be done again."""
     echo = Echo(**flags)
-    async with app_harness(store, clock, tools=(echo,), patience_seconds=LONG_SECONDS) as port:
+    async with app_harness(store, clock, tools=(echo,), max_delay_seconds=LONG_SECONDS) as port:
         await asked(port, 1)
         # The turn is over, and that its answer went out waits for the next commit.
         await port.until(lambda: not port.worker.tasks.running() and len(store._database._waiting) == 1)

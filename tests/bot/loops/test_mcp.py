@@ -36,7 +36,9 @@ def bulleted(phrase: str) -> str:
 async def club(where: Path, *, command: str = sys.executable) -> AsyncGenerator[McpServers]:
     servers = {"club": {"command": command, "args": [mcp_bad_server.__file__, "plain", str(where)]}}
     options = McpOptions.model_validate({"servers": json.dumps(servers)})
-    source = McpServers(options, pace=ServerTimeouts(wait_seconds=60, first_pause_seconds=0.01, max_pause_seconds=0.02))
+    source = McpServers(
+        options, timeouts=ServerTimeouts(wait_seconds=60, first_pause_seconds=0.01, max_pause_seconds=0.02)
+    )
     try:
         yield source
     finally:

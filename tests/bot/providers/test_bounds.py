@@ -18,7 +18,7 @@ from bot.providers.base import Provider
 from bot.providers.openai.chat_stream import PartialChat
 from bot.providers.openai.provider import OpenAI
 from bot.providers.openai.responses_stream import PartialResponse
-from bot.providers.streams import Gathering, read_stream
+from bot.providers.streams import PartialAnswer, read_stream
 from tests.bot.providers.vendors import QUESTION
 from tests.waiting import DEADLINE_SECONDS
 
@@ -90,15 +90,15 @@ def _text(number: int) -> object:
 
 
 @pytest.mark.parametrize(
-    ("gathering", "piece"), [(PartialChat(), _call), (PartialMessage(), _block), (PartialResponse(), _text)]
+    ("partial", "piece"), [(PartialChat(), _call), (PartialMessage(), _block), (PartialResponse(), _text)]
 )
-def test_parts_without_end_are_no_answer(gathering: Gathering, piece: Callable[[int], object]) -> None:
+def test_parts_without_end_are_no_answer(partial: PartialAnswer, piece: Callable[[int], object]) -> None:
     """With each piece all calls, blocks or texts are looked through, so there are only so many."""
     for number in range(1000):
-        gathering.take(piece(number))
-    gathering.take(piece(999))  # more of the last one
+        partial.take(piece(number))
+    partial.take(piece(999))  # more of the last one
     with pytest.raises(ValueError, match="do not end"):
-        gathering.take(piece(1000))
+        partial.take(piece(1000))
 
 
 async def test_what_a_stream_comes_to_is_no_larger_than_a_whole_answer() -> None:

@@ -142,7 +142,7 @@ async def ring(suite: Any, folder: Path) -> AsyncGenerator[Ring]:
     """A suite, served to an Aldis with a store in this folder."""
     async with AsyncExitStack() as stack:
         dojo = await stack.enter_async_context(serving(suite))
-        source = McpServers(options(suite.name, dojo.port), pace=ServerTimeouts(wait_seconds=DEADLINE_SECONDS))
+        source = McpServers(options(suite.name, dojo.port), timeouts=ServerTimeouts(wait_seconds=DEADLINE_SECONDS))
         stack.push_async_callback(source.aclose)
         store = await stack.enter_async_context(open_store(folder / suite.name / "aldis.db", realm="signal"))
         offered = {tool.spec.name for tool in await source.tools()}

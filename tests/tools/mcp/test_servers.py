@@ -32,10 +32,10 @@ def command(script: str, *arguments: str, **more: Any) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def running(servers: Mapping[str, Any], pace: ServerTimeouts = QUICK) -> AsyncGenerator[McpServers]:
+async def running(servers: Mapping[str, Any], timeouts: ServerTimeouts = QUICK) -> AsyncGenerator[McpServers]:
     async with AsyncExitStack() as stack:
         source = McpServers(
-            McpOptions.model_validate({"servers": json.dumps(servers)}), taken={"rough_echo"}, pace=pace
+            McpOptions.model_validate({"servers": json.dumps(servers)}), taken={"rough_echo"}, timeouts=timeouts
         )
         stack.push_async_callback(source.aclose)
         yield source
@@ -369,8 +369,8 @@ async def test_what_is_no_tool_does_not_cost_the_others(tmp_path: Path, caplog: 
 async def test_tools_are_read_again_when_the_server_says_that_they_changed(tmp_path: Path) -> None:
     """Without a restart; what stays the same stays the same object."""
     where = tmp_path / "pid"
-    pace = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_relist_seconds=0.01)
-    async with running({"rough": command(ROUGH, "changes", str(where))}, pace) as source:
+    timeouts = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_relist_seconds=0.01)
+    async with running({"rough": command(ROUGH, "changes", str(where))}, timeouts) as source:
         await source.tools()
         pid = where.read_text()
         await offered(source, "rough_new2")
@@ -380,8 +380,8 @@ async def test_tools_are_read_again_when_the_server_says_that_they_changed(tmp_p
 async def test_a_server_that_changes_without_end_is_read_ever_more_rarely(tmp_path: Path, context: ToolContext) -> None:
     """However often it says so: once more at most within the longest pause."""
     where, listed = tmp_path / "pid", tmp_path / "pid.listed"
-    pace = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_relist_seconds=0.01, max_relist_seconds=3600)
-    async with running({"rough": command(ROUGH, "changes", str(where))}, pace) as source:
+    timeouts = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_relist_seconds=0.01, max_relist_seconds=3600)
+    async with running({"rough": command(ROUGH, "changes", str(where))}, timeouts) as source:
         die = (await by_name(source))["rough_post"]
         for _ in range(100):
             await called(die, context, text="")
@@ -474,8 +474,8 @@ async def test_a_server_that_hears_nothing_any_more_is_started_again(
 ) -> None:
     """Seen once a call is given up: it would be asked in vain for ever."""
     where = tmp_path / "pid"
-    pace = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause_seconds=0.01, doubt_seconds=0.05)
-    async with running({"rough": command(ROUGH, "stuck", str(where))}, pace) as source:
+    timeouts = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause_seconds=0.01, doubt_seconds=0.05)
+    async with running({"rough": command(ROUGH, "stuck", str(where))}, timeouts) as source:
         tools = await by_name(source)
         pid = where.read_text()
         call = asyncio.create_task(called(tools["rough_die"], context, text=""))
@@ -505,8 +505,8 @@ async def test_a_server_that_never_stops_talking_is_ended(
 ) -> None:
     """What it asks without end would fill the memory with answers that it does not read."""
     where = tmp_path / "pid"
-    pace = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause_seconds=DEADLINE_SECONDS)
-    async with running({"rough": command(ROUGH, how, str(where))}, pace) as source:
+    timeouts = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause_seconds=DEADLINE_SECONDS)
+    async with running({"rough": command(ROUGH, how, str(where))}, timeouts) as source:
         await source.tools()
         await eventually(lambda: "the MCP server rough is down (it says or asks more than it may)" in caplog.text)
         await eventually(lambda: not is_alive(int(where.read_text())))
