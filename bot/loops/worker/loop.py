@@ -63,7 +63,7 @@ _MAX_CLAIMS = 16
 _MAX_DEATHS = 10
 """How many processes may die while a turn only waits and makes no progress. It does not seem to be the cause, but so
 many deaths are no coincidence."""
-_MAX_BURIALS = 10
+_MAX_LAST_TRIES = 10
 """How often Aldis tries to tell that a turn was given up; every process killed meanwhile counts as a try."""
 
 
@@ -284,7 +284,7 @@ class Worker:
             _log.error("turn %d could not be handed back: %s", claim.turn, error)
 
     async def _served(self, claim: Claim, opened: tuple[OpenedItem, ...]) -> None:
-        if self._is_over(claim, _MAX_BURIALS) or len(opened) < len(claim.items):
+        if self._is_over(claim, _MAX_LAST_TRIES) or len(opened) < len(claim.items):
             _log.error("turn %d cannot be read and was given up", claim.turn)
             await self._turns.discard(claim)
             return
