@@ -23,6 +23,7 @@ from bot.errors import Disconnected, Unfetchable
 from bot.events import Attachment, ChatId
 from bot.media import audio, texts
 from bot.media.cell import FileRefused
+from bot.media.durations import SECONDS_OF
 from bot.media.findings import TRANSCRIPT, Fee, FileDescription
 from bot.media.pdf_port import PaperFacts
 from bot.media.sandbox import Sandbox, Zygote, check_facts
@@ -226,9 +227,9 @@ class AttachmentReader:
         what = "a voice note" if is_voice_note else kind.what
         if self._speech is None:
             return _refused(what, "which cannot be listened to: no audio service is set up here")
-        sound, ending, seconds = data, kind.name, audio.seconds_of(data) if kind.name == "m4a" else None
-        if kind.name == "mp3":
-            seconds = await asyncio.to_thread(audio.seconds_of_mp3, data)
+        sound, ending, seconds = data, kind.name, None
+        if (measure := SECONDS_OF.get(kind.name)) is not None:
+            seconds = await asyncio.to_thread(measure, data)
         if kind.name == "aac":
             (sound, seconds), ending = await asyncio.to_thread(audio.as_m4a, data), "m4a"
         if len(sound) > MAX_AUDIO_BYTES:

@@ -37,8 +37,10 @@ _TYPES = {
     "flac": "audio/flac",
 }
 _MIN_BITS: Mapping[str, int] = {"wav": 64_000, "flac": 64_000}
-_MAX_BITS = 320_000
-"""The most bits of a second: a file that claims to be shorter than this allows is not believed."""
+_MAX_BITS: Mapping[str, int] = {"wav": 12_288_000, "flac": 12_288_000}
+_MAX_PACKED_BITS = 320_000
+"""The most bits of a second: a file that claims to be shorter than this allows is not believed. Unpacked sound has at
+most 192,000 samples of 32 bits, twice."""
 
 OnFee = Callable[[Fee], None]
 """Called with the cost of a request that begins, or that nobody waits for any more."""
@@ -164,7 +166,9 @@ def _presumed_seconds(size_bytes: int, ending: str, seconds: float | None) -> fl
     estimate by size: a budget should rather end early than late.
     """
     bits = size_bytes * 8
-    return bits / _MIN_BITS.get(ending, MIN_PACKED_BITS) if seconds is None else max(seconds, bits / _MAX_BITS)
+    if seconds is None:
+        return bits / _MIN_BITS.get(ending, MIN_PACKED_BITS)
+    return max(seconds, bits / _MAX_BITS.get(ending, _MAX_PACKED_BITS))
 
 
 def _seconds_told(body: Mapping[str, Any]) -> float | None:

@@ -1,0 +1,192 @@
+"""Pure: how long recordings last, by what a decoder reads: samples, frames and packets, not what a file says of itself.
+
+What belongs to no frame or packet counts by its size: services may hear something in it. Nothing is decoded.
+
+Source: Microsoft, "Multiple Channel Audio Data and WAVE Files" (WAVE); RFC 9639 (FLAC frames), RFC 3533 (Ogg pages),
+RFC 7845 and RFC 6716, 3.1 (Opus packets); xiph.org, "Vorbis I specification", 4.2 and A.2; read 2026-11-26.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from bot.media.audio import MIN_PACKED_BITS, seconds_of, seconds_of_mp3
+
+_MAX_STEPS = 1_000_000
+"""The most frames or packets that are looked at; what is behind them counts by its size."""
+_MAX_FLAC_STEPS = 300_000
+"""The same where most looks are at what only seems to be a frame; seven hours of the usual kind."""
+_FLAC_RATES = dict(
+    enumerate((88_200, 176_400, 192_000, 8000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000), start=1)
+)
+"""Samples a second by their code in the header of a frame; other codes are seldom used."""
+_MAX_CHUNKS = 1000
+_MIN_FORMAT_BYTES = 16
+_EXTENSIBLE = 0xFFFE
+_UNPACKED = frozenset({1, 3, 6, 7})
+"""Formats with a fixed number of bits a sample: PCM, floats, A-law and mu-law."""
+_MAX_HEADER_BYTES = 16
+_MAX_RATE = 655_350
+_OGG_HEAD_BYTES = 27
+_PAGE_STEPS = 4
+"""As how many of its packets a page itself counts."""
+_OPUS_RATE = 48_000
+_MAX_OPUS_SAMPLES = 5760
+"""A packet holds at most 120 milliseconds."""
+_FULL_SEGMENT = 255
+
+
+def _by_size(size_bytes: int) -> float:
+    return size_bytes * 8 / MIN_PACKED_BITS
+
+
+def seconds_of_wav(data: bytes) -> float | None:
+    """Returns how long a WAVE file is; None if it says nothing of its samples."""
+    at, head = 12, b""
+    for _ in range(_MAX_CHUNKS):
+        name, size = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "little")
+        if len(name) < 4 or name == b"data":  # noqa: PLR2004  (a name)
+            break
+        head = data[at + 8 : at + 8 + size] if name == b"fmt " else head
+        at += 8 + size + size % 2
+    if data[at : at + 4] != b"data" or len(head) < _MIN_FORMAT_BYTES:
+        return None
+    form, channels = int.from_bytes(head[:2], "little"), int.from_bytes(head[2:4], "little")
+    if form == _EXTENSIBLE:
+        form = int.from_bytes(head[24:26], "little")
+    rate, bits = int.from_bytes(head[4:8], "little"), int.from_bytes(head[14:16], "little")
+    sample_bytes = channels * ((bits + 7) // 8)
+    rest = len(data) - at - 8  # to the end, as decoders do not believe every size
+    if form not in _UNPACKED or not sample_bytes or not 0 < rate <= _MAX_RATE:
+        return _by_size(rest)
+    return rest / sample_bytes / rate
+
+
+def seconds_of_flac(data: bytes) -> float | None:
+    """Returns how long a FLAC file is by its frames; None if it has none."""
+    usual_rate = int.from_bytes(data[18:21], "big") >> 4
+    at, seconds, count = 0, 0.0, 0
+    while count < _MAX_FLAC_STEPS and (at := data.find(b"\xff", at)) >= 0:
+        count += 1
+        samples, length = _flac_frame(data[at : at + _MAX_HEADER_BYTES])
+        if length and (rate := _FLAC_RATES.get(data[at + 2] & 15, usual_rate)):
+            seconds += samples / rate
+        at += length or 1
+    if not seconds:
+        return None
+    return seconds + (_by_size(len(data) - at) if at >= 0 else 0)
+
+
+def _flac_frame(head: bytes) -> tuple[int, int]:
+    """The samples of the frame that begins there, and the length of its header; 0 and 0 if none does."""
+    if len(head) < 6 or head[1] & 0xFE != 0xF8 or head[3] & 1 or head[2] >> 4 == 0 or head[2] & 15 == 15:  # noqa: PLR2004
+        return 0, 0
+    number = next((count for count in range(8) if not head[4] >> (7 - count) & 1), 8)
+    at, code = 4 + max(1, number), head[2] >> 4
+    if code == 6:  # noqa: PLR2004  (the size follows, in one byte)
+        samples, at = int.from_bytes(head[at : at + 1]) + 1, at + 1
+    elif code == 7:  # noqa: PLR2004  (in two)
+        samples, at = int.from_bytes(head[at : at + 2]) + 1, at + 2
+    else:
+        samples = 192 if code == 1 else 576 << (code - 2) if code < 6 else 256 << (code - 8)  # noqa: PLR2004
+    at += {12: 1, 13: 2, 14: 2}.get(head[2] & 15, 0)
+    return (samples, at + 1) if at < len(head) and _crc(head[:at]) == head[at] else (0, 0)
+
+
+def _crc(data: bytes) -> int:
+    """The check sum of a frame's header: eight bits, the polynomial x^8 + x^2 + x + 1."""
+    found = 0
+    for byte in data:
+        found = _CRCS[found ^ byte]
+    return found
+
+
+def _crc_of(byte: int) -> int:
+    for _ in range(8):
+        byte = (byte << 1 ^ (0x107 if byte & 0x80 else 0)) & 0x1FF
+    return byte & 0xFF
+
+
+_CRCS = bytes(map(_crc_of, range(256)))
+
+
+@dataclass(kw_only=True, slots=True)
+class _Stream:
+    """One stream of an Ogg file."""
+
+    seconds_of: Callable[[bytes], float] | None = None
+    """The length of a packet, where each tells; None if only the pages do."""
+    rate: int = 0
+    """Samples a second, in which its pages count; 0 if it is of a kind that is not known here."""
+    seconds: float = 0.0
+    packet: bytearray = field(default_factory=bytearray)
+    """The beginning of the packet that goes on in the next page."""
+
+
+def seconds_of_ogg(data: bytes) -> float | None:
+    """Returns how long an Ogg file with Opus or Vorbis is, all its streams together; None if it has no such stream."""
+    streams: dict[bytes, _Stream] = {}
+    at = skipped = steps = 0
+    while steps < _MAX_STEPS and (found := data.find(b"OggS", at)) >= 0:
+        skipped, at = skipped + found - at, found
+        table = data[at + _OGG_HEAD_BYTES : at + _OGG_HEAD_BYTES + int.from_bytes(data[at + 26 : at + 27])]
+        steps += _PAGE_STEPS + len(table)
+        body = at + _OGG_HEAD_BYTES + len(table)
+        stream = streams.setdefault(data[at + 14 : at + 18], _Stream())
+        for packet in _packets(stream, data, body, table):
+            _take(stream, packet)
+        if stream.rate and stream.seconds_of is None:
+            granule = int.from_bytes(data[at + 6 : at + 14], "little", signed=True)
+            stream.seconds = max(stream.seconds, min(granule / stream.rate, _MAX_SECONDS))
+        if not stream.rate:
+            skipped += sum(table)
+        at = body + sum(table)
+    seconds = sum(stream.seconds for stream in streams.values())
+    return seconds + _by_size(skipped + max(0, len(data) - at)) if seconds else None
+
+
+_MAX_SECONDS = 1_000_000
+
+
+def _packets(stream: _Stream, data: bytes, at: int, table: bytes) -> Iterator[bytes]:
+    """The beginnings of the packets that end in a page whose segments have these lengths."""
+    for length in table:
+        if len(stream.packet) < _MAX_HEADER_BYTES:
+            stream.packet += data[at : at + min(length, _MAX_HEADER_BYTES)]
+        at += length
+        if length < _FULL_SEGMENT:
+            yield bytes(stream.packet)
+            stream.packet.clear()
+
+
+def _take(stream: _Stream, packet: bytes) -> None:
+    """Takes the next packet of a stream; the first of each kind says what the others are."""
+    if packet.startswith(b"OpusHead"):
+        stream.rate, stream.seconds_of = _OPUS_RATE, _opus_seconds
+    elif packet.startswith(b"\x01vorbis"):
+        stream.rate, stream.seconds_of = int.from_bytes(packet[12:16], "little"), None
+    elif stream.seconds_of is not None and not packet.startswith(b"OpusTags"):
+        stream.seconds += stream.seconds_of(packet)
+
+
+def _opus_seconds(packet: bytes) -> float:
+    if not packet:
+        return 0.0
+    config, code = packet[0] >> 3, packet[0] & 3
+    if config < 12:  # noqa: PLR2004  (for speech: 10, 20, 40 or 60 milliseconds)
+        samples = (480, 960, 1920, 2880)[config & 3]
+    elif config < 16:  # noqa: PLR2004  (both: 10 or 20)
+        samples = (480, 960)[config & 1]
+    else:  # for music: 2.5, 5, 10 or 20
+        samples = 120 << (config & 3)
+    count = 1 if code == 0 else 2 if code < 3 else int.from_bytes(packet[1:2]) & 0x3F  # noqa: PLR2004
+    return min(samples * count, _MAX_OPUS_SAMPLES) / _OPUS_RATE
+
+
+SECONDS_OF: Mapping[str, Callable[[bytes], float | None]] = {
+    "m4a": seconds_of,
+    "mp3": seconds_of_mp3,
+    "wav": seconds_of_wav,
+    "flac": seconds_of_flac,
+    "ogg": seconds_of_ogg,
+}
+"""By the kind of file: its length in seconds; None if it cannot be told, or is not believed."""
