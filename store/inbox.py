@@ -246,12 +246,12 @@ class Inbox(Repository):
             (turn, json.dumps(handles)),
         )
 
-    def waiting(self, conversation: ConversationId) -> int:
-        """Counts the open messages of the conversation."""
+    def waiting(self, conversation: ConversationId, *, urgent: bool | None = None) -> int:
+        """Counts the open messages of the conversation: the urgent ones, the others, or all of them (None)."""
         return self.value(
             "SELECT count(*) FROM inbox INDEXED BY inbox_open "
-            "WHERE conversation_id = ? AND state IN ('waiting', 'claimed')",
-            (conversation,),
+            "WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') AND urgent = coalesce(?2, urgent)",
+            (conversation, urgent),
         )
 
     def urgent_items(self, *, besides: Collection[ConversationId] = (), limit: int = 50) -> tuple[UrgentItem, ...]:

@@ -172,6 +172,19 @@ async def test_edits_of_who_never_wrote_in_a_group_take_nothing_from_it(world: W
     world.assert_nothing_of(WORDS)
 
 
+async def test_edits_of_who_has_left_a_group_take_nothing_from_it(world: World) -> None:
+    """Not even those of what they wrote there before: none counts as one of the group's messages."""
+    async with world.running(LIMITS__CONVERSATION_MESSAGES_PER_MINUTE="2"):
+        asked = message("Aldis, hello", author=BOB, group=GROUP)
+        assert "hello" in await world.answered(asked)
+        world.signal.groups[GROUP] = (ALICE, CAROL)
+        edits = [edit(f"Aldis, {WORDS}", asked["envelope"]["timestamp"], author=BOB, group=GROUP) for _ in range(5)]
+        await world.signal.deliver(*edits)
+        assert "and me" in await world.answered(message("Aldis, and me", author=CAROL, group=GROUP))
+    assert len(world.model.requests) == len(world.signal.sent) == 2
+    world.assert_nothing_of(WORDS)
+
+
 async def test_a_stranger_is_let_in_with_a_code_and_put_out_again(world: World) -> None:
     """One code, and nothing else that a stranger could hear; an admin's word opens the direct chat, and closes it."""
     settings = {"ACCESS__STRANGERS": "pair", "ACCESS__ADMINS": ALICE.number or ""}

@@ -157,7 +157,9 @@ class InboxWriter:
             return "echo", False
         if envelope.kind is Kind.EDIT and not self._is_known(repos, arrival, envelope):
             return _UNKNOWN, False
-        if entry.max_waiting is not None and repos.inbox.waiting(arrival.conversation) >= entry.max_waiting:
+        # Each kind by itself: a flood of edits or deletions must not keep out the messages of others.
+        waiting = repos.inbox.waiting(arrival.conversation, urgent=envelope.is_urgent)
+        if entry.max_waiting is not None and waiting >= entry.max_waiting:
             return "queue_full", False
         if repos.inbox.put(arrival) is None:
             return "duplicate", False

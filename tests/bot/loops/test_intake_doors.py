@@ -468,6 +468,15 @@ async def test_what_is_urgent_does_not_wait_without_end_either(store: Store, clo
     assert await door.count() == 20
 
 
+async def test_a_flood_of_notes_keeps_no_message_out(store: Store, clock: SetClock) -> None:
+    """One person's reactions and edits wait by themselves: what others write is not refused because of them."""
+    door = Door(store, clock, allowed=access("alice", "bob"), quota=Quota(LimitsSettings(max_waiting=3)))
+    notes = (envelope("hi", n, chat="group:G", kind=Kind.REACTION) for n in range(40))
+    await door.take(*notes, envelope("Aldis, hi", 50, author="bob", chat="group:G"))
+    assert await door.refusals() == [None] * 31
+    assert [kind for kind, *_ in await door.rows()].count("message") == 1
+
+
 async def test_a_backlog_is_taken_whole(store: Store, clock: SetClock) -> None:
     """What people wrote over an afternoon while Aldis was down comes in at once, and is no flood."""
     door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=2, max_waiting=1000)))
