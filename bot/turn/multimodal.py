@@ -17,7 +17,7 @@ from bot.events import Attachment, File
 from bot.formatting.split import parts
 from bot.media.attachments import AttachmentReader
 from bot.media.findings import Fee
-from bot.media.room import MemoryRoom
+from bot.media.memory_limit import MemoryLimit
 from bot.media.speech import MAX_SPOKEN_CHARACTERS, Speech
 from bot.providers.base import OnText
 from bot.turn import prompt
@@ -59,7 +59,7 @@ class MultimodalAgent:
         self._turn_seconds = turn_seconds
         self._speech = speech
         self._budget = budget
-        self._room = MemoryRoom(_ROOM_BYTES)
+        self._room = MemoryLimit(_ROOM_BYTES)
 
     async def answer(
         self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None = None

@@ -200,7 +200,7 @@ class PendingNumber:
         return ""
 
 
-class AccountRoom:
+class AccountPage:
     """The pages about the account."""
 
     def __init__(self, context: AdminContext) -> None:

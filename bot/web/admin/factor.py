@@ -27,7 +27,7 @@ _SECRET_BYTES = 20
 """As long as the digest of the codes. Source: RFC 4226, section 4 (2005)."""
 
 
-class FactorRoom:
+class FactorPage:
     """The page of the second factor."""
 
     def __init__(self, context: AdminContext, sessions: Sessions, factor: CurrentFactor, place: PagesAddress) -> None:

@@ -56,7 +56,7 @@ async def looking(world: World, settings: Settings) -> AsyncGenerator[Deps]:
         yield deps
 
 
-class ModelRoom:
+class ModelPage:
     """The pages about the model."""
 
     def __init__(self, context: AdminContext) -> None:

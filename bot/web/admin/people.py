@@ -38,7 +38,7 @@ class Guest:
     name: str
 
 
-class PeopleRoom:
+class PeoplePage:
     """The pages about people."""
 
     def __init__(self, context: AdminContext) -> None:

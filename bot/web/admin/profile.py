@@ -38,7 +38,7 @@ _SHOWN_TYPES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", 
 """The types of pictures set elsewhere that browsers show."""
 
 
-class ProfileRoom:
+class ProfilePage:
     """The page of the profile."""
 
     def __init__(self, context: AdminContext) -> None:

@@ -17,22 +17,22 @@ from bot.doctor.pages import secret_of
 from bot.i18n.language import use_language
 from bot.invocation import command_line
 from bot.logs import describe_error
-from bot.web.admin.account import AccountRoom
+from bot.web.admin.account import AccountPage
 from bot.web.admin.audit import Audit
 from bot.web.admin.context import AdminContext, NotDone
-from bot.web.admin.factor import FactorRoom
+from bot.web.admin.factor import FactorPage
 from bot.web.admin.guard import LIVE, MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
-from bot.web.admin.model import ModelRoom
+from bot.web.admin.model import ModelPage
 from bot.web.admin.overview import Overview
 from bot.web.admin.pages import PageTemplates, language_of
-from bot.web.admin.people import PeopleRoom
-from bot.web.admin.profile import ProfileRoom
+from bot.web.admin.people import PeoplePage
+from bot.web.admin.profile import ProfilePage
 from bot.web.admin.sessions import CurrentFactor, Sessions
 from bot.web.admin.sign_in import SignIn
-from bot.web.admin.tools import ToolRoom
-from bot.web.admin.trial import TrialRoom
-from bot.web.admin.upkeep import LogTail, UpkeepRoom
-from bot.web.admin.usage import UsageRoom
+from bot.web.admin.tools import ToolPage
+from bot.web.admin.trial import TrialPage
+from bot.web.admin.upkeep import LogTail, UpkeepPage
+from bot.web.admin.usage import UsagePage
 from bot.web.admin.world import World
 from bot.web.control import admin_socket_path, answering
 from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS, serving_on
@@ -66,22 +66,22 @@ class Site:
         factor = factor or CurrentFactor(lambda: secret_of(world.settings))
         self._guard = RequestGuard(place, self._sessions, factor)
         self._context = AdminContext(world, self._pages, audit, is_in=self._guard.is_in)
-        self._account = AccountRoom(self._context)
+        self._account = AccountPage(self._context)
         self.log = LogTail()
-        upkeep = UpkeepRoom(self._context, self.log)
+        upkeep = UpkeepPage(self._context, self.log)
         self._check = upkeep.check
-        self._rooms = (
+        self._parts = (
             SignIn(self._context, self._guard, self._sessions, factor),
             Overview(self._context),
             self._account,
-            ProfileRoom(self._context),
-            ModelRoom(self._context),
-            PeopleRoom(self._context),
-            ToolRoom(self._context),
-            TrialRoom(self._context),
-            UsageRoom(self._context),
+            ProfilePage(self._context),
+            ModelPage(self._context),
+            PeoplePage(self._context),
+            ToolPage(self._context),
+            TrialPage(self._context),
+            UsagePage(self._context),
             upkeep,
-            FactorRoom(self._context, self._sessions, factor, place),
+            FactorPage(self._context, self._sessions, factor, place),
         )
 
     def new_link(self) -> str:
@@ -95,8 +95,8 @@ class Site:
         app.on_response_prepare.append(self._guard.on_prepare)
         app.router.add_get("/static/{digest}/{name}", self._pages.static)
         app.router.add_get(f"{LIVE}{{name}}", self._context.live)
-        for room in self._rooms:
-            app.router.add_routes(room.routes())
+        for part in self._parts:
+            app.router.add_routes(part.routes())
         return app
 
     @property

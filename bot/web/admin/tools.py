@@ -62,7 +62,7 @@ class Row:
     """Who outside sees what is asked; None if unknown."""
 
 
-class ToolRoom:
+class ToolPage:
     """The page of the tools."""
 
     def __init__(self, context: AdminContext) -> None:

@@ -60,7 +60,7 @@ class TrialAnswer:
     is_cut: bool
 
 
-class TrialRoom:
+class TrialPage:
     """The page on which a tool is tried."""
 
     def __init__(self, context: AdminContext) -> None:

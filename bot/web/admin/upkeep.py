@@ -56,7 +56,7 @@ class LogTail(logging.Handler):
                 logger.removeHandler(self)
 
 
-class UpkeepRoom:
+class UpkeepPage:
     """The pages of upkeep, and the last page of setup."""
 
     def __init__(self, context: AdminContext, log: LogTail) -> None:

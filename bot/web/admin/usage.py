@@ -15,7 +15,7 @@ from store import SpentUsage, StoreError
 _DAYS = 30
 
 
-class UsageRoom:
+class UsagePage:
     """The page about usage."""
 
     def __init__(self, context: AdminContext) -> None:

@@ -2,13 +2,13 @@
 
 import asyncio
 
-from bot.media.room import MemoryRoom
+from bot.media.memory_limit import MemoryLimit
 from tests.waiting import WAIT_SECONDS
 
 
 async def test_who_needs_more_than_is_free_waits_and_others_do_not() -> None:
     """It is let in as soon as there is room for it."""
-    room, gate, came = MemoryRoom(10), asyncio.Event(), asyncio.Event()
+    room, gate, came = MemoryLimit(10), asyncio.Event(), asyncio.Event()
 
     async def stay(size_bytes: int, *, is_last: bool = False) -> None:
         async with room.of(size_bytes, person=str(size_bytes)):
@@ -31,7 +31,7 @@ async def test_who_needs_more_than_is_free_waits_and_others_do_not() -> None:
 
 async def test_what_is_larger_than_the_room_comes_alone() -> None:
     """It is not refused for that."""
-    room = MemoryRoom(10)
+    room = MemoryLimit(10)
     async with room.of(50, person="50"), room.of(0, person="0"):
         waiting = asyncio.create_task(room.of(1, person="1").__aenter__())
         await asyncio.sleep(0)
@@ -41,7 +41,7 @@ async def test_what_is_larger_than_the_room_comes_alone() -> None:
 
 async def test_who_needs_much_is_not_passed_over_for_ever() -> None:
     """Those that come later and need little wait behind it."""
-    room, came = MemoryRoom(10), list[int]()
+    room, came = MemoryLimit(10), list[int]()
 
     async def come(size_bytes: int) -> None:
         async with room.of(size_bytes, person=str(size_bytes)):
@@ -58,7 +58,7 @@ async def test_who_needs_much_is_not_passed_over_for_ever() -> None:
 
 async def test_who_gives_up_while_waiting_takes_no_room() -> None:
     """A turn that is stopped meanwhile leaves nothing behind."""
-    room = MemoryRoom(10)
+    room = MemoryLimit(10)
     async with room.of(10, person="10"):
         waiting = asyncio.create_task(room.of(5, person="5").__aenter__())
         await asyncio.sleep(0)
@@ -70,7 +70,7 @@ async def test_who_gives_up_while_waiting_takes_no_room() -> None:
 
 async def test_who_has_filled_it_keeps_nobody_waiting_with_the_next() -> None:
     """Somebody's second turn waits aside until the first has ended; what others need comes meanwhile."""
-    room, came = MemoryRoom(10), list[str]()
+    room, came = MemoryLimit(10), list[str]()
 
     async def come(size_bytes: int, person: str) -> None:
         async with room.of(size_bytes, person=person):

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 
-class MemoryRoom:
+class MemoryLimit:
     """A number of bytes. A request for more than all of them is granted when nothing else is there."""
 
     def __init__(self, size_bytes: int) -> None:
