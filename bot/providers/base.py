@@ -19,9 +19,10 @@ class ToolOffer:
     name: str
     description: str
     parameters: Mapping[str, object]
-    seldom: str = ""
-    """A line that stands for it where it is described in full only on request (`bot.providers.more_tools`); empty:
-    always in full."""
+    line: str = ""
+    """What stands for it where it is deferred: its arguments and a few words; empty: it cannot be."""
+    is_deferred: bool = False
+    """Whether models see only its line, and the description on request (`bot.providers.more_tools`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +73,7 @@ class Request:
     @property
     def told_tools(self) -> tuple[ToolOffer, ...]:
         """The tools that are described in full."""
-        return tuple(offer for offer in self.tools if not offer.seldom)
+        return tuple(offer for offer in self.tools if not offer.is_deferred)
 
     @property
     def whole_system(self) -> str:

@@ -1,11 +1,12 @@
-"""Rarely used tools: a model sees one line about each, and calls them through a single tool, `more_tools`.
+"""Deferred tools: a model sees one line about each, and calls them through a single tool, `more_tools`.
 
     calls of the turn, past and new --wrapped--> more_tools(tool, arguments) --unwrapped--> the tool's own call
 
 So the beginning of every request stays small and always the same, and a cache keeps it whichever tools are used;
 vendors' own tool search leaves blocks in the conversation that no history keeps. Everything else (the loop, the
 journal, approvals, the history) deals with calls of the tools themselves.
-Left to others: which tools these are (`tools`), the description of one (`bot.turn.offers`).
+Left to others: which tools these are (`tools`, and `bot.turn.room` where a window is small), the description of one
+(`bot.turn.offers`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,11 +21,11 @@ from bot.providers.wire import tool_call
 NAME: Final = "more_tools"
 
 _MAX_WRAPPERS = 32
-"""For how many sets of rarely used tools wrapped messages are kept: chats can switch tools off."""
+"""For how many sets of deferred tools wrapped messages are kept: chats can switch tools off."""
 
 
 class MoreTools:
-    """A provider that offers the rarely used tools to another's model as `more_tools`, if the request offers that."""
+    """A provider that offers the deferred tools to another's model as `more_tools`, if the request offers that."""
 
     def __init__(self, provider: Provider) -> None:
         self._provider = provider
@@ -40,8 +41,7 @@ class MoreTools:
         Raises:
             ProviderError: one of its kinds, see `bot.errors`.
         """
-        seldom = {offer.name for offer in request.tools if offer.seldom}
-        completion = await self._provider.complete(defer_tools(request, seldom), on_text)
+        completion = await self._provider.complete(defer_tools(request), on_text)
         message = completion.message
         if message is None or not message.calls:
             return completion
@@ -54,41 +54,42 @@ class MoreTools:
         await self._provider.aclose()
 
 
-def defer_tools(request: Request, seldom: Collection[str]) -> Request:
-    """The request with the list of these tools, and with their calls as calls of `more_tools`."""
-    if not seldom:
+def defer_tools(request: Request) -> Request:
+    """The request with the list of its deferred tools, and with their calls as calls of `more_tools`."""
+    deferred = frozenset(offer.name for offer in request.tools if offer.is_deferred)
+    if not deferred:
         return request
     tools = tuple(_listing(offer, request.tools) for offer in request.tools)
-    wrapped = _wrapper(frozenset(seldom)).each(request.messages)
+    wrapped = _wrapper(deferred).each(request.messages)
     messages = tuple(new or message for new, message in zip(wrapped, request.messages, strict=True))
     return replace(request, tools=tools, messages=messages)
 
 
 @lru_cache(maxsize=_MAX_WRAPPERS)
-def _wrapper(seldom: frozenset[str]) -> IdentityCache[Message, Message | None]:
+def _wrapper(deferred: frozenset[str]) -> IdentityCache[Message, Message | None]:
     """Keeps wrapped messages, so that they stay the same objects, too: other caches depend on that."""
-    return IdentityCache(partial(_wrapped, seldom=seldom))
+    return IdentityCache(partial(_wrapped, deferred=deferred))
 
 
 def _listing(offer: ToolOffer, offers: Sequence[ToolOffer]) -> ToolOffer:
     if offer.name != NAME:
         return offer
-    lines = [f"- {other.seldom}" for other in offers if other.seldom]
+    lines = [f"- {other.line}" for other in offers if other.is_deferred]
     return replace(offer, description="\n".join([offer.description, *lines]))
 
 
-def _wrapped(message: Message, seldom: Collection[str]) -> Message | None:
+def _wrapped(message: Message, deferred: Collection[str]) -> Message | None:
     """The message with its calls wrapped; None if it has none."""
-    if isinstance(message, AssistantMessage) and any(call.name in seldom for call in message.calls):
+    if isinstance(message, AssistantMessage) and any(call.name in deferred for call in message.calls):
         parts = tuple(
             replace(part, name=NAME, arguments={"tool": part.name, "arguments": dict(part.arguments)})
-            if isinstance(part, ToolCall) and part.name in seldom
+            if isinstance(part, ToolCall) and part.name in deferred
             else part
             for part in message.parts
         )
         return replace(message, parts=parts)
-    if isinstance(message, ToolMessage) and any(answer.name in seldom for answer in message.answers):
-        answers = (replace(answer, name=NAME) if answer.name in seldom else answer for answer in message.answers)
+    if isinstance(message, ToolMessage) and any(answer.name in deferred for answer in message.answers):
+        answers = (replace(answer, name=NAME) if answer.name in deferred else answer for answer in message.answers)
         return replace(message, answers=tuple(answers))
     return None
 

@@ -1,9 +1,10 @@
 """Pure: how tools are described to models: a name, a purpose, and a schema reduced to what matters.
 
-A rarely used tool is one line in the list of `more_tools`, with its arguments; a model that wants the details asks for
-them.
+A rarely used tool is one line in the list of `more_tools`, with its arguments, and so is any other that does not fit in
+full; a model that wants the details asks for them.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -18,6 +19,8 @@ _SAYS_NOTHING = frozenset(
 )
 """Checked anyway, and reported if violated."""
 _MAX_CHOICES = 6
+_MAX_LINE_CHARACTERS = 120
+"""The limit of a description in the list of `more_tools`; servers of MCP write pages."""
 
 
 def offer(spec: ToolSpec, *, in_brief: bool = False) -> ToolOffer:
@@ -26,8 +29,14 @@ def offer(spec: ToolSpec, *, in_brief: bool = False) -> ToolOffer:
     rare = [name for name in spec.parameters.get("properties", ()) if in_brief and name in spec.rare_arguments]
     more = f" Takes besides (see {NAME}): {', '.join(rare)}." if rare else ""
     parameters = spec.parameters if spec.server else brief(spec.parameters, without=rare)
-    line = f"{_signature(spec.name, parameters)}: {spec.seldom}{cost}" if in_brief and spec.seldom else ""
-    return ToolOffer(name=spec.name, description=f"{spec.description}{cost}{more}", parameters=parameters, seldom=line)
+    told = f"{_signature(spec.name, parameters)}: {spec.seldom or _first_sentence(spec.description)}{cost}"
+    return ToolOffer(
+        name=spec.name,
+        description=f"{spec.description}{cost}{more}",
+        parameters=parameters,
+        line=told if in_brief and spec.name != NAME else "",
+        is_deferred=in_brief and bool(spec.seldom),
+    )
 
 
 def brief(schema: Mapping[str, Any], *, without: Sequence[str] = ()) -> Mapping[str, Any]:
@@ -58,6 +67,12 @@ def _brief(schema: Mapping[str, Any]) -> dict[str, Any]:
         properties = cast("dict[str, dict[str, Any]]", found["properties"])
         found["properties"] = {name: _brief(value) for name, value in properties.items()}
     return found
+
+
+def _first_sentence(description: str) -> str:
+    """The first sentence of a description, cut to one short line, without its full stop."""
+    sentence = " ".join(description[:_MAX_LINE_CHARACTERS].split())
+    return re.split(r"[.;:] ", sentence, maxsplit=1)[0].removesuffix(".")
 
 
 def _signature(name: str, parameters: Mapping[str, Any]) -> str:

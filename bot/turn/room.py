@@ -10,13 +10,14 @@ After a failed turn the next one starts smaller; after some turns without a refu
 
 import json
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.messages import IdentityCache, Message, ToolAnswer, ToolMessage, without_opaque
 from bot.providers.base import ToolOffer
 from bot.providers.capabilities import told_of
 from bot.providers.lessons import ModelLessons
+from bot.providers.more_tools import NAME as MORE_TOOLS
 from bot.providers.wire import encode_json
 from bot.turn import prompt
 from bot.turn.prompt import PastTurn
@@ -130,26 +131,26 @@ class ContextRoom:
     def offers(
         self, offers: Sequence[ToolOffer], size: Size, model: str | None, *, called: Iterable[str], words: str
     ) -> tuple[ToolOffer, ...]:
-        """The tools that fit, in their order: preferably those `called` in this turn, then the most used, then those
-        whose description shares words with the question.
+        """The tools that fit, in their order; what does not fit in full is deferred if that is possible.
+
+        The most used ones are told in full, whatever the question is: once the tools change, a server computes all that
+        follows them again, which takes longer than the answer on a small machine. If not even the lines fit, those
+        `called` in this turn stay, then the most used, then those whose description shares words with the question.
         """
         window = self.window_tokens(model)
         if size.max_tools is None and (window is None or window >= _AMPLE_WINDOW):
             return tuple(offers)
-        left = sum(OFFER_TOKENS.each(offers)) if window is None else int(window * _TOOLS_SHARE)
-        most = len(offers) if size.max_tools is None else size.max_tools
+        most = sum(OFFER_TOKENS.each(offers)) if window is None else int(window * _TOOLS_SHARE)
+        limit = len(offers) if size.max_tools is None else size.max_tools
         now, asked = set(called), {word.casefold() for word in words.split() if len(word) >= len("rain")}
 
-        def rank(offer: ToolOffer) -> tuple[bool, int, int]:
-            return offer.name not in now, -self.uses[offer.name], -_shared(offer, asked)
+        def rank(offer: ToolOffer) -> tuple[bool, bool, int, int]:
+            return offer.name != MORE_TOOLS, offer.name not in now, -self.uses[offer.name], -_shared(offer, asked)
 
-        kept: set[str] = set()
-        for offer in sorted(offers, key=rank):
-            tokens = OFFER_TOKENS.of(offer)
-            if len(kept) < most and tokens <= left:
-                kept.add(offer.name)
-                left -= tokens
-        return tuple(offer for offer in offers if offer.name in kept)
+        kept = _shortest(sorted(offers, key=rank), most, limit)
+        by_use = sorted((offer for offer in offers if offer.name in kept), key=lambda offer: -self.uses[offer.name])
+        kept |= _in_full(by_use, kept, most - sum(OFFER_TOKENS.each(kept.values())))
+        return tuple(kept[offer.name] for offer in offers if offer.name in kept)
 
     def history_tokens(self, most: int, size: Size, model: str | None, *, beside_tokens: int) -> int:
         """How many tokens of earlier turns fit; `beside_tokens` is everything else, including the answer."""
@@ -159,12 +160,47 @@ class ContextRoom:
 
 
 def _offer_tokens(offer: ToolOffer) -> int:
+    if offer.is_deferred:
+        return prompt.estimated_text_tokens(f"- {offer.line}\n")
     told = offer.description + encode_json(offer.parameters).decode()
     return prompt.estimated_text_tokens(told) + _HEAD_BYTES // 3
 
 
 OFFER_TOKENS = IdentityCache(_offer_tokens)
-"""A rough count of the tokens of a tool's description."""
+"""A rough count of the tokens of a tool's description, or of its line."""
+
+
+def _deferred(offer: ToolOffer) -> ToolOffer:
+    # A copy even if it is deferred already: an entry must not hold the object that it is made of.
+    return replace(offer, is_deferred=True)
+
+
+_DEFERRED = IdentityCache(_deferred)
+"""The tools as deferred ones; always the same objects, because other caches depend on that."""
+
+
+def _shortest(offers: Sequence[ToolOffer], most: int, limit: int) -> dict[str, ToolOffer]:
+    """By name: as many of the offers, the first ones first, as fit `most` tokens, deferred where that is possible."""
+    can_defer = any(offer.name == MORE_TOOLS for offer in offers)
+    kept: dict[str, ToolOffer] = {}
+    for offer in offers:
+        shortest = _DEFERRED.of(offer) if can_defer and offer.line else offer
+        tokens = OFFER_TOKENS.of(shortest)
+        if len(kept) < limit and tokens <= most:
+            kept[offer.name] = shortest
+            most -= tokens
+    return kept
+
+
+def _in_full(offers: Sequence[ToolOffer], kept: Mapping[str, ToolOffer], most: int) -> dict[str, ToolOffer]:
+    """By name: those of the kept offers that can be as they are, the first ones first, for `most` more tokens."""
+    full: dict[str, ToolOffer] = {}
+    for offer in offers:
+        more = OFFER_TOKENS.of(offer) - OFFER_TOKENS.of(kept[offer.name])
+        if more <= most:
+            full[offer.name] = offer
+            most -= more
+    return full
 
 
 def part_of(turns: Sequence[PastTurn], size: Size) -> Sequence[PastTurn]:

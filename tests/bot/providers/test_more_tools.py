@@ -10,7 +10,7 @@ from bot.providers.more_tools import NAME, MoreTools, defer_tools
 from tests.bot.turn.turn_helpers import Scripted, calls
 
 LOOK = ToolOffer(name="look", description="Looks.", parameters={})
-RARE = ToolOffer(name="bet", description="Bets a lot.", parameters={}, seldom="bet(on): a bet")
+RARE = ToolOffer(name="bet", description="Bets a lot.", parameters={}, line="bet(on): a bet", is_deferred=True)
 MORE = ToolOffer(name=NAME, description="More:", parameters={})
 ASKED = Request(
     system="You are Aldis.",
@@ -77,32 +77,34 @@ async def test_what_was_called_before_goes_out_as_the_model_may_write_it() -> No
     assert answered.answers == (replace(answer, name=NAME),)
 
 
-def test_messages_without_seldom_tools_stay_the_objects_that_they_are() -> None:
+def test_messages_without_deferred_tools_stay_the_objects_that_they_are() -> None:
     """By that the adapters know the JSON that they have made of them, which is not made with each request."""
     call = ToolCall(id=CallId("a"), name="look", arguments={})
     answer = ToolAnswer(call_id=CallId("a"), name="look", content="{}", ok=True)
     past = (UserMessage(text="Look."), AssistantMessage(parts=(call,)), ToolMessage(answers=(answer,)))
-    sent = defer_tools(replace(ASKED, messages=past), {"bet"}).messages
+    sent = defer_tools(replace(ASKED, messages=past)).messages
     assert all(one is other for one, other in zip(sent, past, strict=True))
 
 
 def test_a_wrapped_message_is_the_same_object_in_each_request() -> None:
-    """So the adapters know its JSON as well, and it is wrapped anew only if another tool becomes seldom."""
+    """So the adapters know its JSON as well, and it is wrapped anew only if another tool is deferred."""
     call = ToolCall(id=CallId("a"), name="bet", arguments={"on": "rain"})
     request = replace(ASKED, messages=(UserMessage(text="Bet."), AssistantMessage(parts=(call,))))
-    first, again, other = (defer_tools(request, seldom).messages[1] for seldom in ({"bet"}, {"bet"}, {"look"}))
+    others = (replace(LOOK, line="look(): looks", is_deferred=True), replace(RARE, is_deferred=False), MORE)
+    requests = (request, request, replace(request, tools=others))
+    first, again, other = (defer_tools(one).messages[1] for one in requests)
     assert again is first
     assert first != other == request.messages[1]
 
 
-def test_the_list_names_the_seldom_tools_and_only_the_others_are_told() -> None:
+def test_the_list_names_the_deferred_tools_and_only_the_others_are_told() -> None:
     """What is told in full is the same whatever is called."""
-    request = defer_tools(ASKED, {"bet"})
+    request = defer_tools(ASKED)
     assert [offer.name for offer in request.told_tools] == ["look", NAME]
     assert request.told_tools[-1].description == "More:\n- bet(on): a bet"
 
 
-def test_without_seldom_tools_nothing_changes() -> None:
+def test_without_deferred_tools_nothing_changes() -> None:
     """Whoever has switched them off here is not told of them."""
     plain = replace(ASKED, tools=(LOOK,))
-    assert defer_tools(plain, set()) == plain
+    assert defer_tools(plain) == plain

@@ -51,7 +51,7 @@ def _request(offers: tuple[ToolOffer, ...]) -> Request:
         timeout_seconds=10,
         conversation="c1",
     )
-    return more_tools.defer_tools(request, {offer.name for offer in offers if offer.seldom})
+    return more_tools.defer_tools(request)
 
 
 async def test_the_tools_of_every_request_are_small() -> None:
@@ -67,7 +67,7 @@ async def test_every_tool_is_told_or_listed() -> None:
     told = {offer.name: offer for offer in _request(offers).told_tools}
     listed = told[more_tools.NAME].description
     assert all(offer.name in told or f"- {offer.name}(" in listed for offer in offers)
-    assert {offer.name for offer in offers if offer.seldom} >= SELDOM.keys()
+    assert {offer.name for offer in offers if offer.is_deferred} >= SELDOM.keys()
 
 
 def test_a_schema_says_no_more_than_it_must() -> None:

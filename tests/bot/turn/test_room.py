@@ -2,14 +2,19 @@
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import cast
 
 import pytest
 
+from bot.app import tools as equipment
+from bot.app.tools import standalone_deps
 from bot.clock import SetClock
 from bot.messages import CallId, ToolAnswer, ToolMessage
+from bot.providers import more_tools
 from bot.providers.base import Provider, ToolOffer
 from bot.providers.wire import window_tokens
+from bot.settings import load_settings
 from bot.turn.room import OFFER_TOKENS, SIZES, ContextRoom, shorten_answers
 from store import Store
 from tests.bot.providers.vendors import NAMES, provider_of, server_of
@@ -65,6 +70,39 @@ def test_tools_are_left_out_by_use() -> None:
     assert [offer.name for offer in few] == ["chart", "convert", "news", "weather"]
     assert room.offers(offers, SIZES[-1], "m", called=["chart"], words="") == ()
     assert room.offers(offers, SIZES[0], "another", called=[], words="") == offers
+
+
+def _with_lines(offers: tuple[ToolOffer, ...]) -> tuple[ToolOffer, ...]:
+    more = ToolOffer(name=more_tools.NAME, description="Calls one of these:", parameters={})
+    return (*(replace(offer, line=f"{offer.name}(word): does it") for offer in offers), more)
+
+
+def test_tools_that_do_not_fit_are_deferred_whatever_is_asked() -> None:
+    """None is lost, the most used are told in full, and no question changes the beginning of a request: a server at
+    home would compute everything behind it again.
+    """
+    room = ContextRoom()
+    room.uses.update({"convert": 5, "weather": 2})
+    offers = _with_lines(_offers("chart", "convert", "news", "translate", "weather"))
+    room.on_refusal("m", 7 * OFFER_TOKENS.of(offers[0]))  # so that nearly three fit in full
+    few = room.offers(offers, SIZES[0], "m", called=[], words="what is in the news?")
+    assert [offer.name for offer in few] == [offer.name for offer in offers]
+    assert [offer.name for offer in few if not offer.is_deferred] == ["convert", "weather", more_tools.NAME]
+    again = room.offers(offers, SIZES[0], "m", called=["chart"], words="draw a chart, then translate")
+    assert all(one is other for one, other in zip(few, again, strict=True))
+
+
+async def test_the_default_tools_fit_in_full_into_the_window_of_a_small_server() -> None:
+    """As many tokens as llama.cpp and LM Studio give by default; a deferred tool counts as its line."""
+    settings, room = load_settings({}, None), ContextRoom()
+    async with standalone_deps(None) as around:
+        offers = await equipment.toolbox(settings, equipment.own_tools(settings, around)).offers()
+    room.on_refusal("m", 8192)
+    assert room.offers(offers, SIZES[0], "m", called=[], words="") == offers
+    room.on_refusal("m", 4096)
+    fewer = room.offers(offers, SIZES[0], "m", called=[], words="")
+    assert [offer.name for offer in fewer] == [offer.name for offer in offers]
+    assert sum(OFFER_TOKENS.each(fewer)) <= 0.4 * 4096 < sum(OFFER_TOKENS.each(offers))
 
 
 def test_a_known_window_sizes_history_and_answers() -> None:
