@@ -32,14 +32,8 @@ from tests.servers.base import Seen, Server
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP
 from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
 from tests.servers.signal_server import SignalServer
-from tests.tools.conftest import USER_AGENT, Plenty, Repository
-from tests.tools.evidence.test_tool import Reading
-from tests.tools.news.test_tool import Archive
-from tests.tools.predictions.test_tool import Book
-from tests.tools.test_memory import Notebook
-from tests.tools.test_reminders import Diary
+from tests.tools.test_catalog import all_deps
 from tests.waiting import DEADLINE_SECONDS, eventually
-from tools import Fetcher, Http, ToolDeps
 
 
 class Site(Server):
@@ -339,25 +333,11 @@ async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
 # Tools
 
 
-def tool_deps() -> ToolDeps:
-    return ToolDeps(
-        http=Http(USER_AGENT),
-        fetcher=Fetcher(USER_AGENT),
-        reminders=Diary(),
-        memory=Notebook(),
-        predictions=Book(),
-        news=Archive(),
-        quotas=Plenty(),
-        papers=Repository(),
-        judge=Reading(),
-    )
-
-
 @pytest.mark.parametrize("approve", ["all", "remind", "get_weather,calculate", "files_read"])
 def test_tools_that_ask_first_are_named(approve: str) -> None:
     """Also one of an MCP server, which tells its tools only while it runs."""
     settings = given(TOOLS__APPROVE=approve, TOOLS__MCP__SERVERS='{"files": {"command": "mcp-files"}}')
-    equipment.check_approve(settings, equipment.own_tools(settings, tool_deps()))
+    equipment.check_approve(settings, equipment.own_tools(settings, all_deps()))
 
 
 @pytest.mark.parametrize(
@@ -373,7 +353,7 @@ def test_a_name_that_is_no_tool_is_refused(approve: str, hint: str) -> None:
     """A tool that somebody believes to ask first must not run unasked."""
     settings = given(TOOLS__APPROVE=approve)
     with pytest.raises(ConfigError) as caught:
-        equipment.check_approve(settings, equipment.own_tools(settings, tool_deps()))
+        equipment.check_approve(settings, equipment.own_tools(settings, all_deps()))
     assert (
         str(caught.value)
         == f"TOOLS__APPROVE: no tool that is switched on is called {approve.rsplit(',', maxsplit=1)[-1]}{hint}"
@@ -382,7 +362,7 @@ def test_a_name_that_is_no_tool_is_refused(approve: str, hint: str) -> None:
 
 def test_tools_can_be_switched_off() -> None:
     """All at once, or one by one."""
-    around = tool_deps()
+    around = all_deps()
     every = {tool.spec.name for tool in equipment.own_tools(given(), around)}
     assert {"calculate", "get_weather", "web_search", "web_fetch", "current_time"} <= every
     assert equipment.own_tools(given(TOOLS__ENABLED="false"), around) == ()

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 
 from store import open_store
+from tests.flows.gates import Hanging
 from tests.flows.processes import Process, started
-from tests.servers.base import Answer, Seen
+from tests.servers.base import Answer
 from tests.servers.envelopes import ALICE, message, reaction
 from tests.servers.open_meteo import OpenMeteo
 from tests.servers.openai import OpenAIServer
@@ -172,18 +172,6 @@ async def test_killed_around_a_yes(world: World, step: str) -> None:
     assert len(world.model.completed) == 2
 
 
-class Deadly:
-    """An answer of a double during which Aldis is killed."""
-
-    def __init__(self) -> None:
-        self.reached = asyncio.Event()
-
-    async def __call__(self, seen: Seen) -> web.StreamResponse:
-        self.reached.set()
-        await asyncio.Event().wait()
-        return web.Response()
-
-
 async def killed_when(process: Process, reached: asyncio.Event) -> None:
     async with asyncio.timeout(WAIT_SECONDS):
         await reached.wait()
@@ -193,7 +181,7 @@ async def killed_when(process: Process, reached: asyncio.Event) -> None:
 @pytest.mark.parametrize("where", ["model", "weather"])
 async def test_killed_while_the_outside_is_working(world: World, where: str) -> None:
     """A request that never came back is asked again; what came back before is not."""
-    deadly = Deadly()
+    deadly = Hanging()
     faults: list[Answer] = world.model.faults if where == "model" else world.weather.faults
     faults.append(deadly)
     await world.signal.deliver(message("How cold is it?", author=ALICE))
@@ -208,7 +196,7 @@ async def test_killed_while_the_outside_is_working(world: World, where: str) -> 
 @pytest.mark.parametrize("went_out", [True, False])
 async def test_killed_during_the_send(world: World, *, went_out: bool, receipts: str) -> None:
     """A send of unknown outcome is proved by its receipt, or sent again after the grace period, never lost."""
-    deadly = Deadly()
+    deadly = Hanging()
     world.signal.receipts_mode = "on_call"
     world.grace_seconds = 600 if went_out and receipts == "at_once" else 1
     world.signal.plans.append(Plan(answer=deadly, goes_out=went_out))

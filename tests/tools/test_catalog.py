@@ -28,8 +28,8 @@ ACTING = {"image_generate", "predict", "remember", "remind", "resolve_prediction
 """The tools that do something to the world."""
 
 
-@pytest.fixture
-def tool_deps() -> ToolDeps:
+def all_deps() -> ToolDeps:
+    """Everything that any tool could need, by doubles."""
     return ToolDeps(
         http=Http(USER_AGENT),
         fetcher=Fetcher(USER_AGENT),
@@ -41,6 +41,11 @@ def tool_deps() -> ToolDeps:
         papers=Repository(),
         judge=Reading(),
     )
+
+
+@pytest.fixture
+def tool_deps() -> ToolDeps:
+    return all_deps()
 
 
 def all_tools(tool_deps: ToolDeps) -> tuple[Tool, ...]:

@@ -295,6 +295,17 @@ async def test_the_receipt_of_a_removal_in_doubt_is_its_own(store: Store, clock:
     assert await states(store) == ["sent", "sent"]
 
 
+async def pass_until(store: Store, clock: SetClock, *ends: list[str]) -> None:
+    """Time passes, by 90 seconds a look, until the states are one of these."""
+
+    async def has_come() -> bool:
+        clock.move(90)
+        store.wakeups["outbox"].set()
+        return await states(store) in ends
+
+    await eventually_found(has_come)
+
+
 async def looked(store: Store, clock: SetClock) -> None:
     """The sender has looked what is due by now."""
     store.wakeups["outbox"].set()
@@ -338,13 +349,7 @@ async def test_a_send_that_stays_unknown_is_given_up(store: Store, clock: SetClo
     transport = FakeTransport(sends=[SendUnknown("silence")] * 3)
     await say(store, "one", "two")
     async with running(sender_of(transport, store, clock, max_resends=2)):
-
-        async def is_given_up() -> bool:
-            clock.move(90)
-            store.wakeups["outbox"].set()
-            return await states(store) == ["dead", "sent", "sent"]
-
-        await eventually_found(is_given_up)
+        await pass_until(store, clock, ["dead", "sent", "sent"])
     assert transport.sends == []
 
 
@@ -353,13 +358,7 @@ async def test_while_nothing_goes_out_at_all_nothing_is_given_up(store: Store, c
     transport = FakeTransport(sends=[NetworkFailed("no network")] * 100)
     await say(store, "one", files=(PICTURE,))
     async with running(sender_of(transport, store, clock)):
-
-        async def is_settled() -> bool:
-            clock.move(90)
-            store.wakeups["outbox"].set()
-            return await states(store) in (["sent"], ["dead"])
-
-        await eventually_found(is_settled)
+        await pass_until(store, clock, ["sent"], ["dead"])
     assert [len(reply.files) for reply in transport.sent] == [1]
 
 
@@ -415,23 +414,11 @@ async def test_tries_that_surely_did_not_go_out_are_no_repetitions(store: Store,
     transport = FakeTransport(sends=[*away, SendUnknown("silence")])
     await say(store, "one", files=(File(name="one.txt", content_type="text/plain", data=b"1"),))
     async with running(sender_of(transport, store, clock, max_resends=2)):
-
-        async def is_settled() -> bool:
-            clock.move(90)
-            store.wakeups["outbox"].set()
-            return await states(store) in (["sent"], ["dead"])
-
-        await eventually_found(is_settled)
+        await pass_until(store, clock, ["sent"], ["dead"])
         assert [len(reply.files) for reply in transport.sent] == [1]
         transport.sends += [*away, SendUnknown("silence"), SendUnknown("silence")]
         await say(store, "two")
-
-        async def are_settled() -> bool:
-            clock.move(90)
-            store.wakeups["outbox"].set()
-            return await states(store) in (["sent", "sent"], ["sent", "dead"])
-
-        await eventually_found(are_settled)
+        await pass_until(store, clock, ["sent", "sent"], ["sent", "dead"])
     assert [reply.content.text for reply in transport.sent] == ["one", "two"]
 
 
@@ -806,11 +793,5 @@ async def test_people_are_told_of_what_nobody_knows_the_end_of(store: Store, clo
     transport = FakeTransport(sends=[SendUnknown("silence")])
     await say(store, "one", "two")
     async with running(sender_of(transport, store, clock, max_resends=0)):
-
-        async def is_over() -> bool:
-            clock.move(90)
-            store.wakeups["outbox"].set()
-            return await states(store) == ["dead", "sent", "sent"]
-
-        await eventually_found(is_over)
+        await pass_until(store, clock, ["dead", "sent", "sent"])
     assert heard(transport) == ["two", NOTICE]
