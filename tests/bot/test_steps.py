@@ -20,8 +20,9 @@ from bot.loops.maintenance import Maintenance
 from bot.messages import AssistantMessage, Text, UserMessage
 from bot.turn.edits import Revisions
 from bot.turn.turns import Turns
-from store import Arrival, ConversationId, Repositories, Store, StoredMessage, open_store
+from store import Repositories, Store, StoredMessage, open_store
 from store.repository import millis
+from tests.arrivals import arrival
 from tests.conftest import NOON
 
 TURNS = 700
@@ -32,19 +33,6 @@ PERSON, DIRECT = PersonId("alice"), ChatId("direct:alice")
 Work = Callable[[Store], Awaitable[object]]
 
 
-def arrival(conversation: ConversationId, sent_at: int) -> Arrival:
-    return Arrival(
-        conversation=conversation,
-        account="account",
-        author=PERSON,
-        device=1,
-        sent_at=sent_at,
-        kind="message",
-        envelope=b"hi",
-        received_at=NOON,
-    )
-
-
 async def filled(store: Store, turns: int) -> None:
     """Questions and answers in one chat, all of them settled."""
     conversation = await store.conversation(DIRECT, now=NOON)
@@ -53,7 +41,7 @@ async def filled(store: Store, turns: int) -> None:
 
     def fill(repos: Repositories) -> None:
         for number in range(turns):
-            repos.inbox.put(arrival(conversation, number))
+            repos.inbox.put(arrival(conversation, number, author=PERSON))
             claim = repos.inbox.claim(now=NOON, until=NOON, busy=())
             assert claim is not None
             said = [
@@ -113,7 +101,7 @@ async def tidied(store: Store) -> None:
 async def forgotten(store: Store) -> None:
     """A long chat."""
     conversation = await store.conversation(DIRECT, now=NOON)
-    asked = await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, 10_000)))
+    asked = await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, 10_000, author=PERSON)))
     assert asked is not None
     erased = await store.forget(DIRECT, before=asked, now=NOON, then=lambda *_: None)
     assert (erased.conversations, erased.messages) == (1, 2 * erased.turns)
@@ -123,7 +111,7 @@ async def forgotten(store: Store) -> None:
 async def forgotten_elsewhere(store: Store) -> None:
     """All that a person asked in chats that are not theirs."""
     conversation = await store.conversation("group:other", now=NOON)
-    asked = await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, 10_000)))
+    asked = await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, 10_000, author=PERSON)))
     assert asked is not None
     await store.forget_person(PERSON, direct_address="direct:none", before=asked, now=NOON, then=lambda *_: None)
     place = await store.conversation(DIRECT, now=NOON)

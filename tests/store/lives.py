@@ -7,7 +7,6 @@ from decimal import Decimal
 from pathlib import Path
 
 from store import (
-    Arrival,
     ConversationId,
     Erasure,
     InboxId,
@@ -18,26 +17,11 @@ from store import (
     TurnId,
 )
 from store.sealing import KEY_BYTES
+from tests.arrivals import arrival
 from tests.conftest import NOON
 
 LATER = NOON + timedelta(minutes=5)
 OLD, NEW = b"o" * KEY_BYTES, b"n" * KEY_BYTES
-
-
-def arrival(
-    conversation: ConversationId, sent_at: int, words: bytes = b"words", author: str = "alice", *, urgent: bool = False
-) -> Arrival:
-    return Arrival(
-        conversation=conversation,
-        account="account",
-        author=author,
-        device=1,
-        sent_at=sent_at,
-        kind="message",
-        envelope=words,
-        received_at=NOON,
-        urgent=urgent,
-    )
 
 
 async def asked(store: Store, address: str, sent_at: int, words: bytes = b"words", author: str = "alice") -> InboxId:
@@ -53,7 +37,7 @@ async def ordered(store: Store, address: str, sent_at: int, author: str = "alice
 async def said(store: Store, address: str, sent_at: int, words: bytes, author: str, *, urgent: bool) -> InboxId:
     conversation = await store.conversation(address, now=NOON)
     item = await store.transaction(
-        lambda repos: repos.inbox.put(arrival(conversation, sent_at, words, author, urgent=urgent))
+        lambda repos: repos.inbox.put(arrival(conversation, sent_at, words, author=author, urgent=urgent))
     )
     assert item is not None
     return item

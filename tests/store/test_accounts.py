@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from store import Arrival, ConversationId, Repositories, Store, open_store
+from store import Repositories, Store, open_store
+from tests.arrivals import arrive
 from tests.conftest import NOON
 
 ID, OTHER_ID = "a1d15000-0000-4000-8000-000000000001", "a1d15000-0000-4000-8000-000000000002"
@@ -20,18 +21,7 @@ async def meet(store: Store, account: str, number: str | None) -> None:
 
 async def put(store: Store, account: str, sent_at: int) -> bool:
     """Let a message for the account arrive; gives whether it is a new one."""
-    conversation = await store.conversation("direct:anna", now=NOON)
-    arrival = Arrival(
-        conversation=ConversationId(conversation),
-        account=account,
-        author="anna",
-        device=1,
-        sent_at=sent_at,
-        kind="message",
-        envelope=b"hi",
-        received_at=NOON,
-    )
-    return await store.transaction(lambda repos: repos.inbox.put(arrival)) is not None
+    return await arrive(store, "direct:anna", sent_at, account=account, author="anna") is not None
 
 
 async def is_in(store: Store, account: str) -> bool:

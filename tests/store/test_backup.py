@@ -28,8 +28,9 @@ from store import (
 )
 from store.migrations import newest
 from store.sealing import KEY_BYTES
+from tests.arrivals import arrival
 from tests.conftest import NOON
-from tests.store.lives import arrival, found, ordered, remembered, rows, talked
+from tests.store.lives import found, ordered, remembered, rows, talked
 from tests.store.places import each_step, keys_of, master_of, wrapped
 
 WORDS = [b"asked one", b"told one"]

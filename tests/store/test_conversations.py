@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from store import Arrival, ConversationId, Damaged, Repositories, Store, TurnId, open_store
+from store import ConversationId, Damaged, Repositories, Store, TurnId, open_store
 from store.repository import millis
+from tests.arrivals import arrival
 from tests.conftest import NOON
 
 LATER = NOON + timedelta(days=1)
@@ -16,19 +17,6 @@ LATER = NOON + timedelta(days=1)
 
 class Oops(Exception):
     """What a unit of work raises by itself."""
-
-
-def arrival(conversation: ConversationId, words: bytes = b"words") -> Arrival:
-    return Arrival(
-        conversation=conversation,
-        account="account",
-        author="author",
-        device=1,
-        sent_at=1,
-        kind="message",
-        envelope=words,
-        received_at=NOON,
-    )
 
 
 def begun(address: str) -> Callable[[Repositories], ConversationId]:
@@ -98,7 +86,7 @@ async def test_a_conversation_whose_beginning_failed_leaves_nothing_to_the_next(
         with pytest.raises(Oops):
             await store.transaction(failing)
         conversation = await store.transaction(begun("direct:b"))
-        await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, b"of b")))
+        await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, envelope=b"of b")))
     async with open_store(path, realm="signal") as store:
         claim = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=LATER, busy=()))
         assert claim is not None

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from store import Damaged, Erasure, InboxId, Repositories, Store, StoreError, TurnId, open_store
+from tests.arrivals import arrival
 from tests.conftest import NOON
 from tests.ledger_sums import ledger_sum
 from tests.store.lives import (
     LATER,
     Answer,
     answered,
-    arrival,
     asked,
     forgotten,
     ordered,

@@ -15,10 +15,11 @@ from typing import TypeVar
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from store import Arrival, LedgerEntry, Repositories, StoreError, Tampering, open_store, restore
+from store import LedgerEntry, Repositories, StoreError, Tampering, open_store, restore
 from store.guard import _TABLES, _encode
 from store.ledger import FORGED_USD
 from store.migrations import migrate
+from tests.arrivals import arrive
 from tests.conftest import NOON
 
 T = TypeVar("T")
@@ -166,18 +167,7 @@ async def test_nobody_says_what_a_tool_was(kept: Path) -> None:
 async def test_what_is_forgotten_leaves_nothing_that_looks_forged(kept: Path) -> None:
     """What was allowed goes with its conversation."""
     async with open_store(kept, realm="signal") as store:
-        place = await store.conversation("direct:alice", now=NOON)
-        arrival = Arrival(
-            conversation=place,
-            account=ACCOUNT,
-            author=ALICE,
-            device=1,
-            sent_at=1,
-            kind="m",
-            envelope=b"",
-            received_at=NOON,
-        )
-        item = await store.transaction(lambda repos: repos.inbox.put(arrival))
+        item = await arrive(store, author=ALICE)
         assert item is not None
         await store.forget("direct:alice", before=item, now=NOON, then=lambda *_: None)
         assert await store.read(lambda repos: repos.grants.rows("SELECT * FROM grants")) == []

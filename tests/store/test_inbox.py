@@ -4,18 +4,16 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
-from store import Arrival, Claim, ConversationId, Repositories, Store, TurnId, open_store
+from store import Claim, ConversationId, Repositories, Store, TurnId, open_store
+from tests import arrivals
+from tests.arrivals import arrival
 from tests.conftest import NOON
-from tests.store.lives import arrival
 
 LATER = NOON + timedelta(minutes=5)
 
 
 async def arrive(store: Store, chat: str, sent_at: int, words: bytes = b"hello", **changes: object) -> int | None:
-    conversation = await store.conversation(chat, now=NOON)
-    values = {"account": "+15550000000", "author": chat, "device": 1, "kind": "message"} | changes
-    arrival = Arrival(conversation=conversation, sent_at=sent_at, envelope=words, received_at=NOON, **values)  # pyright: ignore[reportArgumentType]
-    return await store.transaction(lambda repos: repos.inbox.put(arrival))
+    return await arrivals.arrive(store, chat, sent_at, words, **({"author": chat} | changes))
 
 
 async def claim(store: Store, *busy: ConversationId) -> Claim | None:

@@ -31,8 +31,9 @@ from store import (
 )
 from store.database import Database
 from store.reserve import DiskReserve
+from tests.arrivals import arrival
 from tests.conftest import NOON
-from tests.store.lives import Answer, arrival, asked, found, ordered, remembered, rows, talked, waiting
+from tests.store.lives import Answer, asked, found, ordered, remembered, rows, talked, waiting
 from tests.store.places import content, keys_of, replace
 
 KB = 1024

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from store import Repositories, Restoration, Store, StoreInUse, Waiting, is_undecided, open_store, restore
+from tests.arrivals import arrival
 from tests.conftest import NOON
-from tests.store.lives import LATER, arrival, asked, taken
+from tests.store.lives import LATER, asked, taken
 from tests.store.places import keys_of
 from tests.store.places import replace as replace_content
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from store import Arrival, ConversationId, Repositories, Store, StoreError, StoreInUse, TurnId, WrongKey, open_store
+from store import ConversationId, Repositories, Store, StoreError, StoreInUse, TurnId, WrongKey, open_store
 from store.repository import millis, moment
+from tests.arrivals import arrival
 from tests.conftest import NOON
 from tests.waiting import WAIT_SECONDS
 
@@ -18,19 +19,6 @@ LATER = NOON + timedelta(minutes=5)
 
 class Oops(Exception):
     """What a unit of work raises by itself."""
-
-
-def arrival(conversation: ConversationId, sent_at: int = 1) -> Arrival:
-    return Arrival(
-        conversation=conversation,
-        account="account",
-        author="author",
-        device=1,
-        sent_at=sent_at,
-        kind="message",
-        envelope=b"words",
-        received_at=NOON,
-    )
 
 
 async def woken(store: Store, work: Callable[[Repositories], object]) -> set[str]:

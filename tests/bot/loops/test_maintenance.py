@@ -9,7 +9,8 @@ from bot.clock import SetClock
 from bot.loops.maintenance import Maintenance
 from bot.turn.edits import Revisions
 from bot.turn.turns import Turns
-from store import Arrival, Store
+from store import Store
+from tests.arrivals import arrive
 from tests.conftest import NOON
 from tests.waiting import eventually
 
@@ -17,21 +18,6 @@ from tests.waiting import eventually
 def maintenance_of(store: Store, clock: SetClock, **every: Any) -> Maintenance:
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
     return Maintenance(store, clock, Revisions(store, clock, turns, deletes_answers=False), turns.charges, **every)
-
-
-async def arrive(store: Store, sent_at: int) -> None:
-    conversation = await store.conversation("direct:alice", now=NOON)
-    arrival = Arrival(
-        conversation=conversation,
-        account="+15550100001",
-        author="alice",
-        device=1,
-        sent_at=sent_at,
-        kind="message",
-        envelope=b"{}",
-        received_at=NOON,
-    )
-    await store.transaction(lambda repos: repos.inbox.put(arrival))
 
 
 async def claim(store: Store) -> int | None:
@@ -42,7 +28,7 @@ async def claim(store: Store) -> int | None:
 
 async def test_at_start_every_claim_is_left_behind(store: Store, clock: SetClock) -> None:
     """Only one process has the store: whoever held the claim is gone."""
-    await arrive(store, 1)
+    await arrive(store)
     assert await claim(store)
     await maintenance_of(store, clock).recover()
     assert await claim(store)
@@ -50,7 +36,7 @@ async def test_at_start_every_claim_is_left_behind(store: Store, clock: SetClock
 
 async def test_a_claim_past_its_deadline_waits_again(store: Store, clock: SetClock) -> None:
     """And one within it is left alone."""
-    await arrive(store, 1)
+    await arrive(store)
     assert await claim(store)
     maintenance = maintenance_of(store, clock)
     await maintenance.tidy()
@@ -64,7 +50,7 @@ async def test_settled_messages_are_forgotten_after_the_time_a_redelivery_may_ta
     store: Store, clock: SetClock
 ) -> None:
     """Within 45 days their names are kept."""
-    await arrive(store, 1)
+    await arrive(store)
     turn = await claim(store)
     assert turn
     await store.transaction(lambda repos: repos.inbox._settle(turn, "done"))  # pyright: ignore[reportArgumentType]
@@ -83,7 +69,7 @@ async def test_it_folds_the_write_ahead_log_again_and_again(store: Store, clock:
         await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
         await asyncio.sleep(0.05)
         await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
-        await arrive(store, 1)
+        await arrive(store)
         await eventually(lambda: not log.stat().st_size)
     finally:
         task.cancel()

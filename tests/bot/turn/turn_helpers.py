@@ -20,8 +20,8 @@ from bot.turn.journal import Outcome, Turn
 from bot.turn.room import ContextRoom
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
-from store import Arrival, Claim, Store
-from tests.conftest import NOON
+from store import Claim, Store
+from tests.arrivals import arrive
 from tests.waiting import DEADLINE_SECONDS
 from tools import Arguments, Effects, Result, Tool, ToolContext, ToolSpec
 
@@ -206,18 +206,7 @@ class Desk:
 
     async def arrive(self, chat: str = "direct:alice") -> None:
         self.arrivals += 1
-        conversation = await self.store.conversation(chat, now=NOON)
-        arrival = Arrival(
-            conversation=conversation,
-            account="+15550100001",
-            author="alice",
-            device=1,
-            sent_at=self.arrivals,
-            kind="message",
-            envelope=b"{}",
-            received_at=NOON,
-        )
-        await self.store.transaction(lambda repos: repos.inbox.put(arrival))
+        await arrive(self.store, chat, self.arrivals)
 
     async def claimed(self) -> Claim:
         [claim], _ = await self.store.transaction(lambda repos: self.turns.claim(repos, busy=(), seconds=60))

@@ -26,7 +26,8 @@ from bot.turn.notices import Notice
 from bot.web.health import HealthPage, HealthPages, serve
 from bot.web.listening import MAX_CONNECTIONS
 from bot.web.phrases import HEALTH_STARTS, HEALTH_STOPS
-from store import Arrival, Store, open_store
+from store import Store, open_store
+from tests import arrivals
 from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.conftest import NOON
 from tests.waiting import DEADLINE_SECONDS
@@ -68,19 +69,7 @@ async def state_of(http: aiohttp.ClientSession) -> tuple[int, dict[str, Any]]:
 
 
 async def arrive(store: Store) -> None:
-    came = envelope("sesame", 1)
-    conversation = await store.conversation("direct:alice", now=NOON)
-    arrival = Arrival(
-        conversation=conversation,
-        account=came.account,
-        author="alice",
-        device=1,
-        sent_at=1,
-        kind=came.kind,
-        envelope=dump_value(came),
-        received_at=NOON,
-    )
-    await store.transaction(lambda repos: repos.inbox.put(arrival))
+    await arrivals.arrive(store, envelope=dump_value(envelope("sesame", 1)))
 
 
 @pytest.mark.parametrize(

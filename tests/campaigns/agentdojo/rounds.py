@@ -18,7 +18,8 @@ from bot.turn.agent import Agent
 from bot.turn.journal import Decided, Outcome, Pause, Turn
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
-from store import Arrival, Repositories, Store, open_store
+from store import Repositories, Store, open_store
+from tests.arrivals import arrive
 from tests.bot.turn.turn_helpers import incoming, turn_settings
 from tests.campaigns.agentdojo.gates import GATES
 from tests.campaigns.agentdojo.model import Obeying
@@ -105,18 +106,7 @@ class Ring:
     async def _begun(self, turns: Turns, prompt: str) -> Turn:
         self.turns += 1
         chat = f"direct:{self.turns}"
-        conversation = await self.store.conversation(chat, now=NOON)
-        arrival = Arrival(
-            conversation=conversation,
-            account="+15550100001",
-            author="alice",
-            device=1,
-            sent_at=self.turns,
-            kind="message",
-            envelope=b"{}",
-            received_at=NOON,
-        )
-        await self.store.transaction(lambda repos: repos.inbox.put(arrival))
+        await arrive(self.store, chat, self.turns)
         [claim], _ = await self.store.transaction(lambda repos: turns.claim(repos, busy=(), seconds=DEADLINE_SECONDS))
         return await turns.load(claim, (incoming(prompt, self.turns, chat),))
 
