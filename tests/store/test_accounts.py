@@ -21,7 +21,7 @@ async def meet(store: Store, account: str, number: str | None) -> None:
 
 async def put(store: Store, account: str, sent_at: int) -> bool:
     """Let a message for the account arrive; gives whether it is a new one."""
-    return await arrive(store, "direct:anna", sent_at, account=account, author="anna") is not None
+    return await arrive(store, "direct:anna", sent_at, b"hi", account=account, author="anna") is not None
 
 
 async def is_in(store: Store, account: str) -> bool:
