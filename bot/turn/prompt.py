@@ -268,12 +268,17 @@ def _without_media(turn: PastTurn) -> PastTurn:
     return PastTurn(with_media_in_words(message) if isinstance(message, UserMessage) else message for message in turn)
 
 
+_OWN_LINES = re.compile(r"^(?=\(\s*(?:a\s+note\s+from\s+aldis|in\s+answer\s+to)\b)", re.IGNORECASE | re.MULTILINE)
+"""Where a line begins as one that Aldis itself writes for the model."""
+
+
 def _worded(message: Incoming, stamp: str, clipped: Sequence[str]) -> str:
     """A message as the model reads it; `clipped` are the lines about its attachments."""
     sender = f" · {safe_name(message.name)}" if message.group_name is not None or message.chat.is_group else ""
     # A person's line must not pass for the beginning of somebody else's message by a bracket, nor for what Aldis found
-    # in a file by a clip. Invisible characters could be an order pasted unawares, or another kind of line break.
-    written = clean_text(message.text)
+    # in a file by a clip, nor for a note or a quotation of Aldis's. Invisible characters could be an order pasted
+    # unawares, or another kind of line break.
+    written = _OWN_LINES.sub(r"\\", clean_text(message.text))
     text = f"{message.preface}\n{written}" if message.preface else written
     words = text.replace("\n[", "\n\\[").replace("\n📎", "\n\\📎")
     lines = [f"[{stamp}{sender}] {words}".rstrip()]
