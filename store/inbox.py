@@ -289,9 +289,12 @@ class Inbox(Repository):
             ("dead" if dead else "done", turn, item),
         )
 
-    def as_question(self, item: InboxId, turn: TurnId | None) -> None:
-        """Makes an urgent item wait like a message, in `turn` if that has begun: it is to be answered after all."""
-        self.execute("UPDATE inbox SET urgent = 0, turn_id = ? WHERE id = ?", (turn, item))
+    def as_question(self, item: InboxId, turn: TurnId | None, *, refusal: str | None = None) -> None:
+        """Makes an urgent item wait like a message, in `turn` if that has begun: it is to be answered, or refused."""
+        self.execute(
+            "UPDATE inbox SET urgent = 0, turn_id = ?, refusal = coalesce(?, refusal) WHERE id = ?",
+            (turn, refusal, item),
+        )
         self.notify("inbox")
 
     def release(self, turn: TurnId) -> None:

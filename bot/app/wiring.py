@@ -130,7 +130,13 @@ class Parts:
             timezone=settings.locale.timezone,
             language=settings.locale.language,
         )
-        self._revisions = Revisions(store, self._clock, self._turns, deletes_answers=settings.signal.delete_answers)
+        self._revisions = Revisions(
+            store,
+            self._clock,
+            self._turns,
+            deletes_answers=settings.signal.delete_answers,
+            asks_per_minute=settings.limits.messages_per_minute,
+        )
         self._budget = Budget(
             store,
             self._clock,

@@ -3,8 +3,8 @@
     deleted --waiting--> gone            edited --waiting------> its new words wait in its place
             |-running--> stopped                |-running------> stopped, and asked again in its new words
             '-answered-> its turn goes          |-just answered> asked again; the answer is edited
-                                                '-older, or nothing is answered there now (`/pause`, `/takeover`)
-                                                               > the history has its new words, the answer stays
+                                                '-older, nothing is answered there now (`/pause`, `/takeover`), or its
+                                                  author edits too much: the history has its new words, the answer stays
     expired --> its turn goes; an answer that is not sent yet is replaced by a notice that it has disappeared
 
 Each is one transaction that also settles the event itself, so that a crash leaves either all of it to do or nothing.
@@ -20,6 +20,7 @@ from bot.event_json import load_outgoing
 from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Reply, Styled
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
+from bot.policy.limits import CallRate
 from bot.policy.routing import Correction
 from bot.turn import chats, journal, outgoing, phrases, prompt, provenance
 from bot.turn.journal import Asked
@@ -30,7 +31,13 @@ from store import ConversationId, InboxItem, KnownMessage, Repositories, Store, 
 class Revisions:
     """Messages that are taken back, changed or expired. The first two return the turns that must be stopped."""
 
-    def __init__(self, store: Store, clock: Clock, turns: Turns, *, deletes_answers: bool) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, turns: Turns, *, deletes_answers: bool, asks_per_minute: int
+    ) -> None:
+        """`asks_per_minute` is how many edits of one person ask a model. More are admitted, as the former words have to
+        go, and each would cost as much as a message.
+        """
+        self._asks, self._tellings = CallRate(asks_per_minute), CallRate(1)
         self._store = store
         self._clock = clock
         self._turns = turns
@@ -138,13 +145,13 @@ class Revisions:
             if known.turn is not None:  # an unsent answer to a command may repeat the former words
                 repos.forgetting.turn(known.turn, now=self._clock.now())
             if correction.is_addressed:
-                repos.inbox.as_question(urgent_item.item.id, None)
+                self._ask(repos, urgent_item, message.author)
             else:
                 repos.inbox.settle(urgent_item.item.id)
             return planned
         now = self._clock.now()
         is_quiet = chats.settings_of(repos, urgent_item.conversation, now).is_quiet(now)
-        if repos.turns.is_newest(known.turn) and not is_quiet:
+        if repos.turns.is_newest(known.turn) and not is_quiet and self._asks.admits(message.author, now):
             return self._asked_again(repos, urgent_item, correction.edit, known, known.turn)
         repos.revisions.revise(urgent_item.item.id, known.root, known.turn)
         repos.inbox.settle(urgent_item.item.id)
@@ -179,11 +186,34 @@ class Revisions:
         stopped = self._given_up(repos, urgent_item.conversation, known, message.author, message.chat)
         # What was under way when `/pause` came is answered: so is its edit, in a turn that began when the former did.
         is_paused = chats.settings_of(repos, urgent_item.conversation, self._clock.now()).is_paused
-        again = None
-        if replaces is not None or (is_paused and began is not None):
-            again = self._begun(repos, urgent_item.conversation, urgent_item.item, replaces, began)
-        repos.inbox.as_question(urgent_item.item.id, again)
+        is_begun = replaces is not None or (is_paused and began is not None)
+        self._ask(
+            repos,
+            urgent_item,
+            message.author,
+            (lambda: self._begun(repos, urgent_item.conversation, urgent_item.item, replaces, began))
+            if is_begun
+            else None,
+        )
         return stopped
+
+    def _ask(
+        self,
+        repos: Repositories,
+        urgent_item: UrgentItem,
+        author: PersonId,
+        begun: Callable[[], TurnId] | None = None,
+    ) -> None:
+        """Lets an edit wait like a message, in the turn that `begun` begins. What is too much is refused, and only the
+        first of a minute hears so.
+        """
+        now, item = self._clock.now(), urgent_item.item.id
+        may_ask = self._asks.admits(author, now)
+        if not may_ask and not self._tellings.admits(str(urgent_item.conversation), now):
+            repos.inbox.settle(item)
+            return
+        refusal = None if may_ask else "too_many"
+        repos.inbox.as_question(item, None if begun is None else begun(), refusal=refusal)
 
     def _asked_again(
         self, repos: Repositories, urgent_item: UrgentItem, edit: Edited, known: KnownMessage, turn: TurnId

@@ -9,7 +9,9 @@ class LimitsSettings(SettingsGroup):
     """How much people can write."""
 
     messages_per_minute: int = Field(default=60, ge=1, le=10_000)
-    """How many messages of one person are accepted per minute; the first one beyond gets a notice."""
+    """How many messages of one person are accepted per minute; the first one beyond gets a notice. As many edits of
+    theirs ask a model again; others only change the words.
+    """
     conversation_messages_per_minute: int = Field(default=120, ge=1, le=10_000)
     """How many messages of one conversation are accepted per minute."""
     max_waiting: int = Field(default=200, ge=1, le=100_000)

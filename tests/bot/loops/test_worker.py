@@ -78,7 +78,7 @@ def worker_of(
         store,
         counts,
         turns=turns,
-        revisions=Revisions(store, clock, turns, deletes_answers=False),
+        revisions=Revisions(store, clock, turns, deletes_answers=False, asks_per_minute=60),
         approvals=approvals,
         commands=Commands(
             context,

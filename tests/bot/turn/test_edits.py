@@ -375,6 +375,45 @@ async def test_after_ten_edits_or_a_day_the_answer_is_a_new_message(store: Store
         assert port.transport.sent[-1].edits is None
 
 
+async def test_edits_ask_no_more_often_than_messages(store: Store, clock: SetClock) -> None:
+    """Ten times as many of them come in; what they say stands, and costs nothing more until the minute is over."""
+    few = {"limits": {"messages_per_minute": 2, "conversation_messages_per_minute": 100, "turns_at_once": 9}}
+    async with app_harness(store, clock, settings=few) as port:
+        sent_at = await port.process(message("Hello."))
+        for number in range(9):
+            await port.process(edit(f"Hello, {number}.", sent_at))
+        assert len(port.thinker.asked) == 3
+        await port.process(message("What did I say?"))
+        said = [asked.text for asked in port.thinker.requests[-1].messages if asked.role == "user"]
+        assert [text.partition("] ")[2] for text in said] == ["Hello, 8.", "What did I say?"]
+        clock.move(61)
+        sent_at = await port.process(message("And now?"))
+        await port.process(edit("And then?", sent_at))
+        assert len(port.thinker.asked) == 6
+
+
+async def test_edits_of_what_is_not_answered_yet_are_refused_once_they_are_too_many(
+    store: Store, clock: SetClock
+) -> None:
+    """Each stops what runs; the first that is too much is told so, the others are not answered."""
+    few = {"limits": {"messages_per_minute": 2, "conversation_messages_per_minute": 100, "turns_at_once": 9}}
+    async with app_harness(store, clock, settings=few) as port:
+        gate = port.thinker.gates["slow"] = asyncio.Event()
+        sent_at = await port.deliver(message("A slow one."))
+        await port.asked(1)
+        for number in range(2):
+            await port.deliver(edit(f"A slow one, {number}.", sent_at))
+            await port.asked(2 + number)
+        for number in range(2, 9):
+            await port.process(edit(f"A slow one, {number}.", sent_at))
+        gate.set()
+        await port.quiet()
+        assert (len(port.thinker.asked), [reply.content.text for reply in port.transport.sent]) == (
+            3,
+            [phrases.TOO_MANY.text],
+        )
+
+
 async def test_an_answer_that_never_went_out_is_not_edited(store: Store, clock: SetClock) -> None:
     """The first answer still waits for Signal when the question is edited: only the new one is sent."""
     async with app_harness(store, clock) as port:
