@@ -119,6 +119,7 @@ class Parts:
         self._counts = counts or Counts()
         self._lessons = lessons or ModelLessons()
         self._known = models.known_models(settings, self._lessons)
+        self._room = ContextRoom(self._lessons, models.server_of(settings))
         self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
         self._pairing = pairing or Pairing()
         self._menu = Menu()
@@ -274,7 +275,7 @@ class Parts:
             settings=settings,
             budget=self._budget,
             secrets=policies.secrets(settings),
-            room=ContextRoom(self._lessons, models.server_of(settings)),
+            room=self._room,
         )
         return MultimodalAgent(
             agent,
@@ -372,6 +373,7 @@ class Parts:
             self._clock,
             self._turns,
             provider,
+            self._room,
             window=history,
             timeout_seconds=self._settings.llm.timeout_seconds,
             budget=self._budget,

@@ -49,7 +49,7 @@ they can give commands: name the right one, and never claim that it is done."""
 
 _PLACE = "The people here are in {place}, unless they say otherwise."
 
-_BYTES_PER_TOKEN = 3
+BYTES_PER_TOKEN = 3
 """Conservative for every vendor: all their tokenizers split UTF-8 bytes. English prose has about four bytes to a token,
 JSON three, and a Chinese character, of three bytes, takes about one token; counting characters would report a third.
 Estimates only trim the history: a request that is still too long is repeated with half of it.
@@ -237,18 +237,18 @@ def without_tools(turn: Sequence[Message]) -> tuple[Message, ...]:
 def estimated_tokens(message: Message) -> int:
     """A rough count of a message's tokens, rather too high than too low."""
     if isinstance(message, UserMessage):
-        return 8 + _size_bytes(message.text) // _BYTES_PER_TOKEN + sum(map(_medium_tokens, message.media))
+        return 8 + _size_bytes(message.text) // BYTES_PER_TOKEN + sum(map(_medium_tokens, message.media))
     if isinstance(message, AssistantMessage):
         size = _size_bytes(message.text)
         size += sum(_size_bytes(call.name) + _size_bytes(str(call.arguments)) for call in message.calls)
     else:
         size = sum(_size_bytes(answer.content) for answer in message.answers)
-    return 8 + size // _BYTES_PER_TOKEN
+    return 8 + size // BYTES_PER_TOKEN
 
 
 def estimated_text_tokens(text: str) -> int:
     """A rough count of a text's tokens, rather too high than too low."""
-    return _size_bytes(text) // _BYTES_PER_TOKEN
+    return _size_bytes(text) // BYTES_PER_TOKEN
 
 
 def _size_bytes(text: str) -> int:
@@ -257,7 +257,7 @@ def _size_bytes(text: str) -> int:
 
 def _medium_tokens(medium: Medium) -> int:
     if isinstance(medium, Document):
-        return max(medium.pages * _PAGE_TOKENS, _size_bytes(medium.text) // _BYTES_PER_TOKEN)
+        return max(medium.pages * _PAGE_TOKENS, _size_bytes(medium.text) // BYTES_PER_TOKEN)
     return _PICTURE_TOKENS
 
 

@@ -28,7 +28,8 @@ CALM_TURNS = 8
 MAX_REMEMBERED = 1000
 MIN_OUTPUT_TOKENS = 256
 
-_TOOLS_SHARE = 0.4
+_TOOLS_SHARE = 0.3
+"""All default tools in a window of 8,192 tokens, and a window of 4,096 still has room for earlier turns."""
 _AMPLE_WINDOW = 200_000
 """A window with room for all tools, however many: they need not be counted with each question."""
 _OUTPUT_SHARE = 0.25
@@ -79,6 +80,7 @@ class ContextRoom:
         self._server = server
         self._windows: dict[str, int] = {}
         self._learnt: OrderedDict[tuple[ConversationId, str], _Learnt] = OrderedDict()
+        self._history_tokens: dict[str, int] = {}
         self.uses: Counter[str] = Counter()
         """How often each tool was called."""
 
@@ -156,7 +158,15 @@ class ContextRoom:
         """How many tokens of earlier turns fit; `beside_tokens` is everything else, including the answer."""
         window = self.window_tokens(model)
         within = int(most * size.history)
-        return within if window is None else max(0, min(within, window - beside_tokens))
+        if window is None:
+            return within
+        left = max(0, window - beside_tokens)
+        self._history_tokens[model or ""] = left
+        return min(within, left)
+
+    def last_history_tokens(self, model: str | None) -> int | None:
+        """How many tokens of earlier turns the last request had room for; None if no window is known."""
+        return self._history_tokens.get(model or "")
 
 
 def _offer_tokens(offer: ToolOffer) -> int:

@@ -12,6 +12,7 @@ from bot.clock import SetClock
 from bot.errors import ContextTooLong, ProviderError, Unavailable
 from bot.providers.base import Attempt, Stop
 from bot.settings import HistorySettings
+from bot.turn.prompt import estimated_text_tokens, estimated_tokens
 from store import Store
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Port, app_harness
@@ -240,3 +241,29 @@ async def test_many_tokens_are_cut_as_well(store: Store, clock: SetClock) -> Non
         clock.move(timedelta(minutes=1).total_seconds())
         await talk(port, "three")
         assert "They spoke of apples." in seen(port)
+
+
+@pytest.mark.parametrize("words", ["apple ", "яблоко "])
+async def test_what_does_not_fit_a_small_model_is_summed_up_within_its_window(
+    store: Store, clock: SetClock, words: str
+) -> None:
+    """The window that is set is far larger: without a summary the model would forget what no request has room for. What
+    it is given to sum up fits as well, for some servers cut off the rest without a word.
+    """
+    async with app_harness(store, clock, window=HistorySettings()) as port:
+        refusal = ContextTooLong("too long", provider="scripted")
+        refusal.window_tokens = 4096
+        port.thinker.script = [refusal, says("re: hello")]
+        await talk(port, "hello")
+        size = 12_000 // len(words.encode())
+        await talk(port, *(f"{number} {words * (size // 6)}" for number in ("one", "two", "three", "four", "five")))
+        shown = await sum_up(port, "fruit " * 1000)
+        assert "five" not in shown
+        assert "four" in shown
+        request = port.thinker.requests[-1]
+        read = estimated_text_tokens(request.system) + sum(map(estimated_tokens, request.messages))
+        assert read + request.max_output_tokens <= 4096
+        assert "at most 153 words" in request.system
+        await talk(port, "six")
+        assert "fruit fruit" in seen(port)
+        assert seen(port).count("fruit") <= 4096 * 0.3 / len("fruit ")
