@@ -34,11 +34,23 @@ REASONING = re.compile(r"(o[0-9]|gpt-[5-9])")
 Json = dict[str, Any]
 
 
-ToolRefusal = Literal["ollama", "vllm", "llama.cpp", "llama.cpp of old", "sglang", "openrouter", "groq", "parameter"]
+ToolRefusal = Literal[
+    "ollama",
+    "vllm",
+    "llama.cpp",
+    "llama.cpp and lists",
+    "llama.cpp of old",
+    "sglang",
+    "openrouter",
+    "groq",
+    "parameter",
+]
 
 
 def tools_refused(how: ToolRefusal, model: str) -> Mistake:
-    """How servers word it that this model takes no tools; the texts are those of public issue threads, 2026-11-22."""
+    """How servers word it that this model takes no tools; the texts are those of public issue threads, 2026-11-22, and
+    of llama.cpp's build 0c1e570 with the template of Command R+, whose list arguments it cannot read (2026-11-26).
+    """
     match how:
         case "ollama":
             told = f"registry.ollama.ai/library/{model} does not support tools"
@@ -48,6 +60,12 @@ def tools_refused(how: ToolRefusal, model: str) -> Mistake:
             return Mistake(told, kind="BadRequestError", code=400)
         case "llama.cpp":
             return Mistake("tools param requires --jinja flag", status=500, kind="server_error", code=500)
+        case "llama.cpp and lists":
+            told = (
+                "Unable to generate parser for this template. Automatic parser generation failed: \n------------\n"
+                "While executing MemberExpression at line 10, column 32 in source:\nError: Function has no builtins"
+            )
+            return Mistake(told, code=400)
         case "llama.cpp of old":
             return Mistake("Unsupported param: tools", status=500, kind="server_error", code=500)
         case "sglang":

@@ -26,7 +26,7 @@ _NO_TOOLS = re.compile(
     r"|\b(?:tools?|(?:tool|function)[ _-]?(?:call(?:s|ing)?|use))[`'\"]{0,2} (?:is|are)"
     r" (?:currently )?(?:not |un)(?:supported|enabled|available)"
     r"|no endpoints found that support tool use|tool choice requires|tools param requires"
-    r"|unsupported (?:param: tools|tool_call_parser)",
+    r"|unsupported (?:param: tools|tool_call_parser)|unable to generate parser for this template",
     re.IGNORECASE,
 )
 """How servers refuse tools if their model supports none, or if they were not started for them.
@@ -34,7 +34,8 @@ _NO_TOOLS = re.compile(
 Source: issue threads, 2026-11-22: Ollama (400 "llama3:8b does not support tools"), vLLM (400 ""auto" tool choice
 requires --enable-auto-tool-choice and --tool-call-parser to be set"), llama.cpp (500 "tools param requires --jinja
 flag", before that "Unsupported param: tools"), SGLang ("Unsupported tool_call_parser: None"), OpenRouter (404 "No
-endpoints found that support tool use."), Groq ("`tool calling` is not supported with this model").
+endpoints found that support tool use."), Groq ("`tool calling` is not supported with this model"). llama.cpp's build
+0c1e570, 2026-11-26: 400 "Unable to generate parser for this template.", for Command R+ and lists as arguments.
 """
 
 _USE_RESPONSES = re.compile(r"\buse (?:the )?`?/?v1/responses\b|\bonly supported in v1/responses\b", re.IGNORECASE)
