@@ -9,9 +9,9 @@ class ConvertOptions(Options):
     """The settings `TOOLS__CONVERT__<FIELD>`."""
 
     rates_base_url: BaseUrl = "https://api.frankfurter.dev"
-    """Where the rates of currencies come from: Frankfurter, or your own."""
+    """The source of exchange rates: Frankfurter, or a server of your own."""
     timeout_seconds: float = Field(default=8, gt=0, le=120)
-    """For asking the rates."""
+    """The time limit for fetching the rates."""
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`."""

@@ -42,7 +42,7 @@ class DbQueryOptions(Options):
         return POSTGRES_PACKAGE
 
     def missing_extra(self) -> str | None:
-        """See `Options.lacking`: the extra for PostgreSQL."""
+        """See `Options.missing_extra`: the extra for PostgreSQL."""
         is_needed = any(access.engine == "postgresql" for access in self.accesses)
         return "postgres" if is_needed and not has_postgres() else None
 

@@ -12,24 +12,24 @@ Sites = Annotated[tuple[Site, ...], CommaList, Field(max_length=_MAX_SITES)]
 
 
 class VerifyNewsOptions(Options):
-    """The settings `TOOLS__VERIFY_NEWS__<FIELD>`. The services that are searched are those of `TOOLS__WEB_SEARCH__`."""
+    """The settings `TOOLS__VERIFY_NEWS__<FIELD>`. Searches use the services of `TOOLS__WEB_SEARCH__`."""
 
     independent_sources: int = Field(default=3, ge=1, le=20)
-    """How many independent reports must agree before the evidence says that several do."""
+    """How many independent reports have to agree for full weight."""
     max_rounds: int = Field(default=3, ge=1, le=3)
-    """The most rounds of searches for one claim."""
+    """The largest number of search rounds for one claim."""
     max_searches: int = Field(default=7, ge=1, le=9)
-    """The most searches for one claim, over all rounds: each may cost what the search service takes."""
+    """The largest number of searches for one claim, in all rounds; each may cost what the search service charges."""
     max_sources: int = Field(default=10, ge=1, le=40)
-    """The most pages that are told of; all that were found are counted."""
+    """The largest number of pages in the result; all pages found are counted."""
     preferred_sites: Sites = ()
-    """Sites that are searched by themselves where none of them was found, and told first: a comma list."""
+    """Sites that are searched separately if none of their pages was found, and listed first: a comma-separated list."""
     excluded_sites: Sites = ()
-    """Sites that never count and are not told of: a comma list."""
+    """Sites that are neither counted nor listed: a comma-separated list."""
     official_sites: Sites = ()
-    """Authorities whose word counts as official, besides those of states that are known: a comma list."""
+    """Further authorities whose statements count as official, besides those of known states: a comma-separated list."""
     timeout_seconds: float = Field(default=24, gt=0, le=300)
-    """How long the searches for one claim may take together; then it answers with what it has."""
+    """The time limit for all searches of one claim; after that it answers with what it has."""
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`."""

@@ -11,23 +11,23 @@ OPENAI_URL = "https://api.openai.com/v1"
 
 
 class ImagesOptions(Options):
-    """The settings `TOOLS__IMAGES__<FIELD>` of image_generate, which is offered once there is an address or a key."""
+    """The settings `TOOLS__IMAGES__<FIELD>` of image_generate, which is offered once an address or a key is set."""
 
     base_url: BaseUrl | None = None
-    """The address of the service, with /v1; left out, it is OpenAI itself. A server of your own may need no key."""
+    """The address of the service, with /v1; unset means OpenAI itself. A server of your own may need no key."""
     api_key: Key | None = None
-    """Its key. No other key of yours is sent to it."""
+    """Its key. It never gets any other key of yours."""
     model: str | None = Field(default=None, min_length=1, max_length=200)
-    """The model that draws; none means `gpt-image-2.5-flare` at OpenAI itself, elsewhere whatever the server takes."""
+    """The model that draws; unset means `gpt-image-2.5-flare` at OpenAI itself, and elsewhere the server's default."""
     size: str = Field(default="1024x1024", pattern=r"^(auto|[1-9][0-9]{1,4}x[1-9][0-9]{1,4})$")
-    """Width and height in pixels, or `auto` where the service knows that."""
+    """Width and height in pixels, or `auto` if the service supports that."""
     quality: str | None = Field(default=None, pattern=r"^[a-z]{1,20}$")
-    """Such as low, medium or high, which decides what a picture costs with most services; none leaves it to them."""
+    """Such as low, medium or high, which determines the price with most services; unset leaves it to them."""
     cost_usd: Decimal = Field(default=Decimal(0), ge=0, le=100)
-    """What one picture costs, in US dollars, for the ledger and the budgets; 0 means that pictures are not counted.
-    Where a budget is, it has to be said."""
+    """The price of one picture in US dollars, for the ledger and the budgets; 0 means that pictures are not counted.
+    Required if there is a budget."""
     timeout_seconds: float = Field(default=180, gt=0, le=600)
-    """For one picture in all; WORKER__TURN_TIMEOUT_SECONDS must leave room for it."""
+    """The time limit for one picture; WORKER__TURN_TIMEOUT_SECONDS must leave room for it."""
 
     def missing_settings(self) -> str | None:
         """See `Options`: OpenAI needs a key, another service an address."""

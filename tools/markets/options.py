@@ -1,4 +1,4 @@
-"""The settings of the tools that ask prediction markets."""
+"""The settings of the tools for prediction markets."""
 
 from typing import Literal
 
@@ -13,13 +13,13 @@ class MarketsOptions(Options):
     """The settings `TOOLS__MARKETS__<FIELD>`, of both tools."""
 
     sources: Sources = "both"
-    """Who is asked: both, polymarket (real money) or manifold (play money)."""
+    """The markets to query: both, polymarket (real money) or manifold (play money)."""
     polymarket_base_url: BaseUrl = "https://gamma-api.polymarket.com"
-    """Where Polymarket answers."""
+    """The address of Polymarket."""
     manifold_base_url: BaseUrl = "https://api.manifold.markets"
-    """Where Manifold answers."""
+    """The address of Manifold."""
     timeout_seconds: float = Field(default=8, gt=0, le=120)
-    """For each request; both are asked side by side."""
+    """The time limit for each request; both markets are queried at the same time."""
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`."""

@@ -36,20 +36,20 @@ class Listing:
 
 @dataclass(kw_only=True, slots=True)
 class ConnectionState:
-    """What is known of a connection below the SDK, which does not report it."""
+    """The state of a connection below the SDK, which does not report it."""
 
     ended: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set as soon as the server has gone, or is no longer read."""
+    """Set once the server has gone or is no longer read."""
     why: str | None = None
     """Why it is no longer read."""
     status: int | None = None
     """The status of the last HTTP answer, if it is an error."""
     is_unreachable: bool = False
-    """Whether nothing listened at its address."""
+    """Whether nothing listened at the address."""
     version: str | None = None
-    """The protocol version, once both sides know it."""
+    """The protocol version, once both sides agreed on it."""
     malformed: list[str] = field(default_factory=list[str])
-    """The names of listed things that are not tools, as given; cleared before each listing."""
+    """The names of listed things that are no tools, as given; cleared before each listing."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server says that its tools have changed."""
 
@@ -60,7 +60,7 @@ class ConnectionState:
 
     @property
     def complaint(self) -> str | None:
-        """What is known to be wrong with it, for the operator."""
+        """Known problems with it, for the operator."""
         return self.why or (f"HTTP {self.status}" if self.status else None)
 
 
@@ -69,18 +69,18 @@ class SessionFailed(Exception):
 
 
 class AnswerLost(Exception):
-    """A call has no answer that can be read: whether it has happened is unknown. The message is fit for a model."""
+    """A call has no readable answer, so whether it happened is unknown. The message is suitable for a model."""
 
 
 class McpSession(Protocol):
     """An open connection."""
 
     async def listing(self, wanted: tuple[str, ...] | None) -> Listing:
-        """The tools that the server has and the operator wants (None: all), in the server's order."""
+        """Returns the server's tools that the operator wants (None: all), in the server's order."""
         ...
 
     async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
-        """What the tool found; `shown_as` is its name here. The waiting is bounded by the caller.
+        """Returns the result of a call; `shown_as` is the tool's name here. The caller limits the time.
 
         Raises:
             AnswerLost: the connection ended before or in the call, or the answer cannot be read.

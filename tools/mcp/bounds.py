@@ -1,4 +1,4 @@
-"""Limits on what an MCP server may send; beyond them it would cost everybody's memory and time."""
+"""Limits on what an MCP server may send, as excess would cost everybody's memory and time."""
 
 import math
 import time
@@ -8,21 +8,21 @@ MAX_ANSWER_BYTES = 12_000_000
 """Per answer: the largest picture, in base64."""
 
 MAX_ANSWER_VALUES = 100_000
-"""Per answer: 12 MB of empty lists, or of empty texts, take a gigabyte and seven seconds of everybody's
-time once they are read (measured 2026-11-24). What is shown of an answer has no room for more."""
+"""Per answer: reading 12 MB of empty lists or texts takes a gigabyte and seven seconds, which everybody waits (measured
+2026-11-24). Models are never shown that much of an answer."""
 
 MAX_PARTS = 100
-"""Parts of one answer that are read: 240,000 empty texts took sixteen seconds (measured 2026-11-24)."""
+"""The limit of parts read per answer: 240,000 empty texts took sixteen seconds (measured 2026-11-24)."""
 
 MAX_LISTED = 1_000
-"""Tools of one page that are read."""
+"""The limit of tools read per page."""
 
 _MAX_LARGEST = 5
-"""The largest answers per minute: each blocks the event loop for some tenths of a second."""
+"""The limit of largest answers per minute: each blocks the event loop for some tenths of a second."""
 
 
 class Count:
-    """Allows a number of things per span of time."""
+    """Allows a number of things per period."""
 
     def __init__(self, limit: int, seconds: float) -> None:
         self._limit = limit
@@ -47,13 +47,15 @@ class Volume:
         self._values = Count(_MAX_LARGEST * MAX_ANSWER_VALUES, 60.0)
 
     def admits(self, size_bytes: int, values: int) -> bool:
-        """Whether this much may be read as well."""
+        """Whether this much more can be read."""
         is_one_answer = size_bytes <= MAX_ANSWER_BYTES and values <= MAX_ANSWER_VALUES
         return is_one_answer and self._bytes.admits(size_bytes) and self._values.admits(values)
 
 
 def values_in(data: bytes) -> int:
-    """How many values JSON holds, without reading it: each begins a list or an object, or stands behind a comma.
+    """Counts the values in a JSON text without parsing it: each begins a list or an object, or follows a comma. Text in
+    quotation marks, which never continues on another line, is skipped. Each line, and each empty list or object, counts
+    as one more.
 
     What stands in quotation marks is passed over, which no line leaves open. Each line, and each list or object that is
     empty, is one more.
@@ -69,7 +71,7 @@ def values_in(data: bytes) -> int:
 
 
 def cut_lists(result: dict[str, Any]) -> None:
-    """Shorten what lists more than is looked at, before each of it becomes an object: parts of an answer, or tools."""
+    """Shortens lists of an answer's parts or of tools to what is looked at, before each item becomes an object."""
     for name, limit in (("content", MAX_PARTS + 1), ("tools", MAX_LISTED)):
         if isinstance(found := result.get(name), list):
             del found[limit:]

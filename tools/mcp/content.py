@@ -1,4 +1,4 @@
-"""Pure: what an MCP server answered to a call, as a result for the model: words, structured data, pictures.
+"""Pure: turns an MCP server's answer to a call into a result for the model: text, structured data, pictures.
 
 Source: Model Context Protocol 2026-07-28, "Tools", kinds of content; read 2026-11-21.
 """
@@ -17,7 +17,7 @@ from tools.mcp.bounds import MAX_PARTS
 from tools.text import clean_line, shorten
 
 MAX_TEXT_CHARS = 200_000
-"""Far more than any model is shown, and little enough to be cut to that quickly."""
+"""Far more than models are shown, and still quick to shorten."""
 MAX_PICTURES = 4
 MAX_PICTURE_BYTES = 8_000_000
 _MAX_QUOTED_CHARS = 500
@@ -30,7 +30,7 @@ _KINDS = (
 
 
 def result_of(answer: CallToolResult, *, tool: str) -> Result:
-    """What the tool found; `tool` names its pictures."""
+    """Returns the result of a call; `tool` is used in the names of its pictures."""
     blocks = answer.content[:MAX_PARTS]
     texts = [text for block in blocks if (text := _words(block)) is not None]
     pictures = tuple(_pictures(blocks, tool))
@@ -47,7 +47,7 @@ def result_of(answer: CallToolResult, *, tool: str) -> Result:
 
 
 def quote_failure(answer: CallToolResult) -> str:
-    """What a server says of its failure, cleaned and short."""
+    """Returns a server's message about a failure, cleaned and shortened."""
     words = " ".join(text[:MAX_TEXT_CHARS] for block in answer.content[:3] if (text := _words(block)) is not None)
     return shorten(clean_line(words[:MAX_TEXT_CHARS]), _MAX_QUOTED_CHARS)
 
@@ -81,14 +81,14 @@ def _decode(text: str) -> bytes | None:
 
 
 def _kind_of(data: bytes) -> tuple[str, str] | None:
-    """The ending and type of a picture, by its first bytes, whatever the server calls it; None: it is no picture."""
+    """Returns a picture's file suffix and type by its first bytes, whatever the server says; None: it is no picture."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "webp", "image/webp"
     return next(((ending, name) for start, ending, name in _KINDS if data.startswith(start)), None)
 
 
 def _unless_too_large(structured: Any) -> Any:
-    """The structured data, unless it is larger than can be cut to size quickly: its words tell the same."""
+    """Returns the structured data, unless it is too large to be shortened quickly: the text says the same."""
     if structured is None:
         return None
     left = MAX_TEXT_CHARS
@@ -103,7 +103,7 @@ def _unless_too_large(structured: Any) -> Any:
 
 
 def _says(text: str, structured: Any) -> bool:
-    """Whether the text is the structured data once more, as servers add it for those who read only texts."""
+    """Whether the text only repeats the structured data, as servers do for clients that read only text."""
     if structured is None or len(text) > MAX_TEXT_CHARS:
         return False
     match structured:

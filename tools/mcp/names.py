@@ -1,7 +1,7 @@
-"""Pure: what the tools of MCP servers are called here: `server_tool`, fit for every model's API, each name once.
+"""Pure: gives the tools of MCP servers unique names, `server_tool`, that every model's API accepts.
 
-The same tools of the same servers always get the same names, whichever servers happen to be up: a turn that was
-interrupted must not call another tool by the name of the one that it meant.
+The same tools of the same servers always get the same names, whichever servers are up: an interrupted turn must not
+call another tool by the name of the one that it meant.
 """
 
 import hashlib
@@ -15,12 +15,12 @@ _UNFIT = re.compile(r"[^a-z0-9]+")
 
 
 def spell_name(name: str) -> str:
-    """The name in small letters, digits and single underscores; `x` where nothing of it is left."""
+    """Returns the name in lower-case letters, digits and single underscores; `x` if nothing is left of it."""
     return _UNFIT.sub("_", name.lower()[:MAX_NAME_CHARS]).strip("_") or "x"
 
 
 def prefix_of(server: str) -> str:
-    """What the names of a server's tools begin with: a letter first."""
+    """Returns the prefix of the names of a server's tools, which begins with a letter."""
     prefix = spell_name(server)
     return f"{prefix}_" if prefix[0].isalpha() else f"mcp_{prefix}_"
 
@@ -28,7 +28,7 @@ def prefix_of(server: str) -> str:
 def names_of(
     server: str, tools: Sequence[str], *, servers: Collection[str], taken: Collection[str]
 ) -> Mapping[str, str]:
-    """The tools of a server by the names that they get here, in their order.
+    """Returns the tools of a server by their names here, in the server's order.
 
     `servers` are the names of all servers, `taken` those of the tools that are always there. A name that is too long,
     or that something else has or may have, ends in a mark made of what it stands for. A tool listed twice is one.

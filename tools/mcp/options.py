@@ -33,7 +33,7 @@ MAX_SERVERS = 16
 Word = Annotated[str, Field(min_length=1, max_length=80)]
 
 Approve = Literal["writes", "all", "never"]
-"""Which calls a person has to agree to: those of tools that are not marked as only reading; each; none."""
+"""Which calls a person has to approve: those of tools not marked read-only; all; none."""
 
 
 class _Hints(BaseModel):
@@ -41,68 +41,68 @@ class _Hints(BaseModel):
 
 
 class RecordHints(_Hints):
-    """What the operator knows of the records in a tool's answers."""
+    """What the operator knows about the records in a tool's answers."""
 
     kind: str = Field(pattern=r"^[a-z0-9_-]{1,40}$")
-    """Tools of the server that give the same kind mean the same records."""
+    """Tools of the server with the same kind mean the same records."""
     key: str = Field(default="", max_length=80)
-    """The field by which the server knows one; without it the answers are lists of names."""
+    """The field with the id of a record; without it the answers are lists of names."""
     named_by: tuple[Word, ...] = Field(default=(), max_length=10)
-    """The fields that hold what people call one."""
+    """The fields with the name that people use for a record."""
 
 
 class ToolHints(_Hints):
-    """What the operator knows of one tool of a server; a server itself would not be believed."""
+    """What the operator knows about a tool of a server; the server itself would not be believed."""
 
     deeds: tuple[Annotated[str, Field(min_length=2, max_length=80)], ...] = Field(default=(), max_length=40)
-    """How people ask for it besides by its name: beginnings of words, or several with spaces between."""
+    """How else people ask for it, besides by its name: beginnings of words or phrases."""
     minor: tuple[Word, ...] = Field(default=(), max_length=40)
-    """Arguments that their words need not name, for the worst choice of them does no harm; `unit=km`: one choice."""
+    """Arguments that a message need not name because no choice of them does harm; `unit=km` is a single value."""
     shown_by: tuple[Word, ...] = Field(default=(), max_length=40)
-    """Arguments that show others what a call does; with one of them no argument is minor."""
+    """Arguments that let others see what a call does; with one of them no argument is minor."""
     answers: Answers = "anything"
-    """Whose words its answers hold; `names`, `own` and `catalogue` are no words of strangers."""
+    """Whose words its answers contain; `names`, `own` and `catalogue` are not strangers' words."""
     records: RecordHints | None = None
-    """The records in its answers, which people call by names."""
+    """The records in its answers, which people know by name."""
     takes: Mapping[Word, tuple[Word, ...]] = {}
-    """Arguments that may be taken out of a record that people name: `event`, its key, or `event.guests`, a field."""
+    """Arguments that can come from a record named in a message: its key (`event`) or a field (`event.guests`)."""
     fills: tuple[Word, ...] = Field(default=(), max_length=40)
-    """Arguments in which values of a catalogue may stand between people's words."""
+    """Arguments that can mix values of a catalogue with words of the message."""
 
 
 class ServerOptions(_Hints):
-    """One server: a command that is run here, or an address."""
+    """A server: a command to run here, or an address."""
 
     name: str = Field(min_length=1, max_length=40)
-    """What the operator calls it; its tools' names begin with it."""
+    """The operator's name for it, with which its tools' names begin."""
     type: Literal["stdio", "http", "streamable-http", "streamable_http"] | None = None
-    """What it is, as other programs want to be told; here `command` and `url` say it."""
+    """The kind of server, which other programs require; here `command` or `url` tells it."""
     command: str | None = Field(default=None, min_length=1)
     args: tuple[str, ...] = ()
     env: Mapping[str, SecretStr] = {}
-    """What the command finds in its environment besides PATH, HOME, LANG and TZ."""
+    """The command's environment variables besides PATH, HOME, LANG and TZ."""
     cwd: str | None = None
     url: BaseUrl | None = None
-    """Its address; what follows a `?` is in `query`."""
+    """The address, without the query."""
     query: tuple[tuple[str, SecretStr], ...] = ()
-    """What follows the `?` of the address: some servers want their key there."""
+    """The query of the address: some servers want their key there."""
     headers: Mapping[str, SecretStr] = {}
     disabled: bool = False
     timeout: float | None = Field(default=None, ge=0.1, le=600)
-    """Seconds that one call may take; None means `TOOLS__TIMEOUT_SECONDS`."""
+    """The time limit of a call; None means `TOOLS__TIMEOUT_SECONDS`."""
     tools: tuple[str, ...] | None = None
-    """The only tools that models are offered, by the server's own names; None: all."""
+    """The tools that models are offered, by the server's own names; None: all."""
     approve: Approve = "writes"
     always: bool = False
-    """Whether people may allow a tool of it for good in a chat; with `approve` "all" never."""
+    """Whether people can allow a tool of it for good in a chat; never if `approve` is "all"."""
     per_tool: Mapping[str, ToolHints] = {}
-    """What is known of single tools, by the server's own names: so that less has to be asked."""
+    """What the operator knows about single tools, by the server's own names, so that fewer calls need approval."""
     private: bool = True
-    """Whether its answers are what people trust Aldis with, so that nothing of them must leave by an address."""
+    """Whether its answers are private, so that nothing of them may leave in an address."""
 
     @property
     def address(self) -> str:
-        """Its whole address, which is a secret."""
+        """The whole address, which is a secret."""
         query = urlencode([(name, value.get_secret_value()) for name, value in self.query], quote_via=quote)
         return "?".join(filter(None, (self.url, query)))
 
@@ -139,7 +139,7 @@ def _servers(given: Any) -> Any:
 
 
 def _mapping(given: str) -> Mapping[str, Any]:
-    """The servers by their names, out of JSON text or a file with it."""
+    """Returns the servers by name, from JSON text or a file that contains it."""
     try:
         text = given if given.lstrip().startswith("{") else Path(given).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
@@ -156,7 +156,7 @@ def _mapping(given: str) -> Mapping[str, Any]:
 
 
 def _split(given: dict[str, Any]) -> dict[str, Any]:
-    """Returns the server with what follows the `?` of its address apart, as that may be a key."""
+    """Returns the server with its address and query apart, as the query may be a key."""
     match given:
         case {"url": str(url)} if "?" in url and "#" not in url:
             address, _, query = url.partition("?")
@@ -188,11 +188,11 @@ class McpOptions(Options):
     secrets), `per_tool` (`docs/tools.md`), `disabled`. Needs the extra `mcp`."""
 
     def missing_settings(self) -> str | None:
-        """What has to be set before there is any tool."""
+        """See `Options`: servers."""
         return None if self.servers else "SERVERS"
 
     def seen_by(self) -> tuple[str, ...] | None:
-        """The servers that are set, as the operator calls them."""
+        """See `Options`: the servers by the operator's names."""
         return tuple(f"{server.name}: what it is called with" for server in self.servers if not server.disabled)
 
     @field_validator("servers")

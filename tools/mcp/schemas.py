@@ -1,11 +1,11 @@
-"""Pure: the JSON schema that a stranger gives for a tool's arguments, made fit to be shown, and to check calls by.
+"""Pure: turns the JSON schema of a stranger's tool into one that can be shown to models and check their calls.
 
     schema --known keywords, cleaned texts--> a class of arguments: what models see, and what calls are checked by
 
 A schema can be made to hang its validator, and one that a vendor's API refuses makes every question fail. So only
-keywords of a list are kept (patterns are not: they could run without end, and the server checks by them anyway),
-references stay inside the schema, and the work of a check is counted: a list with thousands of items, each with
-hundreds of alternatives, is a minute of it. What cannot be made fit is refused whole.
+known keywords are kept (no patterns: they could run forever, and the server checks them anyway), references stay inside
+the schema, and the steps of a check are counted: a list of thousands of items with hundreds of alternatives each would
+take a minute. A schema that cannot be adapted is refused as a whole.
 
 Source: JSON Schema 2020-12; jsonschema 4.26.0; the rules for tools of the APIs of Anthropic and OpenAI, 2026-11-21.
 """
@@ -39,7 +39,7 @@ _SHOWN_PROBLEMS = 3
 _MAX_PROBLEM_CHARS = 150
 
 _PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
-"""What Anthropic's API accepts as the name of an argument."""
+"""The argument names that Anthropic's API accepts."""
 
 _ONE_SCHEMA = frozenset({"items", "additionalProperties", "not"})
 _SCHEMAS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
@@ -52,19 +52,19 @@ _VALUES = frozenset(
     }
 )
 _NOT_AT_THE_TOP = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const"})
-"""What both vendors refuse at the top of a tool's schema; calls are checked by it all the same."""
+"""Keywords that both vendors refuse at the top level of a tool's schema; calls are checked by them all the same."""
 
 
 @dataclass(kw_only=True, slots=True)
 class _Work:
-    """What a check has done and may do yet."""
+    """The work of a check: done and still allowed."""
 
     sizes: Mapping[int, int]
-    """How large each list and object of the call is, by its identity."""
+    """The size of each list and object of the call, by identity."""
     steps_left: int = _MAX_STEPS
 
     def count(self, wanted: Any, instance: Any) -> None:
-        """Take one step more: a keyword with this value against this part of the call.
+        """Counts one more step: a keyword with this value against this part of the call.
 
         Raises:
             _TooMuch: there were too many.
@@ -84,11 +84,11 @@ _work: ContextVar[_Work] = ContextVar("work")
 
 
 class UnfitSchema(ValueError):
-    """The schema is none, or too large, too deep or too odd to be shown; the tool cannot be offered."""
+    """The schema is invalid, too large, too deep or too odd to be shown; the tool cannot be offered."""
 
 
 class GivenArguments(Arguments):
-    """The arguments of a call as they came, fitting a schema; each tool has a class of its own below this one."""
+    """The arguments of a call as given, valid by a schema; each tool has a subclass of its own."""
 
     shown: ClassVar[Mapping[str, Any]] = {}
     validator: ClassVar[Validator | None] = None
@@ -98,7 +98,7 @@ class GivenArguments(Arguments):
 
     @classmethod
     def json_schema(cls) -> Mapping[str, Any]:
-        """What the model sees."""
+        """Returns the schema that the model sees."""
         return cls.shown
 
     @model_validator(mode="before")
@@ -110,7 +110,7 @@ class GivenArguments(Arguments):
 
 
 def arguments_of(schema: Mapping[str, Any]) -> type[GivenArguments]:
-    """The class of arguments that the schema describes.
+    """Returns the class of arguments that the schema describes.
 
     Raises:
         UnfitSchema: it cannot be shown to a model; leave the tool out.
@@ -156,7 +156,7 @@ def _problems(validator: Validator | None, given: Any) -> Iterator[str]:
 
 
 def _measure(value: Any, sizes: dict[int, int]) -> int:
-    """How long the value is about, written out; of each list and object in it that is kept in `sizes`."""
+    """Estimates the length of a value as text; `sizes` gets that of each list and object in it."""
     if isinstance(value, dict):
         entries = cast("dict[str, Any]", value).items()
         size = sum(len(name) + _measure(item, sizes) for name, item in entries)
@@ -169,7 +169,7 @@ def _measure(value: Any, sizes: dict[int, int]) -> int:
 
 
 def _count_steps(check: Any) -> Any:
-    """The check of a keyword, as long as there were not too many."""
+    """Wraps the check of a keyword so that it counts its steps."""
 
     def counted(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
         work = _work.get(None)  # None: the schema itself is checked
@@ -202,7 +202,7 @@ _Checking = cast(
 
 
 def _fit_schema(schema: Any, levels: int) -> Any:
-    """The schema with the keywords that we know, its texts cleaned and cut."""
+    """Returns the schema with known keywords only, its texts cleaned and shortened."""
     if isinstance(schema, bool):
         return schema
     if not isinstance(schema, dict) or levels == 0:
@@ -217,7 +217,7 @@ def _fit_schema(schema: Any, levels: int) -> Any:
 
 
 def _keyword(key: str, value: Any, levels: int) -> Any:
-    """What is kept of one keyword; None: nothing."""
+    """Returns what is kept of a keyword; None: nothing."""
     if key in _ONE_SCHEMA:
         return _fit_schema(value, levels)
     if key in _SCHEMAS and isinstance(value, list):
@@ -253,7 +253,7 @@ def _references(schema: Any) -> Iterator[str]:
 
 
 def _leads_to_a_schema(reference: str, schema: Mapping[str, Any]) -> bool:
-    """Whether the reference leads to a schema within this one, and not to something else, such as a default."""
+    """Whether a reference points to a schema within this one, not to something else such as a default."""
     place: Any = schema
     start, *path = reference.split("/")
     steps = iter(path)

@@ -1,15 +1,15 @@
-"""One MCP server over its whole time: started when it is first wanted, listed, asked, started again when it goes.
+"""An MCP server over its whole life: started when first needed, listed, called, restarted when it ends.
 
     idle --start--> starting --listed--> up --gone--> (pause) --> starting ...
                        '--failed or too slow--> down --(pause)--> starting ...
     up --a call given up, then no answer to anything--> gone
     any --end--> ended: the connection closed, the command no more
 
-One task owns the connection from beginning to end: it is opened and closed there, and started again there after pauses
-that grow. Calls come from the tasks of the turns.
+One task owns the connection: it opens and closes it, and opens it again after growing pauses. Calls come from the
+tasks of the turns.
 
-A command is greeted in the old way first: many, such as all of rmcp before 3, end when they are asked anything before
-`initialize`, and others pass it over. After a start that failed the other way is tried.
+A command is greeted with the old handshake first: many, such as all of rmcp before 3, exit when they get anything else
+before `initialize`, and others ignore it. After a failed start the other way is tried.
 
 Source: github.com/0xMassi/webclaw, issue 107, and github.com/dmtrKovalenko/fff, pull request 798; read 2026-11-24.
 """
@@ -39,35 +39,36 @@ class ServerTimeouts:
     """The time limits of a server."""
 
     wait_seconds: float = 10.0
-    """How long a question waits for servers that are just starting, all together; and a call for one that is started
-    again."""
+    """How long a question waits for all starting servers together, and a call for a server that is being restarted."""
     start_seconds: float = 60.0
-    """How long a start may take in all; a command that fetches itself first may need it."""
+    """The time limit of a start; a command that downloads itself first may need it."""
     first_pause_seconds: float = 0.5
     max_pause_seconds: float = 120.0
     calm_seconds: float = 60.0
-    """After this long up, a server is started again as if for the first time."""
+    """A server that was up for this long is restarted as if for the first time."""
     end_seconds: float = 2.5
-    """How long closing may take."""
+    """The time limit for closing."""
     first_relist_seconds: float = 1.0
-    """How long after a server has said that its tools are others they are read again: it may say so of each."""
+    """The delay before a server's changed tools are read again: it may announce each of several changes."""
     max_relist_seconds: float = 3600.0
-    """How long that may grow with a server that says so again and again; after so much calm it begins anew."""
+    """The longest such delay, for a server that announces changes again and again; after as long without any it starts
+    anew."""
     doubt_seconds: float = 120.0
-    """How long a server that was late with a call may take to list its tools: it may still be working on that call."""
+    """How long a server that missed the deadline of a call may take to list its tools: it may still be busy with that
+    call."""
 
 
 class McpServer:
-    """One server; nothing of it runs before `start`."""
+    """A server; nothing runs before `start`."""
 
     def __init__(self, options: ServerOptions, timeouts: ServerTimeouts) -> None:
         self.options = options
         self.tools: tuple[ListedTool, ...] = ()
-        """What it offered when it was last up; empty as long as it cannot be started."""
+        """The tools it offered when it was last up; empty if it was never up."""
         self.why_down = "it has not come up yet"
-        """For the operator, when it is down."""
+        """Why it is down, for the operator."""
         self.unfit: tuple[str, ...] = ()
-        """The tools that cannot be offered, for the operator."""
+        """The names of tools that cannot be offered, for the operator."""
         self._timeouts = timeouts
         self._greeting: Greeting = "auto" if options.command is None else "legacy"
         self._session: McpSession | None = None
@@ -80,7 +81,7 @@ class McpServer:
 
     @property
     def is_up(self) -> bool:
-        """Whether it can be asked now."""
+        """Whether it takes calls now."""
         return self._session is not None
 
     def start(self) -> None:
@@ -89,11 +90,11 @@ class McpServer:
             self._owner = asyncio.create_task(self._live(), name=f"mcp server {self.options.name}")
 
     async def wait_settled(self) -> None:
-        """Waits until it is up, or cannot be started for now."""
+        """Waits until it is up or cannot be started for now."""
         await self._settled.wait()
 
     async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
-        """What its tool found. The waiting for an answer is bounded by the caller.
+        """Returns the result of a call. The caller limits the time.
 
         Raises:
             AnswerLost: the connection ended before or in the call, or the answer cannot be read.
@@ -112,7 +113,7 @@ class McpServer:
             raise
 
     async def aclose(self) -> None:
-        """Ends it, and waits for that."""
+        """Ends it and waits until it has ended."""
         self._is_over = True
         if self._owner is None:
             return
@@ -124,7 +125,7 @@ class McpServer:
         await asyncio.wait([self._owner], timeout=self._timeouts.end_seconds)
 
     async def _live(self) -> None:
-        """Starts it again and again."""
+        """Starts it, and restarts it whenever it ends."""
         pause = self._timeouts.first_pause_seconds
         with anyio.CancelScope() as self._scope:
             while True:
@@ -134,7 +135,7 @@ class McpServer:
                 pause = min(2 * pause, self._timeouts.max_pause_seconds)
 
     async def _life(self) -> float:
-        """From a start to the end of the connection, however it comes; gives the seconds that it was up."""
+        """Runs one connection from start to end; returns for how many seconds it was up."""
         now = asyncio.get_running_loop().time
         up_at: float | None = None
         state = ConnectionState()
@@ -160,7 +161,7 @@ class McpServer:
         return 0.0 if up_at is None else now() - up_at
 
     async def _until_gone(self, session: McpSession, state: ConnectionState) -> None:
-        """Waits until it is gone, or answers nothing after a call was given up."""
+        """Waits until it is gone, or answers nothing after a call that was given up."""
         self._doubted.clear()
         async with anyio.create_task_group() as group:
             group.start_soon(self._look_after, session, state)
@@ -179,7 +180,7 @@ class McpServer:
         state.end("it answers no more")
 
     async def _keep_listing(self, session: McpSession, state: ConnectionState) -> None:
-        """Reads its tools again when it says that they have changed, and more rarely the more often it says so."""
+        """Reads its tools again when it announces a change, less often the more often it does."""
         now = asyncio.get_running_loop().time
         pause = self._timeouts.first_relist_seconds
         while True:
@@ -223,12 +224,12 @@ class McpServer:
 
 
 def _said_of(tool: ListedTool) -> tuple[object, ...]:
-    """Everything that a server says about a tool."""
+    """Returns everything that a server says about a tool."""
     return tool.name, tool.description, tool.arguments.json_schema(), tool.effects, tool.reaches_out
 
 
 async def _way_in() -> Opened:
-    """What opens connections; loaded here, beside the loop, for the SDK takes a second and 57 MB.
+    """Imports and returns the function that opens connections, off the event loop: the SDK takes a second and 57 MB.
 
     Raises:
         SessionFailed: the SDK is damaged, or one that we do not know.

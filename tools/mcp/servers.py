@@ -1,4 +1,4 @@
-"""All MCP servers together, and their tools as models and people see them: both are known only while Aldis runs."""
+"""All MCP servers and their tools, as models and people see them; known only while Aldis runs."""
 
 import asyncio
 import re
@@ -15,7 +15,7 @@ from tools.mcp.options import McpOptions, ToolHints
 from tools.mcp.server import McpServer, ServerTimeouts
 
 MAX_TOOLS = 96
-"""For all servers together; OpenAI's API takes 128 tools in all.
+"""The limit for all servers together; OpenAI's API takes 128 tools in all.
 
 Source: its reference of chat completions, 2026-11-21.
 """
@@ -25,16 +25,16 @@ _WORD_BEGINS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 @dataclass(frozen=True, kw_only=True)
 class McpTool:
-    """One tool of one server."""
+    """A tool of a server."""
 
     name: str
-    """What it is called here."""
+    """Its name here."""
     server: McpServer
     listed: ListedTool
 
     @property
     def spec(self) -> ToolSpec:
-        """What it says about itself, as far as the operator believes it."""
+        """Its specification, as far as the operator trusts the server."""
         return self._spec
 
     @cached_property
@@ -68,7 +68,7 @@ class McpTool:
         )
 
     async def run(self, arguments: Any, context: ToolContext) -> Result:  # noqa: ARG002  (the seam's; servers learn nothing of who asks)
-        """What the server found. `arguments` has the JSON object of the call as `given`."""
+        """Returns the server's result. `arguments` has the JSON object of the call as `given`."""
         try:
             return await self.server.call(self.listed.name, arguments.given, shown_as=self.name)
         except AnswerLost as error:
@@ -78,7 +78,7 @@ class McpTool:
 
 
 def _scope(kind: str, server: str) -> str:
-    """The kind, for this server alone: another server's kind of the same name is something else."""
+    """Returns the kind of record, distinct from that of the same name of another server."""
     return f"{server}/{kind}"
 
 
@@ -96,7 +96,7 @@ class McpServers:
         self._made: dict[str, tuple[object, tuple[McpTool, ...]]] = {}
 
     async def tools(self) -> Sequence[Tool]:
-        """The tools of the servers that are up or are being started again, in the order of the settings."""
+        """Returns the tools of the servers that are up or being restarted, in the order of the settings."""
         for server in self._servers:
             server.start()
         await self._first_start()
@@ -118,7 +118,7 @@ class McpServers:
         await asyncio.gather(*(server.aclose() for server in self._servers))
 
     async def _first_start(self) -> None:
-        """Wait for the servers, but only once for slow ones: later questions do not wait for what is not there."""
+        """Waits for the servers, but only once for slow ones: later questions do not wait for them."""
         loop = asyncio.get_running_loop()
         if self._patient_until is None:
             self._patient_until = loop.time() + self._timeouts.wait_seconds
@@ -132,7 +132,7 @@ class McpServers:
                 wait.cancel()
 
     def _tools_of(self, server: McpServer) -> tuple[McpTool, ...]:
-        """The server's tools; the same objects as long as its listing is the same."""
+        """Returns the server's tools; the same objects as long as its listing does not change."""
         name = server.options.name
         listing, made = self._made.get(name, (None, ()))
         if listing is not server.tools:

@@ -1,11 +1,10 @@
-"""The home of the MCP SDK: one connection to a server, opened, listed, asked and closed.
+"""The home of the MCP SDK: a connection to a server, from opening it to closing it.
 
-Imported only when the first server is started (`tools.mcp.server`): it takes a second and 57 MB. A connection is opened
-and closed in one task; calls may come from any.
+Imported only when the first server is started (`tools.mcp.server`), as it takes a second and 57 MB. A connection is
+opened and closed in the same task; calls may come from any.
 
-Source: mcp 2.3.0, 2026-11-21: a request that cannot be sent by HTTP ends the whole connection with a group of
-exceptions; answers are checked by the server's own schema unless one asks below `call_tool`, and checking by such a
-schema can take for ever.
+Source: mcp 2.3.0, 2026-11-21: a request that cannot be sent over HTTP ends the whole connection with an exception
+group. `call_tool` checks answers against the server's own schema, which can take forever; the level below does not.
 """
 
 import logging
@@ -30,11 +29,11 @@ from tools.mcp.transport import open_streams
 from tools.text import clean_line, shorten
 
 MAX_TOOLS = 32
-"""Per server; each is paid for with every question."""
+"""The limit of tools per server; every question pays for each."""
 MAX_LISTING_CHARS = 60_000
-"""For all schemas and descriptions of one server together."""
+"""The limit for all schemas and descriptions of a server together."""
 MAX_NAMED = 10
-"""How many of the tools that cannot be offered are named."""
+"""How many tools that cannot be offered are named."""
 _MAX_PAGES = 20
 _MAX_NAME_CHARS = 256
 """Twice what they should have at most. Each name is read in every message, as what people may ask by.
@@ -44,14 +43,14 @@ Source: Model Context Protocol 2025-11-25, "Tools", names; read 2026-11-24.
 _MAX_DESCRIPTION_CHARS = 800
 _MAX_QUOTED_CHARS = 300
 _SESSION_IS_OVER = frozenset({"Session terminated", "Session not found"})
-"""What a restarted server, or the SDK on its behalf, says in a session from before."""
+"""The error of a restarted server, or of the SDK on its behalf, for a session from before."""
 _SDK_SAYS_CLOSED = ("Connection closed", "SSE stream")
-"""How the SDK's own message begins when it gives up a call; many servers use the same code for any failure."""
+"""The beginning of the SDK's message when it gives up a call; many servers use the same code for any failure."""
 _FIRST_PAUSE_SECONDS = 1.0
 _MAX_PAUSE_SECONDS = 300.0
 """The shortest and the longest pause before a server is listened to again."""
 _REFUSALS = frozenset({401, 403, 429})
-"""HTTP statuses that mean that nothing has happened."""
+"""HTTP statuses that mean that the call did not happen."""
 
 # The SDK logs whatever it cannot read of what servers send: people's words, and more.
 for _name in ("mcp", "client", "httpx2", "httpcore2"):
@@ -66,7 +65,7 @@ class _Session:
         self._state = state
 
     async def listing(self, wanted: tuple[str, ...] | None) -> Listing:
-        """The tools that can be offered; what the SDK raises becomes `SessionFailed` where the session is left."""
+        """See `McpSession`; exceptions of the SDK become `SessionFailed` where the session is left."""
         fit: list[ListedTool] = []
         unfit: list[str] = []
         found = chars = 0
@@ -88,7 +87,7 @@ class _Session:
         return Listing(tools=tuple(fit), unfit=tuple(map(spell_name, unfit[:MAX_NAMED])), surplus=surplus)
 
     async def _listed(self) -> AsyncGenerator[types.Tool]:
-        """All tools, a page at a time: none is held on to, for a page may be as large as an answer."""
+        """Yields all tools page by page; keeps none, as a page may be as large as an answer."""
         cursor: str | None = None
         count = 0
         for _ in range(_MAX_PAGES):
@@ -101,7 +100,7 @@ class _Session:
                 break
 
     async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
-        """What the tool found; a call that is cancelled is called off at the server, too."""
+        """See `McpSession`; a cancelled call is cancelled at the server, too."""
         params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
         try:
             answer = await self._client.session.send_request(types.CallToolRequest(params=params), types.CallToolResult)
@@ -114,7 +113,7 @@ class _Session:
         return result_of(answer, tool=shown_as)
 
     def _translate(self, error: MCPError) -> Exception:
-        """What becomes of an error instead of an answer: which of them leave open whether the call has happened."""
+        """Translates an error of the SDK, depending on whether the call may have happened."""
         code, message = error.error.code, error.error.message
         is_closed = code == types.CONNECTION_CLOSED and message.startswith(_SDK_SAYS_CLOSED)
         if is_closed or message in _SESSION_IS_OVER:
@@ -131,7 +130,7 @@ class _Session:
 
 @asynccontextmanager
 async def open_session(server: ServerOptions, state: ConnectionState, greeting: Greeting) -> AsyncGenerator[McpSession]:
-    """A connection to the server; at the end it is closed, and a command is ended with all that it started.
+    """Opens a connection to the server, and closes it at the end; a command is ended with everything it started.
 
     Enter and leave it in the same task, inside a cancel scope that bounds the opening.
 
@@ -145,12 +144,12 @@ async def open_session(server: ServerOptions, state: ConnectionState, greeting: 
                 group.start_soon(_subscribe, client, state)
                 yield _Session(client, state)
                 group.cancel_scope.cancel()
-    except Exception as error:  # what a server can bring about in the SDK is not to be told beforehand
+    except Exception as error:  # nobody can tell beforehand what a server can cause in the SDK
         raise SessionFailed(", ".join(dict.fromkeys(_kinds(error)))) from error
 
 
 async def _subscribe(client: Client, state: ConnectionState) -> None:
-    """Ask to be told of other tools, for as long as the connection is open, where the protocol wants to be asked.
+    """Subscribes to changes of the tools while the connection is open, if the protocol requires that.
 
     Source: Model Context Protocol 2026-07-28, `subscriptions/listen`; until 2025-11-25 servers tell unasked.
     """
@@ -181,7 +180,7 @@ def _kinds(error: BaseException) -> list[str]:
 
 
 def _fit(tool: types.Tool) -> ListedTool | None:
-    """Returns the tool as it can be offered; None if its name or its schema does not allow that."""
+    """Returns the tool as it is offered; None if its name or schema makes that impossible."""
     if len(tool.name) > _MAX_NAME_CHARS:
         return None
     try:

@@ -1,13 +1,12 @@
-"""A command as an MCP server: a process that is spoken to over its standard input and output, one message a line.
+"""A command as an MCP server: a process that reads and writes messages on its standard input and output, one per line.
 
-What holds: it sees the environment that it is given and nothing else; what it writes to its standard error is thrown
-away; a line that is longer than an answer may be, or holds more, ends the connection, and so does a server that never
-stops saying long ones; its input is closed with the connection, and if it does not end then, it is ended. However it
-ends, what it has started ends with it, unless that has begun a session of its own: it would hold on to memory, and to
-the pipes, so that nobody saw that the server is gone.
+The process sees only the environment it is given, and its standard error is discarded. A line that is longer or holds
+more than an answer can ends the connection, and so do too many long lines. When the connection closes, so does the
+input; a process that does not end then is killed. Everything it started ends with it, except what began a session of
+its own: such processes would keep memory, and the pipes, so that nobody would notice that the server is gone.
 
-The SDK's own client of commands is not used: it reads lines of any length, in time that grows with the square of it.
-One of 60 MB blocked the event loop for more than a minute (measured 2026-11-22).
+The SDK's own client for commands is not used: the time it takes for a line grows with the square of the length. A line
+of 60 MB blocked the event loop for more than a minute (measured 2026-11-22).
 
 Source: Model Context Protocol 2025-11-25, "Transports" (stdio) and "Lifecycle" (shutdown); mcp 2.3.0 for what its
 streams carry.
@@ -33,12 +32,12 @@ from tools.mcp.bounds import MAX_ANSWER_BYTES, Volume, values_in
 _Read = SessionMessage | Exception
 _READ_BYTES = 65_536
 _EACH_STEP_SECONDS = 0.6
-"""How long a process may take to end after its input, after a request to end, and after its death: Aldis, which may
-have to end meanwhile, has ten seconds for all of it."""
+"""The time limits for a process to end: after its input is closed, after a request to end, and after being killed.
+Aldis has ten seconds for all of its own shutdown."""
 
 
 class _Pipes(SubprocessStreamProtocol):
-    """Its input and output as streams, and when it has ended, with all that it started."""
+    """The input and output as streams, and an event for when the process and all it started have ended."""
 
     def __init__(self) -> None:
         super().__init__(limit=MAX_ANSWER_BYTES, loop=asyncio.get_running_loop())
@@ -60,7 +59,7 @@ class _Pipes(SubprocessStreamProtocol):
 async def open_command(
     command: Sequence[str], *, environment: Mapping[str, str], folder: str | None, state: ConnectionState
 ) -> AsyncGenerator[tuple[MemoryObjectReceiveStream[_Read], MemoryObjectSendStream[SessionMessage]]]:
-    """The streams from and to a process that is started for them, and has ended afterwards.
+    """Starts a process, gives its streams, and ends it afterwards.
 
     `folder` is where it runs; None: where Aldis does.
 
@@ -68,8 +67,7 @@ async def open_command(
         OSError: there is no such command or folder.
         ValueError: one of the texts holds a NUL.
     """
-    # Not `create_subprocess_exec`: it keeps the transport to itself, which has to be closed where somebody else holds
-    # on to the pipes.
+    # Not `create_subprocess_exec`: it hides the transport, which has to be closed if another process keeps the pipes.
     process, pipes = await asyncio.get_running_loop().subprocess_exec(
         _Pipes,
         *command,
@@ -96,7 +94,7 @@ async def open_command(
 
 
 async def _hear(pipes: _Pipes, heard: MemoryObjectSendStream[_Read], state: ConnectionState) -> None:
-    """Hands on its lines as messages until it ends or nobody listens; discards whatever comes after that."""
+    """Passes its lines on as messages until it ends or nobody listens; discards whatever follows."""
     stdout, volume = pipes.stdout, Volume()
     assert stdout is not None  # noqa: S101  (it was asked for above)
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -115,7 +113,7 @@ async def _hear(pipes: _Pipes, heard: MemoryObjectSendStream[_Read], state: Conn
 async def _say(
     pipes: _Pipes, said: MemoryObjectReceiveStream[SessionMessage], heard: MemoryObjectSendStream[_Read]
 ) -> None:
-    """Writes messages to it as long as it takes them; after that there is no point in waiting for answers."""
+    """Writes messages to it while it reads them; after that no answers are to be expected."""
     stdin = pipes.stdin
     assert stdin is not None  # noqa: S101  (it was asked for above)
     try:
@@ -129,7 +127,7 @@ async def _say(
 
 
 async def _line(stdout: asyncio.StreamReader) -> bytes | None:
-    """The next line; empty: it is too long; None: there is none."""
+    """Returns the next line; empty: it is too long; None: the end."""
     try:
         return await stdout.readline() or None
     except ValueError:
@@ -137,7 +135,7 @@ async def _line(stdout: asyncio.StreamReader) -> bytes | None:
 
 
 def _message(line: bytes) -> _Read:
-    """The message, or the error where it cannot be read, as the SDK's streams carry it."""
+    """Returns the message, or the error if it cannot be read, as the SDK's streams carry it."""
     text = line.decode("utf-8", "replace")
     try:
         if r"\ud" in text.lower():
@@ -149,7 +147,7 @@ def _message(line: bytes) -> _Read:
 
 
 async def _end(process: asyncio.SubprocessTransport, pipes: _Pipes) -> None:
-    """Lets it end by itself, or else ends it with everything that it started."""
+    """Lets it end by itself, or else kills it with everything it started."""
     try:
         if pipes.stdin is not None:
             pipes.stdin.close()
@@ -163,7 +161,7 @@ async def _end(process: asyncio.SubprocessTransport, pipes: _Pipes) -> None:
 
 
 async def _ends(pipes: _Pipes) -> bool:
-    """Whether it ends in time."""
+    """Whether it ended in time."""
     with anyio.move_on_after(_EACH_STEP_SECONDS):
         await pipes.ended.wait()
     return pipes.ended.is_set()

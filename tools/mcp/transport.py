@@ -1,8 +1,8 @@
-"""The wires to MCP servers: a command's standard input and output, or requests by HTTP, within bounds.
+"""The transports to MCP servers, within limits: a command's standard input and output, or HTTP requests.
 
-What holds: a command sees PATH, HOME, LANG and TZ and what the operator gives it, none of our settings. An address is
-asked without proxies of the environment; nothing is followed to another host. One answer has a most size, and a server
-that says or asks more than any has to is not listened to any longer.
+A command sees PATH, HOME, LANG and TZ and what the operator gives it, none of our settings. Requests to an address use
+no proxy of the environment and follow no redirect to another host. The size of an answer is limited, and a server that
+sends or asks more than any server needs to is disconnected.
 
 Source: mcp 2.3.0, `mcp.client.streamable_http`, 2026-11-21: redirects are followed only within the same origin.
 """
@@ -32,18 +32,18 @@ _CONNECT_SECONDS = 10.0
 _SILENT_SECONDS = 600.0  # no call may take longer
 _INHERITED = ("PATH", "HOME", "LANG", "TZ")
 _MAX_MESSAGES = 2_000
-"""Per ten seconds: the progress of several calls side by side, reported without restraint."""
+"""The limit of messages per ten seconds: enough for the progress of several calls, reported without restraint."""
 _MAX_REQUESTS = 120
-"""Requests of the server's own per minute, each of which is answered: enough for pings."""
+"""The limit of the server's own requests per minute, each of which is answered: enough for pings."""
 _MAX_ASKED = 600
-"""HTTP requests per minute: a server says when to ask for its events again, which may be at once."""
+"""The limit of HTTP requests per minute: the server says when to ask for its events again, which may be at once."""
 _TAKEN_IN_SECONDS = 5.0
-"""How long a server may take to confirm a notification: the SDK sends nothing else meanwhile."""
+"""The time limit for confirming a notification: the SDK sends nothing else meanwhile."""
 
 
 @asynccontextmanager
 async def open_streams(server: ServerOptions, state: ConnectionState) -> AsyncGenerator[tuple[Any, Any]]:
-    """The streams to and from the server; `state` tells when there is nothing more to be read.
+    """Opens the streams to and from the server; `state` tells when nothing more will be read.
 
     Raises:
         OSError: there is no such command.
@@ -74,7 +74,7 @@ def _http_client(server: ServerOptions, state: ConnectionState) -> httpx2.AsyncC
 
 
 def _leave_out_malformed(result: dict[str, Any], state: ConnectionState) -> None:
-    """Removes from a listing whatever is not a tool: the SDK would refuse all of it because of one."""
+    """Removes everything from a listing that is not a tool: the SDK would refuse the whole listing."""
     listed = result.get("tools")
     if not isinstance(listed, list) or state.version is None:
         return
@@ -90,8 +90,8 @@ def _leave_out_malformed(result: dict[str, Any], state: ConnectionState) -> None
 
 
 class _Watched(ObjectReceiveStream[SessionMessage | Exception]):
-    """A stream to read from that tells when it has ended, and ends where it has no end: an answer to each request of a
-    server that reads none would fill the memory.
+    """A stream that reports its end, and that too many messages end: answers to requests that a server never reads
+    would fill the memory.
     """
 
     def __init__(self, stream: Any, state: ConnectionState) -> None:
@@ -106,7 +106,7 @@ class _Watched(ObjectReceiveStream[SessionMessage | Exception]):
         return getattr(self._stream, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:
-        """The next message."""
+        """Returns the next message."""
         try:
             message = await self._stream.receive()
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
@@ -130,7 +130,7 @@ class _Watched(ObjectReceiveStream[SessionMessage | Exception]):
 
 
 class _Bounded(httpx2.AsyncBaseTransport):
-    """A transport whose answers have a most size, and come as they are: what is packed could unpack to anything."""
+    """An HTTP transport that bounds answers and takes them unpacked only: packed ones could unpack to anything."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, state: ConnectionState) -> None:
         self._inner = inner
@@ -139,7 +139,7 @@ class _Bounded(httpx2.AsyncBaseTransport):
         self._asked = Count(_MAX_ASKED, 60.0)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """One answer."""
+        """Sends a request and returns its answer."""
         if not self._asked.admits():
             self._state.end()
             raise httpx2.ReadError("asked more often than any server needs", request=request)
@@ -187,7 +187,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
             yield lines
 
     async def _whole_lines(self) -> AsyncIterator[bytes]:
-        """Yields what comes in pieces of whole lines, so that no JSON text is split between two."""
+        """Yields pieces of whole lines, so that no JSON text is split between two."""
         held: list[bytes] = []
         size = 0
         async for chunk in self._inner:
@@ -211,7 +211,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 
 async def _asks(request: httpx2.Request) -> bool:
-    """Whether it is waiting for events or for the answer to a request."""
+    """Whether a request waits for events or for the answer to a call."""
     content = await request.aread()
     said: Any = json.loads(content) if content else {}
     return request.method == "GET" or {"id", "method"} <= said.keys()

@@ -1,4 +1,4 @@
-"""The settings of the feeds and of the tools that look into them."""
+"""The settings of the feeds and of the tools that search them."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ MAX_DAYS = 365
 
 
 def _as_feed(given: str) -> str:
-    """A feed's address in its one spelling."""
+    """Returns a feed's address in its canonical form."""
     from tools.web.addresses import canonical_url  # where feeds are set: httpx comes with it
 
     url = canonical_url(given)
@@ -21,7 +21,7 @@ def _as_feed(given: str) -> str:
 
 
 class NewsOptions(Options):
-    """The settings `TOOLS__NEWS__<FIELD>`, of both tools and of the reading of feeds."""
+    """The settings `TOOLS__NEWS__<FIELD>`, of both tools and of the feed poller."""
 
     feeds: Annotated[
         tuple[Annotated[str, AfterValidator(_as_feed)], ...],
@@ -29,19 +29,20 @@ class NewsOptions(Options):
         AfterValidator(lambda feeds: tuple(dict.fromkeys(feeds))),
         Field(max_length=_MAX_FEEDS),
     ] = ()
-    """The RSS and Atom feeds that are read: a comma list of their addresses, at most 50, of the public web only. Admins
-    can add others with `/feeds`. Without any feed models are not offered the tools."""
+    """The RSS and Atom feeds to read: a comma-separated list of at most 50 public addresses. Admins can add others with
+    `/feeds`. Without any feed, models are not offered these tools."""
     poll_minutes: int = Field(default=60, ge=15, le=1440)
-    """How often each feed is asked for what is new, unless it wants to be asked less often."""
+    """How often each feed is polled, unless the feed asks for longer intervals."""
     kept_days: int = Field(default=30, ge=1, le=MAX_DAYS)
-    """How long what stood in feeds is kept."""
+    """How long articles are kept."""
     max_entries: int = Field(default=5000, ge=100, le=20_000)
-    """How much of it is kept at most, of all feeds together; first goes the oldest of those feeds that have most."""
+    """The largest number of articles, in all feeds together; the oldest articles of the largest feeds are removed
+    first."""
 
     def idle_services(self) -> dict[str, str]:
-        """See `Options`: news of one's choice, as long as the settings name no feed."""
+        """See `Options`: your own feeds, as long as the settings name none."""
         return {} if self.feeds else {"the feeds that you name": "FEEDS"}
 
     def seen_by(self) -> tuple[str, ...]:
-        """See `Options`: nobody; the feeds' servers see that they are read, never what is looked for."""
+        """See `Options`: nobody; the feeds' servers see that they are polled, but never what is searched for."""
         return ()

@@ -13,17 +13,17 @@ class WeatherOptions(Options):
     """The settings `TOOLS__WEATHER__<FIELD>`."""
 
     base_url: BaseUrl = "https://api.open-meteo.com"
-    """Where forecasts come from; with a key https://customer-api.open-meteo.com."""
+    """The address for forecasts; with a key https://customer-api.open-meteo.com."""
     geocoding_base_url: BaseUrl = "https://geocoding-api.open-meteo.com"
-    """Where places are looked up; with a key https://customer-geocoding-api.open-meteo.com."""
+    """The address for looking up places; with a key https://customer-geocoding-api.open-meteo.com."""
     air_quality_base_url: BaseUrl = "https://air-quality-api.open-meteo.com"
-    """Where the air is asked for; with a key https://customer-air-quality-api.open-meteo.com."""
+    """The address for air quality; with a key https://customer-air-quality-api.open-meteo.com."""
     api_key: Key | None = None
-    """Open-Meteo's key for its customer hosts, which commercial use needs; private use needs none."""
+    """The key for Open-Meteo's customer hosts, which commercial use requires; private use needs none."""
     units: Units = "metric"
-    """The units of answers where the question names none."""
+    """The units of answers, unless the question names some."""
     timeout_seconds: float = Field(default=12, gt=0, le=120)
-    """For one question: finding the place, the forecast, and the wait for questions asked before."""
+    """The time limit for one question: looking up the place, the forecast, and waiting for earlier questions."""
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`."""

@@ -12,11 +12,11 @@ class PageOptions(Options):
     """The settings `TOOLS__WEB_FETCH__<FIELD>`."""
 
     max_chars: int = Field(default=6_000, ge=MIN_PAGE_CHARS, le=MAX_PAGE_CHARS)
-    """How many characters of a page or a PDF the model reads at once."""
+    """How many characters of a page or a PDF the model reads at a time."""
     obey_robots: bool = True
-    """Whether pages that their site's robots.txt closes to programs are left alone."""
+    """Whether pages that a site's robots.txt closes to programs are left alone."""
     timeout_seconds: float = Field(default=15, gt=0, le=120)
-    """For fetching a page and the rules of its site together, redirects included."""
+    """The time limit for fetching a page and its site's robots.txt, redirects included."""
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`."""

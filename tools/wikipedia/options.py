@@ -13,11 +13,11 @@ class WikipediaOptions(Options):
     """The settings `TOOLS__WIKIPEDIA__<FIELD>`."""
 
     base_url: BaseUrl = "https://{language}.wikipedia.org"
-    """Where articles come from; `{language}` stands for the language."""
+    """The address of Wikipedia; `{language}` is replaced by the language."""
     language: Language = "en"
-    """Which Wikipedia is read where the question names none: en, de, fr, ..."""
+    """The language of the Wikipedia to read if the question names none: en, de, fr, ..."""
     timeout_seconds: float = Field(default=8, gt=0, le=120)
-    """For each request; a question takes up to three."""
+    """The time limit for each request; one question takes up to three."""
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`."""
