@@ -1,1 +1,1 @@
-"""What Aldis can do beside answering, one folder each: its service, its commands, its loop."""
+"""What Aldis can do besides answering, one folder each: its service, its commands, its loop."""

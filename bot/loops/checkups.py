@@ -61,7 +61,7 @@ class Checkups:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was found; the quick checks are made now."""
+        """The findings; the quick checks are made now."""
         return (*self._asked, *self._look())
 
     def wake(self) -> None:

@@ -72,7 +72,7 @@ _UNREADABLE_NAME = f"envelopes_{Kind.UNDECRYPTABLE}"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Sample:
-    """How many envelopes had arrived by some time, since the start."""
+    """The number of envelopes that had arrived by some time, since the start."""
 
     at_seconds: float
     unreadable: int
@@ -158,7 +158,9 @@ class Watchdog:
         self._noticed.append(sent_at)
 
     def problems(self) -> tuple[FilledSentence, ...]:
-        """What keeps Aldis from hearing or being heard now, a sentence each for the operator; empty if all is well."""
+        """Problems that keep Aldis from hearing or being heard now, a sentence each for the operator; empty if all is
+        well.
+        """
         found = (
             self._stream_problem(),
             self._transport.problem,
@@ -176,7 +178,7 @@ class Watchdog:
 
     @property
     def concerns(self) -> tuple[Concern, ...]:
-        """What to know about the bridge's version; nothing that keeps Aldis from hearing now."""
+        """Remarks about the bridge's version; nothing that keeps Aldis from hearing now."""
         return warnings(self.release, self._clock.wall().date()) if self.release else ()
 
     @property

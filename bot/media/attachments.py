@@ -65,7 +65,7 @@ class _PictureFacts(BaseModel):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadAttachment:
-    """What came of one file."""
+    """The result of reading one file."""
 
     finding: FileDescription
     fee: Fee | None = None

@@ -140,7 +140,7 @@ def _content(entry: Mapping[str, Any]) -> str:
 
 
 def _seconds(entry: Mapping[str, Any]) -> int | None:
-    """When it was published, or else last changed; None if no date can be read."""
+    """Returns when it was published, or else last changed; None if no date can be read."""
     for name in ("published_parsed", "updated_parsed"):
         told = entry[name] if name in entry else None  # noqa: SIM401  (`get` falls back to the other, and warns of it)
         if isinstance(told, time.struct_time):

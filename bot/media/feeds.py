@@ -62,7 +62,9 @@ _TROUBLES: tuple[tuple[type[ToolError], str], ...] = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedValidators:
-    """What a server wants to be shown next time, word for word, so that it need not send the same content again."""
+    """The validators of a feed, which its server wants back word for word, so that it need not send the same content
+    again.
+    """
 
     etag: str | None = None
     last_modified: str | None = None
@@ -212,7 +214,7 @@ def _mark(page: FetchedPage, name: str) -> str | None:
 
 
 def _pause_seconds(page: FetchedPage, now: datetime) -> float:
-    """How many seconds the server wants to be left alone; 0 if it does not say."""
+    """Returns how many seconds the server wants to be left alone; 0 if it does not say."""
     if page.status in _WAITS:
         return _retry_after_seconds(page.headers.get("retry-after", ""), now)
     age = _MAX_AGE.search(page.headers.get("cache-control", ""))

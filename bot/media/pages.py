@@ -106,7 +106,7 @@ class _Writer:
 
     @property
     def length(self) -> int:
-        """How many characters will be visible."""
+        """The number of visible characters."""
         return len(tidy(_UNSEEN.sub("", self.text)))
 
     def write(self, words: str, *, is_verbatim: bool) -> None:

@@ -12,7 +12,7 @@ Family = Literal["picture", "audio", "paper", "text", "other"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileKind:
-    """What a file is."""
+    """A kind of file."""
 
     family: Family
     name: str

@@ -50,7 +50,7 @@ class CallRate:
 
 
 class Quota:
-    """How much is admitted: messages a minute from one person and in one conversation, and messages that wait.
+    """Limits what is admitted: messages a minute from one person and in one conversation, and messages that wait.
 
     Commands count as messages. Edits, deletions, reactions and timers have a separate limit that is ten times as high:
     what must disappear is not kept because its author wrote a lot.
@@ -83,7 +83,7 @@ class Quota:
         self._conversations.count(_chat(envelope), at)
 
     def max_waiting(self, envelope: Envelope) -> int:
-        """How many messages may wait in its conversation before it; urgent ones pass a full queue."""
+        """Returns how many messages may wait in its conversation before it; urgent ones pass a full queue."""
         return self._max_waiting * (_NOTES_FOR_EACH if envelope.is_urgent else 1)
 
     def may_tell(self, envelope: Envelope, now: datetime) -> bool:
@@ -96,7 +96,7 @@ class Quota:
 
 
 def taken_at(envelope: Envelope, now: datetime) -> datetime:
-    """When Signal's server received it, since a backlog did not arrive all at once. Never later than now."""
+    """Returns when Signal's server received it, as a backlog did not arrive all at once. Never later than now."""
     if envelope.server_at is None:
         return now
     return datetime.fromtimestamp(min(envelope.server_at / 1000, now.timestamp()), UTC)

@@ -71,7 +71,7 @@ _NOTHING_KNOWN = ReadRecords()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Takes:
-    """What a tool's arguments may be besides the person's words."""
+    """The values that a tool's arguments may have besides the person's words."""
 
     of_records: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Arguments and what they may be taken from: `event`, the key of one, or `event.guests`, one of its fields."""

@@ -50,7 +50,7 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadRecords:
-    """What was read in a turn so far and counts."""
+    """The records that a turn has read so far and that count."""
 
     records: tuple[Record, ...] = ()
     names: frozenset[tuple[str, str]] = frozenset()

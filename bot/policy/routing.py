@@ -85,7 +85,7 @@ class Halt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Talk:
-    """What people in a group say to each other: nothing to answer."""
+    """Talk among people in a group: nothing to answer."""
 
     message: Incoming
     reason: str = "not_addressed"
@@ -114,7 +114,7 @@ _ABOUT_COMMAND = re.compile(
 
 
 def route(event: Event | None, *, name: str, answers_always: bool = False) -> Route:
-    """Where the event goes. `name` is what people call Aldis in groups.
+    """Decides where an event goes. `name` is what people call Aldis in groups.
 
     `answers_always`: in this group every message is meant for Aldis.
     """

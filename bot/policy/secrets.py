@@ -82,7 +82,7 @@ class Secrets:
         return self._without_forms(self._pattern.sub(CUT, text))
 
     def cut_message(self, message: AssistantMessage) -> AssistantMessage:
-        """What a model says and wants done, without secrets; its vendor's blocks stay unchanged."""
+        """Returns a model's message without secrets; its vendor's blocks stay unchanged."""
         if self._pattern is None:
             return message
         parts = tuple(self._cut_parts(message))
@@ -231,7 +231,7 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 
 def _extended(letters: str, at: int, form: str, place: int) -> tuple[int, int]:
-    """How far the text matches the form around a place where both are equal."""
+    """Returns how far the text matches the form around a place where both are equal."""
     first, last = at, at + _GRAM
     before, behind = place, place + _GRAM
     while first > 0 and before > 0 and letters[first - 1] == form[before - 1]:

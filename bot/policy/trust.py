@@ -113,7 +113,7 @@ def _may_lead(source: Source) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Provenance:
-    """Where the addresses of one turn come from, and what was done with them. All are in canonical spelling.
+    """The addresses of one turn in canonical spelling: where they come from, and what was done with them.
 
     It starts empty with each turn, and can be rebuilt from the turn's journal.
     """

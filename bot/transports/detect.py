@@ -70,7 +70,7 @@ async def _spoken_to(url: str, timeout_seconds: float) -> None:
 
 
 def _why(error: httpx.HTTPError | TimeoutError) -> Words:
-    """Why an HTTP server did not answer. A socket waits for a whole line, and so never answers HTTP at all."""
+    """Returns why an HTTP server did not answer. A socket waits for a whole line, so it never answers HTTP at all."""
     if isinstance(error, TimeoutError | httpx.ReadTimeout):
         return fill(phrases.BRIDGE_SILENT_HTTP, form="tcp://host:port")
     return words_of_unreachable(error)

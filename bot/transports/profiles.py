@@ -31,7 +31,7 @@ def is_line(text: str, *, max_bytes: int) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AccountProfile:
-    """What people see of the account."""
+    """The account as people see it."""
 
     name: str
     """Empty if it has none yet."""

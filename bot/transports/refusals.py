@@ -32,17 +32,17 @@ class BridgeRefused(ConfigError):
 
 
 def words_of(error: Exception) -> Words:
-    """What an error says, in the language of whoever reads it; in English if it is said elsewhere."""
+    """Returns an error's message, in the language of its reader; in English if it is said elsewhere."""
     return error.words if isinstance(error, BridgeSilent | BridgeRefused) else str(error)
 
 
 def words_of_unreachable(error: BaseException) -> Words:
-    """Why a connection failed, see `why_unreachable`."""
+    """Returns why a connection failed; see `why_unreachable`."""
     return in_words(why_unreachable(error))
 
 
 def in_words(why: str) -> Words:
-    """What `why_unreachable` returned, in the language of whoever reads it; else as it is."""
+    """Returns the result of `why_unreachable`, in the language of its reader; anything else as it is."""
     return _REACHABILITY.get(why, why)
 
 

@@ -58,7 +58,7 @@ _EVENTS = TypeAdapter(list[_Event])
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TdxQuote:
-    """What the machine vouches for, not checked yet; the first three fields are as the agent gave them."""
+    """A quote of the machine, not verified yet; the first three fields are as the agent gave them."""
 
     quote: str
     """In hexadecimal digits."""

@@ -35,6 +35,6 @@ _TO_BE_CHECKED = Sentence(
 
 
 def quote_lines(word: str, source: str, compose_digest: str, *, has_compose: bool) -> str:
-    """What the file with a quote is, in three lines."""
+    """Describes the file with a quote, in three lines."""
     compose = _COMPOSE_HERE if has_compose else _COMPOSE_ELSEWHERE
     return "\n".join([say(_QUOTED, word=word, source=source), say(compose, digest=compose_digest), say(_TO_BE_CHECKED)])

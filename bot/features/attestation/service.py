@@ -42,7 +42,7 @@ class QuoteFile:
 
 
 class Attestation:
-    """What vouches for this Aldis: the guest agent behind this socket, if there is one."""
+    """The proof of this Aldis: the guest agent behind this socket, if there is one."""
 
     def __init__(self, socket: Path, *, quote_seconds: float = QUOTE_SECONDS) -> None:
         self._agent = GuestAgent(socket, quote_seconds=quote_seconds)

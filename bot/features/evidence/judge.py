@@ -128,7 +128,7 @@ class ReportJudge:
     async def _completion(
         self, provider: Provider, request: Request, context: ToolContext, call: PaidCall
     ) -> Completion:
-        """What the model writes; its cost is recorded, whatever comes of it."""
+        """Asks the model and returns what it writes; its cost is recorded in any case."""
         lost: list[Attempt] = []
         try:
             completion = await complete(provider, request, self._budget, call=call, on_broken_off=lost.append)

@@ -82,7 +82,7 @@ class KeptTurn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Export:
-    """What is kept about a person."""
+    """Everything kept about a person."""
 
     turns: tuple[KeptTurn, ...]
     """Oldest first."""
@@ -103,7 +103,7 @@ class Export:
 
     @property
     def count(self) -> int:
-        """How many turns are kept."""
+        """The number of kept turns."""
         return len(self.turns) + self.older
 
     def words(self) -> str:
@@ -222,7 +222,7 @@ async def gather_export(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Whose:
-    """Whose turns are wanted, and from which one conversation; None means all."""
+    """The person whose turns are wanted, and the only conversation to read; None means all."""
 
     person: PersonId
     direct: ChatId | None
@@ -266,7 +266,7 @@ def _stands(expires_at: datetime | None, now: datetime) -> bool:
 def _beside(
     repos: Repositories, person: PersonId, direct: ChatId | None, now: datetime, conversation: ConversationId | None
 ) -> Export:
-    """What is kept besides the turns."""
+    """Gathers what is kept besides the turns."""
     home = repos.conversations.at(direct) if direct else conversation
     if home is None:
         return Export(turns=())
@@ -329,7 +329,7 @@ def _media(turn: KeptTurn) -> Iterable[Medium]:
 
 @dataclass(kw_only=True, slots=True)
 class _Room:
-    """How many bytes still fit on a page."""
+    """The room left on a page, in bytes."""
 
     words: int
     pictures: int

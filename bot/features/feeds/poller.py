@@ -40,7 +40,7 @@ _AT_ONCE = 4
 """How many feeds are read side by side: some servers take their time."""
 _GONE = "gone"
 _TOPIC = "feeds"
-"""Under which the admins are told of those that are gone."""
+"""The topic of the notice to admins about feeds that are gone."""
 
 
 class FeedPoller:
@@ -108,7 +108,7 @@ class FeedPoller:
     async def _read_due(self, reader: FeedReader) -> None:
         """Reads feeds until none is due that nobody else reads."""
         while (feed := await self._store.read(self._due)) is not None:
-            if feed.id in self._reading:  # somebody else was told of it at the same time
+            if feed.id in self._reading:  # somebody else was told at the same time
                 continue
             self._reading.add(feed.id)
             try:

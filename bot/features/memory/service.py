@@ -15,7 +15,7 @@ MAX_FACTS = 50
 
 
 class Memory:
-    """What is remembered about everybody; the port of the tool `remember`."""
+    """Everything remembered about people; the port of the tool `remember`."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store

@@ -19,7 +19,7 @@ _SILENT = (Kind.DELETE, Kind.TIMER)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Backlog:
-    """How much is open, each with the time since when."""
+    """The number of open things, each with the time since when."""
 
     restoration: Restoration
     messages: Waiting

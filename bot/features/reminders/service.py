@@ -44,7 +44,7 @@ _LATE = timedelta(minutes=2)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asker:
-    """Who wants to be reminded, where, and what caused it."""
+    """The person who wants to be reminded, the chat, and the cause."""
 
     person: PersonId
     chat: ChatId

@@ -58,7 +58,7 @@ class TrustResult:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Known:
-    """What the bridge knows."""
+    """The bridge's knowledge."""
 
     keys: Mapping[PersonId, Identity]
     untrusted: Mapping[PersonId, Identity]

@@ -54,7 +54,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What is stored in one commit."""
+    """Everything to be stored in one commit."""
 
     entries: list[_Entry] = field(default_factory=list[_Entry])
     receipts: list[Confirmation] = field(default_factory=list[Confirmation])

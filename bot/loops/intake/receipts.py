@@ -17,7 +17,7 @@ _MAX_RECEIPTS_A_MINUTE = 240
 
 
 class Receipts:
-    """What receipts confirm; `note_to_self`: people talk to Aldis in the account's own chat.
+    """Reads what receipts confirm; `note_to_self`: people talk to Aldis in the account's own chat.
 
     `on_confirmation` is called for each message of ours that a device of the account confirms.
     """
@@ -53,7 +53,7 @@ class Receipts:
         return (await self._shown(confirmed),) if self._note_to_self else ()
 
     def from_person(self, envelope: Envelope) -> tuple[Confirmation, ...]:
-        """What a receipt can prove; receipts beyond the limit of a minute are ignored, since phones do not send as
+        """Returns what a receipt can prove; receipts beyond the limit of a minute are ignored, as phones do not send as
         many.
         """
         receipt = self._transport.event(envelope)
@@ -65,7 +65,9 @@ class Receipts:
         return ()
 
     async def _shown(self, confirmed: Receipt) -> Confirmation:
-        """What the owner's phone showed in the account's own chat went out, unless the owner wrote it."""
+        """Returns what the owner's phone showed in the account's own chat, which therefore went out, unless the owner
+        wrote it.
+        """
         chat = ChatId.direct(confirmed.author)
         conversation = await self._store.conversation(chat, now=self._clock.now())
 

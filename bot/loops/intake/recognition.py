@@ -26,7 +26,7 @@ _MAX_LOOKS = 5
 
 
 class Recognition:
-    """Who may write. `asks_store` False: only the list decides, for the terminal."""
+    """Decides who an author is, and whether they may write. `asks_store` False: only the list decides."""
 
     def __init__(
         self,

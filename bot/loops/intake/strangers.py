@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Admission:
-    """Who is let in besides the listed people, and how much is too much."""
+    """The rules for people who are not listed: who is let in, and how much is too much."""
 
     quota: Quota
     pairing: Pairing | None = None

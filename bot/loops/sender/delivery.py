@@ -40,7 +40,7 @@ _OUTCOMES: Mapping[type[TransportError], str] = {
 
 @dataclass(slots=True)
 class Tries:
-    """What this run has seen of the tries of an unsettled item."""
+    """The tries of an unsettled item in this run."""
 
     gone_out_before: int
     """How many messages this run had sent when its last try failed, or its first began."""
@@ -148,7 +148,7 @@ class Delivery:
             return await self._transport.send(plain), None
 
     async def _failed(self, item: OutboxItem, outgoing: Outgoing, error: TransportError) -> Outcome:
-        """What a failed send means for the item."""
+        """Returns what a failed send means for the item."""
         match error:
             case NotUploaded():
                 return await self._without_files(item, outgoing, error)

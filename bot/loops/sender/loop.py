@@ -67,7 +67,7 @@ _PLACE_SECONDS = 2.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Begun:
-    """What was found in the outbox."""
+    """The items found in the outbox."""
 
     items: tuple[OutboxItem, ...] = ()
     """The items to send now."""
@@ -183,7 +183,7 @@ class Sender:
             self._store.wakeups["outbox"].set()
 
     def _room(self) -> int:
-        """How many sends may begin now."""
+        """Returns how many sends may begin now."""
         return max(0, min(_PLACES - len(self._placed), _MAX_SENDING - len(self._sending)))
 
     def _begun(self, repos: Repositories) -> _Begun:

@@ -164,7 +164,7 @@ class Questions:
         return None
 
     def _excuse(self, item: InboxItem, envelope: Envelope, now: datetime) -> Sentence | None:
-        """What the person is told instead of an answer, if a message is not answered normally; None: it is answered."""
+        """Returns what the person is told instead of an answer; None: the message is answered normally."""
         if item.refusal is not None:
             return _REFUSALS.get(item.refusal, phrases.FAILED)
         if item.expires_at is not None and item.expires_at <= now:

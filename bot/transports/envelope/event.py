@@ -128,7 +128,7 @@ def peek_envelope(raw: str, *, own: Own, takes_notes: bool = False, is_exclusive
 
 
 def _waited_ms(source: Mapping[str, object]) -> int | None:
-    """How long Signal's server kept it; None if the bridge does not say.
+    """Returns how long Signal's server kept it; None if the bridge does not say.
 
     Source: signal-cli 0.14.6, JsonMessageEnvelope; the second time is 0 if the server did not give it.
     """

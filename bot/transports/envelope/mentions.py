@@ -39,7 +39,7 @@ class Own:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mention:
-    """Where a text mentions somebody, in UTF-16 code units, and how that is spelled out."""
+    """A mention in a text, in UTF-16 code units, and how it is spelled out."""
 
     start: int
     length: int

@@ -44,7 +44,7 @@ READ_SECONDS = 10.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PostWaits:
-    """How long the webhook is given."""
+    """The time limits of the webhook."""
 
     next_seconds: float = 0.2
     """For the next post at the end: what is on its way from signal-cli comes at once."""

@@ -146,7 +146,7 @@ class EventStream:
         return chunk
 
     def _seconds_to_the_end(self) -> float:
-        """How long to read on, now that it has to stop."""
+        """Returns how long to read on, now that it has to stop."""
         now = time.monotonic()
         good = self._kept_alive_at + self._keep_alive_seconds - _BEFORE_SECONDS
         return max(0, (min(good, self._end_by) if good > now else self._end_by) - now)

@@ -102,7 +102,7 @@ class SignalCliLinking:
 
 
 def _not_linked(error: RpcError) -> TransportError:
-    """Why the phone was not linked: a code that nobody scanned is replaced by another one, a refusal is final."""
+    """Returns why the phone was not linked: a code that nobody scanned is replaced by another, a refusal is final."""
     if error.code == _USER_ERROR_CODE and not _EXPIRED.search(error.words):
         return LinkRefused(error.line)
     return Disconnected(NOT_SCANNED if error.code == _USER_ERROR_CODE else f"the phone was not linked ({error})")

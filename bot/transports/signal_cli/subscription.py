@@ -171,7 +171,7 @@ class Subscription:
         conversation.is_manual = False
 
     async def _coming(self, conversation: "_Conversation") -> AsyncGenerator[list[str | None]]:
-        """What arrives until the end; earlier frames are passed on first, whatever the mode."""
+        """Yields what arrives until the end; earlier frames are passed on first, whatever the mode."""
         while True:
             if frames := conversation.take_frames():
                 yield frames
