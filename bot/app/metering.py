@@ -5,7 +5,7 @@ from decimal import Decimal
 from bot.errors import ProviderError
 from bot.metrics import Counts
 from bot.providers.base import Completion
-from bot.turn.journal import ToolRun
+from bot.turn.steps import ToolRun
 
 
 class Meter:

@@ -12,7 +12,7 @@ from bot.invocation import command_line
 from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings
-from bot.turn.journal import ToolRun
+from bot.turn.steps import ToolRun
 from bot.turn.tool_shapes import ToolShapes
 from bot.turn.toolbox import ALL_TOOLS, Toolbox
 from bot.version import current_version

@@ -25,7 +25,7 @@ from bot.labels import Labels
 from bot.logs import one_line
 from bot.messages import CallId, ToolCall
 from bot.settings import Settings
-from bot.turn.journal import ToolRun
+from bot.turn.steps import ToolRun
 from tools import CATALOG, BadArguments, CatalogEntry, Tool, ToolSource, ToolSpec
 
 WIDTH = 100

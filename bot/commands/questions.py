@@ -18,11 +18,11 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.messages import UserMessage
-from bot.turn import journal, outgoing, prompt
+from bot.turn import outgoing, prompt
 from bot.turn import phrases as turn_phrases
 from bot.turn.approvals import Approvals
-from bot.turn.journal import Asked
 from bot.turn.links import inert
+from bot.turn.steps import Asked, dump_step
 from store import LastQuestion, Repositories, TurnId
 from tools import shorten
 
@@ -92,7 +92,7 @@ class QuestionCommands(CommandGroup):
         again = repos.turns.begin(
             call.conversation, now=self._context.clock.now(), expires_at=expires_at, replaces=replaces
         )
-        step = journal.dump_step(Asked(question=question))
+        step = dump_step(Asked(question=question))
         repos.journal.add(call.conversation, again, 0, step)
         repos.inbox.as_question(item, again)
         return planned

@@ -28,11 +28,12 @@ from bot.turn.budget import Budget
 from bot.turn.calls import Calls
 from bot.turn.context_note import with_note
 from bot.turn.group_context import beside
-from bot.turn.journal import Asked, AskedAgain, Journal, Outcome, PastTurn, Pause, Turn
+from bot.turn.journal import Journal, Outcome, PastTurn, Pause, Turn
 from bot.turn.model_calls import complete, failed_attempts
 from bot.turn.room import OFFER_TOKENS, SIZES, ContextRoom, part_of, shorten_answers
 from bot.turn.sources import Sources
 from bot.turn.state import OnProgress, TurnState
+from bot.turn.steps import Asked, AskedAgain
 from bot.turn.toolbox import Toolbox
 from bot.turn.work import waiting
 

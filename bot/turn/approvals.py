@@ -29,8 +29,8 @@ from bot.messages import AssistantMessage, load_messages
 from bot.policy.routing import Verdict
 from bot.policy.trust import untrusted_sources
 from bot.policy.yes_no import invites_yes, is_nod
-from bot.turn import journal, phrases
-from bot.turn.journal import Decided, Paused
+from bot.turn import phrases
+from bot.turn.steps import Decided, Paused, dump_step, load_step
 from bot.turn.turns import Turns, question_files
 from store import ConversationId, InboxId, Repositories, SaidSince, Store, TurnId
 
@@ -148,13 +148,13 @@ class Approvals:
             )
         always = allowance.tool if allowance is not None else None
         decided = Decided(call_ids=asked.call_ids, is_yes=verdict.is_yes, always=always)
-        repos.journal.add(conversation, turn, position, journal.dump_step(decided))
+        repos.journal.add(conversation, turn, position, dump_step(decided))
         repos.inbox.take_up(turn)
 
 
 def _asked(repos: Repositories, conversation: ConversationId, turn: TurnId) -> tuple[Paused, int]:
     """A waiting turn's last question and the position of its journal's next step, within a transaction."""
-    done = [journal.load_step(line) for line in repos.journal.steps(conversation, turn)]
+    done = [load_step(line) for line in repos.journal.steps(conversation, turn)]
     return next(step for step in reversed(done) if isinstance(step, Paused)), len(done)
 
 

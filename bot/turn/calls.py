@@ -21,10 +21,11 @@ from bot.policy.secrets import Secrets
 from bot.transports.base import ToolEnded, ToolStarted
 from bot.turn import provenance
 from bot.turn.citations import CitedPages
-from bot.turn.journal import Allowance, Pause, ToolRun, Turn
+from bot.turn.journal import Pause, Turn
 from bot.turn.paid_calls import PaidCall
 from bot.turn.room import ContextRoom
 from bot.turn.state import SETTLED, TurnState
+from bot.turn.steps import Allowance, ToolRun
 from bot.turn.toolbox import Toolbox
 from bot.turn.work import side_by_side, waiting
 from store import ConversationId

@@ -12,9 +12,10 @@ from bot.clock import Clock
 from bot.event_json import UnreadableEvent, load_envelope
 from bot.events import ChatId, PersonId
 from bot.policy import budgets
-from bot.turn import journal
+from bot.turn.journal import failed_outcome, paid_steps
 from bot.turn.ledger_entries import KILLED, ledger_entries, without_words
 from bot.turn.paid_calls import SUMMARY
+from bot.turn.steps import load_step
 from store import ConversationId, LedgerEntry, OpenCall, Repositories, StoreError, TurnId
 
 
@@ -49,8 +50,8 @@ class Charges:
         self, repos: Repositories, conversation: ConversationId, turn: TurnId, *, person: PersonId, chat: ChatId
     ) -> None:
         """Records what the journal of an abandoned turn holds, without any words."""
-        done = map(journal.load_step, repos.journal.steps(conversation, turn))
-        spent = without_words(ledger_entries(journal.failed_outcome(done, "")))
+        done = map(load_step, repos.journal.steps(conversation, turn))
+        spent = without_words(ledger_entries(failed_outcome(done)))
         self.add(repos, conversation, turn, spent, person=person, chat=chat)
 
     def add_open(self, repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
@@ -92,8 +93,8 @@ class Charges:
         if repos.turns.end(turn) in {"kept", "failed"}:
             return True
         try:
-            steps = map(journal.load_step, repos.journal.steps(conversation, turn))
-            return call.step in journal.paid_steps(steps)
+            steps = map(load_step, repos.journal.steps(conversation, turn))
+            return call.step in paid_steps(steps)
         except (StoreError, ValueError):  # damaged, or written by another version
             return False
 

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from bot.labels import Labels, Source, join_labels, load_labels
 from bot.messages import Message, UserMessage
-from bot.turn.journal import OpenQuestion
+from bot.turn.steps import OpenQuestion
 from store import ConversationId, Fact, Repositories, TurnId
 
 _FACTS = (

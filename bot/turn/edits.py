@@ -22,8 +22,8 @@ from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.policy.limits import CallRate
 from bot.policy.routing import Correction
-from bot.turn import chats, journal, outgoing, phrases, prompt, provenance
-from bot.turn.journal import Asked
+from bot.turn import chats, outgoing, phrases, prompt, provenance
+from bot.turn.steps import Asked, dump_step
 from bot.turn.turns import Turns
 from store import ConversationId, InboxItem, KnownMessage, Repositories, Store, TurnId, UrgentItem
 
@@ -226,7 +226,7 @@ class Revisions:
         again = self._begun(repos, urgent_item.conversation, urgent_item.item, turn)
         if asked is not None:
             step = Asked(question=prompt.correct_question(asked, known.names, edit.message))
-            repos.journal.add(urgent_item.conversation, again, 0, journal.dump_step(step))
+            repos.journal.add(urgent_item.conversation, again, 0, dump_step(step))
         repos.revisions.revise(urgent_item.item.id, known.root, again)
         repos.inbox.as_question(urgent_item.item.id, again)
         return planned

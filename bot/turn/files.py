@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from bot.events import File, Reply, Styled
-from bot.turn.journal import Outcome, ToolRun
+from bot.turn.journal import Outcome
+from bot.turn.steps import ToolRun
 from tools import ResultFile
 
 MAX_FILES = 4

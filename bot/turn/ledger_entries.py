@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from bot.media.findings import Fee
 from bot.providers.base import Attempt, Completion
-from bot.turn.journal import Outcome, ToolRun, dump_step
+from bot.turn.journal import Outcome
+from bot.turn.steps import ToolRun, dump_step
 from store import LedgerEntry
 
 ESTIMATED = "estimated"

@@ -23,8 +23,9 @@ from bot.providers.base import OnText
 from bot.turn import prompt
 from bot.turn.agent import Agent
 from bot.turn.budget import Budget
-from bot.turn.journal import SPEAKING, Asked, Journal, Opened, Outcome, Pause, Spoken, Turn
+from bot.turn.journal import SPEAKING, Journal, Outcome, Pause, Turn
 from bot.turn.state import OnProgress
+from bot.turn.steps import Asked, Opened, Spoken
 from bot.turn.work import side_by_side, waiting
 
 _log = logging.getLogger(__name__)

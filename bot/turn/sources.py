@@ -13,8 +13,9 @@ from bot.events import Incoming
 from bot.labels import Labels
 from bot.messages import ToolCall
 from bot.policy.trust import Provenance, may_fetch, private
-from bot.turn.journal import ToolRun, Turn
+from bot.turn.journal import Turn
 from bot.turn.provenance import without_names
+from bot.turn.steps import ToolRun
 from tools import ToolSpec, canonical_url
 
 NOT_GIVEN = (

@@ -10,8 +10,9 @@ from bot.providers.base import Completion, OnText, ToolOffer
 from bot.transports.base import Progress
 from bot.turn.citations import CitedPages
 from bot.turn.files import enclosed_files
-from bot.turn.journal import Journal, Outcome, ToolRun, Turn
+from bot.turn.journal import Journal, Outcome, Turn
 from bot.turn.sources import Sources
+from bot.turn.steps import ToolRun
 from tools import UnknownOutcome
 
 OnProgress = Callable[[Progress], Awaitable[None]]

@@ -15,8 +15,8 @@ from bot.policy.chat_settings import ChatSettings
 from bot.turn import chats
 from bot.turn.citations import as_kept
 from bot.turn.context_note import RecalledContext, recall
-from bot.turn.journal import Allowance, OpenQuestion, load_step, open_question
 from bot.turn.past_turns import StoredTurn
+from bot.turn.steps import Allowance, OpenQuestion, load_step, open_question
 from store import Claim, ConversationId, Repositories, TurnId
 
 

@@ -31,9 +31,9 @@ from bot.turn import call_names, provenance
 from bot.turn.citations import CitedPages, number_pages, without_numbers
 from bot.turn.files import files_of
 from bot.turn.intents import deed
-from bot.turn.journal import Allowance, ToolRun
 from bot.turn.offers import MoreToolsTool, offer
 from bot.turn.phrases import Deed
+from bot.turn.steps import Allowance, ToolRun
 from bot.turn.tool_arguments import has_valid_arguments, outline_arguments, parse_arguments
 from bot.turn.tool_shapes import ToolShapes, shape_of
 from tools import (

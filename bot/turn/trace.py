@@ -12,8 +12,9 @@ from decimal import Decimal
 
 from bot.errors import CallRefused
 from bot.invocation import command_line
-from bot.turn import journal
-from bot.turn.journal import (
+from bot.turn.journal import failed_outcome
+from bot.turn.ledger_entries import ledger_entries
+from bot.turn.steps import (
     Asked,
     Completed,
     Decided,
@@ -24,9 +25,8 @@ from bot.turn.journal import (
     Started,
     Step,
     ToolRun,
-    failed_outcome,
+    load_step,
 )
-from bot.turn.ledger_entries import ledger_entries
 from store import LedgerEntry, Repositories, Store, Trace, TracedMessage, TracedReply, TurnId
 
 NEWEST = 20
@@ -57,7 +57,7 @@ def _told(repos: Repositories, turn: TurnId) -> Iterator[str]:
             "nothing of it is kept any more (forgotten, disappeared or aged out)" if was_there else "there is none yet"
         )
         raise CallRefused(f"turn {turn}: {why}; `{command_line('trace')}` lists the newest")
-    done = tuple(map(journal.load_step, repos.journal.steps(trace.conversation, turn)))
+    done = tuple(map(load_step, repos.journal.steps(trace.conversation, turn)))
     yield f"turn {turn}, {trace.state}: conversation {trace.conversation} of {trace.realm}"
     if trace.replaces is not None:
         yield f"repeats turn {trace.replaces}"
@@ -82,7 +82,7 @@ def _told(repos: Repositories, turn: TurnId) -> Iterator[str]:
         yield "said      nothing of it waits, and what was said is no longer kept"
     if trace.expires_at is not None:
         yield f"goes      {_at(trace.expires_at)}"
-    yield f"cost      {_sum(trace.entries or ledger_entries(failed_outcome(done, '')))}"
+    yield f"cost      {_sum(trace.entries or ledger_entries(failed_outcome(done)))}"
 
 
 def _summary(trace: Trace) -> str:
@@ -111,10 +111,10 @@ def _step(step: Step) -> str:
         case Asked():
             return "asked     the question as the model reads it"
         case Completed() | Discarded() | ToolRun():
-            return "\n".join(map(_entry, ledger_entries(failed_outcome((step,), ""))))
+            return "\n".join(map(_entry, ledger_entries(failed_outcome((step,)))))
         case Opened() | Spoken():
             what = "opened    a file" if isinstance(step, Opened) else "spoken    the answer"
-            return "\n".join((what, *map(_entry, ledger_entries(failed_outcome((step,), "")))))
+            return "\n".join((what, *map(_entry, ledger_entries(failed_outcome((step,))))))
         case Started():
             return "started   a tool that must not run twice"
         case Paused():

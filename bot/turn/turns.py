@@ -5,7 +5,7 @@
 A turn interrupted by a crash is claimed again with the same messages; its journal then has everything already done and
 paid, and the agent continues from there. A turn whose question was taken back meanwhile keeps nothing.
 Left to others: the turns before it (`past_turns`), what else surrounds a question (`surroundings`), what to ask and
-when to stop (`bot.turn.agent`), the steps (`bot.turn.journal`), what people take back or change (`bot.turn.edits`),
+when to stop (`bot.turn.agent`), the steps (`bot.turn.steps`), what people take back or change (`bot.turn.edits`),
 how an answer is cut and styled (`bot.formatting.split`), what is written into the ledger (`charges`).
 """
 
@@ -21,13 +21,13 @@ from bot.i18n.language import Language, set_language, use_language
 from bot.labels import join_labels
 from bot.policy.chat_settings import Askers, ChatSettings
 from bot.turn import chats, outgoing, phrases, prompt
-from bot.turn import journal as steps
 from bot.turn.charges import Charges
 from bot.turn.context_note import note_with_questions
 from bot.turn.files import with_enclosures
-from bot.turn.journal import Asked, Journal, Outcome, PastTurn, Pause, Paused, Step, Turn
+from bot.turn.journal import Journal, Outcome, PastTurn, Pause, Turn, failed_outcome, origin_of
 from bot.turn.ledger_entries import ledger_entries, without_words
 from bot.turn.past_turns import PastTurns, StoredTurn, rows_of
+from bot.turn.steps import Asked, Paused, Step, dump_step, load_step
 from bot.turn.surroundings import read_surroundings, with_kept_quote
 from bot.turn.work import work_out
 from store import Claim, ConversationId, InboxId, LedgerEntry, Repositories, Store, TurnEnd, TurnId
@@ -216,7 +216,7 @@ class Turns:
             if not pause.is_asked:
                 position = len(repos.journal.steps(turn.conversation, turn.id))
                 place = repos.outbox.next_position(turn.id)
-                paused = steps.dump_step(replace(step, position=place))
+                paused = dump_step(replace(step, position=place))
                 repos.journal.add(turn.conversation, turn.id, position, paused)
                 is_another = self._replace(repos, turn, tools)
                 outgoing.put(repos, turn, again if is_another else first, self._clock.now())
@@ -298,7 +298,7 @@ class Turns:
             # The present settings: a turn that continues after a restart has those of its beginning.
             settings = chats.settings_of(repos, claim.conversation, now)
             if settings.is_taken(now):
-                self._leave(repos, turn, ledger_entries(steps.failed_outcome(turn.steps, "")))
+                self._leave(repos, turn, ledger_entries(failed_outcome(turn.steps)))
                 return True
             if settings.paused_at is None or claim.started_at < settings.paused_at:
                 return False
@@ -353,7 +353,7 @@ class Turns:
             now = self._clock.now()
             if not chats.settings_of(repos, claim.conversation, now).told_askers:
                 chats.change(repos, claim.conversation, now, lambda settings: replace(settings, told_askers=True))
-                self.tell(repos, claim.conversation, message, why, origin=steps.origin_of(item))
+                self.tell(repos, claim.conversation, message, why, origin=origin_of(item))
 
         await self._store.transaction(tell)
 
@@ -409,7 +409,7 @@ class Turns:
         Returns the scheduled questions that were being answered, each of which must be stopped; their costs are
         recorded.
         """
-        origin, now = None if item is None else steps.origin_of(item), self._clock.now()
+        origin, now = None if item is None else origin_of(item), self._clock.now()
         running = repos.forgetting.running_for(origin, turn)
         for planned in running:
             self.charges.add_so_far(repos, conversation, planned, person=person, chat=chat)
@@ -427,7 +427,7 @@ class Turns:
 
     async def _steps(self, claim: Claim) -> tuple[Step, ...]:
         lines = await self._store.read(lambda repos: repos.journal.steps(claim.conversation, claim.turn))
-        return tuple(steps.load_step(line) for line in lines)
+        return tuple(load_step(line) for line in lines)
 
     async def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
         text, asked = outcome.text, turn.incoming

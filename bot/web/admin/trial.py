@@ -19,7 +19,7 @@ from bot.i18n.phrases import tool_failure
 from bot.labels import Labels
 from bot.messages import CallId, ToolCall
 from bot.policy.budgets import periods
-from bot.turn.journal import ToolRun
+from bot.turn.steps import ToolRun
 from bot.web.admin.context import AdminContext, NotDone, go_to, refusing
 from bot.web.admin.guard import SESSION, Form, form_of
 from bot.web.admin.world import RunningParts

@@ -9,7 +9,8 @@ import pytest
 from bot.events import ChatId, File, Reply, Styled
 from bot.messages import CallId, ToolAnswer
 from bot.turn.files import MAX_BYTES, MAX_FILES, enclosed_files, files_of, with_enclosures
-from bot.turn.journal import Outcome, ToolRun
+from bot.turn.journal import Outcome
+from bot.turn.steps import ToolRun
 from tools import ResultFile
 
 CHART = ResultFile(name="chart.png", content_type="image/png", data=b"png")

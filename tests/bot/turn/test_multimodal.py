@@ -14,8 +14,9 @@ from bot.media.attachments import AttachmentReader
 from bot.media.speech import Speech
 from bot.settings import BudgetSettings, MediaSettings
 from bot.turn.budget import Budget
-from bot.turn.journal import Asked, Opened, Outcome, Spoken, Turn, dump_step, load_step
+from bot.turn.journal import Outcome, Turn
 from bot.turn.multimodal import MultimodalAgent
+from bot.turn.steps import Asked, Opened, Spoken, dump_step, load_step
 from store import Store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.media.samples import adts

@@ -17,7 +17,7 @@ from bot.i18n.language import use_language
 from bot.labels import UNKNOWN, Labels, Source, join_labels
 from bot.messages import CallId, ToolAnswer, ToolCall
 from bot.turn import provenance
-from bot.turn.journal import ToolRun
+from bot.turn.steps import ToolRun
 from bot.turn.toolbox import Toolbox
 from tests.bot.turn.turn_helpers import Echo, Tide, toolbox
 from tools import (

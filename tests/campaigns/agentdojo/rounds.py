@@ -13,9 +13,9 @@ from typing import Any
 
 from bot.clock import SetClock
 from bot.transports.base import Progress
-from bot.turn import journal
 from bot.turn.agent import Agent
-from bot.turn.journal import Decided, Outcome, Pause, Turn
+from bot.turn.journal import Outcome, Pause, Turn
+from bot.turn.steps import Decided, dump_step, load_step
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
 from store import Repositories, Store, open_store
@@ -113,7 +113,7 @@ class Ring:
     async def _refused(self, turns: Turns, turn: Turn, pause: Pause) -> Turn:
         """The turn as it is taken up after the person was asked and has said no."""
         await turns.pause(turn, pause, until=self.clock.now() + timedelta(hours=1))
-        said = journal.dump_step(Decided(call_ids=tuple(call.id for call in pause.calls), is_yes=False))
+        said = dump_step(Decided(call_ids=tuple(call.id for call in pause.calls), is_yes=False))
 
         def decide(repos: Repositories) -> tuple[bytes, ...]:
             place = len(repos.journal.steps(turn.conversation, turn.id))
@@ -124,7 +124,7 @@ class Ring:
         lines = await self.store.transaction(decide)
         [claim], _ = await self.store.transaction(lambda repos: turns.claim(repos, busy=(), seconds=DEADLINE_SECONDS))
         assert claim.turn == turn.id
-        return replace(turn, steps=tuple(journal.load_step(line) for line in lines))
+        return replace(turn, steps=tuple(load_step(line) for line in lines))
 
 
 @asynccontextmanager

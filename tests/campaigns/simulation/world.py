@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from bot.turn import journal as steps
-from bot.turn.journal import Asked, Completed, PastTurn, ToolRun
+from bot.turn.journal import PastTurn
 from bot.turn.past_turns import turns_of
+from bot.turn.steps import Asked, Completed, ToolRun, load_step
 from store import ConversationId, Repositories, Store, TurnId
 from tests.campaigns.simulation import app, disk, timeline
 from tests.campaigns.simulation.crashes import Life, Steps
@@ -201,7 +201,7 @@ def _inheritance(repos: Repositories) -> Inheritance:
     notes: set[str] = set()
     for turn, conversation in rows("SELECT id, conversation_id FROM turns WHERE state = 'running'"):
         lines = repos.journal.steps(ConversationId(conversation), TurnId(turn))
-        written = [steps.load_step(line) for line in lines]
+        written = [load_step(line) for line in lines]
         asked = next((step.question.text for step in written if isinstance(step, Asked)), "")
         question = tuple(number for _, number in words_in(asked))
         finished = sum(isinstance(step, Completed) for step in written)

@@ -11,7 +11,7 @@ from bot.app import doctor_deps
 from bot.doctor.tools import inventory
 from bot.i18n.language import use_language
 from bot.messages import CallId, ToolAnswer
-from bot.turn.journal import ToolRun
+from bot.turn.steps import ToolRun
 from bot.web.admin.trial import _answer, _arguments, fields_of, may_be_tried
 from tests.bot.web.admin.browsers import settings_of
 from tools import Arguments, ToolSpec

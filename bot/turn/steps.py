@@ -1,0 +1,183 @@
+"""The steps of a running turn, as they are journaled.
+
+    Opened ... -> Asked -> Completed -> (Started ->) ToolRun ... -> Completed -> ToolRun ... -> (Spoken ->) the Outcome,
+    which is not a step; Discarded may come before any completion
+
+Left to others: when each is written (`bot.turn.journal`), what follows from it (`bot.turn.agent`).
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from bot.events import File, PersonId
+from bot.labels import UNKNOWN, Labels
+from bot.media.findings import Fee, FileDescription
+from bot.messages import CallId, ToolAnswer, ToolCall, UserMessage
+from bot.policy.chat_settings import ChatSettings
+from bot.providers.base import Completion
+from store import TurnId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Opened:
+    """Step: a file that came with the question was opened; `fee` is its cost, None if it is free."""
+
+    attachment: str
+    """The attachment's id."""
+    finding: FileDescription
+    fee: Fee | None = None
+    step: Literal["opened"] = "opened"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """Step: the question as the model was asked it, with the date of that time."""
+
+    question: UserMessage
+    settings: ChatSettings | None = None
+    """The conversation's settings at that time, which the turn keeps. None: those when it is taken up."""
+    step: Literal["asked"] = "asked"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Completed:
+    """Step: the model answered with tool calls to run."""
+
+    completion: Completion
+    step: Literal["completed"] = "completed"
+
+
+AskedAgain = Literal["with more room", "to answer", "once more"]
+"""How a model is asked again: for a longer answer, for words from what there is, or after an empty answer."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Discarded:
+    """Step: the model's answer was useless, and it is asked again; `completion` has no message."""
+
+    completion: Completion
+    asked_again: AskedAgain
+    step: Literal["discarded"] = "discarded"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Started:
+    """Step: a tool that must not run twice begins."""
+
+    call_id: CallId
+    step: Literal["started"] = "started"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolRun:
+    """Step: a tool call has ended. `outcome` is `ok` or an error code; `cost_usd` is what it cost."""
+
+    answer: ToolAnswer
+    arguments: Mapping[str, object]
+    outcome: str
+    latency_seconds: float
+    cost_usd: Decimal
+    tool: str = "unknown"
+    """The tool's name; `unknown` if no tool has that name, since the model made it up."""
+    files: tuple[File, ...] = ()
+    """What the tool made for the person."""
+    step: Literal["ran"] = "ran"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Allowance:
+    """A tool that people can allow permanently."""
+
+    tool: str
+    shape: str
+    """The tool's definition when it was allowed: a different tool of the same name is not."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Paused:
+    """Step: a person was asked whether these calls may run, and the turn waits for their verdict."""
+
+    call_ids: tuple[CallId, ...]
+    until: datetime
+    people: tuple[PersonId, ...]
+    """The people in whose name it would be done: theirs is the verdict that counts."""
+    allowance: Allowance | None = None
+    """The tool they can allow permanently with their verdict; None if they cannot."""
+    question: str = ""
+    """The question as Markdown, to be repeated; empty if unknown."""
+    whole: str = ""
+    """The full text of what the question shortens; empty if nothing was shortened."""
+    position: int = 0
+    """The question's position among the turn's messages, which tells it from earlier questions."""
+    shapes: Mapping[CallId, str] = field(default_factory=dict[CallId, str])
+    """Each call's tool definition at that time: a yes applies to it alone, not to what the tool becomes later."""
+    step: Literal["paused"] = "paused"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decided:
+    """Step: an entitled person said whether these calls may run."""
+
+    call_ids: tuple[CallId, ...]
+    is_yes: bool
+    always: str | None = None
+    """The tool they allowed permanently with it; None if none."""
+    step: Literal["decided"] = "decided"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spoken:
+    """Step: the answer was spoken; `file` is None if that failed."""
+
+    file: File | None
+    fee: Fee
+    step: Literal["spoken"] = "spoken"
+
+
+Step = Annotated[
+    Opened | Asked | Completed | Discarded | Started | ToolRun | Paused | Decided | Spoken, Field(discriminator="step")
+]
+_steps: TypeAdapter[Step] = TypeAdapter(Step)
+
+
+def dump_step(step: Step) -> bytes:
+    """The step as JSON."""
+    return _steps.dump_json(step)
+
+
+def load_step(line: bytes) -> Step:
+    """The step written by `dump_step`."""
+    return _steps.validate_json(line)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenQuestion:
+    """A question of Aldis, whether it may do something, that waits for an answer."""
+
+    turn: TurnId
+    """The turn that waits for it."""
+    calls: tuple[ToolCall, ...]
+    labels: Labels
+    """The labels of everything these calls were made from."""
+
+    def is_about(self, tools: Collection[str]) -> bool:
+        """Whether it asks about one of these tools."""
+        return any(call.name in tools for call in self.calls)
+
+
+def open_question(turn: TurnId, steps: Iterable[Step], person: PersonId) -> OpenQuestion | None:
+    """What the last of a turn's steps asked this person and they have not answered; None if nothing."""
+    done = tuple(steps)
+    asked = next((step for step in reversed(done) if isinstance(step, Paused)), None)
+    is_decided = any(isinstance(step, Decided) and asked and step.call_ids == asked.call_ids for step in done)
+    if asked is None or is_decided or person not in asked.people:
+        return None
+    written = [step.completion.message for step in done if isinstance(step, Completed)]
+    calls = tuple(call for one in written if one is not None for call in one.calls if call.id in asked.call_ids)
+    labels = next((one.labels for one in reversed(written) if one is not None), None)
+    return OpenQuestion(turn=turn, calls=calls, labels=labels or UNKNOWN)
