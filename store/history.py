@@ -1,11 +1,16 @@
 """The history: the messages of conversations, in complete turns only. A tool's answer is a message, too."""
 
 import json
-from collections.abc import Collection, Sequence
+import logging
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
+from store.errors import Damaged
 from store.records import ConversationId, Role, StoredMessage, TurnId
 from store.repository import Repository, millis, moment_if
+
+_log = logging.getLogger(__name__)
 
 LAST_TURNS = (
     "SELECT turn_id, position, role, call_id, message, expires_at FROM history "
@@ -36,9 +41,11 @@ class History(Repository):
     def last(
         self, conversation: ConversationId, turns: int, *, after: TurnId | None = None
     ) -> tuple[StoredMessage, ...]:
-        """Returns the messages of the last `turns` turns, oldest first, leaving out turns up to `after`."""
+        """Returns the messages of the last `turns` turns, oldest first, leaving out turns up to `after`, and turns that
+        are damaged, so that they stop no answer.
+        """
         rows = self.rows(LAST_TURNS, (conversation, turns, after or 0))
-        return tuple(self._message(conversation, *row) for row in rows)
+        return tuple(message for _, message in self._whole((conversation, *row) for row in rows))
 
     def turns_of_person(
         self, person: str, direct: str | None, *, before: TurnId | None = None, limit: int
@@ -73,7 +80,9 @@ class History(Repository):
     def of_turns(
         self, turns: Collection[TurnId], *, conversation: ConversationId | None
     ) -> tuple[tuple[ConversationId, StoredMessage], ...]:
-        """Returns the kept messages of these turns, oldest first; `turns` and `conversation` as in `count`."""
+        """Returns the kept messages of these turns, oldest first, without turns that are damaged; `turns` and
+        `conversation` as in `count`.
+        """
         rows = self.rows(
             "SELECT history.conversation_id, turn_id, position, role, call_id, message, turns.expires_at FROM history "
             "JOIN turns ON turns.id = turn_id JOIN conversations ON conversations.id = history.conversation_id "
@@ -81,7 +90,7 @@ class History(Repository):
             "AND (?3 IS NULL OR history.conversation_id = ?3) ORDER BY turn_id, position",
             (json.dumps(list(turns)), self.realm, conversation),
         )
-        return tuple((row[0], self._message(*row)) for row in rows)
+        return self._whole(rows)
 
     def question(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
         """Returns the first message of a turn, the question; None if nothing of the turn is kept."""
@@ -99,6 +108,20 @@ class History(Repository):
         """Replaces the question of a turn."""
         sealed = self.keyring.seal(conversation, _place(turn, 0), message)
         self.execute("UPDATE history SET message = ? WHERE turn_id = ? AND position = 0", (sealed, turn))
+
+    def _whole(self, rows: Iterable[tuple[Any, ...]]) -> tuple[tuple[ConversationId, StoredMessage], ...]:
+        """Opens the rows, each beginning with its conversation; leaves out turns of which one cannot be opened."""
+        read: list[tuple[ConversationId, StoredMessage]] = []
+        lost: set[TurnId] = set()
+        for row in rows:
+            conversation, turn, *_ = row
+            try:
+                read.append((conversation, self._message(*row)))
+            except Damaged as error:
+                if turn not in lost:
+                    _log.error("turn %d of conversation %d is lost: %s", turn, conversation, error)
+                lost.add(turn)
+        return tuple(one for one in read if one[1].turn not in lost)
 
     def _message(
         self,

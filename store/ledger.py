@@ -88,7 +88,7 @@ class Ledger(Repository):
     def cached_share(self, conversation: ConversationId, *, since: datetime) -> float | None:
         """Returns the share (0 to 1) of input tokens in a conversation that came from caches; None: no input."""
         [(read, cached)] = self.rows(
-            "SELECT sum(input_tokens), sum(cached_input_tokens) FROM ledger WHERE conversation_id = ? AND at >= ?",
+            "SELECT total(input_tokens), total(cached_input_tokens) FROM ledger WHERE conversation_id = ? AND at >= ?",
             (conversation, millis(since)),
         )
         return min(1.0, cached / read) if read else None

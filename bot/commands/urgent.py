@@ -39,7 +39,7 @@ from bot.turn.group_context import GroupContext
 from bot.turn.turns import Turns
 from bot.turn.work import Work
 from bot.unanswered import Unanswered
-from store import ConversationId, InboxId, Repositories, Store, StoreError, TurnId, UrgentItem
+from store import ConversationId, InboxId, Repositories, Store, StoreError, StoreFull, StoreInUse, TurnId, UrgentItem
 
 _log = logging.getLogger(__name__)
 
@@ -158,7 +158,7 @@ class UrgentItems:
         try:
             async with self._work.on(-urgent_item.item.id):
                 await self._carry_out(urgent_item, running)
-        except StoreError:
+        except (StoreFull, StoreInUse):
             raise
         except Exception as error:  # noqa: BLE001  (the failure of one item must not end the others)
             _log.error(

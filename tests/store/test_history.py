@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from store import ConversationId, Damaged, Repositories, Role, Store, StoredMessage, StoreError, TurnEnd, TurnId
+from store import ConversationId, Repositories, Role, Store, StoredMessage, StoreError, TurnEnd, TurnId
 from store.history import LAST_TURNS
 from tests.conftest import NOON
 
@@ -139,17 +139,22 @@ async def test_a_turn_is_kept_once(store: Store, conversation: ConversationId) -
     assert await words(store, conversation, 1) == ["first 0", "first 1"]
 
 
-async def test_rows_that_were_exchanged_are_found_out(store: Store, conversation: ConversationId) -> None:
-    """Whoever can write to the file cannot change who said what."""
+async def test_rows_that_were_exchanged_are_found_out(
+    store: Store, conversation: ConversationId, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever can write to the file cannot change who said what: their turn is as good as gone, and no other."""
     await store.transaction(lambda repos: say(repos, conversation, "asked"))
 
     def exchange(repos: Repositories) -> None:
-        [(answer,)] = repos.history.rows("SELECT message FROM history WHERE position = 1")
-        repos.history.execute("UPDATE history SET message = ? WHERE position = 0", (answer,))
+        [(answer,)] = repos.history.rows("SELECT message FROM history WHERE turn_id = 1 AND position = 1")
+        repos.history.execute("UPDATE history SET message = ? WHERE turn_id = 1 AND position = 0", (answer,))
 
+    await store.transaction(lambda repos: say(repos, conversation, "whole"))
     await store.transaction(exchange)
-    with pytest.raises(Damaged):
-        await last(store, conversation, 1)
+    assert await words(store, conversation, 9) == ["whole 0", "whole 1"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "turn 1 of conversation 1 is lost: a sealed value at history.message|1|0 is not what was written there"
+    ]
 
 
 def converse(repos: Repositories, conversation: ConversationId, turns: int) -> None:

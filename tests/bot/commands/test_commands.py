@@ -59,6 +59,21 @@ async def test_help_explains_one_command(word: str, store: Store, clock: SetCloc
         assert "/remind every weekday at 8 TEXT" in shown
 
 
+async def test_what_is_damaged_stops_neither_answers_nor_commands(store: Store, clock: SetClock) -> None:
+    """A question is answered without the turns that cannot be read; a command that needs them says that it failed."""
+    async with app_harness(store, clock) as port:
+        await told(port, "My name is Ann.")
+        await told(port, "And yours?")
+        damage = "UPDATE history SET message = zeroblob(60) WHERE turn_id = 1 OR turn_id = 2 AND position = 0"
+        await store.transaction(lambda repos: repos.chats.execute(damage))
+        port.turns.forget()
+        assert await told(port, "/transcript") != ""
+        assert await told(port, "/retry") == common_phrases.FAILED.text
+        assert await told(port, "/whoami") != ""
+        assert await told(port, "What is my name?") == "re: What is my name?"
+        assert [one.role for one in port.thinker.requests[-1].messages] == ["user"]
+
+
 @pytest.mark.parametrize("where", [{}, {"group": GROUP}], ids=["directly", "in a group"])
 async def test_a_command_that_keeps_failing_is_told_once(
     where: dict[str, object], store: Store, clock: SetClock
