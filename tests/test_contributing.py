@@ -90,12 +90,12 @@ async def test_the_recipe_for_a_command(store: Store, clock: SetClock, monkeypat
     # Here the command does not stand in `bot/app/commands.py`.
     story = block("its story").replace("(store, clock)", "(store, clock, commands=commands)")
     await made(story, commands=commands)["test_a_die_is_thrown"](store, clock)
-    async with app_harness(store, clock, commands=commands) as port:
-        await port.deliver(message("/help"))
-        await port.answered(1)
-        await port.deliver(message("/help dice"))
-        await port.answered(2)
-    listed, explained = (reply.content.text for reply in port.transport.sent)
+    async with app_harness(store, clock, commands=commands) as aldis:
+        await aldis.deliver(message("/help"))
+        await aldis.answered(1)
+        await aldis.deliver(message("/help dice"))
+        await aldis.answered(2)
+    listed, explained = (reply.content.text for reply in aldis.transport.sent)
     assert " /dice" in listed
     assert explained == "/dice: throws a die."
 

@@ -99,10 +99,10 @@ async def test_the_commands_are_those_of_aldis(store: Store, clock: SetClock) ->
     """Each that an admin is shown by `/help`, directly or in a group, and no other."""
     table = (ROOT / "docs/commands.md").read_text(encoding="utf-8").split("\n\nWhat they do")[0]
     told = {word for row in table.splitlines() if row.startswith("| `/") for word in re.findall(r"`(/[a-z]+)", row)}
-    async with app_harness(store, clock, admins=frozenset({ALICE.uuid})) as port:
-        await port.deliver(message("/help"))
-        await port.deliver(message("/help", group=GROUP))
-        helps = [reply.content.text for reply in await port.answered(2)]
+    async with app_harness(store, clock, admins=frozenset({ALICE.uuid})) as aldis:
+        await aldis.deliver(message("/help"))
+        await aldis.deliver(message("/help", group=GROUP))
+        helps = [reply.content.text for reply in await aldis.answered(2)]
         shown = re.findall(r" (/[a-z]+)\b(?! remind)", "\n".join(helps))
     assert len(shown) > 5
     assert told == set(shown)

@@ -14,7 +14,7 @@ from bot.policy.access import AccessList
 from bot.transports.base import Contact, Group
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, Frame, Person, delete, edit, message
 
 ADMINS = frozenset({BOB.uuid})
@@ -24,16 +24,16 @@ LISTED = AccessList(
 )
 
 
-async def everybody(port: Port, *people: Person) -> None:
+async def everybody(aldis: Harness, *people: Person) -> None:
     """These have written before, and so has the group; the bridge knows them all and a second group."""
     for person in people:
-        await port.deliver(message("hi", author=person))
-    await port.process(message("Aldis, hi", author=ALICE, group=GROUP))
+        await aldis.deliver(message("hi", author=person))
+    await aldis.process(message("Aldis, hi", author=ALICE, group=GROUP))
     everyone = (ALICE, BOB, CAROL, MALLORY)
-    port.transport.known_contacts = tuple(
+    aldis.transport.known_contacts = tuple(
         Contact(person=PersonId(p.uuid), number=p.number, name=None) for p in everyone
     )
-    port.transport.known_groups = (
+    aldis.transport.known_groups = (
         Group(id=GROUP, name="Garden club", members=frozenset()),
         Group(id="b3RoZXI=", name="Others", members=frozenset()),
     )
@@ -41,80 +41,82 @@ async def everybody(port: Port, *people: Person) -> None:
 
 async def test_a_broadcast_reaches_who_wrote_before_and_may_still_write(store: Store, clock: SetClock) -> None:
     """Asked first, with how many that are; not to whom it is given by, not to contacts who never wrote."""
-    async with app_harness(store, clock, access=LISTED) as port:
-        await everybody(port, ALICE, MALLORY, BOB)
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        await everybody(aldis, ALICE, MALLORY, BOB)
     allowed = AccessList(persons=LISTED.persons - {MALLORY.uuid}, groups=LISTED.groups, admins=ADMINS)
-    async with app_harness(store, clock, access=allowed) as port:
-        await everybody(port)
-        before = len(port.transport.sent)
-        assert await told(port, f"/broadcast {NEWS}", author=BOB) == plain(
+    async with app_harness(store, clock, access=allowed) as aldis:
+        await everybody(aldis)
+        before = len(aldis.transport.sent)
+        assert await told(aldis, f"/broadcast {NEWS}", author=BOB) == plain(
             say(phrases.BROADCAST_ASKS, people=1, groups=1, text=NEWS)
         )
-        await port.quiet()
-        assert len(port.transport.sent) == before + 1
-        await port.process(message("/broadcast yes", author=BOB))
-        news = [reply.chat for reply in port.transport.sent if reply.content.text == NEWS]
+        await aldis.quiet()
+        assert len(aldis.transport.sent) == before + 1
+        await aldis.process(message("/broadcast yes", author=BOB))
+        news = [reply.chat for reply in aldis.transport.sent if reply.content.text == NEWS]
         assert sorted(news) == [ALICE.chat, f"group:{GROUP}"]
-        assert say(phrases.BROADCAST_DONE, count=2) in [reply.content.text for reply in port.transport.sent]
-        assert await told(port, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST.text)
+        assert say(phrases.BROADCAST_DONE, count=2) in [reply.content.text for reply in aldis.transport.sent]
+        assert await told(aldis, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST.text)
 
 
 async def test_a_second_word_is_good_for_ten_minutes_and_until_a_restart(store: Store, clock: SetClock) -> None:
     """After that nobody is sure any more what it was about."""
-    async with app_harness(store, clock, access=LISTED) as port:
-        await everybody(port, ALICE)
-        await told(port, f"/broadcast {NEWS}", author=BOB)
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        await everybody(aldis, ALICE)
+        await told(aldis, f"/broadcast {NEWS}", author=BOB)
         clock.move(601)
-        assert await told(port, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST.text)
-        await told(port, f"/broadcast {NEWS}", author=BOB)
-    async with app_harness(store, clock, access=LISTED) as port:
-        assert await told(port, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST.text)
-        assert NEWS not in [reply.content.text for reply in port.transport.sent]
+        assert await told(aldis, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST.text)
+        await told(aldis, f"/broadcast {NEWS}", author=BOB)
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        assert await told(aldis, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST.text)
+        assert NEWS not in [reply.content.text for reply in aldis.transport.sent]
 
 
 async def test_only_admins_speak_to_everybody_and_not_from_a_group(store: Store, clock: SetClock) -> None:
     """For all others there is no such command; who let nobody in has nobody to tell."""
-    async with app_harness(store, clock, access=LISTED) as port:
-        port.transport.known_groups = ()
-        assert await told(port, f"/broadcast {NEWS}") == plain(phrases.unknown_command("broadcast"))
-        assert await told(port, f"/broadcast {NEWS}", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY.text
-        assert await told(port, "/broadcast", author=BOB) == plain(say(phrases.WRONG_FORM, form="/broadcast TEXT"))
-        assert await told(port, f"/broadcast {NEWS}", author=BOB) == phrases.NOBODY_TO_TELL.text
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        aldis.transport.known_groups = ()
+        assert await told(aldis, f"/broadcast {NEWS}") == plain(phrases.unknown_command("broadcast"))
+        assert await told(aldis, f"/broadcast {NEWS}", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY.text
+        assert await told(aldis, "/broadcast", author=BOB) == plain(say(phrases.WRONG_FORM, form="/broadcast TEXT"))
+        assert await told(aldis, f"/broadcast {NEWS}", author=BOB) == phrases.NOBODY_TO_TELL.text
 
 
 async def test_a_redelivered_second_word_sends_nothing_again(store: Store, clock: SetClock) -> None:
     """It is settled with what it put into the outbox."""
-    async with app_harness(store, clock, access=LISTED) as port:
-        await everybody(port, ALICE)
-        await told(port, f"/broadcast {NEWS}", author=BOB)
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        await everybody(aldis, ALICE)
+        await told(aldis, f"/broadcast {NEWS}", author=BOB)
         yes = message("/broadcast yes", author=BOB)
         for _ in range(2):
-            await port.process(yes)
-        told_alice = [reply for reply in port.transport.sent if reply.content.text == NEWS and reply.chat == ALICE.chat]
+            await aldis.process(yes)
+        told_alice = [
+            reply for reply in aldis.transport.sent if reply.content.text == NEWS and reply.chat == ALICE.chat
+        ]
         assert len(told_alice) == 1
 
 
 async def test_a_number_on_the_list_counts_for_the_account_that_had_it(store: Store, clock: SetClock) -> None:
     """Somebody who has a listed number now, and is not who first came with it, is not told."""
     listed = AccessList(persons=frozenset({ALICE.number or ""}), groups=frozenset(), admins=ADMINS)
-    async with app_harness(store, clock, access=LISTED) as port:
-        await everybody(port, ALICE, CAROL)
-    async with app_harness(store, clock, access=listed) as port:
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        await everybody(aldis, ALICE, CAROL)
+    async with app_harness(store, clock, access=listed) as aldis:
         await store.transaction(lambda repos: repos.people.pin(ALICE.number or "", CAROL.uuid, now=clock.now()))
-        port.transport.known_contacts = (Contact(person=PersonId(ALICE.uuid), number=ALICE.number, name=None),)
-        assert await told(port, f"/broadcast {NEWS}", author=BOB) == phrases.NOBODY_TO_TELL.text
+        aldis.transport.known_contacts = (Contact(person=PersonId(ALICE.uuid), number=ALICE.number, name=None),)
+        assert await told(aldis, f"/broadcast {NEWS}", author=BOB) == phrases.NOBODY_TO_TELL.text
         await store.transaction(
             lambda repos: repos.people.allow(ALICE.uuid, account=ALDIS.uuid, by=BOB.uuid, now=clock.now())
         )
-        assert "1 direct chats and 0 groups" in await told(port, f"/broadcast {NEWS}", author=BOB)
+        assert "1 direct chats and 0 groups" in await told(aldis, f"/broadcast {NEWS}", author=BOB)
 
 
 async def test_nobody_is_told_where_the_account_is_a_persons_own(store: Store, clock: SetClock) -> None:
     """Their contacts and groups are no affair of Aldis's, whoever wrote to it before it became so."""
     own = AccessList(persons=LISTED.persons, groups=LISTED.groups, admins=ADMINS, note_to_self=True)
-    async with app_harness(store, clock, access=LISTED) as port:
-        await everybody(port, ALICE)
-        audience = Audience(port.transport, lambda: own)
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        await everybody(aldis, ALICE)
+        audience = Audience(aldis.transport, lambda: own)
         contacts = await audience.contacts() or ()
         assert len(contacts) == 4
         assert not await store.read(lambda repos: [one for one in contacts if audience.may_write(repos, one)])
@@ -126,45 +128,45 @@ async def test_a_broadcast_whose_words_are_taken_back_is_not_sent(
     store: Store, clock: SetClock, takes_back: Callable[..., Frame]
 ) -> None:
     """Before the second word, and after it as far as it has not gone out."""
-    async with app_harness(store, clock, access=LISTED) as port:
-        await everybody(port, ALICE)
-        sent = await port.process(message(f"/broadcast {NEWS}", author=BOB))
-        await port.process(takes_back(sent, author=BOB))
-        assert await told(port, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST.text)
-        sent = await port.process(message(f"/broadcast {NEWS}", author=BOB))
-        port.transport.sends = [Disconnected("refused")] * 3
-        await port.deliver(message("/broadcast yes", author=BOB))
-        await port.until(lambda: not port.transport.sends)
-        await port.deliver(takes_back(sent, author=BOB))
-        await port.quiet_but(1)  # what the admin is told of it
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        await everybody(aldis, ALICE)
+        sent = await aldis.process(message(f"/broadcast {NEWS}", author=BOB))
+        await aldis.process(takes_back(sent, author=BOB))
+        assert await told(aldis, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST.text)
+        sent = await aldis.process(message(f"/broadcast {NEWS}", author=BOB))
+        aldis.transport.sends = [Disconnected("refused")] * 3
+        await aldis.deliver(message("/broadcast yes", author=BOB))
+        await aldis.until(lambda: not aldis.transport.sends)
+        await aldis.deliver(takes_back(sent, author=BOB))
+        await aldis.quiet_but(1)  # what the admin is told of it
         clock.move(600)
-        await port.quiet()
-        assert NEWS not in [reply.content.text for reply in port.transport.sent]
+        await aldis.quiet()
+        assert NEWS not in [reply.content.text for reply in aldis.transport.sent]
 
 
 async def test_who_was_shut_out_since_the_first_word_is_not_told(store: Store, clock: SetClock) -> None:
     """Who may write is decided when it is sent."""
     listed = AccessList(persons=frozenset({ALICE.uuid}), groups=frozenset(), admins=ADMINS)
-    async with app_harness(store, clock, access=LISTED) as port:
-        await everybody(port, ALICE, CAROL)
-    async with app_harness(store, clock, access=listed) as port:
-        await everybody(port)
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        await everybody(aldis, ALICE, CAROL)
+    async with app_harness(store, clock, access=listed) as aldis:
+        await everybody(aldis)
         await store.transaction(
             lambda repos: repos.people.allow(CAROL.uuid, account=ALDIS.uuid, by=BOB.uuid, now=clock.now())
         )
-        assert "2 direct chats" in await told(port, f"/broadcast {NEWS}", author=BOB)
+        assert "2 direct chats" in await told(aldis, f"/broadcast {NEWS}", author=BOB)
         label = await store.read(lambda repos: repos.people.label(CAROL.uuid, account=ALDIS.uuid))
-        await port.process(message(f"/deny {label}", author=BOB))
-        await port.process(message("/broadcast yes", author=BOB))
-        assert [reply.chat for reply in port.transport.sent if reply.content.text == NEWS] == [ALICE.chat]
-        assert say(phrases.BROADCAST_DONE, count=1) in [reply.content.text for reply in port.transport.sent]
+        await aldis.process(message(f"/deny {label}", author=BOB))
+        await aldis.process(message("/broadcast yes", author=BOB))
+        assert [reply.chat for reply in aldis.transport.sent if reply.content.text == NEWS] == [ALICE.chat]
+        assert say(phrases.BROADCAST_DONE, count=1) in [reply.content.text for reply in aldis.transport.sent]
 
 
 async def test_a_broadcast_disappears_with_its_message(store: Store, clock: SetClock) -> None:
     """A second word that comes after its timer has run out sends nothing."""
-    async with app_harness(store, clock, access=LISTED) as port:
-        await everybody(port, ALICE)
-        await told(port, f"/broadcast {NEWS}", author=BOB, expires_in_seconds=30)
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        await everybody(aldis, ALICE)
+        await told(aldis, f"/broadcast {NEWS}", author=BOB, expires_in_seconds=30)
         clock.move(31)
-        assert await told(port, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST.text)
-        assert NEWS not in [reply.content.text for reply in port.transport.sent]
+        assert await told(aldis, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST.text)
+        assert NEWS not in [reply.content.text for reply in aldis.transport.sent]

@@ -13,18 +13,18 @@ from bot.events import PersonId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from store import Erasure, Store
-from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.turn.test_edits import on_disk, open_words, words
 from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message
 
 
-async def told(port: Port, text: str, **more: object) -> str:
+async def told(aldis: Harness, text: str, **more: object) -> str:
     """What is answered to a command."""
-    before = len(port.transport.sent)
-    await port.deliver(message(text, **more))  # pyright: ignore[reportArgumentType]
-    await port.answered(before + 1)
-    return port.transport.sent[before].content.text
+    before = len(aldis.transport.sent)
+    await aldis.deliver(message(text, **more))  # pyright: ignore[reportArgumentType]
+    await aldis.answered(before + 1)
+    return aldis.transport.sent[before].content.text
 
 
 def plain(phrase: str) -> str:
@@ -34,44 +34,44 @@ def plain(phrase: str) -> str:
 
 async def test_help_lists_what_the_person_may_do(store: Store, clock: SetClock) -> None:
     """Short, by what it is about; admins see their own commands as well; case and white space do not matter."""
-    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
-        everybody = await told(port, "/help")
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
+        everybody = await told(aldis, "/help")
         assert len(everybody) < 500
         assert "This chat: /model /persona /tools /language" in everybody
         assert "/allow" not in everybody
-        admins = await told(port, "  /HELP ", author=BOB)
+        admins = await told(aldis, "  /HELP ", author=BOB)
         assert "Admins: " in admins
         assert "/allow" in admins
         assert "/budget" in admins
-        in_group = await told(port, "Aldis, /help", author=BOB, group=GROUP)
+        in_group = await told(aldis, "Aldis, /help", author=BOB, group=GROUP)
         assert "/budget" not in in_group  # what is given only directly, and only in groups
         assert "/always /who" in in_group
         assert "/always" not in admins
-        assert port.thinker.asked == []
+        assert aldis.model.asked == []
 
 
 @pytest.mark.parametrize("word", ["remind", "/remind", "erinnere", "remnd", "RAPPEL"])
 async def test_help_explains_one_command(word: str, store: Store, clock: SetClock) -> None:
     """With its form and examples, by whatever name it is asked for."""
-    async with app_harness(store, clock) as port:
-        shown = await told(port, f"/help {word}")
+    async with app_harness(store, clock) as aldis:
+        shown = await told(aldis, f"/help {word}")
         assert shown.startswith("/remind [WHEN TEXT|cancel N]")
         assert "/remind every weekday at 8 TEXT" in shown
 
 
 async def test_what_is_damaged_stops_neither_answers_nor_commands(store: Store, clock: SetClock) -> None:
     """A question is answered without the turns that cannot be read; a command that needs them says that it failed."""
-    async with app_harness(store, clock) as port:
-        await told(port, "My name is Ann.")
-        await told(port, "And yours?")
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "My name is Ann.")
+        await told(aldis, "And yours?")
         damage = "UPDATE history SET message = zeroblob(60) WHERE turn_id = 1 OR turn_id = 2 AND position = 0"
         await store.transaction(lambda repos: repos.chats.execute(damage))
-        port.turns.forget()
-        assert await told(port, "/transcript") != ""
-        assert await told(port, "/retry") == common_phrases.FAILED.text
-        assert await told(port, "/whoami") != ""
-        assert await told(port, "What is my name?") == "re: What is my name?"
-        assert [one.role for one in port.thinker.requests[-1].messages] == ["user"]
+        aldis.turns.forget()
+        assert await told(aldis, "/transcript") != ""
+        assert await told(aldis, "/retry") == common_phrases.FAILED.text
+        assert await told(aldis, "/whoami") != ""
+        assert await told(aldis, "What is my name?") == "re: What is my name?"
+        assert [one.role for one in aldis.model.requests[-1].messages] == ["user"]
 
 
 @pytest.mark.parametrize("where", [{}, {"group": GROUP}], ids=["directly", "in a group"])
@@ -87,20 +87,20 @@ async def test_a_command_that_keeps_failing_is_told_once(
             tries.append(call.command.rest)
             raise RuntimeError
 
-    async with app_harness(store, clock, commands=lambda _: [Broken()]) as port:
-        assert await told(port, "/break it", **where) == say(common_phrases.FAILED)
-        assert await told(port, "/whoami")
+    async with app_harness(store, clock, commands=lambda _: [Broken()]) as aldis:
+        assert await told(aldis, "/break it", **where) == say(common_phrases.FAILED)
+        assert await told(aldis, "/whoami")
         assert tries == ["it"] * 3
-        assert [reply.content.text for reply in port.transport.sent].count(say(common_phrases.FAILED)) == 1
+        assert [reply.content.text for reply in aldis.transport.sent].count(say(common_phrases.FAILED)) == 1
         assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1
 
 
 async def test_help_explains_nothing_that_there_is_not(store: Store, clock: SetClock) -> None:
     """Nor what is for others; it harms nobody to explain what would only be asked about."""
-    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
-        assert await told(port, "/help frobnicate") == plain(phrases.unknown_command("frobnicate"))
-        assert await told(port, "/help allow") == plain(phrases.unknown_command("allow"))
-        assert (await told(port, "/help forgt")).startswith("/forget [everything]: ")
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
+        assert await told(aldis, "/help frobnicate") == plain(phrases.unknown_command("frobnicate"))
+        assert await told(aldis, "/help allow") == plain(phrases.unknown_command("allow"))
+        assert (await told(aldis, "/help forgt")).startswith("/forget [everything]: ")
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ async def test_help_explains_nothing_that_there_is_not(store: Store, clock: SetC
 )
 async def test_a_near_miss_is_understood(written: str, answer: str, store: Store, clock: SetClock) -> None:
     """A slip of the fingers, the beginning of a name, a word of another language."""
-    async with app_harness(store, clock) as port:
-        assert answer in await told(port, written)
-        assert port.thinker.asked == []
+    async with app_harness(store, clock) as aldis:
+        assert answer in await told(aldis, written)
+        assert aldis.model.asked == []
 
 
 @pytest.mark.parametrize("written", ["/forgt", "/forge everything", "/vergiss", "/oublie", "/undoo", "/delete"])
@@ -133,82 +133,82 @@ async def test_what_cannot_be_taken_back_is_never_done_by_a_near_miss(
     written: str, store: Store, clock: SetClock
 ) -> None:
     """The person is asked, and nothing is gone."""
-    async with app_harness(store, clock) as port:
-        await port.process(message("Remember the tulip."))
-        assert (await told(port, written)).endswith(("Did you mean /forget?", "Did you mean /undo?"))
-        assert await port.count("SELECT count(*) FROM history") == 2
+    async with app_harness(store, clock) as aldis:
+        await aldis.process(message("Remember the tulip."))
+        assert (await told(aldis, written)).endswith(("Did you mean /forget?", "Did you mean /undo?"))
+        assert await aldis.count("SELECT count(*) FROM history") == 2
 
 
 async def test_where_several_may_be_meant_nobody_guesses(store: Store, clock: SetClock) -> None:
     """Each is named; an admin's command is named to admins alone."""
-    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
-        assert (await told(port, "/prsona x", author=BOB)).endswith("Did you mean /persona or /people?")
-        assert await told(port, "/persona", author=BOB) == plain(phrases.NO_PERSONA.text)
-        assert await told(port, "/pers") == plain(phrases.NO_PERSONA.text)
-        assert (await told(port, "/trus", author=BOB)).endswith("Did you mean /trust?")
-        assert await told(port, "/trus") == plain(phrases.unknown_command("trus"))
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
+        assert (await told(aldis, "/prsona x", author=BOB)).endswith("Did you mean /persona or /people?")
+        assert await told(aldis, "/persona", author=BOB) == plain(phrases.NO_PERSONA.text)
+        assert await told(aldis, "/pers") == plain(phrases.NO_PERSONA.text)
+        assert (await told(aldis, "/trus", author=BOB)).endswith("Did you mean /trust?")
+        assert await told(aldis, "/trus") == plain(phrases.unknown_command("trus"))
 
 
 async def test_in_a_group_a_near_miss_may_be_meant_for_another_bot(store: Store, clock: SetClock) -> None:
     """Only where Aldis is addressed it is understood; the word of another language is as good as the English one."""
-    async with app_harness(store, clock) as port:
-        await port.process(message("/hlep", group=GROUP))
-        assert port.transport.sent == []
-        assert "explains one of them" in await told(port, "Aldis, /hlep", group=GROUP)
-        assert "erklärt" in await told(port, "/hilfe", group=GROUP)
+    async with app_harness(store, clock) as aldis:
+        await aldis.process(message("/hlep", group=GROUP))
+        assert aldis.transport.sent == []
+        assert "explains one of them" in await told(aldis, "Aldis, /hlep", group=GROUP)
+        assert "erklärt" in await told(aldis, "/hilfe", group=GROUP)
 
 
 async def test_in_a_group_a_command_needs_no_name_but_may_have_one(store: Store, clock: SetClock) -> None:
     """`/usage`, `Aldis, /usage` and a mention are the same; a command that Aldis does not know is somebody else's."""
-    async with app_harness(store, clock) as port:
-        assert "today" in await told(port, "/usage", group=GROUP)
-        assert "today" in await told(port, "Aldis, /usage", group=GROUP)
-        assert "today" in await told(port, "/usage", group=GROUP, mention=True)
-        assert port.transport.sent[-1].quote is not None
-        await port.process(message("/roll 2d6", group=GROUP))
-        assert len(port.transport.sent) == 3
-        assert "/roll" in await told(port, "Aldis, /roll 2d6", group=GROUP)
+    async with app_harness(store, clock) as aldis:
+        assert "today" in await told(aldis, "/usage", group=GROUP)
+        assert "today" in await told(aldis, "Aldis, /usage", group=GROUP)
+        assert "today" in await told(aldis, "/usage", group=GROUP, mention=True)
+        assert aldis.transport.sent[-1].quote is not None
+        await aldis.process(message("/roll 2d6", group=GROUP))
+        assert len(aldis.transport.sent) == 3
+        assert "/roll" in await told(aldis, "Aldis, /roll 2d6", group=GROUP)
 
 
 async def test_an_unknown_command_is_told_and_a_path_is_a_question(store: Store, clock: SetClock) -> None:
     """Not everything that begins with a slash is a command."""
-    async with app_harness(store, clock) as port:
-        assert await told(port, "/frobnicate now") == plain(phrases.unknown_command("frobnicate"))
-        assert await told(port, "/etc/hosts is what?") == "re: /etc/hosts is what?"
+    async with app_harness(store, clock) as aldis:
+        assert await told(aldis, "/frobnicate now") == plain(phrases.unknown_command("frobnicate"))
+        assert await told(aldis, "/etc/hosts is what?") == "re: /etc/hosts is what?"
 
 
 async def test_stop_stops_the_answer_under_way(store: Store, clock: SetClock) -> None:
     """The turn says so itself, once; without one the person hears that nothing is under way."""
-    async with app_harness(store, clock) as port:
-        port.thinker.gates["slow"] = asyncio.Event()
-        await port.deliver(message("slow"))
-        await port.asked(1)
-        assert await told(port, "/stop") == common_phrases.STOPPED.text
-        await port.quiet()
-        assert await told(port, "/stop") == phrases.NOTHING_TO_STOP.text
-        assert len(port.transport.sent) == 2
+    async with app_harness(store, clock) as aldis:
+        aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("slow"))
+        await aldis.asked(1)
+        assert await told(aldis, "/stop") == common_phrases.STOPPED.text
+        await aldis.quiet()
+        assert await told(aldis, "/stop") == phrases.NOTHING_TO_STOP.text
+        assert len(aldis.transport.sent) == 2
 
 
 async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, path: Path) -> None:
     """History, tool results, what waits, the turn that runs; the answer tells it, and nothing is readable any more."""
-    async with app_harness(store, clock, tools=(Echo(),)) as port:
-        port.thinker.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
-        await port.process(message("How is the tulip?"))
-        await port.process(message("bob's words", author=BOB))
-        rows = await port.store.read(lambda repos: repos.history.rows("SELECT message FROM history"))
-        port.thinker.gates["slow"] = asyncio.Event()
-        await port.deliver(message("slow"))
-        await port.asked(4)
-        await port.deliver(message("waits behind it"))
-        assert await told(port, "/forget") == phrases.forgot_here(Erasure(turns=1))
-        await port.quiet()
-        assert await port.count("SELECT count(*) FROM history") == 2
+    async with app_harness(store, clock, tools=(Echo(),)) as aldis:
+        aldis.model.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
+        await aldis.process(message("How is the tulip?"))
+        await aldis.process(message("bob's words", author=BOB))
+        rows = await aldis.store.read(lambda repos: repos.history.rows("SELECT message FROM history"))
+        aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("slow"))
+        await aldis.asked(4)
+        await aldis.deliver(message("waits behind it"))
+        assert await told(aldis, "/forget") == phrases.forgot_here(Erasure(turns=1))
+        await aldis.quiet()
+        assert await aldis.count("SELECT count(*) FROM history") == 2
         files = on_disk(path)
         assert sum(row[0] in files for row in rows) == 2
-        await port.process(message("What did I ask?"))
-        assert "tulip" not in words(port.thinker.requests[-1])
-        assert "waits behind" not in words(port.thinker.requests[-1])
-        assert port.transport.sent[-1].content.text == "re: What did I ask?"
+        await aldis.process(message("What did I ask?"))
+        assert "tulip" not in words(aldis.model.requests[-1])
+        assert "waits behind" not in words(aldis.model.requests[-1])
+        assert aldis.transport.sent[-1].content.text == "re: What did I ask?"
 
 
 @pytest.mark.parametrize(
@@ -218,71 +218,71 @@ async def test_what_goes_besides_what_was_said_is_told(
     store: Store, clock: SetClock, command: str, told_so: Callable[[Erasure], str]
 ) -> None:
     """Reminders that were still to come go as well: nobody is to wait for one."""
-    async with app_harness(store, clock) as port:
-        await port.process(message("/remind in 20m turn off the oven"))
-        await port.process(message("/remind in 30m take it out"))
-        await port.process(message("/remind cancel 2"))
-        await port.process(message("one"))
-        answer = await told(port, command)
+    async with app_harness(store, clock) as aldis:
+        await aldis.process(message("/remind in 20m turn off the oven"))
+        await aldis.process(message("/remind in 30m take it out"))
+        await aldis.process(message("/remind cancel 2"))
+        await aldis.process(message("one"))
+        answer = await told(aldis, command)
         assert answer == told_so(Erasure(turns=1, reminders=1))
         assert "1 reminder" in answer
-        await port.process(message("/remind in 20m turn off the oven"))
-        assert "1 reminder " in await told(port, "/forget")
+        await aldis.process(message("/remind in 20m turn off the oven"))
+        assert "1 reminder " in await told(aldis, "/forget")
 
 
 async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: SetClock) -> None:
     """A message that came after the command, and before it was carried out, is answered."""
-    async with app_harness(store, clock) as port:
-        await port.process(message("one"))
+    async with app_harness(store, clock) as aldis:
+        await aldis.process(message("one"))
         await asyncio.gather(
-            *(port.deliver(frame) for frame in (message("/forget"), message("two"), message("three", author=BOB)))
+            *(aldis.deliver(frame) for frame in (message("/forget"), message("two"), message("three", author=BOB)))
         )
-        await port.quiet()
-        texts = [reply.content.text for reply in port.transport.sent]
+        await aldis.quiet()
+        texts = [reply.content.text for reply in aldis.transport.sent]
         assert sorted(texts) == sorted(["re: one", phrases.forgot_here(Erasure(turns=1)), "re: two", "re: three"])
 
 
 async def test_forget_everything_reaches_the_groups(store: Store, clock: SetClock) -> None:
     """The person's own chat goes, and in groups what they asked; what others asked there stays."""
-    async with app_harness(store, clock) as port:
-        await port.deliver(message("direct words"))
-        await port.process(message("Aldis, alice's words", group=GROUP))
-        await port.process(message("Aldis, bob's words", group=GROUP, author=BOB))
-        assert await told(port, "/forget everything") == phrases.forgot_everything(Erasure(turns=2))
-        await port.process(message("Aldis, and now?", group=GROUP, author=BOB))
-        history = words(port.thinker.requests[-1])
+    async with app_harness(store, clock) as aldis:
+        await aldis.deliver(message("direct words"))
+        await aldis.process(message("Aldis, alice's words", group=GROUP))
+        await aldis.process(message("Aldis, bob's words", group=GROUP, author=BOB))
+        assert await told(aldis, "/forget everything") == phrases.forgot_everything(Erasure(turns=2))
+        await aldis.process(message("Aldis, and now?", group=GROUP, author=BOB))
+        history = words(aldis.model.requests[-1])
         assert "bob's words" in history
         assert "alice's words" not in history
-        assert await told(port, "/forget all") == plain(say(phrases.WRONG_FORM, form="/forget [everything]"))
+        assert await told(aldis, "/forget all") == plain(say(phrases.WRONG_FORM, form="/forget [everything]"))
 
 
 async def test_an_admin_lets_a_stranger_in_by_the_code(store: Store, clock: SetClock) -> None:
     """With the code that the stranger was given; anybody else's word counts for nothing."""
-    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
         stranger = PersonId("99999999-9999-4999-8999-999999999999")
-        code = port.pairing.code(stranger, clock.now())
+        code = aldis.pairing.code(stranger, clock.now())
         assert code is not None
-        assert await told(port, f"/allow {code}", author=ALICE) == plain(phrases.unknown_command("allow"))
-        assert await told(port, "/allow 0000-0000", author=BOB) == phrases.UNKNOWN_CODE.text
-        assert await told(port, "/allow", author=BOB) == plain(say(phrases.WRONG_FORM, form="/allow CODE"))
-        assert await told(port, "/people", author=BOB) == phrases.NOBODY_LET_IN.text
-        heard = await told(port, f"/allow {code.lower()}", author=BOB)
+        assert await told(aldis, f"/allow {code}", author=ALICE) == plain(phrases.unknown_command("allow"))
+        assert await told(aldis, "/allow 0000-0000", author=BOB) == phrases.UNKNOWN_CODE.text
+        assert await told(aldis, "/allow", author=BOB) == plain(say(phrases.WRONG_FORM, form="/allow CODE"))
+        assert await told(aldis, "/people", author=BOB) == phrases.NOBODY_LET_IN.text
+        heard = await told(aldis, f"/allow {code.lower()}", author=BOB)
         label = heard.split()[1].strip(".,")
-        assert await port.store.read(lambda repos: repos.people.is_allowed(stranger, account=ALDIS.uuid))
-        assert label in await told(port, "/people", author=BOB)
-        assert await told(port, f"/deny {label}", author=BOB) == say(phrases.SHUT_OUT, label=label)
-        assert await told(port, f"/deny {label}", author=BOB) == plain(phrases.UNKNOWN_PERSON.text)
+        assert await aldis.store.read(lambda repos: repos.people.is_allowed(stranger, account=ALDIS.uuid))
+        assert label in await told(aldis, "/people", author=BOB)
+        assert await told(aldis, f"/deny {label}", author=BOB) == say(phrases.SHUT_OUT, label=label)
+        assert await told(aldis, f"/deny {label}", author=BOB) == plain(phrases.UNKNOWN_PERSON.text)
 
 
 @pytest.mark.parametrize("text", ["/help", "/usage", "/export", "/forget", "/forget everything"])
 async def test_a_command_is_answered_once_however_often_it_comes(store: Store, clock: SetClock, text: str) -> None:
     """A redelivery changes nothing, after it was carried out too; no words of it are left."""
-    async with app_harness(store, clock) as port:
+    async with app_harness(store, clock) as aldis:
         given = message(text)
-        await port.process(given)
-        await port.process(given)
-        assert len(port.transport.sent) == 1
-        assert await open_words(port) == 0
+        await aldis.process(given)
+        await aldis.process(given)
+        assert len(aldis.transport.sent) == 1
+        assert await open_words(aldis) == 0
 
 
 # Files

@@ -20,148 +20,148 @@ from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message, quote_of
 
 async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetClock) -> None:
     """The model reads nothing of before, after a restart neither; it is kept until it is forgotten."""
-    async with app_harness(store, clock) as port:
-        await port.process(message("I like tulips."))
-        assert await told(port, "/new") == plain(phrases.BEGUN_ANEW.text)
-        await port.process(message("And roses."))
-        assert "tulips" not in words(port.thinker.requests[-1])
-    async with app_harness(store, clock) as port:
-        await port.process(message("What do I like?"))
-        assert "tulips" not in words(port.thinker.requests[-1])
-        assert "roses" in words(port.thinker.requests[-1])
-        assert "tulips" in await told(port, "/export")
-        assert await told(port, "/forget") == phrases.forgot_here(Erasure(turns=3))
+    async with app_harness(store, clock) as aldis:
+        await aldis.process(message("I like tulips."))
+        assert await told(aldis, "/new") == plain(phrases.BEGUN_ANEW.text)
+        await aldis.process(message("And roses."))
+        assert "tulips" not in words(aldis.model.requests[-1])
+    async with app_harness(store, clock) as aldis:
+        await aldis.process(message("What do I like?"))
+        assert "tulips" not in words(aldis.model.requests[-1])
+        assert "roses" in words(aldis.model.requests[-1])
+        assert "tulips" in await told(aldis, "/export")
+        assert await told(aldis, "/forget") == phrases.forgot_here(Erasure(turns=3))
 
 
 async def test_an_answer_under_way_at_new_belongs_to_before(store: Store, clock: SetClock) -> None:
     """It is sent, for it was asked for; what comes after does not read it."""
-    async with app_harness(store, clock) as port:
-        port.thinker.gates["slow"] = asyncio.Event()
-        await port.deliver(message("slow tulips"))
-        await port.asked(1)
-        assert await told(port, "/new") == plain(phrases.BEGUN_ANEW.text)
-        port.thinker.gates["slow"].set()
-        await port.quiet()
-        assert port.transport.sent[-1].content.text == "re: slow tulips"
-        await port.process(message("And now?"))
-        assert "tulips" not in words(port.thinker.requests[-1])
+    async with app_harness(store, clock) as aldis:
+        aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("slow tulips"))
+        await aldis.asked(1)
+        assert await told(aldis, "/new") == plain(phrases.BEGUN_ANEW.text)
+        aldis.model.gates["slow"].set()
+        await aldis.quiet()
+        assert aldis.transport.sent[-1].content.text == "re: slow tulips"
+        await aldis.process(message("And now?"))
+        assert "tulips" not in words(aldis.model.requests[-1])
 
 
 async def test_retry_answers_again_in_the_place_of_the_answer(store: Store, clock: SetClock) -> None:
     """The newest question once more, with the same words; the old answer is edited, and is not in the history twice."""
-    async with app_harness(store, clock) as port:
-        port.thinker.script += [says("Perhaps."), says("Surely.")]
-        await port.deliver(message("Will it rain?"))
-        await port.answered(1)
-        await port.deliver(message("/retry"))
-        await port.answered(2)
-        await port.quiet()
-        first, second = port.transport.sent
+    async with app_harness(store, clock) as aldis:
+        aldis.model.script += [says("Perhaps."), says("Surely.")]
+        await aldis.deliver(message("Will it rain?"))
+        await aldis.answered(1)
+        await aldis.deliver(message("/retry"))
+        await aldis.answered(2)
+        await aldis.quiet()
+        first, second = aldis.transport.sent
         assert (first.content.text, second.content.text) == ("Perhaps.", "Surely.")
         assert second.edits == FIRST + 1
-        assert port.thinker.requests[0].messages[-1] == port.thinker.requests[1].messages[-1]
-        assert "Perhaps." not in words(port.thinker.requests[1])
-        await port.process(message("Sure?"))
-        history = words(port.thinker.requests[-1])
+        assert aldis.model.requests[0].messages[-1] == aldis.model.requests[1].messages[-1]
+        assert "Perhaps." not in words(aldis.model.requests[1])
+        await aldis.process(message("Sure?"))
+        history = words(aldis.model.requests[-1])
         assert history.count("Will it rain?") == 1
         assert "Surely." in history
-        assert is_sendable(port.thinker.requests[-1].messages)
+        assert is_sendable(aldis.model.requests[-1].messages)
 
 
 async def test_retry_asks_what_could_not_be_answered(store: Store, clock: SetClock) -> None:
     """The words of the last question that failed are kept for that, until something else has been answered."""
-    async with app_harness(store, clock) as port:
-        port.thinker.script += [Overloaded("busy", provider="p")]
-        assert await told(port, "Will it rain?") == turn_phrases.OVERLOADED.text
-        assert await told(port, "/retry") == "re: Will it rain?"
-        await port.quiet()
-        port.thinker.script += [Overloaded("busy", provider="p")]
-        assert await told(port, "Will it snow?") == turn_phrases.OVERLOADED.text
-        assert await port.count("SELECT count(*) FROM unanswered") == 1
-        assert await told(port, "Something else.") == "re: Something else."
-        assert await port.count("SELECT count(*) FROM unanswered") == 0
+    async with app_harness(store, clock) as aldis:
+        aldis.model.script += [Overloaded("busy", provider="p")]
+        assert await told(aldis, "Will it rain?") == turn_phrases.OVERLOADED.text
+        assert await told(aldis, "/retry") == "re: Will it rain?"
+        await aldis.quiet()
+        aldis.model.script += [Overloaded("busy", provider="p")]
+        assert await told(aldis, "Will it snow?") == turn_phrases.OVERLOADED.text
+        assert await aldis.count("SELECT count(*) FROM unanswered") == 1
+        assert await told(aldis, "Something else.") == "re: Something else."
+        assert await aldis.count("SELECT count(*) FROM unanswered") == 0
 
 
 async def test_what_could_not_be_answered_is_forgotten_too(store: Store, clock: SetClock) -> None:
     """By deletion, by its timer, and by the command."""
-    async with app_harness(store, clock) as port:
-        port.thinker.script += [Overloaded("busy", provider="p")] * 3
-        deleted = await port.process(message("one"))
-        await port.process(delete(deleted))
-        assert await port.count("SELECT count(*) FROM unanswered") == 0
-        await port.process(message("two", expires_in_seconds=60))
-        assert await port.count("SELECT count(*) FROM unanswered") == 1
+    async with app_harness(store, clock) as aldis:
+        aldis.model.script += [Overloaded("busy", provider="p")] * 3
+        deleted = await aldis.process(message("one"))
+        await aldis.process(delete(deleted))
+        assert await aldis.count("SELECT count(*) FROM unanswered") == 0
+        await aldis.process(message("two", expires_in_seconds=60))
+        assert await aldis.count("SELECT count(*) FROM unanswered") == 1
         clock.move(61)
-        await port.maintenance.expire()
-        assert await port.count("SELECT count(*) FROM unanswered") == 0
-        await port.process(message("three"))
-        await told(port, "/forget")
-        assert await port.count("SELECT count(*) FROM unanswered") == 0
-        assert await told(port, "/retry") == phrases.NOTHING_TO_REPEAT.text
+        await aldis.maintenance.expire()
+        assert await aldis.count("SELECT count(*) FROM unanswered") == 0
+        await aldis.process(message("three"))
+        await told(aldis, "/forget")
+        assert await aldis.count("SELECT count(*) FROM unanswered") == 0
+        assert await told(aldis, "/retry") == phrases.NOTHING_TO_REPEAT.text
 
 
 async def test_a_question_that_is_asked_again_disappears_with_its_first_words(store: Store, clock: SetClock) -> None:
     """The command came later, and under no timer: the words are as old as they are."""
-    async with app_harness(store, clock) as port:
-        await port.process(message("secret", expires_in_seconds=60))
-        await port.deliver(message("/retry"))
-        await port.answered(2)
-        await port.quiet()
+    async with app_harness(store, clock) as aldis:
+        await aldis.process(message("secret", expires_in_seconds=60))
+        await aldis.deliver(message("/retry"))
+        await aldis.answered(2)
+        await aldis.quiet()
         clock.move(61)
-        await port.process(message("And now?"))
-        assert "secret" not in words(port.thinker.requests[-1])
-        await port.maintenance.expire()
-        await port.process(message("/forget"))
-        assert await open_words(port) == 0
+        await aldis.process(message("And now?"))
+        assert "secret" not in words(aldis.model.requests[-1])
+        await aldis.maintenance.expire()
+        await aldis.process(message("/forget"))
+        assert await open_words(aldis) == 0
 
 
 async def test_so_does_an_older_one(store: Store, clock: SetClock) -> None:
     """From the moment at which its timer has run, not from when somebody has cleaned up."""
-    async with app_harness(store, clock) as port:
-        await port.deliver(message("Aldis, secret", group=GROUP, expires_in_seconds=60))
-        await port.answered(1)
-        await port.deliver(message("Aldis, roses?", group=GROUP, author=BOB))
-        await port.answered(2)
-        await port.deliver(message("/retry", group=GROUP))
-        await port.answered(3)
-        await port.quiet()
+    async with app_harness(store, clock) as aldis:
+        await aldis.deliver(message("Aldis, secret", group=GROUP, expires_in_seconds=60))
+        await aldis.answered(1)
+        await aldis.deliver(message("Aldis, roses?", group=GROUP, author=BOB))
+        await aldis.answered(2)
+        await aldis.deliver(message("/retry", group=GROUP))
+        await aldis.answered(3)
+        await aldis.quiet()
         clock.move(61)
-        await port.process(message("Aldis, and now?", group=GROUP, author=BOB))
-        assert "secret" not in words(port.thinker.requests[-1])
-        assert "roses" in words(port.thinker.requests[-1])
+        await aldis.process(message("Aldis, and now?", group=GROUP, author=BOB))
+        assert "secret" not in words(aldis.model.requests[-1])
+        assert "roses" in words(aldis.model.requests[-1])
 
 
 async def test_an_older_question_is_asked_again_in_a_new_message(store: Store, clock: SetClock) -> None:
     """In a group each repeats their own; where others have written since, an edit far above would not be seen."""
-    async with app_harness(store, clock) as port:
-        await port.deliver(message("Aldis, tulips?", group=GROUP))
-        await port.answered(1)
-        await port.deliver(message("Aldis, roses?", group=GROUP, author=BOB))
-        await port.answered(2)
-        await port.deliver(message("/retry", group=GROUP))
-        await port.answered(3)
-        again = port.transport.sent[-1]
+    async with app_harness(store, clock) as aldis:
+        await aldis.deliver(message("Aldis, tulips?", group=GROUP))
+        await aldis.answered(1)
+        await aldis.deliver(message("Aldis, roses?", group=GROUP, author=BOB))
+        await aldis.answered(2)
+        await aldis.deliver(message("/retry", group=GROUP))
+        await aldis.answered(3)
+        again = aldis.transport.sent[-1]
         assert "tulips" in again.content.text
         assert again.edits is None
-        await port.quiet()
-        await port.deliver(message("/retry", group=GROUP, author=BOB))
-        await port.answered(4)
-        assert "roses" in port.transport.sent[-1].content.text
+        await aldis.quiet()
+        await aldis.deliver(message("/retry", group=GROUP, author=BOB))
+        await aldis.answered(4)
+        assert "roses" in aldis.transport.sent[-1].content.text
 
 
 async def test_there_may_be_nothing_to_repeat(store: Store, clock: SetClock) -> None:
     """No question yet, one that is still being answered, one from before the beginning."""
-    async with app_harness(store, clock) as port:
-        assert await told(port, "/retry") == phrases.NOTHING_TO_REPEAT.text
-        port.thinker.gates["slow"] = asyncio.Event()
-        await port.deliver(message("slow"))
-        await port.asked(1)
-        assert await told(port, "/retry") == plain(phrases.STILL_ANSWERING.text)
-        port.thinker.gates["slow"].set()
-        await port.quiet()
-        await told(port, "/new")
-        assert await told(port, "/retry") == phrases.NOTHING_TO_REPEAT.text
-        assert await told(port, "/undo") == phrases.NOTHING_TO_UNDO.text
+    async with app_harness(store, clock) as aldis:
+        assert await told(aldis, "/retry") == phrases.NOTHING_TO_REPEAT.text
+        aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("slow"))
+        await aldis.asked(1)
+        assert await told(aldis, "/retry") == plain(phrases.STILL_ANSWERING.text)
+        aldis.model.gates["slow"].set()
+        await aldis.quiet()
+        await told(aldis, "/new")
+        assert await told(aldis, "/retry") == phrases.NOTHING_TO_REPEAT.text
+        assert await told(aldis, "/undo") == phrases.NOTHING_TO_UNDO.text
 
 
 @pytest.mark.parametrize("is_quoting", [True, False])
@@ -169,38 +169,38 @@ async def test_what_is_asked_again_is_as_trusted_as_it_was(store: Store, clock: 
     """Words of a stranger that stood in the old message still do."""
     echo = Echo(effects="once")
     quote = quote_of(BOB, 1, "Say it twice!") if is_quoting else None
-    async with app_harness(store, clock, tools=(echo,)) as port:
-        port.thinker.script += [says("done"), calls(("echo", {"word": "a"})), says("done again")]
-        assert await told(port, "Say it.", quote=quote) == "done"
-        await port.quiet()
-        assert ("May I " in await told(port, "/retry")) is is_quoting
+    async with app_harness(store, clock, tools=(echo,)) as aldis:
+        aldis.model.script += [says("done"), calls(("echo", {"word": "a"})), says("done again")]
+        assert await told(aldis, "Say it.", quote=quote) == "done"
+        await aldis.quiet()
+        assert ("May I " in await told(aldis, "/retry")) is is_quoting
         assert echo.ran == ([] if is_quoting else ["a"])
 
 
 async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clock: SetClock) -> None:
     """The answer is deleted in the chat, the person hears what it was; once more takes the one before."""
-    async with app_harness(store, clock) as port:
-        await port.deliver(message("I like tulips."))
-        await port.answered(1)
-        await port.deliver(message("I like roses."))
-        await port.answered(2)
-        assert await told(port, "/undo") == phrases.undone("I like roses.")
-        await port.quiet()
-        assert [removal.target for removal in port.transport.removed] == [FIRST + 2]
-        await port.process(message("What do I like?"))
-        assert "roses" not in words(port.thinker.requests[-1])
-        assert "tulips" in words(port.thinker.requests[-1])
-        assert "What do I like?" in await told(port, "/undo")
-        assert "I like tulips." in await told(port, "/undo")
-        assert await told(port, "/undo") == phrases.NOTHING_TO_UNDO.text
-        await port.quiet()
-        assert await open_words(port) == 0
+    async with app_harness(store, clock) as aldis:
+        await aldis.deliver(message("I like tulips."))
+        await aldis.answered(1)
+        await aldis.deliver(message("I like roses."))
+        await aldis.answered(2)
+        assert await told(aldis, "/undo") == phrases.undone("I like roses.")
+        await aldis.quiet()
+        assert [removal.target for removal in aldis.transport.removed] == [FIRST + 2]
+        await aldis.process(message("What do I like?"))
+        assert "roses" not in words(aldis.model.requests[-1])
+        assert "tulips" in words(aldis.model.requests[-1])
+        assert "What do I like?" in await told(aldis, "/undo")
+        assert "I like tulips." in await told(aldis, "/undo")
+        assert await told(aldis, "/undo") == phrases.NOTHING_TO_UNDO.text
+        await aldis.quiet()
+        assert await open_words(aldis) == 0
 
 
 async def test_undo_shows_nothing_but_what_people_wrote(store: Store, clock: SetClock) -> None:
     """Not what Aldis puts beside it: the quote, what came with it, how it was called."""
-    async with app_harness(store, clock) as port:
-        said = await port.deliver(message("Roses are red.", author=BOB, group=GROUP))
+    async with app_harness(store, clock) as aldis:
+        said = await aldis.deliver(message("Roses are red.", author=BOB, group=GROUP))
         quote = quote_of(BOB, said, "Roses are red.")
         cases = {
             "Aldis, is that so?": phrases.undone("Aldis, is that so?"),
@@ -208,91 +208,91 @@ async def test_undo_shows_nothing_but_what_people_wrote(store: Store, clock: Set
             "Aldis": phrases.UNDONE_WORDLESS.text,
         }
         for text, undone in cases.items():
-            sent = len(port.transport.sent)
-            await port.deliver(message(text, group=GROUP, quote=quote))
-            await port.answered(sent + 1)
-            await port.quiet()
-            assert await told(port, "/undo", group=GROUP) == undone
-            await port.quiet()
+            sent = len(aldis.transport.sent)
+            await aldis.deliver(message(text, group=GROUP, quote=quote))
+            await aldis.answered(sent + 1)
+            await aldis.quiet()
+            assert await told(aldis, "/undo", group=GROUP) == undone
+            await aldis.quiet()
 
 
 async def test_undo_stops_what_is_under_way(store: Store, clock: SetClock) -> None:
     """Without a word of its own; nothing of it is remembered, what it has cost is."""
-    async with app_harness(store, clock, tools=(Echo(),)) as port:
-        port.thinker.gates["slow"] = asyncio.Event()
-        await port.deliver(message("slow tulips"))
-        await port.asked(1)
-        assert await told(port, "/undo") == common_phrases.STOPPED.text
-        await port.until(lambda: not port.worker.tasks.running())
-        await port.quiet()
-        assert len(port.transport.sent) == 1
-        assert await open_words(port) == 0
-        await port.process(message("And now?"))
-        assert "tulips" not in words(port.thinker.requests[-1])
+    async with app_harness(store, clock, tools=(Echo(),)) as aldis:
+        aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("slow tulips"))
+        await aldis.asked(1)
+        assert await told(aldis, "/undo") == common_phrases.STOPPED.text
+        await aldis.until(lambda: not aldis.worker.tasks.running())
+        await aldis.quiet()
+        assert len(aldis.transport.sent) == 1
+        assert await open_words(aldis) == 0
+        await aldis.process(message("And now?"))
+        assert "tulips" not in words(aldis.model.requests[-1])
 
 
 async def test_nobody_takes_back_what_others_asked(store: Store, clock: SetClock) -> None:
     """In a group each their own."""
-    async with app_harness(store, clock) as port:
-        await port.deliver(message("Aldis, tulips?", group=GROUP, author=ALICE))
-        await port.answered(1)
-        assert await told(port, "/undo", group=GROUP, author=BOB) == phrases.NOTHING_TO_UNDO.text
-        assert "tulips?" in await told(port, "/undo", group=GROUP, author=ALICE)
+    async with app_harness(store, clock) as aldis:
+        await aldis.deliver(message("Aldis, tulips?", group=GROUP, author=ALICE))
+        await aldis.answered(1)
+        assert await told(aldis, "/undo", group=GROUP, author=BOB) == phrases.NOTHING_TO_UNDO.text
+        assert "tulips?" in await told(aldis, "/undo", group=GROUP, author=ALICE)
 
 
 async def test_undo_survives_a_redelivery(store: Store, clock: SetClock) -> None:
     """It is carried out once, however often Signal brings it."""
-    async with app_harness(store, clock) as port:
-        await port.deliver(message("one"))
-        await port.process(message("two"))
+    async with app_harness(store, clock) as aldis:
+        await aldis.deliver(message("one"))
+        await aldis.process(message("two"))
         given = message("/undo")
-        await port.process(given)
-        await port.process(given)
-        assert sum("“" in reply.content.text for reply in port.transport.sent) == 1
+        await aldis.process(given)
+        await aldis.process(given)
+        assert sum("“" in reply.content.text for reply in aldis.transport.sent) == 1
 
 
 async def test_undo_takes_the_status_away_too(store: Store, clock: SetClock) -> None:
     """Nothing of a question that was taken back goes on saying that it is being answered."""
-    async with app_harness(store, clock, live="status") as port:
-        port.thinker.gates["slow"] = asyncio.Event()
-        await port.deliver(message("slow one"))
-        await port.answered(1)
-        await port.deliver(message("/undo"))
-        await port.transport.until(lambda: bool(port.transport.removed))
-        assert [removal.target for removal in port.transport.removed] == [FIRST + 1]
+    async with app_harness(store, clock, live="status") as aldis:
+        aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("slow one"))
+        await aldis.answered(1)
+        await aldis.deliver(message("/undo"))
+        await aldis.transport.until(lambda: bool(aldis.transport.removed))
+        assert [removal.target for removal in aldis.transport.removed] == [FIRST + 1]
 
 
 async def test_what_is_paid_while_it_is_forgotten_counts(store: Store, clock: SetClock) -> None:
     """The question was forgotten from elsewhere while the model wrote; its books do not need the conversation."""
-    async with app_harness(store, clock) as port:
-        port.thinker.gates["slow"] = asyncio.Event()
-        await port.deliver(message("slow one"))
-        await port.asked(1)
-        await port.deliver(message("/forget everything", group=GROUP))
-        await port.answered(1)
-        port.thinker.gates["slow"].set()
-        await port.until(lambda: not port.worker.tasks.running())
-        assert await port.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 1
-        assert len(port.transport.sent) == 1
+    async with app_harness(store, clock) as aldis:
+        aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("slow one"))
+        await aldis.asked(1)
+        await aldis.deliver(message("/forget everything", group=GROUP))
+        await aldis.answered(1)
+        aldis.model.gates["slow"].set()
+        await aldis.until(lambda: not aldis.worker.tasks.running())
+        assert await aldis.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 1
+        assert len(aldis.transport.sent) == 1
 
 
 async def test_undo_while_it_is_answered_again_takes_the_old_answer_away(store: Store, clock: SetClock) -> None:
     """The question is taken back, whichever of its answers stands in the chat."""
-    async with app_harness(store, clock) as port:
-        await told(port, "slow one")
-        port.thinker.gates["slow"] = asyncio.Event()
-        await port.deliver(message("/retry"))
-        await port.asked(2)
-        await port.deliver(message("/undo"))
-        await port.transport.until(lambda: bool(port.transport.removed))
-        assert [removal.target for removal in port.transport.removed] == [FIRST + 1]
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "slow one")
+        aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("/retry"))
+        await aldis.asked(2)
+        await aldis.deliver(message("/undo"))
+        await aldis.transport.until(lambda: bool(aldis.transport.removed))
+        assert [removal.target for removal in aldis.transport.removed] == [FIRST + 1]
 
 
 async def test_retry_during_a_pause_takes_nothing_away(store: Store, clock: SetClock) -> None:
     """Nothing is answered then, so what was answered before is kept for when the pause is over."""
-    async with app_harness(store, clock) as port:
-        await told(port, "Will it rain?")
-        await told(port, "/pause")
-        assert await told(port, "/retry") == plain(turn_phrases.IS_PAUSED.text)
-        await told(port, "/resume")
-        assert await told(port, "/retry") == "re: Will it rain?"
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "Will it rain?")
+        await told(aldis, "/pause")
+        assert await told(aldis, "/retry") == plain(turn_phrases.IS_PAUSED.text)
+        await told(aldis, "/resume")
+        assert await told(aldis, "/retry") == "re: Will it rain?"

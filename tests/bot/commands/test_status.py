@@ -13,7 +13,7 @@ from bot.transports.base import Contact, Group
 from bot.version import current_version, described_build
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message
 
@@ -26,23 +26,25 @@ def contact(person: PersonId, number: str | None = None) -> Contact:
     return Contact(person=person, number=number, name=None)
 
 
-async def label(port: Port, person: str) -> str:
-    return await port.store.read(lambda repos: repos.people.label(person, account=ALDIS.uuid))
+async def label(aldis: Harness, person: str) -> str:
+    return await aldis.store.read(lambda repos: repos.people.label(person, account=ALDIS.uuid))
 
 
 async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, clock: SetClock) -> None:
     """Here, not elsewhere; in an idle conversation it says so, and names model and version."""
-    async with app_harness(store, clock, tools=(Echo(),)) as port:
-        assert await told(port, "/status") == f"I'm not working on anything here.\nModel: scripted/model-1\n{ALDIS_NOW}"
-        port.thinker.gates["slow"] = asyncio.Event()
-        await port.deliver(message("slow"))
-        await port.asked(1)
-        await port.deliver(message("waits"))
-        await port.deliver(message("elsewhere", author=BOB))
-        await port.answered(2)
-        await told(port, "/tools off echo")
-        await told(port, "/persona Be short.")
-        shown = (await told(port, "/status")).splitlines()
+    async with app_harness(store, clock, tools=(Echo(),)) as aldis:
+        assert (
+            await told(aldis, "/status") == f"I'm not working on anything here.\nModel: scripted/model-1\n{ALDIS_NOW}"
+        )
+        aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("slow"))
+        await aldis.asked(1)
+        await aldis.deliver(message("waits"))
+        await aldis.deliver(message("elsewhere", author=BOB))
+        await aldis.answered(2)
+        await told(aldis, "/tools off echo")
+        await told(aldis, "/persona Be short.")
+        shown = (await told(aldis, "/status")).splitlines()
         assert shown == [
             "I'm working on an answer here.",
             "Waiting for an answer: 1",
@@ -55,118 +57,118 @@ async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, cloc
 
 async def test_status_tells_admins_what_it_was_built_from(store: Store, clock: SetClock) -> None:
     """A digest that they can compare with that of a working copy."""
-    async with app_harness(store, clock, admins=ADMINS) as port:
-        assert (await told(port, "/status", author=BOB)).splitlines()[-1] == f"Aldis {described_build()}"
-        assert (await told(port, "/status")).splitlines()[-1] == ALDIS_NOW
+    async with app_harness(store, clock, admins=ADMINS) as aldis:
+        assert (await told(aldis, "/status", author=BOB)).splitlines()[-1] == f"Aldis {described_build()}"
+        assert (await told(aldis, "/status")).splitlines()[-1] == ALDIS_NOW
 
 
 async def test_status_tells_which_model_answered_in_the_place_of_another(store: Store, clock: SetClock) -> None:
     """As long as that was the last one; a longer name of the same model is no other."""
-    async with app_harness(store, clock) as port:
+    async with app_harness(store, clock) as aldis:
         answer = says("Fine.")
-        port.thinker.script += [
+        aldis.model.script += [
             replace(answer, provider="other", model="model-2"),
             replace(answer, model="model-1-20260101"),
         ]
-        await told(port, "How are you?")
-        assert "The last answer came from other/model-2." in await told(port, "/status")
-        await told(port, "And now?")
-        assert "last answer" not in await told(port, "/status")
+        await told(aldis, "How are you?")
+        assert "The last answer came from other/model-2." in await told(aldis, "/status")
+        await told(aldis, "And now?")
+        assert "last answer" not in await told(aldis, "/status")
 
 
 async def test_status_tells_that_a_word_is_waited_for(store: Store, clock: SetClock) -> None:
     """That is neither being answered nor waiting to be."""
-    async with app_harness(store, clock, tools=(Echo(name="page"), Echo(effects="once"))) as port:
-        port.thinker.script += [calls(("page", {"word": "x"})), calls(("echo", {"word": "y"}))]
-        await port.deliver(message("Do it."))
-        await port.answered(1)
-        shown = (await told(port, "/status")).splitlines()
+    async with app_harness(store, clock, tools=(Echo(name="page"), Echo(effects="once"))) as aldis:
+        aldis.model.script += [calls(("page", {"word": "x"})), calls(("echo", {"word": "y"}))]
+        await aldis.deliver(message("Do it."))
+        await aldis.answered(1)
+        shown = (await told(aldis, "/status")).splitlines()
         assert shown[:2] == ["I'm not working on anything here.", "Waiting for your yes or no: 1"]
 
 
 async def test_whoami_tells_how_somebody_is_known(store: Store, clock: SetClock) -> None:
     """Name, label and id as the settings and commands want them, admin or not, and in a group its id."""
-    async with app_harness(store, clock, admins=ADMINS) as port:
-        shown = await told(port, "/whoami")
+    async with app_harness(store, clock, admins=ADMINS) as aldis:
+        shown = await told(aldis, "/whoami")
         assert f"Your name here: {ALICE.name}" in shown
         assert ALICE.uuid in shown
-        assert await label(port, ALICE.uuid) in shown
+        assert await label(aldis, ALICE.uuid) in shown
         assert "You're not one of my admins." in shown
         assert phrases.WHO_DIRECTLY.text in shown
-        shown = await told(port, "/whoami", author=BOB, group=GROUP)
+        shown = await told(aldis, "/whoami", author=BOB, group=GROUP)
         assert "You're one of my admins." in shown
         assert GROUP in shown
 
 
 async def test_groups_are_shown_as_the_settings_want_them(store: Store, clock: SetClock) -> None:
     """To admins, in their own chat; a bridge that does not answer is told."""
-    async with app_harness(store, clock, admins=ADMINS) as port:
-        port.transport.known_groups = ()
-        assert await told(port, "/groups", author=BOB) == phrases.NO_GROUPS.text
-        port.transport.known_groups = (
+    async with app_harness(store, clock, admins=ADMINS) as aldis:
+        aldis.transport.known_groups = ()
+        assert await told(aldis, "/groups", author=BOB) == phrases.NO_GROUPS.text
+        aldis.transport.known_groups = (
             Group(id=GROUP, name="Garden club", members=frozenset()),
             Group(id="b3RoZXI=", name="Others", members=frozenset()),
         )
-        assert await told(port, "/groups", author=BOB) == f"• ✓ Garden club: {GROUP}\n• ✗ Others: b3RoZXI="
-        port.transport.known_invitations = [Group(id="bmV3", name="New", members=frozenset())]
-        port.transport.known_invitations += [
+        assert await told(aldis, "/groups", author=BOB) == f"• ✓ Garden club: {GROUP}\n• ✗ Others: b3RoZXI="
+        aldis.transport.known_invitations = [Group(id="bmV3", name="New", members=frozenset())]
+        aldis.transport.known_invitations += [
             Group(id="ZXZpbA==", name="[*log in*](https://evil.example)", members=frozenset())
         ]
-        *_, shown, hostile = (await told(port, "/groups", author=BOB)).splitlines(keepends=True)
+        *_, shown, hostile = (await told(aldis, "/groups", author=BOB)).splitlines(keepends=True)
         assert hostile.startswith("• ✗ [*log in*] (https[:]//evil[.]example): ZXZpbA==")
         shown = f"\n{shown.rstrip()}"
         assert shown.endswith(f"\n• ✗ New: bmV3 {plain(phrases.GROUP_INVITATION.text)}")
-        assert await told(port, "/groups", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY.text
-        assert await told(port, "/groups") == plain(phrases.unknown_command("groups"))
+        assert await told(aldis, "/groups", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY.text
+        assert await told(aldis, "/groups") == plain(phrases.unknown_command("groups"))
 
 
 async def test_what_was_said_in_a_former_group_can_be_forgotten(store: Store, clock: SetClock) -> None:
     """By an admin, who is shown its id; a turn that still runs there ends with it, and nothing else is forgotten."""
-    async with app_harness(store, clock, admins=ADMINS) as port:
-        await told(port, "Aldis, the code is 4711.", group=GROUP)
-        await told(port, "My code is 1.")
-        await told(port, "Your code is 2.", author=BOB)
-        port.thinker.gates["slow"] = asyncio.Event()
-        await port.deliver(message("Aldis, a slow one.", group=GROUP))
-        await port.asked(4)
-        port.transport.known_groups, port.transport.former = (), frozenset({GROUP, "b3RoZXI="})
+    async with app_harness(store, clock, admins=ADMINS) as aldis:
+        await told(aldis, "Aldis, the code is 4711.", group=GROUP)
+        await told(aldis, "My code is 1.")
+        await told(aldis, "Your code is 2.", author=BOB)
+        aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("Aldis, a slow one.", group=GROUP))
+        await aldis.asked(4)
+        aldis.transport.known_groups, aldis.transport.former = (), frozenset({GROUP, "b3RoZXI="})
         line = plain(phrases.former_group(GROUP)).replace("-", "•", 1)
-        assert await told(port, "/groups", author=BOB) == line
-        assert await told(port, f"/groups forget {GROUP}") == plain(phrases.unknown_command("groups"))
-        assert await told(port, "/groups forget b3RoZXI=", author=BOB) == phrases.UNKNOWN_GROUP.text
-        assert (await told(port, f"/groups remove {GROUP}", author=BOB)).startswith("Please write it like this")
-        assert (await told(port, f"/groups forget `{GROUP}`", author=BOB)).startswith(
+        assert await told(aldis, "/groups", author=BOB) == line
+        assert await told(aldis, f"/groups forget {GROUP}") == plain(phrases.unknown_command("groups"))
+        assert await told(aldis, "/groups forget b3RoZXI=", author=BOB) == phrases.UNKNOWN_GROUP.text
+        assert (await told(aldis, f"/groups remove {GROUP}", author=BOB)).startswith("Please write it like this")
+        assert (await told(aldis, f"/groups forget `{GROUP}`", author=BOB)).startswith(
             "Deleted: 1 question and its answer from"
         )
-        await port.quiet()
-        assert await told(port, "/groups", author=BOB) == phrases.NO_GROUPS.text
-        assert await port.count("SELECT count(DISTINCT conversation_id) FROM history") == 2
-        await told(port, "Aldis, what is the code?", group=GROUP)
-        assert "4711" not in str(port.thinker.requests[-1])
+        await aldis.quiet()
+        assert await told(aldis, "/groups", author=BOB) == phrases.NO_GROUPS.text
+        assert await aldis.count("SELECT count(DISTINCT conversation_id) FROM history") == 2
+        await told(aldis, "Aldis, what is the code?", group=GROUP)
+        assert "4711" not in str(aldis.model.requests[-1])
 
 
 async def test_the_budget_of_all_and_of_one(store: Store, clock: SetClock) -> None:
     """By the label or the id that `/whoami` tells; in its own words where there is no limit."""
     limits = BudgetSettings(all_day_usd=Decimal(2), person_month_usd=Decimal(5))
-    async with app_harness(store, clock, admins=ADMINS, budgets=limits) as port:
-        port.transport.known_contacts = (contact(PersonId(ALICE.uuid)), contact(PersonId(CAROL.uuid)))
-        await port.process(message("one"))
-        assert (await told(port, "/budget", author=BOB)).splitlines() == [
+    async with app_harness(store, clock, admins=ADMINS, budgets=limits) as aldis:
+        aldis.transport.known_contacts = (contact(PersonId(ALICE.uuid)), contact(PersonId(CAROL.uuid)))
+        await aldis.process(message("one"))
+        assert (await told(aldis, "/budget", author=BOB)).splitlines() == [
             "All together, today: 0.0100 of 2 USD",
             "All together, this month: 0.0100 USD, no limit",
             "Each person: unlimited a day, 5 USD a month. Each group: unlimited a day, unlimited a month.",
         ]
-        alice = await label(port, ALICE.uuid)
-        assert await told(port, f"/budget {alice}", author=BOB) == (
+        alice = await label(aldis, ALICE.uuid)
+        assert await told(aldis, f"/budget {alice}", author=BOB) == (
             f"{alice}, today: 0.0100 USD, no limit\n{alice}, this month: 0.0100 of 5 USD"
         )
-        assert "0.0000 of 5 USD" in await told(port, f"/budget {CAROL.uuid}", author=BOB)
-        assert await told(port, "/budget nobody", author=BOB) == plain(phrases.UNKNOWN_LABEL.text)
+        assert "0.0000 of 5 USD" in await told(aldis, f"/budget {CAROL.uuid}", author=BOB)
+        assert await told(aldis, "/budget nobody", author=BOB) == plain(phrases.UNKNOWN_LABEL.text)
 
 
 async def test_a_bridge_that_is_down_is_told(store: Store, clock: SetClock) -> None:
     """Within seconds, for other commands wait behind this one."""
-    async with app_harness(store, clock, admins=ADMINS) as port:
-        port.transport.directory_fails = Disconnected("down")
+    async with app_harness(store, clock, admins=ADMINS) as aldis:
+        aldis.transport.directory_fails = Disconnected("down")
         for given in ("/groups", "/budget abcd", "/broadcast Hello"):
-            assert await told(port, given, author=BOB) == phrases.BRIDGE_SILENT.text
+            assert await told(aldis, given, author=BOB) == phrases.BRIDGE_SILENT.text

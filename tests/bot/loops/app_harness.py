@@ -1,10 +1,10 @@
-"""The whole of Aldis in one process between a fake transport and a thinker: frames come in, replies go out, time stands
-still.
+"""The whole of Aldis in one process between a fake transport and a fake model: frames come in, replies go out, time
+stands still.
 
-async with app_harness(store, clock) as port:
-    asked = await port.deliver(message("How cold is it?"))
-    await port.answered(1)
-    await port.deliver(delete(asked))
+async with app_harness(store, clock) as aldis:
+    asked = await aldis.deliver(message("How cold is it?"))
+    await aldis.answered(1)
+    await aldis.deliver(delete(asked))
 """
 
 import asyncio
@@ -58,7 +58,7 @@ FIRST = int(NOON.timestamp() * 1000)
 
 
 @dataclass
-class Berth(FakeTransport):
+class HarnessTransport(FakeTransport):
     """A fake transport whose envelopes are frames of signal-cli."""
 
     account: str = ALDIS.uuid
@@ -77,7 +77,7 @@ class Berth(FakeTransport):
 
 
 @dataclass
-class Thinker(Scripted):
+class FakeModel(Scripted):
     """Answers "re: <the question's words>", after its gate for a word in it has opened; or as the script says."""
 
     script: list[Any] = field(default_factory=list[Any])
@@ -101,13 +101,13 @@ class Thinker(Scripted):
 
 
 @dataclass
-class Port:
+class Harness:
     """Everything that runs, and the means to wait for it."""
 
     store: Store
     clock: SetClock
-    transport: Berth
-    thinker: Thinker
+    transport: HarnessTransport
+    model: FakeModel
     intake: Intake
     worker: Worker
     maintenance: Maintenance
@@ -141,7 +141,7 @@ class Port:
 
     async def asked(self, count: int) -> None:
         """Wait until the model was asked so often."""
-        await self.until(lambda: len(self.thinker.asked) >= count)
+        await self.until(lambda: len(self.model.asked) >= count)
 
     async def quiet(self) -> None:
         """Wait until nothing is under way."""
@@ -181,7 +181,13 @@ class StoryParts(Parts):
     """The product's own wiring, at the paces of a story."""
 
     def __init__(
-        self, settings: Settings, transport: Berth, store: Store, speech: Speech | None, clock: SetClock, paces: Paces
+        self,
+        settings: Settings,
+        transport: HarnessTransport,
+        store: Store,
+        speech: Speech | None,
+        clock: SetClock,
+        paces: Paces,
     ) -> None:
         super().__init__(settings, transport, store, "signal", speech, sandbox(), clock=clock)
         self._paces = paces
@@ -229,7 +235,7 @@ async def app_harness(
     live: Mode = "off",
     mark_seconds: float = 3600.0,
     context_messages: int = 0,
-    transport: Berth | None = None,
+    transport: HarnessTransport | None = None,
     access: AccessList | None = None,
     budgets: BudgetSettings = TWO_DOLLARS_A_DAY,
     accepts_identities: bool = False,
@@ -240,9 +246,9 @@ async def app_harness(
     approval_seconds: float = 600,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     **worker: Any,
-) -> AsyncGenerator[Port]:
+) -> AsyncGenerator[Harness]:
     """Aldis in one process; everything is over at the end. `settings` are those that are otherwise, by their group."""
-    transport, thinker = transport or Berth(), Thinker()
+    transport, fake_model = transport or HarnessTransport(), FakeModel()
     allowed = access or AccessList(persons=frozenset({EVERYBODY}), groups=frozenset({GROUP}), admins=admins)
     usual = settings_with(
         access={
@@ -279,11 +285,11 @@ async def app_harness(
     paces = Paces(mark_seconds=mark_seconds, max_delay_seconds=max_delay_seconds, commands=commands, known=known)
     parts = StoryParts(settings_with(usual, **(settings or {})), transport, store, speech, clock, paces)
     own = (*(make(parts.reminders) for make in ported), *((Remember(parts.memory),) if remembers else ()))
-    aldis = parts.service(thinker, (*tools, *own), sources)
+    aldis = parts.service(fake_model, (*tools, *own), sources)
     running = [asyncio.create_task(loop.run()) for loop in (aldis.worker, aldis.sender)]
     try:
-        yield Port(
-            *(store, clock, transport, thinker, aldis.intake, aldis.worker, aldis.maintenance, parts.turns),
+        yield Harness(
+            *(store, clock, transport, fake_model, aldis.intake, aldis.worker, aldis.maintenance, parts.turns),
             *(aldis.running.pairing, parts.reminders, aldis.reminder_scheduler, aldis.summary_worker, aldis.sender),
             aldis.running.identities,
         )

@@ -10,7 +10,7 @@ from bot.clock import SetClock
 from bot.commands import phrases
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import FIRST, Port, app_harness
+from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message, quote_of, reaction
 from tools.reminders import Remind
@@ -27,21 +27,21 @@ def tools(**more: Any) -> tuple[Echo, Echo]:
     return Echo(name="look"), post
 
 
-async def poisoned(port: Port, *script: Any, **more: Any) -> str:
+async def poisoned(aldis: Harness, *script: Any, **more: Any) -> str:
     """A page is read, and wants something done; gives what the person hears."""
-    port.thinker.script = [calls(("look", {"word": "page"})), *script, says("Very well.")]
-    heard = await told(port, "Aldis, read the page.", **more)
-    await port.quiet_but(1 if heard.startswith("May I") else 0)
+    aldis.model.script = [calls(("look", {"word": "page"})), *script, says("Very well.")]
+    heard = await told(aldis, "Aldis, read the page.", **more)
+    await aldis.quiet_but(1 if heard.startswith("May I") else 0)
     return heard
 
 
-async def allow(port: Port, **more: Any) -> str:
+async def allow(aldis: Harness, **more: Any) -> str:
     """Put the sign for always on what was asked last; gives what is answered."""
-    sent = len(port.transport.sent)
-    await port.deliver(reaction("✅", FIRST + sent, **more))
-    await port.answered(sent + 1)
-    await port.quiet()
-    return port.transport.sent[-1].content.text
+    sent = len(aldis.transport.sent)
+    await aldis.deliver(reaction("✅", FIRST + sent, **more))
+    await aldis.answered(sent + 1)
+    await aldis.quiet()
+    return aldis.transport.sent[-1].content.text
 
 
 POST = calls(("post", {"word": "x"}))
@@ -51,83 +51,83 @@ POST = calls(("post", {"word": "x"}))
 async def test_it_is_asked_once(store: Store, clock: SetClock, group: str | None) -> None:
     """Until it is taken back; `/tools` lists it, an export has it, a new conversation and a restart leave it."""
     look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as port:
-        assert OFFER in await poisoned(port, POST, group=group)
-        assert (await allow(port, group=group)).startswith("Very well.\n\n(From now on I'll use post without asking")
-        assert await poisoned(port, POST, group=group) == "Very well."
-        await told(port, "/new", group=group)
-        assert "post: allowed without asking" in await told(port, "/tools", group=group)
-        assert "post: allowed without asking" in await told(port, "/export", group=group)
-    async with app_harness(store, clock, tools=(look, post)) as port:
-        assert await poisoned(port, POST, group=group) == "Very well."
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        assert OFFER in await poisoned(aldis, POST, group=group)
+        assert (await allow(aldis, group=group)).startswith("Very well.\n\n(From now on I'll use post without asking")
+        assert await poisoned(aldis, POST, group=group) == "Very well."
+        await told(aldis, "/new", group=group)
+        assert "post: allowed without asking" in await told(aldis, "/tools", group=group)
+        assert "post: allowed without asking" in await told(aldis, "/export", group=group)
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        assert await poisoned(aldis, POST, group=group) == "Very well."
         assert post.ran == ["x", "x", "x"]
-        assert await told(port, "/tools revoke post", group=group) == "I'll ask you about post again."
-        assert await told(port, "/tools revoke post", group=group) == phrases.NOT_ALLOWED.text
-        assert OFFER in await poisoned(port, POST, group=group)
+        assert await told(aldis, "/tools revoke post", group=group) == "I'll ask you about post again."
+        assert await told(aldis, "/tools revoke post", group=group) == phrases.NOT_ALLOWED.text
+        assert OFFER in await poisoned(aldis, POST, group=group)
         assert post.ran == ["x", "x", "x"]
 
 
 async def test_what_has_changed_since_is_not_listed(store: Store, clock: SetClock) -> None:
     """It asks again, so `/tools` does not call it allowed; one that is only away is."""
     look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as port:
-        await poisoned(port, POST)
-        await allow(port)
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        await poisoned(aldis, POST)
+        await allow(aldis)
     for there, is_listed in (((look,), True), ((look, replace(post, discloses=True)), False)):
-        async with app_harness(store, clock, tools=there) as port:
-            assert ("post: allowed without asking" in await told(port, "/tools")) is is_listed
+        async with app_harness(store, clock, tools=there) as aldis:
+            assert ("post: allowed without asking" in await told(aldis, "/tools")) is is_listed
 
 
 @pytest.mark.parametrize("words", ["always", "Ja, immer!", "Oui, toujours.", "Sí, siempre", "✅"])
 async def test_it_can_be_said(store: Store, clock: SetClock, words: str) -> None:
     """Plainly, while one question is open, in all languages."""
     look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as port:
-        await poisoned(port, POST)
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        await poisoned(aldis, POST)
         clock.move(2)
-        await told(port, words)
+        await told(aldis, words)
         assert post.ran == ["x"]
-        assert await poisoned(port, POST) == "Very well."
+        assert await poisoned(aldis, POST) == "Very well."
 
 
 async def test_a_plain_yes_is_for_once(store: Store, clock: SetClock) -> None:
     """As is a thumb."""
     look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as port:
-        await poisoned(port, POST)
-        await port.deliver(reaction("👍", FIRST + 1))
-        await port.answered(2)
-        await port.quiet()
-        assert (await poisoned(port, POST)).startswith("May I")
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        await poisoned(aldis, POST)
+        await aldis.deliver(reaction("👍", FIRST + 1))
+        await aldis.answered(2)
+        await aldis.quiet()
+        assert (await poisoned(aldis, POST)).startswith("May I")
 
 
 async def test_it_holds_for_nobody_else_and_nowhere_else(store: Store, clock: SetClock) -> None:
     """Not for another member of the group, not in another chat; an admin allows nothing for good in another's name."""
     look, post = tools()
-    async with app_harness(store, clock, tools=(look, post), admins=frozenset({BOB.uuid})) as port:
-        await poisoned(port, POST, group=GROUP)
-        await allow(port, group=GROUP)
-        assert (await poisoned(port, POST)).startswith("May I")
-        await told(port, "/stop")
-        assert (await poisoned(port, POST, group=GROUP, author=BOB)).startswith("May I")
-        await told(port, "/stop", group=GROUP)
-        await told(port, "/tools revoke post", group=GROUP)
-        await poisoned(port, POST, group=GROUP)
-        assert await allow(port, group=GROUP, author=BOB) == "Very well."  # for once
-        assert (await poisoned(port, POST, group=GROUP)).startswith("May I")
+    async with app_harness(store, clock, tools=(look, post), admins=frozenset({BOB.uuid})) as aldis:
+        await poisoned(aldis, POST, group=GROUP)
+        await allow(aldis, group=GROUP)
+        assert (await poisoned(aldis, POST)).startswith("May I")
+        await told(aldis, "/stop")
+        assert (await poisoned(aldis, POST, group=GROUP, author=BOB)).startswith("May I")
+        await told(aldis, "/stop", group=GROUP)
+        await told(aldis, "/tools revoke post", group=GROUP)
+        await poisoned(aldis, POST, group=GROUP)
+        assert await allow(aldis, group=GROUP, author=BOB) == "Very well."  # for once
+        assert (await poisoned(aldis, POST, group=GROUP)).startswith("May I")
         assert post.ran == ["x", "x"]
 
 
 async def test_two_who_ask_together_allow_nothing_for_good(store: Store, clock: SetClock) -> None:
     """What one of them says would hold for the words of the other."""
     look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
         pass
-    await port.deliver(message("Aldis, read it.", author=BOB, group=GROUP))
-    await port.deliver(message("Aldis, read the page.", group=GROUP))
-    async with app_harness(store, clock, tools=(look, post)) as port:
-        port.thinker.script = [calls(("look", {"word": "page"})), POST, says("Very well.")]
-        [question] = await port.answered(1)
+    await aldis.deliver(message("Aldis, read it.", author=BOB, group=GROUP))
+    await aldis.deliver(message("Aldis, read the page.", group=GROUP))
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        aldis.model.script = [calls(("look", {"word": "page"})), POST, says("Very well.")]
+        [question] = await aldis.answered(1)
         assert "👍" in question.content.text
         assert "✅" not in question.content.text
 
@@ -146,10 +146,10 @@ async def test_two_who_ask_together_allow_nothing_for_good(store: Store, clock: 
 async def test_what_is_dangerous_is_asked_each_time(store: Store, clock: SetClock, more: dict[str, Any]) -> None:
     """The question offers nothing else, and the sign for always is a yes for once."""
     look, post = tools(**more)
-    async with app_harness(store, clock, tools=(look, post)) as port:
-        assert "✅" not in await poisoned(port, POST)
-        assert await allow(port) == "Very well."
-        assert (await poisoned(port, POST)).startswith("May I")
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        assert "✅" not in await poisoned(aldis, POST)
+        assert await allow(aldis) == "Very well."
+        assert (await poisoned(aldis, POST)).startswith("May I")
         assert post.ran == ["x"]
 
 
@@ -157,11 +157,11 @@ async def test_what_is_private_is_shown_to_strangers_with_a_yes_only(store: Stor
     """Though the tool was allowed when nothing private was in the request."""
     look, post = tools(discloses=True)
     notes = Echo(name="notes", flags={"reads_private": True})
-    async with app_harness(store, clock, tools=(look, notes, post)) as port:
-        assert OFFER in await poisoned(port, POST)
-        await allow(port)
-        assert await poisoned(port, POST) == "Very well."
-        heard = await poisoned(port, calls(("notes", {"word": "n"})), POST)
+    async with app_harness(store, clock, tools=(look, notes, post)) as aldis:
+        assert OFFER in await poisoned(aldis, POST)
+        await allow(aldis)
+        assert await poisoned(aldis, POST) == "Very well."
+        heard = await poisoned(aldis, calls(("notes", {"word": "n"})), POST)
         assert heard.startswith("May I")
         assert "✅" not in heard
         assert post.ran == ["x", "x"]
@@ -171,8 +171,8 @@ async def test_two_tools_are_not_allowed_with_one_word(store: Store, clock: SetC
     """One question covers both, for once."""
     look, post = tools()
     other = Echo(name="other", effects="once", flags=GOOD, cost_usd=Decimal(0))
-    async with app_harness(store, clock, tools=(look, post, other)) as port:
-        heard = await poisoned(port, calls(("post", {"word": "x"}), ("other", {"word": "y"})))
+    async with app_harness(store, clock, tools=(look, post, other)) as aldis:
+        heard = await poisoned(aldis, calls(("post", {"word": "x"}), ("other", {"word": "y"})))
         assert heard.startswith("May I do this?\n\n1. Use post")
         assert "✅" not in heard
 
@@ -180,45 +180,47 @@ async def test_two_tools_are_not_allowed_with_one_word(store: Store, clock: SetC
 async def test_another_tool_of_that_name_was_not_allowed(store: Store, clock: SetClock) -> None:
     """A server may give its tools other parameters, or another kind of effects."""
     look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as port:
-        await poisoned(port, POST)
-        await allow(port)
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        await poisoned(aldis, POST)
+        await allow(aldis)
     others: tuple[dict[str, Any], ...] = ({"effects": "repeatable"}, {"flags": GOOD | {"server": "other"}})
     for more in others:
         _, changed = tools(**more)
-        async with app_harness(store, clock, tools=(look, changed)) as port:
-            assert (await poisoned(port, POST)).startswith("May I")
+        async with app_harness(store, clock, tools=(look, changed)) as aldis:
+            assert (await poisoned(aldis, POST)).startswith("May I")
             assert changed.ran == []
-            await told(port, "/stop")
+            await told(aldis, "/stop")
 
 
 async def test_where_nobody_is_there_it_does_not_hold(store: Store, clock: SetClock) -> None:
     """A page that is read at night plans nothing more by itself."""
     look, post = tools()
-    async with app_harness(store, clock, tools=(look, post), ported=(Remind,)) as port:
-        await poisoned(port, calls(REMIND))
-        assert "remind without asking" in await allow(port)
-        await told(port, "/remind in 1 minute ask: read the page")
-        before = len(port.transport.sent)
-        port.thinker.script = [calls(("look", {"word": "page"})), calls(REMIND), says("Read.")]
+    async with app_harness(store, clock, tools=(look, post), ported=(Remind,)) as aldis:
+        await poisoned(aldis, calls(REMIND))
+        assert "remind without asking" in await allow(aldis)
+        await told(aldis, "/remind in 1 minute ask: read the page")
+        before = len(aldis.transport.sent)
+        aldis.model.script = [calls(("look", {"word": "page"})), calls(REMIND), says("Read.")]
         clock.move(61)
-        await port.reminder_scheduler.attend_all()
-        await port.quiet()
-        texts = "\n".join(reply.content.text for reply in port.transport.sent[before:])
+        await aldis.reminder_scheduler.attend_all()
+        await aldis.quiet()
+        texts = "\n".join(reply.content.text for reply in aldis.transport.sent[before:])
         assert "Nobody was around to say yes" in texts
-        assert "nobody is here" in contents(port.thinker.requests[-1])[-1]
+        assert "nobody is here" in contents(aldis.model.requests[-1])[-1]
 
 
 async def test_a_reminder_that_works_by_itself_is_agreed_to_each_time(store: Store, clock: SetClock) -> None:
     """Nor is one cancelled by a page because others may be set."""
     look, post = tools()
-    async with app_harness(store, clock, tools=(look, post), ported=(Remind,)) as port:
-        await poisoned(port, calls(REMIND))
-        await allow(port)
-        assert await poisoned(port, calls(REMIND)) == "Very well."
+    async with app_harness(store, clock, tools=(look, post), ported=(Remind,)) as aldis:
+        await poisoned(aldis, calls(REMIND))
+        await allow(aldis)
+        assert await poisoned(aldis, calls(REMIND)) == "Very well."
         for more in ({"prompt": "Fetch it"}, {"action": "cancel", "number": 1}, {"action": "timezone"}):
-            assert (await poisoned(port, calls(("remind", REMIND[1] | {"timezone": "UTC"} | more)))).startswith("May I")
-            await told(port, "/stop")
+            assert (await poisoned(aldis, calls(("remind", REMIND[1] | {"timezone": "UTC"} | more)))).startswith(
+                "May I"
+            )
+            await told(aldis, "/stop")
 
 
 @pytest.mark.parametrize("command", ["/forget", "/forget everything"])
@@ -226,24 +228,24 @@ async def test_a_reminder_that_works_by_itself_is_agreed_to_each_time(store: Sto
 async def test_it_is_forgotten(store: Store, clock: SetClock, command: str, group: str | None) -> None:
     """With everything else; nothing looks forged afterwards."""
     look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as port:
-        await poisoned(port, POST, group=group)
-        await allow(port, group=group)
-        await told(port, command, group=group)
-        assert await port.count("SELECT count(*) FROM grants") == 0
-        assert not (await port.store.tampering()).sentences
-        assert (await poisoned(port, POST, group=group)).startswith("May I")
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        await poisoned(aldis, POST, group=group)
+        await allow(aldis, group=group)
+        await told(aldis, command, group=group)
+        assert await aldis.count("SELECT count(*) FROM grants") == 0
+        assert not (await aldis.store.tampering()).sentences
+        assert (await poisoned(aldis, POST, group=group)).startswith("May I")
 
 
 async def test_a_quote_with_always_is_as_good(store: Store, clock: SetClock) -> None:
     """And one of somebody else's message is none."""
     look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as port:
-        await poisoned(port, POST, group=GROUP)
-        await port.deliver(message("always", quote=quote_of(ALDIS, FIRST + 1, "May I"), author=BOB, group=GROUP))
-        await port.until(lambda: True)
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        await poisoned(aldis, POST, group=GROUP)
+        await aldis.deliver(message("always", quote=quote_of(ALDIS, FIRST + 1, "May I"), author=BOB, group=GROUP))
+        await aldis.until(lambda: True)
         assert post.ran == []
-        await port.deliver(message("always", quote=quote_of(ALDIS, FIRST + 1, "May I"), author=ALICE, group=GROUP))
-        await port.quiet()
+        await aldis.deliver(message("always", quote=quote_of(ALDIS, FIRST + 1, "May I"), author=ALICE, group=GROUP))
+        await aldis.quiet()
         assert post.ran == ["x"]
-        assert plain("/tools revoke post") in port.transport.sent[-1].content.text
+        assert plain("/tools revoke post") in aldis.transport.sent[-1].content.text

@@ -17,7 +17,7 @@ from bot.messages import AssistantMessage, Text
 from bot.providers.base import Completion, Stop, Usage
 from bot.turn.notices import Admins, Notice, Notices
 from store import Store
-from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.servers.envelopes import BOB, message
 from tests.waiting import eventually
 
@@ -69,43 +69,43 @@ async def running(loop: Checkups) -> AsyncGenerator[None]:
 
 
 @pytest.fixture
-async def port(store: Store, clock: SetClock) -> AsyncGenerator[Port]:
-    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
-        await port.deliver(message("hi", author=BOB))
-        await port.answered(1)
-        yield port
+async def aldis(store: Store, clock: SetClock) -> AsyncGenerator[Harness]:
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
+        await aldis.deliver(message("hi", author=BOB))
+        await aldis.answered(1)
+        yield aldis
 
 
-async def test_what_is_found_is_told_and_shown(port: Port, store: Store, clock: SetClock) -> None:
+async def test_what_is_found_is_told_and_shown(aldis: Harness, store: Store, clock: SetClock) -> None:
     """By itself, once; afterwards the servers are left alone for hours."""
     outside = Outside(found=(WRONG,))
     loop = looking(store, clock, outside)
     async with running(loop):
-        await port.answered(2)
+        await aldis.answered(2)
         assert loop.findings == (WRONG,)
         await loop.tell()
-        await port.quiet()
-    assert (outside.asked, len(port.transport.sent)) == (1, 2)
+        await aldis.quiet()
+    assert (outside.asked, len(aldis.transport.sent)) == (1, 2)
     assert checkups.ASK_SECONDS >= 3600
 
 
-async def test_what_begins_while_it_runs_is_told_soon(port: Port, store: Store, clock: SetClock) -> None:
+async def test_what_begins_while_it_runs_is_told_soon(aldis: Harness, store: Store, clock: SetClock) -> None:
     """A model that refused a key need not wait for the next round, and asks no server."""
     outside = Outside()
     loop = looking(store, clock, outside, first=3600)
     async with running(loop):
         outside.looked.append(WRONG)
         loop.wake()
-        await port.answered(2)
+        await aldis.answered(2)
     assert outside.asked == 0
 
 
-async def test_a_failure_of_the_looking_ends_nothing(port: Port, store: Store, clock: SetClock) -> None:
+async def test_a_failure_of_the_looking_ends_nothing(aldis: Harness, store: Store, clock: SetClock) -> None:
     """What was found before stands; it is looked at again."""
     outside = Outside(found=(WRONG,))
     loop = looking(store, clock, outside, ask=0.0)
     async with running(loop):
-        await port.answered(2)
+        await aldis.answered(2)
         outside.failure = ValueError("a bug")
         asked = outside.asked
         await eventually(lambda: outside.asked > asked + 1)

@@ -14,7 +14,7 @@ from bot.settings import LimitsSettings
 from store import Store
 from tests.bot.commands.test_commands import told
 from tests.bot.features.reminders.test_reminders import come, texts
-from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.loops.fake_transport import envelope
 from tests.bot.loops.test_intake_doors import Door
 from tests.bot.turn.turn_helpers import Echo, calls, says
@@ -26,26 +26,26 @@ STOOD = STANDS_AFTER.total_seconds() + 1
 STEPS = (-20 * MINUTE, -DAY, HOUR, DAY)
 
 
-async def passes(port: Port, seconds: float) -> None:
+async def passes(aldis: Harness, seconds: float) -> None:
     """Let time pass, with the loops looking now and then, as they do."""
     for _ in range(4):
-        port.clock.move(seconds / 4)
-        await port.maintenance.expire()
-    port.store.wakeups["outbox"].set()
+        aldis.clock.move(seconds / 4)
+        await aldis.maintenance.expire()
+    aldis.store.wakeups["outbox"].set()
 
 
-async def set_clock(port: Port, seconds: float) -> None:
+async def set_clock(aldis: Harness, seconds: float) -> None:
     """Set the clock, and let the loops see it."""
-    port.clock.step(seconds)
-    await port.maintenance.expire()
+    aldis.clock.step(seconds)
+    await aldis.maintenance.expire()
 
 
-async def refused(port: Port) -> None:
+async def refused(aldis: Harness) -> None:
     """An answer was refused by the bridge, and waits for its next try."""
-    port.transport.sends = [NotSent("busy")]
-    await port.deliver(message("hello"))
-    await port.transport.until(lambda: not port.transport.sends)
-    await come_to(port.store, "waiting")
+    aldis.transport.sends = [NotSent("busy")]
+    await aldis.deliver(message("hello"))
+    await aldis.transport.until(lambda: not aldis.transport.sends)
+    await come_to(aldis.store, "waiting")
 
 
 async def outbox(store: Store) -> list[str]:
@@ -75,19 +75,19 @@ async def test_nobody_is_mute_until_the_old_time_comes_again(
     store: Store, clock: SetClock, seconds: float, *, is_restarted: bool
 ) -> None:
     """An answer that was refused goes out after its pause, whatever the clock shows by then."""
-    async with app_harness(store, clock) as port:
-        await port.maintenance.recover()
-        await refused(port)
-        await set_clock(port, seconds)
+    async with app_harness(store, clock) as aldis:
+        await aldis.maintenance.recover()
+        await refused(aldis)
+        await set_clock(aldis, seconds)
         if not is_restarted:
-            await passes(port, 3)
+            await passes(aldis, 3)
             await come_to(store, "sent")
             return
     clock = await after_restart(store, clock)
-    async with app_harness(store, clock) as port:
-        await port.maintenance.recover()
-        await port.sender.recover()
-        await passes(port, 3)
+    async with app_harness(store, clock) as aldis:
+        await aldis.maintenance.recover()
+        await aldis.sender.recover()
+        await passes(aldis, 3)
         await come_to(store, "sent")
 
 
@@ -96,19 +96,19 @@ async def test_a_send_in_doubt_waits_for_its_proof_as_long_as_ever(
     store: Store, clock: SetClock, seconds: float
 ) -> None:
     """Not shorter, or people see it twice; not longer, or they wait. Also where the step begins to count meanwhile."""
-    async with app_harness(store, clock) as port:
-        await set_clock(port, seconds)
-        await passes(port, STOOD - 30)
-        port.transport.sends = [SendUnknown("silence")]
-        await port.deliver(message("hello"))
+    async with app_harness(store, clock) as aldis:
+        await set_clock(aldis, seconds)
+        await passes(aldis, STOOD - 30)
+        aldis.transport.sends = [SendUnknown("silence")]
+        await aldis.deliver(message("hello"))
         await come_to(store, "unknown")
         for _ in range(59):
             clock.move(1)
-            await port.maintenance.expire()
+            await aldis.maintenance.expire()
         assert clock.settled_now() == clock.wall()
         await asyncio.sleep(0.05)
         assert await outbox(store) == ["unknown"]
-        await passes(port, 1)
+        await passes(aldis, 1)
         await come_to(store, "sent")
 
 
@@ -116,20 +116,20 @@ async def test_a_send_in_doubt_waits_for_its_proof_as_long_as_ever(
 async def test_a_word_is_waited_for_as_long_as_was_told(store: Store, clock: SetClock, seconds: float) -> None:
     """Ten minutes, before and after the step counts."""
     look, post = Echo(effects="none"), Echo(name="post", effects="once")
-    async with app_harness(store, clock, tools=(look, post), approval_seconds=600) as port:
-        port.thinker.script = [
+    async with app_harness(store, clock, tools=(look, post), approval_seconds=600) as aldis:
+        aldis.model.script = [
             calls(("echo", {"word": "a"})),
             calls(("post", {"word": "b"})),
             says("Not done."),
         ]
-        await port.deliver(message("post it"))
-        await port.answered(1)
-        await set_clock(port, seconds)
-        await passes(port, STOOD)
-        await passes(port, 590 - STOOD)
-        assert len(port.thinker.asked) == 2
-        await passes(port, 11)
-        await port.answered(2)
+        await aldis.deliver(message("post it"))
+        await aldis.answered(1)
+        await set_clock(aldis, seconds)
+        await passes(aldis, STOOD)
+        await passes(aldis, 590 - STOOD)
+        assert len(aldis.model.asked) == 2
+        await passes(aldis, 11)
+        await aldis.answered(2)
         assert post.ran == []
 
 
@@ -151,67 +151,67 @@ async def test_limits_are_those_of_a_minute(store: Store, clock: SetClock, secon
 @pytest.mark.parametrize("seconds", STEPS)
 async def test_what_disappears_does_so_in_its_time(store: Store, clock: SetClock, seconds: float) -> None:
     """Neither later for a clock set back, nor at once for one that is set ahead and soon back again."""
-    async with app_harness(store, clock) as port:
-        await port.deliver(message("secret", expires_in_seconds=240))
-        await port.answered(1)
-        await port.quiet()
-        await set_clock(port, seconds)
-        await passes(port, 120)
-        assert await port.count("SELECT count(*) FROM history")
-        await set_clock(port, -seconds)
-        await passes(port, 119)
-        assert await port.count("SELECT count(*) FROM history")
-        await set_clock(port, seconds)
-        await passes(port, 2)
-        assert not await port.count("SELECT count(*) FROM history")
+    async with app_harness(store, clock) as aldis:
+        await aldis.deliver(message("secret", expires_in_seconds=240))
+        await aldis.answered(1)
+        await aldis.quiet()
+        await set_clock(aldis, seconds)
+        await passes(aldis, 120)
+        assert await aldis.count("SELECT count(*) FROM history")
+        await set_clock(aldis, -seconds)
+        await passes(aldis, 119)
+        assert await aldis.count("SELECT count(*) FROM history")
+        await set_clock(aldis, seconds)
+        await passes(aldis, 2)
+        assert not await aldis.count("SELECT count(*) FROM history")
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
 async def test_a_clock_set_back_keeps_nothing_longer(store: Store, clock: SetClock, *, is_restarted: bool) -> None:
     """Also when the step counts, and over a restart."""
-    async with app_harness(store, clock) as port:
-        await port.maintenance.recover()
-        await port.deliver(message("secret", expires_in_seconds=2 * 3600))
-        await port.answered(1)
-        await port.quiet()
-        await set_clock(port, -DAY)
-        await passes(port, STOOD)
-        await passes(port, HOUR)
+    async with app_harness(store, clock) as aldis:
+        await aldis.maintenance.recover()
+        await aldis.deliver(message("secret", expires_in_seconds=2 * 3600))
+        await aldis.answered(1)
+        await aldis.quiet()
+        await set_clock(aldis, -DAY)
+        await passes(aldis, STOOD)
+        await passes(aldis, HOUR)
     if is_restarted:
         clock = await after_restart(store, clock)
-    async with app_harness(store, clock) as port:
-        await port.maintenance.recover()
-        assert await port.count("SELECT count(*) FROM history")
-        await passes(port, HOUR)
-        assert not await port.count("SELECT count(*) FROM history")
+    async with app_harness(store, clock) as aldis:
+        await aldis.maintenance.recover()
+        assert await aldis.count("SELECT count(*) FROM history")
+        await passes(aldis, HOUR)
+        assert not await aldis.count("SELECT count(*) FROM history")
 
 
 async def test_a_clock_that_stays_ahead_is_believed(store: Store, clock: SetClock) -> None:
     """The machine may have been paused for a day: what should have gone meanwhile goes five minutes later."""
-    async with app_harness(store, clock) as port:
-        await port.deliver(message("secret", expires_in_seconds=3600))
-        await port.answered(1)
-        await port.quiet()
-        await set_clock(port, DAY)
-        await passes(port, STOOD - 10)
-        assert await port.count("SELECT count(*) FROM history")
-        await passes(port, 20)
-        assert not await port.count("SELECT count(*) FROM history")
+    async with app_harness(store, clock) as aldis:
+        await aldis.deliver(message("secret", expires_in_seconds=3600))
+        await aldis.answered(1)
+        await aldis.quiet()
+        await set_clock(aldis, DAY)
+        await passes(aldis, STOOD - 10)
+        assert await aldis.count("SELECT count(*) FROM history")
+        await passes(aldis, 20)
+        assert not await aldis.count("SELECT count(*) FROM history")
 
 
 async def test_retention_waits_for_the_clock_to_stand(store: Store, clock: SetClock) -> None:
     """A year that is undone in time destroys nothing."""
-    async with app_harness(store, clock, settings={"history": {"retention_days": 30}}) as port:
-        await port.deliver(message("hello"))
-        await port.answered(1)
-        await port.quiet()
-        await set_clock(port, 365 * DAY)
-        await passes(port, 200)
-        await port.maintenance.tidy()
-        await set_clock(port, -365 * DAY)
-        await passes(port, STOOD)
-        await port.maintenance.tidy()
-        assert await port.count("SELECT count(*) FROM history")
+    async with app_harness(store, clock, settings={"history": {"retention_days": 30}}) as aldis:
+        await aldis.deliver(message("hello"))
+        await aldis.answered(1)
+        await aldis.quiet()
+        await set_clock(aldis, 365 * DAY)
+        await passes(aldis, 200)
+        await aldis.maintenance.tidy()
+        await set_clock(aldis, -365 * DAY)
+        await passes(aldis, STOOD)
+        await aldis.maintenance.tidy()
+        assert await aldis.count("SELECT count(*) FROM history")
 
 
 # Calendars
@@ -219,64 +219,64 @@ async def test_retention_waits_for_the_clock_to_stand(store: Store, clock: SetCl
 
 async def test_reminders_do_not_come_for_a_clock_that_is_corrected(store: Store, clock: SetClock) -> None:
     """They would come at once, and never again; a clock that stays ahead is right, and they are late."""
-    async with app_harness(store, clock) as port:
-        await told(port, "/remind at 20:00 tea")
-        await set_clock(port, DAY)
-        await passes(port, 200)
-        await come(port)
-        await set_clock(port, -DAY)
-        await passes(port, 200)
-        await come(port)
-        assert len(port.transport.sent) == 1
-        await set_clock(port, 8 * HOUR)
-        await passes(port, STOOD)
-        await come(port)
-        assert "tea" in texts(port, 1)[0]
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/remind at 20:00 tea")
+        await set_clock(aldis, DAY)
+        await passes(aldis, 200)
+        await come(aldis)
+        await set_clock(aldis, -DAY)
+        await passes(aldis, 200)
+        await come(aldis)
+        assert len(aldis.transport.sent) == 1
+        await set_clock(aldis, 8 * HOUR)
+        await passes(aldis, STOOD)
+        await come(aldis)
+        assert "tea" in texts(aldis, 1)[0]
 
 
 @pytest.mark.parametrize("seconds", [-20 * MINUTE, -DAY])
 async def test_a_delay_is_a_time_that_passes(store: Store, clock: SetClock, seconds: float) -> None:
     """In half an hour is in half an hour, by whatever clock; at eight is when the clock shows it."""
-    async with app_harness(store, clock) as port:
-        await told(port, "/remind in 30m tea")
-        await told(port, "/remind at 12:30 coffee")
-        await set_clock(port, seconds)
-        await passes(port, STOOD)
-        await passes(port, 30 * MINUTE - STOOD - 1)
-        await come(port)
-        assert len(port.transport.sent) == 2
-        await passes(port, 1)
-        await come(port)
-        assert [text.removeprefix("⏰ ") for text in texts(port, 2)] == ["tea"]
-        await passes(port, -seconds)
-        await come(port)
-        assert [text.removeprefix("⏰ ") for text in texts(port, 3)] == ["coffee"]
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/remind in 30m tea")
+        await told(aldis, "/remind at 12:30 coffee")
+        await set_clock(aldis, seconds)
+        await passes(aldis, STOOD)
+        await passes(aldis, 30 * MINUTE - STOOD - 1)
+        await come(aldis)
+        assert len(aldis.transport.sent) == 2
+        await passes(aldis, 1)
+        await come(aldis)
+        assert [text.removeprefix("⏰ ") for text in texts(aldis, 2)] == ["tea"]
+        await passes(aldis, -seconds)
+        await come(aldis)
+        assert [text.removeprefix("⏰ ") for text in texts(aldis, 3)] == ["coffee"]
 
 
 async def test_a_delay_comes_once_for_a_clock_that_goes_to_and_fro(store: Store, clock: SetClock) -> None:
     """Set back for an hour by mistake, it is neither early nor late."""
-    async with app_harness(store, clock) as port:
-        await told(port, "/remind in 10h tea")
-        await set_clock(port, -DAY)
-        await passes(port, HOUR)
-        await set_clock(port, DAY)
-        await passes(port, STOOD)
-        await come(port)
-        assert len(port.transport.sent) == 1
-        await passes(port, 9 * HOUR - STOOD)
-        await come(port)
-        assert "tea" in texts(port, 1)[0]
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/remind in 10h tea")
+        await set_clock(aldis, -DAY)
+        await passes(aldis, HOUR)
+        await set_clock(aldis, DAY)
+        await passes(aldis, STOOD)
+        await come(aldis)
+        assert len(aldis.transport.sent) == 1
+        await passes(aldis, 9 * HOUR - STOOD)
+        await come(aldis)
+        assert "tea" in texts(aldis, 1)[0]
 
 
 async def test_money_is_that_of_the_day_that_stands(store: Store, clock: SetClock) -> None:
     """A clock that is a day ahead for a moment opens no other day's purse."""
-    async with app_harness(store, clock) as port:
-        await port.deliver(message("one"))
-        await port.answered(1)
-        await set_clock(port, DAY)
-        await port.deliver(message("two"))
-        await port.answered(2)
-        await port.quiet()
+    async with app_harness(store, clock) as aldis:
+        await aldis.deliver(message("one"))
+        await aldis.answered(1)
+        await set_clock(aldis, DAY)
+        await aldis.deliver(message("two"))
+        await aldis.answered(2)
+        await aldis.quiet()
         rows = await store.read(
             lambda repos: repos.ledger.rows("SELECT DISTINCT period FROM spent WHERE length(period) = 10")
         )
@@ -289,13 +289,13 @@ async def test_money_is_that_of_the_day_that_stands(store: Store, clock: SetCloc
 @pytest.mark.parametrize("seconds", STEPS)
 async def test_a_fresh_message_is_fresh_by_any_clock(store: Store, clock: SetClock, seconds: float) -> None:
     """How long it waited at Signal is told by Signal's clock, how long it waited here by own time."""
-    async with app_harness(store, clock, settings={"intake": {"max_age": 600}}) as port:
-        await set_clock(port, seconds)
-        await passes(port, STOOD)
+    async with app_harness(store, clock, settings={"intake": {"max_age": 600}}) as aldis:
+        await set_clock(aldis, seconds)
+        await passes(aldis, STOOD)
         sent_at = int((clock.wall() - timedelta(seconds=seconds)).timestamp() * 1000)
-        await port.deliver(message("hello", sent_at=sent_at))
-        await port.answered(1)
-        assert port.transport.sent[0].content.text != phrases.TOO_OLD.text
+        await aldis.deliver(message("hello", sent_at=sent_at))
+        await aldis.answered(1)
+        assert aldis.transport.sent[0].content.text != phrases.TOO_OLD.text
 
 
 # Health, and a store that fails
@@ -303,39 +303,39 @@ async def test_a_fresh_message_is_fresh_by_any_clock(store: Store, clock: SetClo
 
 async def test_a_step_that_cannot_be_written_down_does_not_count(store: Store, clock: SetClock) -> None:
     """Own time and what waits stay together; it counts when the store can be written again."""
-    async with app_harness(store, clock) as port:
+    async with app_harness(store, clock) as aldis:
         began_at = clock.now()
-        await set_clock(port, DAY)
+        await set_clock(aldis, DAY)
         await store.transaction(lambda repos: repos.own_time.execute("ALTER TABLE own_time RENAME TO away"))
-        await passes(port, STOOD)
+        await passes(aldis, STOOD)
         assert clock.now() == began_at + timedelta(seconds=STOOD)
         await store.transaction(lambda repos: repos.own_time.execute("ALTER TABLE away RENAME TO own_time"))
-        await passes(port, 2 * STOOD)
+        await passes(aldis, 2 * STOOD)
         assert clock.now() == began_at + timedelta(days=1, seconds=3 * STOOD)
 
 
 async def test_what_an_older_aldis_has_put_off_too_far_is_pulled_in(store: Store, clock: SetClock) -> None:
     """Its clock was a day ahead, and right when it stopped."""
-    async with app_harness(store, clock) as port:
-        await refused(port)
+    async with app_harness(store, clock) as aldis:
+        await refused(aldis)
     await store.transaction(
         lambda repos: repos.outbox.execute(
             "UPDATE outbox SET due_at = due_at + 86400000, attempted_at = attempted_at + 86400000"
         )
     )
-    async with app_harness(store, clock) as port:
-        await port.sender.recover()
-        await passes(port, 301)
+    async with app_harness(store, clock) as aldis:
+        await aldis.sender.recover()
+        await passes(aldis, 301)
         await come_to(store, "sent")
 
 
 async def test_own_time_of_a_store_of_an_older_aldis_begins_where_that_was(store: Store, clock: SetClock) -> None:
     """Its clock was set back while it was off: what it has put off is due as it would have been."""
-    async with app_harness(store, clock) as port:
-        await refused(port)
+    async with app_harness(store, clock) as aldis:
+        await refused(aldis)
     await store.transaction(lambda repos: repos.own_time.execute("DELETE FROM own_time"))
     clock.step(-20 * MINUTE)
     clock = await after_restart(store, clock)
-    async with app_harness(store, clock) as port:
-        await passes(port, 3)
+    async with app_harness(store, clock) as aldis:
+        await passes(aldis, 3)
         await come_to(store, "sent")

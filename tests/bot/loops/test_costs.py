@@ -14,7 +14,7 @@ from bot.clock import SetClock
 from bot.settings import BudgetSettings
 from bot.turn import phrases
 from store import Store, open_store
-from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says
 from tests.conftest import NOON
 from tests.ledger_sums import ledger_sum
@@ -24,12 +24,12 @@ CENT = "0.01"
 """What a completion of the scripted model costs."""
 
 
-async def spent_by(port: Port, person: str) -> str:
+async def spent_by(aldis: Harness, person: str) -> str:
     """What was spent for a person on this day."""
-    day = port.clock.now().date().isoformat()
+    day = aldis.clock.now().date().isoformat()
     [total] = [
         one
-        for one in await port.store.read(lambda repos: repos.ledger.totals(person, None, (day,)))
+        for one in await aldis.store.read(lambda repos: repos.ledger.totals(person, None, (day,)))
         if one.scope == "person"
     ]
     return str(total.spending.cost_usd)
@@ -61,27 +61,27 @@ async def test_a_completion_is_paid_though_its_tool_is_broken_off(
 
     look = Echo(name="look", computes_only=is_held, work=lambda _: hang())
     group = GROUP if how in {"elsewhere", "by somebody else"} else None
-    async with app_harness(store, clock, tools=(look,)) as port:
-        port.thinker.script += [calls(("look", {"word": "page"}))]
-        sent_at = await port.deliver(message("Aldis, look at it.", group=group))
+    async with app_harness(store, clock, tools=(look,)) as aldis:
+        aldis.model.script += [calls(("look", {"word": "page"}))]
+        sent_at = await aldis.deliver(message("Aldis, look at it.", group=group))
         await began.wait()
-        port.thinker.gates["otherwise"] = asyncio.Event()
+        aldis.model.gates["otherwise"] = asyncio.Event()
         frames: dict[str, Frame] = {
             "taken back": delete(sent_at),
             "edited": edit("Think otherwise.", sent_at),
             "elsewhere": message("/forget everything"),
             "by somebody else": message("/forget", author=BOB, group=GROUP),
         }
-        await port.deliver(frames.get(how) or message(how))
+        await aldis.deliver(frames.get(how) or message(how))
         if how == "edited":
-            await port.asked(2)
+            await aldis.asked(2)
         else:
-            await port.quiet()
-            await port.until(lambda: not port.worker.tasks.running())
-        assert [await spent_by(port, person) for person in (ALICE.uuid, BOB.uuid)] == ["0.012", "0"]
-        assert len(port.thinker.asked) == (2 if how == "edited" else 1)
-        port.thinker.gates["otherwise"].set()
-        await port.quiet()
+            await aldis.quiet()
+            await aldis.until(lambda: not aldis.worker.tasks.running())
+        assert [await spent_by(aldis, person) for person in (ALICE.uuid, BOB.uuid)] == ["0.012", "0"]
+        assert len(aldis.model.asked) == (2 if how == "edited" else 1)
+        aldis.model.gates["otherwise"].set()
+        await aldis.quiet()
 
 
 async def test_what_came_too_late_for_the_journal_is_paid(store: Store, clock: SetClock) -> None:
@@ -128,17 +128,17 @@ async def test_an_answer_that_is_halted_on_its_way_to_the_disk_is_paid(store: St
     threads = Threads()
     asyncio.get_running_loop().set_default_executor(threads)
     try:
-        async with app_harness(store, clock) as port:
-            port.thinker.script += [says("A long answer. " * 1000)]
-            await port.deliver(message("Tell me a lot."))
-            await port.until(threads.is_splitting.is_set)
-            [conversation] = port.worker.tasks.conversations
-            port.worker.tasks.halt(conversation)
+        async with app_harness(store, clock) as aldis:
+            aldis.model.script += [says("A long answer. " * 1000)]
+            await aldis.deliver(message("Tell me a lot."))
+            await aldis.until(threads.is_splitting.is_set)
+            [conversation] = aldis.worker.tasks.conversations
+            aldis.worker.tasks.halt(conversation)
             await asyncio.sleep(0)
             threads.may_split.set()
-            await port.quiet()
-            assert await spent_by(port, ALICE.uuid) == CENT
-            assert len(port.thinker.asked) == 1
+            await aldis.quiet()
+            assert await spent_by(aldis, ALICE.uuid) == CENT
+            assert len(aldis.model.asked) == 1
     finally:
         threads.may_split.set()
 
@@ -153,31 +153,31 @@ async def test_what_a_full_disk_does_not_take_is_paid(
     store: Store, clock: SetClock, is_call: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Its cost counts as soon as there is room again, and nothing is asked again before."""
-    async with app_harness(store, clock, tools=(Echo(name="look"),)) as port:
-        port.thinker.script += [calls(("look", {"word": "page"})) if is_call else says("A page.")]
-        gate = port.thinker.gates["Look"] = asyncio.Event()
-        await port.deliver(message("Look."))
-        await port.asked(1)
+    async with app_harness(store, clock, tools=(Echo(name="look"),)) as aldis:
+        aldis.model.script += [calls(("look", {"word": "page"})) if is_call else says("A page.")]
+        gate = aldis.model.gates["Look"] = asyncio.Event()
+        await aldis.deliver(message("Look."))
+        await aldis.asked(1)
         await let_write(store, False)
         gate.set()
-        await port.until(lambda: "cannot be recorded yet" in caplog.text)
+        await aldis.until(lambda: "cannot be recorded yet" in caplog.text)
         await let_write(store, True)
-        await port.quiet()
-        assert [len(port.thinker.asked), await spent_by(port, ALICE.uuid)] == [2, "0.02"]
-        assert port.transport.sent[-1].content.text == "re: Look."
+        await aldis.quiet()
+        assert [len(aldis.model.asked), await spent_by(aldis, ALICE.uuid)] == [2, "0.02"]
+        assert aldis.transport.sent[-1].content.text == "re: Look."
 
 
 async def test_what_a_full_disk_did_not_take_before_a_stop_is_paid_later(
     tmp_path: Path, clock: SetClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The next process finds it."""
-    async with open_store(tmp_path / "aldis.db", realm="signal") as store, app_harness(store, clock) as port:
-        gate = port.thinker.gates["Look"] = asyncio.Event()
-        await port.deliver(message("Look."))
-        await port.asked(1)
+    async with open_store(tmp_path / "aldis.db", realm="signal") as store, app_harness(store, clock) as aldis:
+        gate = aldis.model.gates["Look"] = asyncio.Event()
+        await aldis.deliver(message("Look."))
+        await aldis.asked(1)
         await let_write(store, False)
         gate.set()
-        await port.until(lambda: "cannot be recorded yet" in caplog.text)
+        await aldis.until(lambda: "cannot be recorded yet" in caplog.text)
     async with open_store(tmp_path / "aldis.db", realm="signal") as store:
         assert [call.cost_usd for call in store.working.unpaid] == [Decimal(CENT)]
 
@@ -189,21 +189,21 @@ async def test_nobody_pays_for_what_somebody_else_asks(store: Store, clock: SetC
     """
     limit = Decimal("0.015")
     budgets = BudgetSettings(person_day_usd=limit) if has_own else BudgetSettings(all_day_usd=Decimal(1))
-    async with app_harness(store, clock, budgets=budgets) as port:
-        gate = port.thinker.gates["slow"] = asyncio.Event()
-        await port.deliver(message("Aldis, slow?", author=CAROL, group=GROUP))
-        await port.asked(1)
+    async with app_harness(store, clock, budgets=budgets) as aldis:
+        gate = aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("Aldis, slow?", author=CAROL, group=GROUP))
+        await aldis.asked(1)
         for number in range(3):
-            await port.deliver(message(f"Aldis, {number}?", author=BOB, group=GROUP))
-        await port.deliver(message("Aldis, and mine?", group=GROUP))
-        await port.deliver(message("Aldis, a last one?", author=BOB, group=GROUP))
+            await aldis.deliver(message(f"Aldis, {number}?", author=BOB, group=GROUP))
+        await aldis.deliver(message("Aldis, and mine?", group=GROUP))
+        await aldis.deliver(message("Aldis, a last one?", author=BOB, group=GROUP))
         gate.set()
-        await port.quiet()
-        answers = [reply.content.text for reply in port.transport.sent[1:]]
-        spent = [await spent_by(port, person) for person in (ALICE.uuid, BOB.uuid)]
+        await aldis.quiet()
+        answers = [reply.content.text for reply in aldis.transport.sent[1:]]
+        spent = [await spent_by(aldis, person) for person in (ALICE.uuid, BOB.uuid)]
         if has_own:
             assert (answers[1], spent) == ("re: Aldis, and mine?", ["0.01", "0.02"])
-            await port.process(message("Aldis, more?", author=BOB, group=GROUP))
-            assert port.transport.sent[-1].content.text == phrases.BUDGET_PERSON_DAY.text
+            await aldis.process(message("Aldis, more?", author=BOB, group=GROUP))
+            assert aldis.transport.sent[-1].content.text == phrases.BUDGET_PERSON_DAY.text
         else:
             assert (len(answers), spent) == (1, ["0", "0.01"])

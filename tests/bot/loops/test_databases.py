@@ -13,7 +13,7 @@ import pytest
 from bot.clock import SetClock
 from store import Store
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.loops.test_stories_of_trust import Looking
 from tests.bot.turn.turn_helpers import calls, contents, says
 from tests.tools.databases.samples import Asked
@@ -33,9 +33,9 @@ def shop(tmp_path: Path) -> Asked:
     return Asked(f"sqlite://{path}", {"orders": ["day", "town", "total"]})
 
 
-def answers(port: Port) -> list[Any]:
+def answers(aldis: Harness) -> list[Any]:
     """What the tools answered in the last turn."""
-    return [json.loads(content) for content in contents(port.thinker.requests[-1])[-4:] if content.startswith('{"ok"')]
+    return [json.loads(content) for content in contents(aldis.model.requests[-1])[-4:] if content.startswith('{"ok"')]
 
 
 async def test_a_model_looks_mistakes_itself_and_finds_out(
@@ -43,17 +43,17 @@ async def test_a_model_looks_mistakes_itself_and_finds_out(
 ) -> None:
     """Described, asked for what may not be read, told what may, asked again; what rows say is marked as data."""
     caplog.set_level(logging.DEBUG)
-    async with app_harness(store, clock, tools=(shop.describing, shop.querying)) as port:
+    async with app_harness(store, clock, tools=(shop.describing, shop.querying)) as aldis:
         asked = {"database": "shop", "table": "orders"}
         sums = {**asked, "group_by": ["town"], "compute": ["sum(total)"], "order_by": ["sum(total) desc"], "limit": 2}
-        port.thinker.script = [
+        aldis.model.script = [
             calls(("db_describe", {})),
             calls(("db_query", {**asked, "columns": ["card"]})),
             calls(("db_query", sums)),
             says("Kiel: 38, Husum: 12.50."),
         ]
-        assert await told(port, "What did we sell, by town?") == "Kiel: 38, Husum: 12.50."
-        described, refused, found = answers(port)
+        assert await told(aldis, "What did we sell, by town?") == "Kiel: 38, Husum: 12.50."
+        described, refused, found = answers(aldis)
     assert described["untrusted_data"]["tables"][0]["columns"] == {"day": "text", "town": "text", "total": "real"}
     assert refused == {
         "ok": False,
@@ -79,13 +79,13 @@ async def test_that_no_row_fits_is_told_to_no_stranger_without_a_yes(
 ) -> None:
     """It says as much as a row does: a page may have had the model ask just so."""
     search = Looking("web_search", {"finds_pages": True})
-    async with app_harness(store, clock, tools=(shop.describing, shop.querying, search)) as port:
+    async with app_harness(store, clock, tools=(shop.describing, shop.querying, search)) as aldis:
         where = [{"column": "town", "op": "=", "value": "Oslo"}]
-        port.thinker.script = [
+        aldis.model.script = [
             calls(("db_query", {"database": "shop", "table": "orders", "columns": ["day"], "where": where})),
             calls(("web_search", {"query": "nothing sold there"})),
             says("Done."),
         ]
-        assert (await told(port, "Did we sell anything in the north?")).startswith("May I ")
+        assert (await told(aldis, "Did we sell anything in the north?")).startswith("May I ")
         assert search.asked == []
-        await told(port, "/stop")
+        await told(aldis, "/stop")

@@ -51,34 +51,34 @@ async def test_a_tool_of_a_server_is_asked_for_and_its_picture_is_sent(
     """It is listed and can be switched off; what is not marked as only reading waits for a thumb, and then happens
     once; the words are data to the model, the picture goes to the person.
     """
-    async with club(tmp_path / "pid") as source, app_harness(store, clock, tools=(Echo(),), sources=(source,)) as port:
-        listed = await told(port, "/tools")
+    async with club(tmp_path / "pid") as source, app_harness(store, clock, tools=(Echo(),), sources=(source,)) as aldis:
+        listed = await told(aldis, "/tools")
         assert listed.splitlines() == [
             bulleted(phrases.tool(name, is_on=True))
             for name in ("echo", "club_echo", "club_die", "club_hold", "club_post")
         ]
-        assert await told(port, "/tools off club_die") == plain(phrases.tools_switched(["club_die"], is_on=False))
-        port.thinker.script = [
+        assert await told(aldis, "/tools off club_die") == plain(phrases.tools_switched(["club_die"], is_on=False))
+        aldis.model.script = [
             calls(("club_echo", {"text": "what is new?"})),
             calls(("club_post", {"text": 7})),
             calls(("club_post", {"text": "We sail on Sunday."})),
             says("It is posted."),
         ]
-        await port.deliver(message("Tell the club that we sail on Sunday."))
-        question = (await port.answered(3))[2].content.text
+        await aldis.deliver(message("Tell the club that we sail on Sunday."))
+        question = (await aldis.answered(3))[2].content.text
         assert "text: “We sail on Sunday.”" in question
         assert "club_post" in question
-        read, wrong = contents(port.thinker.requests[-1])
+        read, wrong = contents(aldis.model.requests[-1])
         assert json.loads(read)["untrusted_data"] == {"text": '{"text": "what is new?"}'}
         assert json.loads(wrong)["error"] == "invalid_arguments"  # nobody was asked about that one
-        await port.deliver(reaction("👍", FIRST + 3))
-        answer = (await port.answered(4))[3]
-        await port.quiet()
+        await aldis.deliver(reaction("👍", FIRST + 3))
+        answer = (await aldis.answered(4))[3]
+        await aldis.quiet()
         assert answer.content.text == "It is posted."
         assert [(file.name, file.content_type) for file in answer.files] == [("club_post-1.png", "image/png")]
-        posted = json.loads(contents(port.thinker.requests[-1])[-1])
+        posted = json.loads(contents(aldis.model.requests[-1])[-1])
         assert posted["untrusted_data"] == {"text": "Posted: We sail on Sunday."}
-        offered = [[offer.name for offer in request.tools] for request in port.thinker.requests]
+        offered = [[offer.name for offer in request.tools] for request in aldis.model.requests]
         assert offered == [["echo", "club_echo", "club_hold", "club_post"]] * len(offered)
 
 
@@ -90,21 +90,21 @@ async def test_a_server_that_is_down_is_told_and_its_tools_stay_switched_off(
     """
     async with (
         club(tmp_path / "pid", command="/nonexistent/mcp") as source,
-        app_harness(store, clock, sources=(source,)) as port,
+        app_harness(store, clock, sources=(source,)) as aldis,
     ):
-        assert await told(port, "/tools") == bulleted(phrases.tools_absent("club"))
-        assert await told(port, "/tools off club_post") == plain(say(phrases.NO_SUCH_TOOL, name="club_post"))
-        await port.deliver(message("Hello"))
-        await port.quiet()
-        assert port.transport.sent[-1].content.text == "re: Hello"
-        assert port.thinker.requests[-1].tools == ()
-    async with club(tmp_path / "pid") as source, app_harness(store, clock, sources=(source,)) as port:
-        await told(port, "/tools off club_post")
+        assert await told(aldis, "/tools") == bulleted(phrases.tools_absent("club"))
+        assert await told(aldis, "/tools off club_post") == plain(say(phrases.NO_SUCH_TOOL, name="club_post"))
+        await aldis.deliver(message("Hello"))
+        await aldis.quiet()
+        assert aldis.transport.sent[-1].content.text == "re: Hello"
+        assert aldis.model.requests[-1].tools == ()
+    async with club(tmp_path / "pid") as source, app_harness(store, clock, sources=(source,)) as aldis:
+        await told(aldis, "/tools off club_post")
     async with (
         club(tmp_path / "pid", command="/nonexistent/mcp") as source,
-        app_harness(store, clock, sources=(source,)) as port,
+        app_harness(store, clock, sources=(source,)) as aldis,
     ):
-        assert await told(port, "/tools on club_post") == plain(phrases.tools_switched(["club_post"], is_on=True))
+        assert await told(aldis, "/tools on club_post") == plain(phrases.tools_switched(["club_post"], is_on=True))
 
 
 @pytest.mark.parametrize("effects", ["once", "none"])
@@ -114,17 +114,17 @@ async def test_a_server_that_dies_in_a_call_is_an_answer(
     """For what must not happen twice the outcome is unknown; anything else may be tried again."""
     where = tmp_path / "pid"
     name, error = ("club_hold", "unknown_outcome") if effects == "once" else ("club_die", "unavailable")
-    async with club(where) as source, app_harness(store, clock, sources=(source,)) as port:
-        port.thinker.script = [calls((name, {"text": ""})), says("It broke.")]
-        await port.deliver(message("Do it."))
+    async with club(where) as source, app_harness(store, clock, sources=(source,)) as aldis:
+        aldis.model.script = [calls((name, {"text": ""})), says("It broke.")]
+        await aldis.deliver(message("Do it."))
         if effects == "once":
-            await port.answered(1)
-            await port.deliver(reaction("👍", FIRST + 1))
-            await port.until(Path(f"{where}.held").exists)
+            await aldis.answered(1)
+            await aldis.deliver(reaction("👍", FIRST + 1))
+            await aldis.until(Path(f"{where}.held").exists)
             os.kill(int(where.read_text()), 9)
-        await port.until(lambda: len(port.thinker.asked) == 2)
-        assert json.loads(contents(port.thinker.requests[-1])[0])["error"] == error
-        await port.quiet()
+        await aldis.until(lambda: len(aldis.model.asked) == 2)
+        assert json.loads(contents(aldis.model.requests[-1])[0])["error"] == error
+        await aldis.quiet()
 
 
 async def test_aldis_starts_the_servers_with_the_first_question_and_ends_them_with_itself(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from bot.clock import SetClock
 from store import Store
-from tests.bot.loops.app_harness import FIRST, Berth, Port, app_harness
+from tests.bot.loops.app_harness import FIRST, Harness, HarnessTransport, app_harness
 from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, Frame, Person, message, quote_of, reaction
 from tests.waiting import eventually_found
@@ -42,7 +42,7 @@ class Story:
     random: Random
     clock: SetClock
     group: str | None
-    transport: Berth = field(default_factory=Berth)
+    transport: HarnessTransport = field(default_factory=HarnessTransport)
     tools: tuple[Echo, ...] = ()
     wanted: dict[str, Wanted] = field(default_factory=dict[str, Wanted])
     reading: dict[str, bool] = field(default_factory=dict[str, bool])
@@ -67,15 +67,17 @@ class Story:
         """Which messages ask about it."""
         return [place for place, text in enumerate(self.said) if f"“{word}”" in text]
 
-    def ask(self, port: Port) -> tuple[Frame, set[str]]:
+    def ask(self, aldis: Harness) -> tuple[Frame, set[str]]:
         """Somebody writes something that names nothing, and the model does as it likes."""
         person = self.random.choice((ALICE, BOB)) if self.group else ALICE
         reads = self.has_page or self.random.random() < 0.5
         first = [calls(("look", {"word": "page"}))] if reads and not self.has_page else []
-        allowed = self._thinks(port, person, first, reads=reads, wants=0.2 if self.may_be_open else 0.8)
+        allowed = self._thinks(aldis, person, first, reads=reads, wants=0.2 if self.may_be_open else 0.8)
         return message("Aldis, go on", author=person, group=self.group), allowed
 
-    def _thinks(self, port: Port, person: Person, first: Sequence[Any] = (), *, reads: bool, wants: float) -> set[str]:
+    def _thinks(
+        self, aldis: Harness, person: Person, first: Sequence[Any] = (), *, reads: bool, wants: float
+    ) -> set[str]:
         """Let the model do these things, perhaps something of its own, and say something; gives what of it asks nobody
         as far as is known.
         """
@@ -85,7 +87,7 @@ class Story:
             self.wanted[word] = Wanted(asker=person, is_of_page=reads)
             more.append(calls((tool, {"word": word})))
             allowed |= {word} if tool == "post" and not reads else set()
-        port.thinker.script = [*first, *more, says(self.answer(reads=reads))]
+        aldis.model.script = [*first, *more, says(self.answer(reads=reads))]
         return allowed
 
     @property
@@ -93,11 +95,11 @@ class Story:
         """Whether something was asked not long ago."""
         return any("May I use" in text for text in self.said[-3:])
 
-    def agree(self, port: Port) -> tuple[Frame, set[str]]:
+    def agree(self, aldis: Harness) -> tuple[Frame, set[str]]:
         """Somebody says yes to nothing in particular: to what was said last."""
         person = self.random.choice((ALICE, BOB)) if self.group else ALICE
         meant = {word for word, one in self.wanted.items() if one.asker is person and self._is_last(word)}
-        allowed = self._thinks(port, person, reads=self.has_page, wants=0.2)
+        allowed = self._thinks(aldis, person, reads=self.has_page, wants=0.2)
         return message(self.random.choice(YES), author=person, group=self.group), meant | allowed
 
     def _is_last(self, word: str) -> bool:
@@ -107,10 +109,10 @@ class Story:
         is_calm = all(text.startswith(CALM) and not self.reading.get(text, True) for text in behind)
         return place < len(self.said) and (is_calm if not self.wanted[word].is_of_page else not behind)
 
-    def point(self, port: Port) -> tuple[Frame, set[str]]:
+    def point(self, aldis: Harness) -> tuple[Frame, set[str]]:
         """Somebody puts a thumb on one of the messages, or quotes it with a yes."""
         person = self.random.choice((ALICE, BOB)) if self.group else ALICE
-        port.thinker.script = [says(self.answer(reads=self.has_page))]
+        aldis.model.script = [says(self.answer(reads=self.has_page))]
         place = self.random.randrange(len(self.said)) if self.said else 0
         target = FIRST + 1 + place
         allowed = {word for word, one in self.wanted.items() if one.asker is person and place in self.question_of(word)}
@@ -118,27 +120,27 @@ class Story:
             return reaction(self.random.choice("👍✅"), target, author=person, group=self.group), allowed
         return message("yes", author=person, group=self.group, quote=quote_of(ALDIS, target, "...")), allowed
 
-    def refuse(self, port: Port) -> tuple[Frame, set[str]]:
-        port.thinker.script = [says(self.answer(reads=self.has_page))]
+    def refuse(self, aldis: Harness) -> tuple[Frame, set[str]]:
+        aldis.model.script = [says(self.answer(reads=self.has_page))]
         return message("no", group=self.group), set()
 
-    def command(self, port: Port) -> tuple[Frame, set[str]]:
+    def command(self, aldis: Harness) -> tuple[Frame, set[str]]:
         name = self.random.choice(("/new", "/stop", "/help", "/tools"))
         if name == "/new":
             self.has_page = False
         return message(name, group=self.group), set()
 
-    async def step(self, port: Port) -> None:
+    async def step(self, aldis: Harness) -> None:
         """Something happens, and nothing that it does not allow is done."""
         before, said = self.done, len(self.said)
         weights = (4, 5, 5, 1, 1) if self.may_be_open else (12, 1, 1, 1, 1)
         kind = self.random.choices((self.ask, self.agree, self.point, self.refuse, self.command), weights)[0]
-        frame, allowed = kind(port)
+        frame, allowed = kind(aldis)
         if self.random.random() < 0.2:
-            port.turns.forget()
+            aldis.turns.forget()
         self.clock.move(2)
-        await port.deliver(frame)
-        await settled(port)
+        await aldis.deliver(frame)
+        await settled(aldis)
         done = self.done
         new = set(done) - set(before)
         assert len(done) == len(set(done)), done
@@ -148,7 +150,7 @@ class Story:
         )
 
 
-async def settled(port: Port) -> None:
+async def settled(aldis: Harness) -> None:
     """Wait until nothing is under way but what waits for a word."""
 
     async def is_settled() -> bool:
@@ -157,7 +159,7 @@ async def settled(port: Port) -> None:
             [(held,)] = repos.inbox.rows(waits)
             return repos.inbox.backlog().items + repos.outbox.backlog().items == held
 
-        return await port.store.read(look)
+        return await aldis.store.read(look)
 
     await eventually_found(is_settled)
 
@@ -172,10 +174,10 @@ async def played(store: Store, clock: SetClock, seed: int) -> Story:
         Echo(name="ask", effects="once", flags={"needs_approval": True}),
     )
     for _ in range(2):
-        async with app_harness(store, clock, tools=story.tools, transport=story.transport) as port:
-            await port.maintenance.recover()
+        async with app_harness(store, clock, tools=story.tools, transport=story.transport) as aldis:
+            await aldis.maintenance.recover()
             for _ in range(STEPS // 2):
-                await story.step(port)
+                await story.step(aldis)
     return story
 
 

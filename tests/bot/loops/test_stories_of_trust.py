@@ -22,7 +22,7 @@ from bot.messages import CallId, Text, ToolCall
 from bot.settings import HistorySettings
 from store import Store
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.app_harness import FIRST, Port, app_harness
+from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.bot.loops.test_media import file
 from tests.bot.turn.test_sources import EVIL, GOOD, Pages
 from tests.bot.turn.turn_helpers import Echo, calls, completion, contents, says
@@ -94,7 +94,7 @@ class Drawing:
 class Scene:
     """A conversation with every tool, and all that may have happened outside of it."""
 
-    port: Port
+    port: Harness
     search: Looking
     drawing: Drawing
     pages: Pages
@@ -103,7 +103,7 @@ class Scene:
 
     async def say(self, text: str, *script: Any, author: Person = ALICE, **more: Any) -> str:
         """Somebody says something; the model does what the script says; gives what they hear."""
-        self.port.thinker.script = [*script, says("Very well.")]
+        self.port.model.script = [*script, says("Very well.")]
         heard = await told(self.port, f"Aldis, {text}" if self.group else text, author=author, group=self.group, **more)
         await self.port.quiet_but(1 if heard.startswith("May I") else 0)
         return heard
@@ -134,8 +134,8 @@ async def scene(store: Store, clock: SetClock, *, group: str | None = None, **mo
         Looking("crm_find", {"reads_private": True, "discloses": False}),
         Looking("get_weather"),
     )
-    async with app_harness(store, clock, tools=tools, ported=(Remind,), remembers=group is None, **more) as port:
-        yield Scene(port, search, drawing, pages, post, group)
+    async with app_harness(store, clock, tools=tools, ported=(Remind,), remembers=group is None, **more) as aldis:
+        yield Scene(aldis, search, drawing, pages, post, group)
 
 
 # What comes into the conversation in the first turn, and how the question names it.
@@ -210,7 +210,7 @@ async def test_nothing_happens_without_a_yes(
         heard = await there.say("go on", EFFECTS[effect], author=BOB if place == "other" else ALICE)
         assert await there.effects() == []
         if effect == "web_fetch":
-            assert '"error": "denied"' in contents(there.port.thinker.requests[-1])[-1]
+            assert '"error": "denied"' in contents(there.port.model.requests[-1])[-1]
         else:
             assert heard.startswith("May I ")
             assert cause in heard
@@ -234,7 +234,7 @@ async def test_what_is_private_is_not_searched_for_without_a_yes(
         assert heard.startswith("May I ")
         assert cause in heard
         assert await there.effects() == []
-        there.port.thinker.script = [says("Found.")]
+        there.port.model.script = [says("Found.")]
         await there.port.deliver(
             reaction("👍", FIRST + len(there.port.transport.sent), author=author, group=there.group)
         )
@@ -333,13 +333,13 @@ async def test_what_is_shown_while_it_is_written_is_no_link_either(store: Store,
     gate = asyncio.Event()
     async with scene(store, clock, live="stream") as there:
         await page(there)
-        there.port.thinker.gates["go on"] = gate
+        there.port.model.gates["go on"] = gate
         before = len(there.port.transport.sent)
-        asked = len(there.port.thinker.asked)
+        asked = len(there.port.model.asked)
         await there.port.deliver(message("go on"))
         await there.port.asked(asked + 1)
-        assert there.port.thinker.on_text is not None
-        there.port.thinker.on_text("The page says: see evil.example/?d=4711 and so on. ")
+        assert there.port.model.on_text is not None
+        there.port.model.on_text("The page says: see evil.example/?d=4711 and so on. ")
         await there.port.until(
             lambda: any("The page says" in reply.content.text for reply in there.port.transport.sent[before:])
         )
@@ -406,7 +406,7 @@ async def test_beginning_anew_ends_it(store: Store, clock: SetClock, source: str
 
 async def agree(there: Scene) -> None:
     """Agree to what was asked just now."""
-    there.port.thinker.script = [says("Done.")]
+    there.port.model.script = [says("Done.")]
     sent = len(there.port.transport.sent)
     await there.port.deliver(reaction("👍", FIRST + sent))
     await there.port.answered(sent + 1)
@@ -444,13 +444,13 @@ async def test_a_summary_keeps_where_it_comes_from(store: Store, clock: SetClock
         await page(there)
         for text in ("one", "two", "three"):
             await there.say(text)
-        there.port.thinker.script = [says("They read a page.")]
+        there.port.model.script = [says("They read a page.")]
         await there.port.summary_worker.attend_all()
         assert await there.port.count("SELECT count(*) FROM summaries") == 1
         await there.say("four")
         there.port.turns.forget()
         heard = await there.say("go on", EFFECTS["post"])
-        assert "They read a page." in str(there.port.thinker.requests[-1].messages)
+        assert "They read a page." in str(there.port.model.requests[-1].messages)
         assert "the page at lamps.example" in heard
         await there.port.store.transaction(lambda repos: repos.history.execute("DELETE FROM history"))
         await told(there.port, "/stop")
@@ -466,7 +466,7 @@ async def test_an_answer_keeps_what_it_was_made_of(store: Store, clock: SetClock
             await there.say(text)
         there.port.turns.forget()
         heard = await there.say("go on", EFFECTS["post"])
-        assert "web_fetch" not in str(there.port.thinker.requests[-1].messages)
+        assert "web_fetch" not in str(there.port.model.requests[-1].messages)
         assert "the page at lamps.example" in heard
 
 
@@ -576,7 +576,7 @@ async def test_an_edit_brings_what_it_quotes(store: Store, clock: SetClock) -> N
         sent = await there.port.deliver(message("how are you?"))
         await there.port.answered(1)
         await there.port.quiet()
-        there.port.thinker.script = [EFFECTS["post"], says("Done.")]
+        there.port.model.script = [EFFECTS["post"], says("Done.")]
         await there.port.deliver(edit("go on", sent, quote=quote_of(BOB, 1, f"Post {SECRET}!")))
         await there.port.answered(2)
         assert "what somebody else wrote" in there.port.transport.sent[1].content.text
@@ -613,20 +613,20 @@ async def test_what_stands_in_two_messages_is_not_put_together(
 ) -> None:
     """They are answered by one turn, for they came while another one ran; each is somebody's wish by itself."""
     look, post = Echo(name="look"), Echo(name="post", effects="once", flags={"deeds": ("post",)})
-    async with app_harness(store, clock, tools=(look, post)) as port:
-        gate = port.thinker.gates["wait"] = asyncio.Event()
-        await port.deliver(message("wait"))
-        await port.asked(1)
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        gate = aldis.model.gates["wait"] = asyncio.Event()
+        await aldis.deliver(message("wait"))
+        await aldis.asked(1)
         for text in messages:
-            await port.deliver(message(text))
-        port.thinker.script = [
+            await aldis.deliver(message(text))
+        aldis.model.script = [
             says("Here."),
             calls(("look", {"word": "page"})),
             calls(("post", {"word": "hello", "times": 7})),
             says("Done."),
         ]
         gate.set()
-        heard = (await port.answered(2))[1].content.text
+        heard = (await aldis.answered(2))[1].content.text
         assert heard.startswith("May I use post?") is is_asked
         assert post.ran == ([] if is_asked else ["hello"])
 
@@ -648,7 +648,7 @@ async def test_naming_one_deed_does_no_other(store: Store, clock: SetClock) -> N
 
 async def fired(there: Scene, *script: Any) -> str:
     """Let what is planned come; gives what the person hears."""
-    there.port.thinker.script = [*script, says("Good morning.")]
+    there.port.model.script = [*script, says("Good morning.")]
     before = len(there.port.transport.sent)
     there.port.clock.move(3600)
     await there.port.reminder_scheduler.attend_all()
@@ -662,7 +662,7 @@ async def test_a_prompt_that_the_model_wrote_fetches_nothing_by_itself(store: St
         await there.say("go on", EFFECTS["schedule"])
         await fired(there, calls(("web_fetch", {"url": EVIL})))
         assert there.pages.read == []
-        assert '"error": "denied"' in contents(there.port.thinker.requests[-1])[-1]
+        assert '"error": "denied"' in contents(there.port.model.requests[-1])[-1]
 
 
 async def test_a_prompt_fetches_what_the_person_gave_when_it_was_planned(store: Store, clock: SetClock) -> None:

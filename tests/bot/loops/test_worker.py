@@ -35,7 +35,7 @@ from tests.conftest import NOON
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually, eventually_found
 
 
-class Thinker(Scripted):
+class FakeModel(Scripted):
     """Answers with what was asked, when its gate for that conversation opens."""
 
     def __init__(self) -> None:
@@ -164,65 +164,65 @@ async def settled(store: Store) -> None:
 
 async def test_a_slow_chat_delays_nobody(store: Store, clock: SetClock) -> None:
     """While one conversation waits for its model, the others are answered; it comes when it is ready."""
-    thinker = Thinker()
-    thinker.gates["slow"] = asyncio.Event()
-    async with running(worker_of(store, clock, FakeTransport(), thinker)):
+    fake_model = FakeModel()
+    fake_model.gates["slow"] = asyncio.Event()
+    async with running(worker_of(store, clock, FakeTransport(), fake_model)):
         await arrive(store, "slow", author="alice")
         await arrive(store, "quick", author="bob")
         await arrive(store, "quick", author="carol")
         assert len(await said(store, 2)) == 2
-        thinker.gates["slow"].set()
+        fake_model.gates["slow"].set()
         assert len(await said(store, 1)) == 1
 
 
 async def test_a_burst_during_a_turn_becomes_the_next_turn(store: Store, clock: SetClock) -> None:
     """One turn at a time in a conversation; what came meanwhile is taken together, in order."""
-    thinker = Thinker()
-    thinker.gates["first"] = asyncio.Event()
-    async with running(worker_of(store, clock, FakeTransport(), thinker)):
+    fake_model = FakeModel()
+    fake_model.gates["first"] = asyncio.Event()
+    async with running(worker_of(store, clock, FakeTransport(), fake_model)):
         await arrive(store, "first", 1)
         async with asyncio.timeout(WAIT_SECONDS):
-            await thinker.changed.wait()
+            await fake_model.changed.wait()
         await arrive(store, "second", 2)
         await arrive(store, "third", 3)
-        thinker.gates["first"].set()
+        fake_model.gates["first"].set()
         assert await said(store, 2) == ["answer", "answer"]
-    assert len(thinker.asked) == 2
-    assert thinker.asked[1].index("second") < thinker.asked[1].index("third")
+    assert len(fake_model.asked) == 2
+    assert fake_model.asked[1].index("second") < fake_model.asked[1].index("third")
 
 
 async def test_no_more_run_at_once_than_allowed(store: Store, clock: SetClock) -> None:
     """The others wait their turn and get it."""
-    thinker = Thinker()
-    thinker.gates["wait"] = asyncio.Event()
-    async with running(worker_of(store, clock, FakeTransport(), thinker, conversations_at_once=2)):
+    fake_model = FakeModel()
+    fake_model.gates["wait"] = asyncio.Event()
+    async with running(worker_of(store, clock, FakeTransport(), fake_model, conversations_at_once=2)):
         for author in ("alice", "bob", "carol"):
             await arrive(store, "wait", author=author)
-        await eventually(lambda: len(thinker.asked) >= 2)
+        await eventually(lambda: len(fake_model.asked) >= 2)
         await asyncio.sleep(0.1)  # in which the third would come on most machines
-        assert len(thinker.asked) == 2
-        thinker.gates["wait"].set()
+        assert len(fake_model.asked) == 2
+        fake_model.gates["wait"].set()
         assert len(await said(store, 3)) == 3
 
 
 async def test_hundreds_that_wait_for_a_model_delay_nobody(store: Store, clock: SetClock) -> None:
     """Each of them asks a model that never answers; who comes after all of them is answered at once."""
-    thinker, transport, hanging = Thinker(), FakeTransport(), 300
-    thinker.gates["wait"] = asyncio.Event()
-    async with running(worker_of(store, clock, transport, thinker, conversations_at_once=1000)):
+    fake_model, transport, hanging = FakeModel(), FakeTransport(), 300
+    fake_model.gates["wait"] = asyncio.Event()
+    async with running(worker_of(store, clock, transport, fake_model, conversations_at_once=1000)):
         for number in range(hanging):
             await arrive(store, "wait", author=f"person{number}")
-        await eventually(lambda: len(thinker.asked) >= hanging)
+        await eventually(lambda: len(fake_model.asked) >= hanging)
         await arrive(store, "quick", author="late")
         assert await said(store, 1) == ["answer"]
         assert len({chat for chat, _ in transport.typed}) <= _MAX_TYPING + 1
-        thinker.gates["wait"].set()
+        fake_model.gates["wait"].set()
         assert len(await said(store, hanging)) == hanging
 
 
 async def test_a_command_that_waits_delays_nobody(store: Store, clock: SetClock) -> None:
     """Nor does it hold back the commands of others; what was asked behind it in its own conversation comes after it."""
-    thinker, gate = Thinker(), asyncio.Event()
+    fake_model, gate = FakeModel(), asyncio.Event()
 
     class Slow(CommandGroup):
         @command("/slow", command_phrases.ABOUT_STOP)
@@ -231,26 +231,26 @@ async def test_a_command_that_waits_delays_nobody(store: Store, clock: SetClock)
                 await gate.wait()
             await store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
 
-    async with running(worker_of(store, clock, FakeTransport(), thinker, groups=(Slow(),))):
+    async with running(worker_of(store, clock, FakeTransport(), fake_model, groups=(Slow(),))):
         await arrive(store, "/slow", 1, author="alice", urgent=True)
         await arrive(store, "behind", 2, author="alice")
         await arrive(store, "/slow", 1, author="bob", urgent=True)
         await arrive(store, "hello", 2, author="bob")
         assert await said(store, 1) == ["answer"]
-        assert not any("behind" in asked for asked in thinker.asked)
+        assert not any("behind" in asked for asked in fake_model.asked)
         gate.set()
         assert await said(store, 1) == ["answer"]
-        assert "behind" in thinker.asked[-1]
+        assert "behind" in fake_model.asked[-1]
 
 
 async def test_people_see_that_aldis_is_writing(store: Store, clock: SetClock) -> None:
     """The indicator is shown while the turn runs and taken away at its end."""
-    transport, thinker = FakeTransport(), Thinker()
-    thinker.gates["hello"] = asyncio.Event()
-    async with running(worker_of(store, clock, transport, thinker)):
+    transport, fake_model = FakeTransport(), FakeModel()
+    fake_model.gates["hello"] = asyncio.Event()
+    async with running(worker_of(store, clock, transport, fake_model)):
         await arrive(store, "hello")
         await eventually(lambda: transport.typed)
-        thinker.gates["hello"].set()
+        fake_model.gates["hello"].set()
         await said(store, 1)
     assert transport.typed[0] == ("direct:alice", True)
     assert transport.typed[-1] == ("direct:alice", False)
@@ -263,11 +263,11 @@ async def test_people_see_that_aldis_is_writing(store: Store, clock: SetClock) -
 )
 async def test_what_needs_no_answer_gets_none(store: Store, clock: SetClock, text: str, more: dict[str, Any]) -> None:
     """It is settled without a model call."""
-    thinker = Thinker()
-    async with running(worker_of(store, clock, FakeTransport(), thinker)):
+    fake_model = FakeModel()
+    async with running(worker_of(store, clock, FakeTransport(), fake_model)):
         await arrive(store, text, **more)
         await settled(store)
-    assert thinker.asked == []
+    assert fake_model.asked == []
 
 
 async def test_kinds_that_are_no_question_are_settled(store: Store, clock: SetClock) -> None:
@@ -277,13 +277,13 @@ async def test_kinds_that_are_no_question_are_settled(store: Store, clock: SetCl
         def event(self, envelope: Envelope) -> Any:
             return None if envelope.kind is Kind.REACTION else super().event(envelope)
 
-    thinker = Thinker()
-    async with running(worker_of(store, clock, Reacting(), thinker)):
+    fake_model = FakeModel()
+    async with running(worker_of(store, clock, Reacting(), fake_model)):
         await arrive(store, "ignored", 1, kind=Kind.REACTION)
         await arrive(store, "hello", 2)
         assert len(await said(store, 1)) == 1
         await settled(store)
-    assert "ignored" not in str(thinker.asked)
+    assert "ignored" not in str(fake_model.asked)
 
 
 async def test_one_that_fails_while_it_is_read_takes_no_other_along(
@@ -299,24 +299,24 @@ async def test_one_that_fails_while_it_is_read_takes_no_other_along(
                 raise LookupError(envelope.raw)
             return super().event(envelope)
 
-    thinker = Thinker()
+    fake_model = FakeModel()
     for number, text in enumerate(("hello", "stumble", "and how are you?"), 1):
         await arrive(store, text, number)
-    async with running(worker_of(store, clock, Stumbling(), thinker)):
+    async with running(worker_of(store, clock, Stumbling(), fake_model)):
         assert await said(store, 1) == ["answer"]
         await settled(store)
         await arrive(store, "stumble", 4)
         await settled(store)
-    assert "how are you" in str(thinker.asked)
+    assert "how are you" in str(fake_model.asked)
     assert "LookupError" in caplog.text
     assert "stumble" not in caplog.text
 
 
 async def test_a_turn_that_takes_too_long_is_told(store: Store, clock: SetClock) -> None:
     """The time of a whole turn is bounded; the conversation goes on."""
-    thinker = Thinker()
-    thinker.gates["slow"] = asyncio.Event()
-    async with running(worker_of(store, clock, FakeTransport(), thinker, turn_timeout_seconds=0.05)):
+    fake_model = FakeModel()
+    fake_model.gates["slow"] = asyncio.Event()
+    async with running(worker_of(store, clock, FakeTransport(), fake_model, turn_timeout_seconds=0.05)):
         await arrive(store, "slow", 1)
         assert await said(store, 1) == [common_phrases.TOOK_TOO_LONG.text]
         await arrive(store, "quick", 2)
@@ -325,13 +325,13 @@ async def test_a_turn_that_takes_too_long_is_told(store: Store, clock: SetClock)
 
 async def test_a_stopped_turn_says_so(store: Store, clock: SetClock) -> None:
     """Who stops it hears that it was; the conversation goes on."""
-    thinker = Thinker()
-    thinker.gates["slow"] = asyncio.Event()
-    worker = worker_of(store, clock, FakeTransport(), thinker)
+    fake_model = FakeModel()
+    fake_model.gates["slow"] = asyncio.Event()
+    worker = worker_of(store, clock, FakeTransport(), fake_model)
     async with running(worker):
         await arrive(store, "slow", 1)
         async with asyncio.timeout(WAIT_SECONDS):
-            await thinker.changed.wait()
+            await fake_model.changed.wait()
         assert len(worker.tasks.running()) == 1
         worker.tasks.stop_all()
         assert await said(store, 1) == [common_phrases.STOPPED.text]
@@ -341,8 +341,8 @@ async def test_a_stopped_turn_says_so(store: Store, clock: SetClock) -> None:
 
 async def test_a_turn_that_is_stopped_before_it_asks_a_model_says_so(store: Store, clock: SetClock) -> None:
     """It asks none, and is not taken up again: whoever stops it that early wants no answer either."""
-    thinker = Thinker()
-    worker = worker_of(store, clock, FakeTransport(), thinker)
+    fake_model = FakeModel()
+    worker = worker_of(store, clock, FakeTransport(), fake_model)
     async with running(worker):
         arriving = asyncio.create_task(arrive(store, "hello", 1))
         while not worker.tasks.running():
@@ -350,7 +350,7 @@ async def test_a_turn_that_is_stopped_before_it_asks_a_model_says_so(store: Stor
         worker.tasks.stop_all()
         await arriving
         assert await said(store, 1) == [common_phrases.STOPPED.text]
-        assert thinker.asked == []
+        assert fake_model.asked == []
         await arrive(store, "quick", 2)
         assert await said(store, 1) == ["answer"]
 
@@ -359,7 +359,7 @@ async def test_a_turn_that_is_halted_after_it_failed_blocks_nobody(
     store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Its claim is handed back at once, and not left until its time is over."""
-    worker = worker_of(store, clock, FakeTransport(), Thinker(), max_attempts=1)
+    worker = worker_of(store, clock, FakeTransport(), FakeModel(), max_attempts=1)
     async with running(worker):
         await arrive(store, "explode", 1)
         await eventually(lambda: "failed (try 1)" in caplog.text)
@@ -372,14 +372,14 @@ async def test_a_turn_that_is_stopped_before_it_is_tried_again_says_so(
     store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It asks no model a second time."""
-    thinker = Thinker()
-    worker = worker_of(store, clock, FakeTransport(), thinker)
+    fake_model = FakeModel()
+    worker = worker_of(store, clock, FakeTransport(), fake_model)
     async with running(worker):
         await arrive(store, "explode", 1)
         await eventually(lambda: "failed (try 1)" in caplog.text)
         worker.tasks.stop_all()
         assert await said(store, 1) == [common_phrases.STOPPED.text]
-        assert len(thinker.asked) == 1
+        assert len(fake_model.asked) == 1
 
 
 async def test_a_turn_that_has_its_answer_cannot_be_stopped_any_more(store: Store, clock: SetClock) -> None:
@@ -390,27 +390,27 @@ async def test_a_turn_that_has_its_answer_cannot_be_stopped_any_more(store: Stor
             if not started:
                 await asyncio.Event().wait()
 
-    thinker = Thinker()
-    thinker.gates["hello"] = asyncio.Event()
-    worker = worker_of(store, clock, Sluggish(), thinker)
+    fake_model = FakeModel()
+    fake_model.gates["hello"] = asyncio.Event()
+    worker = worker_of(store, clock, Sluggish(), fake_model)
     async with running(worker):
         await arrive(store, "hello", 1)
-        await eventually(lambda: thinker.asked)
+        await eventually(lambda: fake_model.asked)
         assert worker.tasks.stoppable() == worker.tasks.running()
-        thinker.gates["hello"].set()
+        fake_model.gates["hello"].set()
         assert await said(store, 1) == ["answer"]
         await eventually(lambda: worker.tasks.running() and not worker.tasks.stoppable())
 
 
 async def test_a_turn_that_fails_is_tried_again_and_then_buried(store: Store, clock: SetClock) -> None:
     """A bug costs some tries, then the person is told, and the conversation goes on."""
-    thinker = Thinker()
-    async with running(worker_of(store, clock, FakeTransport(), thinker, max_attempts=1)):
+    fake_model = FakeModel()
+    async with running(worker_of(store, clock, FakeTransport(), fake_model, max_attempts=1)):
         await arrive(store, "explode", 1)
         assert await said(store, 1) == [phrases.GAVE_UP.text]
         await arrive(store, "hello", 2)
         assert await said(store, 1) == ["answer"]
-    assert sum("explode" in asked for asked in thinker.asked) == 1
+    assert sum("explode" in asked for asked in fake_model.asked) == 1
 
 
 @pytest.mark.parametrize(("deaths", "reply"), [(10, "answer"), (11, phrases.GAVE_UP.text)])
@@ -422,13 +422,13 @@ async def test_a_turn_with_which_processes_die_and_die_is_buried(
     for _ in range(deaths):
         await store.transaction(lambda repos: repos.inbox.claim(now=clock.now(), until=clock.now(), busy=()))
         await store.transaction(lambda repos: repos.inbox.recover(at_work=()))
-    async with running(worker_of(store, clock, FakeTransport(), Thinker(), max_attempts=1)):
+    async with running(worker_of(store, clock, FakeTransport(), FakeModel(), max_attempts=1)):
         assert await said(store, 1) == [reply]
 
 
 async def test_an_item_that_cannot_be_read_is_dead(store: Store, clock: SetClock) -> None:
     """A damaged row ends nothing but itself."""
-    async with running(worker_of(store, clock, FakeTransport(), Thinker())):
+    async with running(worker_of(store, clock, FakeTransport(), FakeModel())):
         await arrive(store, "broken", 1)
         await arrive(store, "hello", 1, author="bob")
         assert await said(store, 1) == ["answer"]
@@ -438,28 +438,28 @@ async def test_an_item_that_cannot_be_read_is_dead(store: Store, clock: SetClock
 
 async def test_a_shutdown_hands_back_what_runs(store: Store, clock: SetClock) -> None:
     """It waits again, and the try does not count."""
-    thinker = Thinker()
-    thinker.gates["slow"] = asyncio.Event()
-    async with running(worker_of(store, clock, FakeTransport(), thinker)):
+    fake_model = FakeModel()
+    fake_model.gates["slow"] = asyncio.Event()
+    async with running(worker_of(store, clock, FakeTransport(), fake_model)):
         await arrive(store, "slow", 1)
         async with asyncio.timeout(WAIT_SECONDS):
-            await thinker.changed.wait()
+            await fake_model.changed.wait()
     rows = await store.read(lambda repos: repos.inbox.rows("SELECT state, attempts FROM inbox"))
     assert rows == [("waiting", 0)]
 
 
 async def test_draining_finishes_what_runs_and_takes_nothing_new(store: Store, clock: SetClock) -> None:
     """The turn under way is answered; the next message waits for the next start."""
-    thinker = Thinker()
-    thinker.gates["slow"] = asyncio.Event()
-    worker = worker_of(store, clock, FakeTransport(), thinker)
+    fake_model = FakeModel()
+    fake_model.gates["slow"] = asyncio.Event()
+    worker = worker_of(store, clock, FakeTransport(), fake_model)
     async with running(worker) as task:
         await arrive(store, "slow", 1)
         async with asyncio.timeout(WAIT_SECONDS):
-            await thinker.changed.wait()
+            await fake_model.changed.wait()
         worker.drain()
         await arrive(store, "later", 1, author="bob")
-        thinker.gates["slow"].set()
+        fake_model.gates["slow"].set()
         await asyncio.wait_for(task, WAIT_SECONDS)
     assert await said(store, 1) == ["answer"]
     assert (await store.read(lambda repos: repos.inbox.backlog())).items == 1
@@ -468,7 +468,7 @@ async def test_draining_finishes_what_runs_and_takes_nothing_new(store: Store, c
 async def test_a_store_that_fails_for_a_while_is_waited_for(store: Store, clock: SetClock) -> None:
     """The loop goes on when the inbox can be read again."""
     await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
-    async with running(worker_of(store, clock, FakeTransport(), Thinker())):
+    async with running(worker_of(store, clock, FakeTransport(), FakeModel())):
         await asyncio.sleep(0.05)
         await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
         await arrive(store, "hello")

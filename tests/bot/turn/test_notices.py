@@ -12,7 +12,7 @@ from bot.transports.base import Contact
 from bot.turn import phrases
 from bot.turn.notices import Admins, Kind, Notice, Notices
 from store import ConversationId, Repositories, Store
-from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.servers.envelopes import ALICE, BOB, CAROL, Person, message
 
 KEY, MODEL = Notice(kind="key", subject="Tavily"), Notice(kind="model", subject="claude-9")
@@ -26,45 +26,45 @@ def board(store: Store, clock: SetClock, *listed: str, language: Language = "en"
 
 
 @pytest.fixture
-async def port(store: Store, clock: SetClock) -> AsyncGenerator[Port]:
-    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
+async def aldis(store: Store, clock: SetClock) -> AsyncGenerator[Harness]:
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
         for number, person in enumerate((ALICE, BOB), start=1):
-            await port.deliver(message("hi", author=person))
-            await port.answered(number)
-        yield port
+            await aldis.deliver(message("hi", author=person))
+            await aldis.answered(number)
+        yield aldis
 
 
-async def heard(port: Port, person: Person) -> list[str]:
+async def heard(aldis: Harness, person: Person) -> list[str]:
     """What the person was told besides the first answer."""
-    await port.quiet()
-    return [reply.content.text for reply in port.transport.sent if reply.chat == person.chat][1:]
+    await aldis.quiet()
+    return [reply.content.text for reply in aldis.transport.sent if reply.chat == person.chat][1:]
 
 
-async def test_an_admin_hears_of_it_once_until_it_is_over(port: Port, store: Store, clock: SetClock) -> None:
+async def test_an_admin_hears_of_it_once_until_it_is_over(aldis: Harness, store: Store, clock: SetClock) -> None:
     """Also over a restart; when it comes again, so does the word. Nobody else is told."""
     notices = board(store, clock, BOB.uuid)
     assert await notices.settle([("a", KEY)], ["a"]) == 1
     assert await notices.settle([("a", KEY)], ["a"]) == 0
     assert await board(store, clock, BOB.uuid).settle([("a", KEY)], ["a"]) == 0
-    assert await heard(port, BOB) == [KEY.text().replace("`", "")]
+    assert await heard(aldis, BOB) == [KEY.text().replace("`", "")]
     assert await notices.settle([], ["a"]) == 0
     assert await notices.settle([("a", KEY)], ["a"]) == 1
-    assert len(await heard(port, BOB)) == 2
-    assert await heard(port, ALICE) == []
+    assert len(await heard(aldis, BOB)) == 2
+    assert await heard(aldis, ALICE) == []
 
 
 async def test_what_was_not_looked_at_is_neither_told_again_nor_forgotten(
-    port: Port, store: Store, clock: SetClock
+    aldis: Harness, store: Store, clock: SetClock
 ) -> None:
     """A server that cannot be reached says nothing of its key."""
     notices = board(store, clock, BOB.uuid)
     await notices.settle([("a", KEY)], ["a"])
     await notices.settle([], ["b"])
     assert await notices.settle([("a", KEY)], ["a"]) == 0
-    assert len(await heard(port, BOB)) == 1
+    assert len(await heard(aldis, BOB)) == 1
 
 
-async def test_two_ways_to_find_the_same_are_one_word(port: Port, store: Store, clock: SetClock) -> None:
+async def test_two_ways_to_find_the_same_are_one_word(aldis: Harness, store: Store, clock: SetClock) -> None:
     """It is over when neither finds it any more."""
     notices = board(store, clock, BOB.uuid)
     assert await notices.settle([("a", MODEL), ("b", MODEL)], ["a", "b"]) == 1
@@ -72,22 +72,22 @@ async def test_two_ways_to_find_the_same_are_one_word(port: Port, store: Store, 
     assert await notices.settle([("a", MODEL), ("b", MODEL)], ["a", "b"]) == 0
     await notices.settle([], ["a", "b"])
     assert await notices.settle([("a", MODEL)], ["a"]) == 1
-    assert len(await heard(port, BOB)) == 2
+    assert len(await heard(aldis, BOB)) == 2
 
 
-async def test_it_is_told_as_soon_as_an_admin_has_a_chat(port: Port, store: Store, clock: SetClock) -> None:
+async def test_it_is_told_as_soon_as_an_admin_has_a_chat(aldis: Harness, store: Store, clock: SetClock) -> None:
     """Until then nobody was told, so it is not taken for told."""
     notices = board(store, clock, CAROL.uuid)
     assert await notices.settle([("a", KEY)], ["a"]) == 0
-    await port.deliver(message("hi", author=CAROL))
-    await port.answered(3)
+    await aldis.deliver(message("hi", author=CAROL))
+    await aldis.answered(3)
     assert await notices.settle([("a", KEY)], ["a"]) == 1
-    assert len(await heard(port, CAROL)) == 1
+    assert len(await heard(aldis, CAROL)) == 1
 
 
 @pytest.mark.parametrize("is_theirs", [True, False])
 async def test_an_admin_listed_by_number_is_who_has_it(
-    port: Port, store: Store, clock: SetClock, is_theirs: bool
+    aldis: Harness, store: Store, clock: SetClock, is_theirs: bool
 ) -> None:
     """And nobody to whom the number went later."""
     assert BOB.number
@@ -98,21 +98,21 @@ async def test_an_admin_listed_by_number_is_who_has_it(
     contacts: Iterable[Contact] = [Contact(person=PersonId(BOB.uuid), number=BOB.number, name="Bob")]
     assert await notices.settle([("a", KEY)], ["a"]) == 0
     assert await notices.settle([("a", KEY)], ["a"], contacts) == int(is_theirs)
-    assert len(await heard(port, BOB)) == int(is_theirs)
+    assert len(await heard(aldis, BOB)) == int(is_theirs)
 
 
-async def test_what_nobody_has_seen_for_long_is_forgotten(port: Port, store: Store, clock: SetClock) -> None:
+async def test_what_nobody_has_seen_for_long_is_forgotten(aldis: Harness, store: Store, clock: SetClock) -> None:
     """The operator took it out of the settings; one that stands is not forgotten by time."""
     notices = board(store, clock, BOB.uuid)
     await notices.settle([("a", KEY), ("b", MODEL)], ["a", "b"])
     for _ in range(3):
         clock.move(4 * 86_400)
         await notices.settle([("b", MODEL)], ["b"])
-    assert await port.count("SELECT count(*) FROM notices") == 1
+    assert await aldis.count("SELECT count(*) FROM notices") == 1
     assert await notices.settle([("a", KEY), ("b", MODEL)], ["a", "b"]) == 1
 
 
-async def test_the_database_tells_nobody_what_it_was(store: Store, clock: SetClock, port: Port) -> None:
+async def test_the_database_tells_nobody_what_it_was(store: Store, clock: SetClock, aldis: Harness) -> None:
     """Handles only."""
     await board(store, clock, BOB.uuid).settle(
         [("topic-canary", Notice(kind="key", subject="canary"))], ["topic-canary"]
@@ -120,7 +120,7 @@ async def test_the_database_tells_nobody_what_it_was(store: Store, clock: SetClo
     rows = await store.read(lambda repos: repos.inbox.rows("SELECT topic, name FROM notices"))
     assert rows
     assert "canary" not in str(rows)
-    assert len(await heard(port, BOB)) == 1
+    assert len(await heard(aldis, BOB)) == 1
 
 
 @pytest.mark.parametrize("kind", ["key", "model", "disk", "deaf"])

@@ -9,7 +9,7 @@ from bot.clock import SetClock
 from bot.turn.tool_shapes import ToolShapes
 from store import Store
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.turn.turn_helpers import Echo, Tide, calls, says
 from tools import Arguments, ToolSpec
 
@@ -35,11 +35,11 @@ class Wanting(Echo):
         return replace(super().spec, arguments=Longer)
 
 
-async def asked(port: Port) -> str:
+async def asked(aldis: Harness) -> str:
     """What a person hears who wants a note; "" once it is made."""
-    port.thinker.script = [calls(("crm_note", {"word": "x"})), says("Noted.")]
-    heard = await told(port, "Note it.")
-    await port.quiet_but(1 if heard.startswith("May I") else 0)
+    aldis.model.script = [calls(("crm_note", {"word": "x"})), says("Noted.")]
+    heard = await told(aldis, "Note it.")
+    await aldis.quiet_but(1 if heard.startswith("May I") else 0)
     return "" if heard == "Noted." else heard
 
 
@@ -54,34 +54,34 @@ async def asked(port: Port) -> str:
 async def test_a_tool_that_has_changed_asks_until_somebody_agrees(store: Store, clock: SetClock, later: Echo) -> None:
     """Over all restarts; a no, or nobody's word, leaves it changed. One that is only gone for a while is the same."""
     source = Tide([crm()])
-    async with app_harness(store, clock, sources=(source,)) as port:
-        assert await asked(port) == ""
+    async with app_harness(store, clock, sources=(source,)) as aldis:
+        assert await asked(aldis) == ""
         source.here = [later]
-        assert (await asked(port)).startswith("May I")
+        assert (await asked(aldis)).startswith("May I")
         clock.move(2)
-        assert await told(port, "no") == "Noted."
-    async with app_harness(store, clock, sources=(source,)) as port:
-        assert (await asked(port)).startswith("May I")
+        assert await told(aldis, "no") == "Noted."
+    async with app_harness(store, clock, sources=(source,)) as aldis:
+        assert (await asked(aldis)).startswith("May I")
         clock.move(2)
-        assert await told(port, "yes") == "Noted."
-        assert await asked(port) == ""
+        assert await told(aldis, "yes") == "Noted."
+        assert await asked(aldis) == ""
         source.here = []
-        await told(port, "Hello?")
+        await told(aldis, "Hello?")
         source.here = [later]
-        assert await asked(port) == ""
-    async with app_harness(store, clock, sources=(source,)) as port:
-        assert await asked(port) == ""
+        assert await asked(aldis) == ""
+    async with app_harness(store, clock, sources=(source,)) as aldis:
+        assert await asked(aldis) == ""
         source.here = [crm()]
-        assert (await asked(port)).startswith("May I")
+        assert (await asked(aldis)).startswith("May I")
 
 
 async def test_tools_of_aldis_change_with_it(store: Store, clock: SetClock) -> None:
     """Nobody is asked about those after an update."""
     tool = Echo(name="note")
     for description in ("Notes a word.", "Notes a word, and tells so."):
-        async with app_harness(store, clock, tools=(replace(tool, description=description),)) as port:
-            port.thinker.script = [calls(("note", {"word": "x"})), says("Noted.")]
-            assert await told(port, "Note it.") == "Noted."
+        async with app_harness(store, clock, tools=(replace(tool, description=description),)) as aldis:
+            aldis.model.script = [calls(("note", {"word": "x"})), says("Noted.")]
+            assert await told(aldis, "Note it.") == "Noted."
 
 
 async def test_a_server_that_always_describes_its_tool_anew_fills_no_log(

@@ -21,7 +21,7 @@ from bot.features.attestation.service import Attestation, is_word, report_data
 from bot.i18n.catalogues import say
 from bot.version import build, source_digest
 from store import Store
-from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.servers.base import Answer, answer_json, hang
 from tests.servers.dstack import GuestAgent
 from tests.servers.envelopes import message
@@ -141,31 +141,31 @@ def _commands(socket: Path) -> Callable[[CommandContext], list[CommandGroup]]:
     return lambda desk: [AttestationCommands(desk, Attestation(socket))]
 
 
-async def _told(port: Port, text: str) -> tuple[str, int]:
-    before = len(port.transport.sent)
-    await port.deliver(message(text))
-    await port.answered(before + 1)
-    reply = port.transport.sent[before]
+async def _told(aldis: Harness, text: str) -> tuple[str, int]:
+    before = len(aldis.transport.sent)
+    await aldis.deliver(message(text))
+    await aldis.answered(before + 1)
+    reply = aldis.transport.sent[before]
     return reply.content.text, len(reply.files)
 
 
 async def test_in_the_chat(store: Store, clock: SetClock, socket: Path) -> None:
     """Outside a TEE one line, inside the file with three; without a word it says how, and failing it says so."""
-    async with app_harness(store, clock, commands=_commands(socket)) as port:
+    async with app_harness(store, clock, commands=_commands(socket)) as aldis:
         for said in ("/verify", f"/verify {WORD}"):
-            text, files = await _told(port, said)
+            text, files = await _told(aldis, said)
             assert text == say(phrases.NOTHING_PROVED, source=build()["source"]).replace("`", "")
             assert files == 0
             assert "\n" not in text
         async with GuestAgent(socket=socket, faults=[]) as agent:
-            assert (await _told(port, "/verify"))[0].startswith("Send /verify and a word")
+            assert (await _told(aldis, "/verify"))[0].startswith("Send /verify and a word")
             assert agent.requests == []
-            text, files = await _told(port, f"/verify {WORD}")
+            text, files = await _told(aldis, f"/verify {WORD}")
             assert files == 1
             assert len(text.splitlines()) == 3
             assert WORD in text
             agent.faults.append(answer_json({"error": "no"}, 400))
-            assert (await _told(port, f"/verify {WORD}"))[0].startswith("Nothing is proved: the hardware")
+            assert (await _told(aldis, f"/verify {WORD}"))[0].startswith("Nothing is proved: the hardware")
 
 
 def test_on_the_command_line(

@@ -25,33 +25,33 @@ from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, message
 
 async def test_export_shows_what_is_kept_and_in_a_group_only_what_was_said_there(store: Store, clock: SetClock) -> None:
     """Directly everything of the person; in a group nothing that the group has not seen."""
-    async with app_harness(store, clock) as port:
-        await port.deliver(message("direct words"))
-        await port.deliver(message("Aldis, group words", group=GROUP))
-        await port.process(message("other's words", author=BOB))
-        direct = await told(port, "/export")
+    async with app_harness(store, clock) as aldis:
+        await aldis.deliver(message("direct words"))
+        await aldis.deliver(message("Aldis, group words", group=GROUP))
+        await aldis.process(message("other's words", author=BOB))
+        direct = await told(aldis, "/export")
         assert "direct words" in direct
         assert "group words" in direct
         assert "other's words" not in direct
-        group = await told(port, "/export", group=GROUP)
+        group = await told(aldis, "/export", group=GROUP)
         assert "group words" in group
         assert "direct words" not in group
-        assert phrases.kept_about_you(0) in await told(port, "/export", author=CAROL)
+        assert phrases.kept_about_you(0) in await told(aldis, "/export", author=CAROL)
 
 
 async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock: SetClock) -> None:
     """How Aldis is to be, what it is to remind of, and a question that failed; to nobody else."""
-    async with app_harness(store, clock) as port:
-        await told(port, "/persona Be a pirate.")
-        await told(port, "/remind tomorrow 9:00 water the tulips")
-        port.thinker.script += [Overloaded("busy", provider="p")]
-        await told(port, "Will it rain?")
-        shown = await told(port, "/export")
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/persona Be a pirate.")
+        await told(aldis, "/remind tomorrow 9:00 water the tulips")
+        aldis.model.script += [Overloaded("busy", provider="p")]
+        await told(aldis, "Will it rain?")
+        shown = await told(aldis, "/export")
         assert "Be a pirate." in shown
         assert "water the tulips" in shown
         assert "You asked, and I couldn't answer" in shown
         assert "Will it rain?" in shown
-        assert "tulips" not in await told(port, "/export", author=BOB)
+        assert "tulips" not in await told(aldis, "/export", author=BOB)
         direct = ChatId(ALICE.chat)
         found = await gather_export(store, PersonId(ALICE.uuid), direct, now=clock.now())
         kept = json.loads(found.as_json())
@@ -62,15 +62,15 @@ async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock:
 async def test_an_export_has_nothing_that_has_disappeared(store: Store, clock: SetClock) -> None:
     """Also where nobody has swept since: the operator exports out of a store of which no Aldis runs."""
     direct, person = ChatId(ALICE.chat), PersonId(ALICE.uuid)
-    async with app_harness(store, clock) as port:
-        await port.deliver(message("The first of my secrets.", expires_in_seconds=30))
-        await port.deliver(message("/remind tomorrow 9:00 water the tulips", expires_in_seconds=30))
-        await port.answered(2)
-        await told(port, "The roses are red.")
-        port.thinker.script += [Overloaded("busy", provider="p")]
-        await port.deliver(message("The last of my secrets?", expires_in_seconds=30))
-        await port.answered(4)
-        await port.quiet()
+    async with app_harness(store, clock) as aldis:
+        await aldis.deliver(message("The first of my secrets.", expires_in_seconds=30))
+        await aldis.deliver(message("/remind tomorrow 9:00 water the tulips", expires_in_seconds=30))
+        await aldis.answered(2)
+        await told(aldis, "The roses are red.")
+        aldis.model.script += [Overloaded("busy", provider="p")]
+        await aldis.deliver(message("The last of my secrets?", expires_in_seconds=30))
+        await aldis.answered(4)
+        await aldis.quiet()
     before = await gather_export(store, person, direct, now=clock.now())
     assert all(word in before.as_json() for word in ("secrets", "tulips", "roses", "The last"))
     clock.move(31)
@@ -82,36 +82,36 @@ async def test_an_export_has_nothing_that_has_disappeared(store: Store, clock: S
 
 async def test_a_long_export_is_a_file(store: Store, clock: SetClock, path: Path) -> None:
     """All of it, calls of tools and their results included, once it is more than one message; and then it is gone."""
-    async with app_harness(store, clock, tools=(Echo(),)) as port:
-        port.thinker.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
-        await told(port, "How is the tulip?")
-        await told(port, "/export")
-        assert port.transport.sent[-1].files == ()
+    async with app_harness(store, clock, tools=(Echo(),)) as aldis:
+        aldis.model.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
+        await told(aldis, "How is the tulip?")
+        await told(aldis, "/export")
+        assert aldis.transport.sent[-1].files == ()
         for number in range(5):
-            await told(port, f"question {number}: " + "word " * 200)
-        shown = await told(port, "/export")
+            await told(aldis, f"question {number}: " + "word " * 200)
+        shown = await told(aldis, "/export")
         assert shown == phrases.kept_in_file(6, 6)
-        page, data = port.transport.sent[-1].files
+        page, data = aldis.transport.sent[-1].files
         assert (page.name, page.content_type) == ("export.html", "text/html")
         assert "question 4: word word" in page.data.decode()
         assert (data.name, data.content_type) == ("export.json", "application/json")
         turns = json.loads(data.data)["turns"]
         assert len(turns) == 6
         assert [message["role"] for message in turns[0]["messages"]] == ["user", "assistant", "tool", "assistant"]
-        await port.quiet()
-        assert await port.count("SELECT count(*) FROM outbox WHERE reply IS NOT NULL") == 0
+        await aldis.quiet()
+        assert await aldis.count("SELECT count(*) FROM outbox WHERE reply IS NOT NULL") == 0
         assert b"tulip" not in on_disk(path)
 
 
 async def test_a_file_of_a_group_holds_what_the_group_has_read(store: Store, clock: SetClock) -> None:
     """Neither what the person asked elsewhere nor what a tool gave to the model."""
-    async with app_harness(store, clock, tools=(Echo(),)) as port:
-        await told(port, "direct words")
-        port.thinker.script += [calls(("echo", {"word": "secret", "times": 2})), says("Here you are. " * 200)]
-        await told(port, "Aldis, group words", group=GROUP)
-        await port.quiet()
-        await told(port, "/export", group=GROUP)
-        page, data = port.transport.sent[-1].files
+    async with app_harness(store, clock, tools=(Echo(),)) as aldis:
+        await told(aldis, "direct words")
+        aldis.model.script += [calls(("echo", {"word": "secret", "times": 2})), says("Here you are. " * 200)]
+        await told(aldis, "Aldis, group words", group=GROUP)
+        await aldis.quiet()
+        await told(aldis, "/export", group=GROUP)
+        page, data = aldis.transport.sent[-1].files
         assert b"group words" in page.data
         assert b"secret" not in page.data
         assert b"direct words" not in page.data
@@ -190,10 +190,10 @@ def test_a_page_is_no_larger_than_a_message_may_be() -> None:
 async def test_what_has_a_picture_is_exported_as_a_page(store: Store, clock: SetClock) -> None:
     """However short it is."""
     assert Export(turns=(KeptTurn(conversation=ConversationId(1), expires_at=None, said=()),)).has_pictures is False
-    async with app_harness(store, clock) as port:
-        await port.process(message("What is this?", attachments=[file(port, picture(), filename="car.jpg")]))
-        await told(port, "/export")
-        page, _ = port.transport.sent[-1].files
+    async with app_harness(store, clock) as aldis:
+        await aldis.process(message("What is this?", attachments=[file(aldis, picture(), filename="car.jpg")]))
+        await told(aldis, "/export")
+        page, _ = aldis.transport.sent[-1].files
         assert [name for name, _ in Tags(page.data).tags].count("img") == 1
 
 

@@ -236,8 +236,8 @@ async def test_a_feed_that_has_ended_is_never_asked_again(store: Store, room: Ne
 async def test_the_admins_hear_once_of_a_feed_that_is_gone(store: Store, room: Newsroom) -> None:
     """In their chat; again if it was added again and is gone once more. Its name, a stranger's words, is no link."""
     room.site.feeds["/feed"] = rss(LIT, title="Lamps https://evil.example")
-    async with app_harness(store, room.clock, admins=frozenset({BOB.uuid})) as port:
-        await told(port, "hi", author=BOB)
+    async with app_harness(store, room.clock, admins=frozenset({BOB.uuid})) as aldis:
+        await told(aldis, "hi", author=BOB)
         feed_poller = room.feed_poller(store, "/feed")
         await feed_poller.attend_all()
         room.site.gone.add("/feed")
@@ -245,8 +245,8 @@ async def test_the_admins_hear_once_of_a_feed_that_is_gone(store: Store, room: N
             for _ in range(3):
                 room.clock.move(48 * HOUR)
                 await feed_poller.attend_all()
-                await port.quiet()
-            heard = [reply.content.text for reply in port.transport.sent[1:]]
+                await aldis.quiet()
+            heard = [reply.content.text for reply in aldis.transport.sent[1:]]
             assert [text.startswith("The news feed “Lamps ") for text in heard] == [True] * notices
             assert "https://evil.example" not in "".join(heard)
             [gone] = await feeds_of(store)
@@ -369,25 +369,25 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
 ) -> None:
     """The loop is woken and reads it; the model is offered the tools from then on, and its source is cited."""
     async with (
-        app_harness(store, clock, sources=(stand(store, clock),), admins=frozenset({ALICE.uuid})) as port,
+        app_harness(store, clock, sources=(stand(store, clock),), admins=frozenset({ALICE.uuid})) as aldis,
     ):
-        await port.deliver(message("Anything new?"))
-        await port.answered(1)
-        assert [offer.name for offer in port.thinker.requests[-1].tools] == []
+        await aldis.deliver(message("Anything new?"))
+        await aldis.answered(1)
+        assert [offer.name for offer in aldis.model.requests[-1].tools] == []
         feed_poller = asyncio.create_task(room.feed_poller(store).run())
-        assert (await told(port, f"/feeds add {room.site.url}/feed")).startswith("I'm reading 127.0.0.1 from now on.")
+        assert (await told(aldis, f"/feeds add {room.site.url}/feed")).startswith("I'm reading 127.0.0.1 from now on.")
         await eventually_found(lambda: have_been_read(store))
-        assert await told(port, "/feeds") == "• 1: The Lamp Post: read on Sat, 21 Nov 2026, 12:00 (articles kept: 1)"
-        port.thinker.script = [calls(("intel_search", {"query": "lamp dusk"})), says("It is lit [1].")]
-        await port.deliver(message("What of the lamp?"))
-        await port.answered(4)
-        assert [offer.name for offer in port.thinker.requests[-1].tools] == ["intel_search", "intel_recent"]
-        assert '"feed":"The Lamp Post"' in contents(port.thinker.requests[-1])[-1]
-        assert port.transport.sent[-1].content.text == f"It is lit [1].\n\n[1] {room.site.url}/lit"
-        assert await told(port, "/feeds remove 1") == "I've stopped reading The Lamp Post and deleted its articles."
-        await port.deliver(message("And now?"))
-        await port.answered(6)
-        assert [offer.name for offer in port.thinker.requests[-1].tools] == []
+        assert await told(aldis, "/feeds") == "• 1: The Lamp Post: read on Sat, 21 Nov 2026, 12:00 (articles kept: 1)"
+        aldis.model.script = [calls(("intel_search", {"query": "lamp dusk"})), says("It is lit [1].")]
+        await aldis.deliver(message("What of the lamp?"))
+        await aldis.answered(4)
+        assert [offer.name for offer in aldis.model.requests[-1].tools] == ["intel_search", "intel_recent"]
+        assert '"feed":"The Lamp Post"' in contents(aldis.model.requests[-1])[-1]
+        assert aldis.transport.sent[-1].content.text == f"It is lit [1].\n\n[1] {room.site.url}/lit"
+        assert await told(aldis, "/feeds remove 1") == "I've stopped reading The Lamp Post and deleted its articles."
+        await aldis.deliver(message("And now?"))
+        await aldis.answered(6)
+        assert [offer.name for offer in aldis.model.requests[-1].tools] == []
         feed_poller.cancel()
         await asyncio.wait([feed_poller])
 
@@ -402,14 +402,14 @@ async def test_what_people_look_for_in_the_news_is_written_nowhere(store: Store,
 
 async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clock: SetClock) -> None:
     """What goes wrong is told in words, in the language of the chat; the settings' own are left alone."""
-    async with app_harness(store, clock, admins=frozenset({ALICE.uuid})) as port:
-        assert await told(port, "/feeds", author=BOB) == plain(phrases.NO_FEEDS.text)
-        assert await told(port, "/feeds add https://a.example/", author=BOB) == phrases.FEED_ONLY_ADMINS.text
-        assert await told(port, "/feeds add file:///etc/passwd") == phrases.FEED_NO_ADDRESS.text
-        assert await told(port, "/feeds add https://me:secret@a.example/") == phrases.FEED_NO_ADDRESS.text
-        assert "a.example" in await told(port, "/feeds add https://www.a.example/feed?key=SECRET")
-        assert await told(port, "/feeds add https://www.a.example/feed?key=SECRET") == phrases.FEED_KNOWN.text
-        assert "/feeds [add URL|remove N]" in await told(port, "/feeds subtract 1")
+    async with app_harness(store, clock, admins=frozenset({ALICE.uuid})) as aldis:
+        assert await told(aldis, "/feeds", author=BOB) == plain(phrases.NO_FEEDS.text)
+        assert await told(aldis, "/feeds add https://a.example/", author=BOB) == phrases.FEED_ONLY_ADMINS.text
+        assert await told(aldis, "/feeds add file:///etc/passwd") == phrases.FEED_NO_ADDRESS.text
+        assert await told(aldis, "/feeds add https://me:secret@a.example/") == phrases.FEED_NO_ADDRESS.text
+        assert "a.example" in await told(aldis, "/feeds add https://www.a.example/feed?key=SECRET")
+        assert await told(aldis, "/feeds add https://www.a.example/feed?key=SECRET") == phrases.FEED_KNOWN.text
+        assert "/feeds [add URL|remove N]" in await told(aldis, "/feeds subtract 1")
         for title, shown in (
             ("[*News*](https://evil.example)", "[*News*] (https[:]//evil[.]example)"),
             ("", "a.example"),
@@ -417,25 +417,25 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
             await store.transaction(
                 lambda repos, title=title: repos.feeds.execute("UPDATE feeds SET title = ?", (title,))
             )
-            assert f"1: {shown}: not" in await told(port, "/feeds")
-        assert await told(port, "/feeds remove 1", author=BOB) == phrases.FEED_ONLY_ADMINS.text
-        assert await told(port, "/feeds") == "• 1: a.example: not read yet"
+            assert f"1: {shown}: not" in await told(aldis, "/feeds")
+        assert await told(aldis, "/feeds remove 1", author=BOB) == phrases.FEED_ONLY_ADMINS.text
+        assert await told(aldis, "/feeds") == "• 1: a.example: not read yet"
         await store.transaction(lambda repos: repos.feeds.settle_set(["https://b.example/"], now=NOON))
         [a, b] = await feeds_of(store)
         await note(store, a, trouble="status 500")
         await note(store, b, trouble="slow", read=True)
-        assert await told(port, "/feeds", group=GROUP, author=BOB) == (
+        assert await told(aldis, "/feeds", group=GROUP, author=BOB) == (
             "• 1: a.example: never read so far. Its server refuses it (status 500).\n"
             "• 2: b.example: last read on Sat, 21 Nov 2026, 12:00 (articles kept: 0). It takes too long to answer."
         )
         assert (
-            await told(port, "/feeds remove 2")
+            await told(aldis, "/feeds remove 2")
             == "b.example is in my settings. Whoever runs me can remove it there (TOOLS__NEWS__FEEDS)."
         )
-        assert await told(port, "/feeds remove 7") == plain(phrases.NO_SUCH_FEED.text)
-        assert "a.example" in await told(port, "/feeds remove 1")
-        await told(port, "/language de")
-        assert "braucht zu lange" in await told(port, "/feeds")
+        assert await told(aldis, "/feeds remove 7") == plain(phrases.NO_SUCH_FEED.text)
+        assert "a.example" in await told(aldis, "/feeds remove 1")
+        await told(aldis, "/language de")
+        assert "braucht zu lange" in await told(aldis, "/feeds")
 
 
 async def note(store: Store, feed: Feed, *, trouble: str, read: bool = False) -> None:

@@ -12,7 +12,7 @@ from bot.features.memory.service import MAX_FACTS
 from bot.i18n.catalogues import say
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.turn.test_edits import on_disk
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.servers.envelopes import BOB, GROUP, delete, edit, message
@@ -24,138 +24,138 @@ def remember(fact: str = FACT) -> Any:
     return calls(("remember", {"action": "remember", "fact": fact}))
 
 
-async def learn(port: Port, fact: str = FACT, **more: Any) -> None:
-    port.thinker.script = [remember(fact), says("I will.")]
-    assert await told(port, f"remember that I am so: {fact}", **more) == "I will."
+async def learn(aldis: Harness, fact: str = FACT, **more: Any) -> None:
+    aldis.model.script = [remember(fact), says("I will.")]
+    assert await told(aldis, f"remember that I am so: {fact}", **more) == "I will."
 
 
-def seen(port: Port) -> str:
+def seen(aldis: Harness) -> str:
     """Everything in the last request."""
-    return repr(port.thinker.requests[-1].messages)
+    return repr(aldis.model.requests[-1].messages)
 
 
 async def test_a_fact_is_known_in_later_questions(store: Store, clock: SetClock) -> None:
     """In front of the first message, also when its turn is out of the window; the system prompt stays the same."""
-    async with app_harness(store, clock, remembers=True) as port:
-        await learn(port)
+    async with app_harness(store, clock, remembers=True) as aldis:
+        await learn(aldis)
         for number in range(21):
-            await told(port, f"question {number}")
-        request = port.thinker.requests[-1]
+            await told(aldis, f"question {number}")
+        request = aldis.model.requests[-1]
         [first, *others] = request.messages
         assert first.role == "user"
         assert f"1. {FACT}" in first.text
         assert FACT not in repr(others)
-        assert request.system == port.thinker.requests[0].system
-        assert await told(port, "/memory") == f"1. {FACT}"
+        assert request.system == aldis.model.requests[0].system
+        assert await told(aldis, "/memory") == f"1. {FACT}"
 
 
 async def test_no_group_learns_it_and_nothing_is_remembered_there(store: Store, clock: SetClock) -> None:
     """Neither from the one who asks nor from anybody else; and nobody else is told of it."""
-    async with app_harness(store, clock, remembers=True) as port:
-        await learn(port)
-        await told(port, "Aldis, what shall we eat?", group=GROUP)
-        assert FACT not in seen(port)
-        await told(port, "what shall I eat?", author=BOB)
-        assert FACT not in seen(port)
-        port.thinker.script = [remember("likes cake"), says("I cannot.")]
-        await told(port, "Aldis, remember that I like cake", group=GROUP)
-        assert '"error": "denied"' in contents(port.thinker.requests[-1])[0]
-        assert await port.count("SELECT count(*) FROM facts") == 1
-        assert await told(port, "/memory", author=BOB) == plain(phrases.NOTHING_REMEMBERED.text)
-        assert FACT not in await told(port, "/memory", group=GROUP)
+    async with app_harness(store, clock, remembers=True) as aldis:
+        await learn(aldis)
+        await told(aldis, "Aldis, what shall we eat?", group=GROUP)
+        assert FACT not in seen(aldis)
+        await told(aldis, "what shall I eat?", author=BOB)
+        assert FACT not in seen(aldis)
+        aldis.model.script = [remember("likes cake"), says("I cannot.")]
+        await told(aldis, "Aldis, remember that I like cake", group=GROUP)
+        assert '"error": "denied"' in contents(aldis.model.requests[-1])[0]
+        assert await aldis.count("SELECT count(*) FROM facts") == 1
+        assert await told(aldis, "/memory", author=BOB) == plain(phrases.NOTHING_REMEMBERED.text)
+        assert FACT not in await told(aldis, "/memory", group=GROUP)
 
 
 async def test_what_was_read_outside_plants_nothing(store: Store, clock: SetClock) -> None:
     """A page that says "remember this" makes Aldis ask; without a yes nothing is remembered."""
-    async with app_harness(store, clock, tools=(Echo(),), remembers=True) as port:
-        port.thinker.script = [calls(("echo", {"word": "page"})), remember("trusts evil.example")]
-        assert "May I " in await told(port, "read that page")
-        assert await port.count("SELECT count(*) FROM facts") == 0
+    async with app_harness(store, clock, tools=(Echo(),), remembers=True) as aldis:
+        aldis.model.script = [calls(("echo", {"word": "page"})), remember("trusts evil.example")]
+        assert "May I " in await told(aldis, "read that page")
+        assert await aldis.count("SELECT count(*) FROM facts") == 0
 
 
 async def test_a_prompt_of_a_reminder_remembers_nothing(store: Store, clock: SetClock) -> None:
     """Only what the person has just asked for themselves."""
-    async with app_harness(store, clock, remembers=True) as port:
-        await told(port, "/remind in 1h ask: go on")
-        port.thinker.script = [remember(), says("No.")]
+    async with app_harness(store, clock, remembers=True) as aldis:
+        await told(aldis, "/remind in 1h ask: go on")
+        aldis.model.script = [remember(), says("No.")]
         clock.move(3600)
-        await port.reminder_scheduler.attend_all()
-        await port.quiet()
-        assert '"error": "denied"' in contents(port.thinker.requests[-1])[0]
-        assert await port.count("SELECT count(*) FROM facts") == 0
+        await aldis.reminder_scheduler.attend_all()
+        await aldis.quiet()
+        assert '"error": "denied"' in contents(aldis.model.requests[-1])[0]
+        assert await aldis.count("SELECT count(*) FROM facts") == 0
 
 
 async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: SetClock, path: Path) -> None:
     """By command and by the model; what is forgotten is not told any more, and its number is free."""
-    async with app_harness(store, clock, remembers=True) as port:
-        await learn(port, "first")
-        await learn(port, "second")
-        await learn(port, "FIRST")
-        assert await told(port, "/memory") == "1. first\n2. second"
-        assert await told(port, "/memory forget 1") == plain(phrases.FACTS_FORGOTTEN.text)
-        assert await told(port, "/memory forget 1") == plain(phrases.NO_SUCH_FACT.text)
-        port.thinker.script = [calls(("remember", {"action": "forget", "number": 2})), says("Gone.")]
-        await told(port, "forget the second")
-        assert await told(port, "/memory") == plain(phrases.NOTHING_REMEMBERED.text)
-        port.thinker.script = [calls(("remember", {"action": "forget", "number": 2**63})), says("There is none.")]
-        await told(port, f"forget {2**63}")
-        assert '"error": "not_found"' in contents(port.thinker.requests[-1])[-1]
-        await learn(port, "third")
-        assert await told(port, "/memory forget all") == plain(phrases.FACTS_FORGOTTEN.text)
-        assert await told(port, "/memory forget it") == plain(say(WRONG_FORM, form="/memory [forget N|forget all]"))
-        await told(port, "well?")
-        assert "asked to be remembered" not in seen(port)
+    async with app_harness(store, clock, remembers=True) as aldis:
+        await learn(aldis, "first")
+        await learn(aldis, "second")
+        await learn(aldis, "FIRST")
+        assert await told(aldis, "/memory") == "1. first\n2. second"
+        assert await told(aldis, "/memory forget 1") == plain(phrases.FACTS_FORGOTTEN.text)
+        assert await told(aldis, "/memory forget 1") == plain(phrases.NO_SUCH_FACT.text)
+        aldis.model.script = [calls(("remember", {"action": "forget", "number": 2})), says("Gone.")]
+        await told(aldis, "forget the second")
+        assert await told(aldis, "/memory") == plain(phrases.NOTHING_REMEMBERED.text)
+        aldis.model.script = [calls(("remember", {"action": "forget", "number": 2**63})), says("There is none.")]
+        await told(aldis, f"forget {2**63}")
+        assert '"error": "not_found"' in contents(aldis.model.requests[-1])[-1]
+        await learn(aldis, "third")
+        assert await told(aldis, "/memory forget all") == plain(phrases.FACTS_FORGOTTEN.text)
+        assert await told(aldis, "/memory forget it") == plain(say(WRONG_FORM, form="/memory [forget N|forget all]"))
+        await told(aldis, "well?")
+        assert "asked to be remembered" not in seen(aldis)
 
 
 async def test_only_so_many_are_remembered(store: Store, clock: SetClock) -> None:
     """And the model hears why."""
-    async with app_harness(store, clock, remembers=True) as port:
-        await learn(port)
-        direct = await port.count("SELECT conversation_id FROM facts")
-        turn = await port.count("SELECT turn_id FROM facts")
+    async with app_harness(store, clock, remembers=True) as aldis:
+        await learn(aldis)
+        direct = await aldis.count("SELECT conversation_id FROM facts")
+        turn = await aldis.count("SELECT turn_id FROM facts")
 
         def fill(repos: Any) -> None:
             for number in range(1, MAX_FACTS):
                 repos.facts.put(direct, f"call {number}", b"fact %d" % number, labels=b"{}", turn=turn, now=clock.now())
 
         await store.transaction(fill)
-        port.thinker.script = [remember("one more"), says("Too many.")]
-        await told(port, "one more")
-        assert '"error": "rate_limited"' in contents(port.thinker.requests[-1])[-1]
-        assert await port.count("SELECT count(*) FROM facts") == MAX_FACTS
+        aldis.model.script = [remember("one more"), says("Too many.")]
+        await told(aldis, "one more")
+        assert '"error": "rate_limited"' in contents(aldis.model.requests[-1])[-1]
+        assert await aldis.count("SELECT count(*) FROM facts") == MAX_FACTS
 
 
 async def test_a_call_that_is_repeated_after_a_crash_remembers_nothing_more(store: Store, clock: SetClock) -> None:
     """Also when the fact was forgotten meanwhile."""
-    async with app_harness(store, clock, remembers=True) as port:
-        await learn(port)
-        turn = await port.count("SELECT turn_id FROM facts")
-        await told(port, "/memory forget 1")
-        direct = await port.count("SELECT conversation_id FROM facts")
+    async with app_harness(store, clock, remembers=True) as aldis:
+        await learn(aldis)
+        turn = await aldis.count("SELECT turn_id FROM facts")
+        await told(aldis, "/memory forget 1")
+        direct = await aldis.count("SELECT conversation_id FROM facts")
 
         def again(repos: Any) -> Any:
             return repos.facts.put(direct, f"call_{turn}_0_0", b"again", turn=turn, now=clock.now())
 
         assert (await store.transaction(again)).fact is None
-        assert await port.count("SELECT count(*) FROM facts") == 1
+        assert await aldis.count("SELECT count(*) FROM facts") == 1
 
 
 @pytest.mark.parametrize("how", ["timer", "delete", "edit", "/forget", "/forget everything"])
 async def test_it_goes_with_the_message_that_told_it(store: Store, clock: SetClock, path: Path, how: str) -> None:
     """And with the conversation; not a word of it is left on the disk."""
-    async with app_harness(store, clock, remembers=True) as port:
-        port.thinker.script = [remember("canary-4711"), says("I will.")]
-        sent = await port.deliver(message("remember it", expires_in_seconds=60 if how == "timer" else 0))
-        await port.answered(1)
-        await port.quiet()
+    async with app_harness(store, clock, remembers=True) as aldis:
+        aldis.model.script = [remember("canary-4711"), says("I will.")]
+        sent = await aldis.deliver(message("remember it", expires_in_seconds=60 if how == "timer" else 0))
+        await aldis.answered(1)
+        await aldis.quiet()
         if how == "timer":
             clock.move(60)
-            await port.maintenance.expire()
+            await aldis.maintenance.expire()
         elif how.startswith("/"):
-            await told(port, how)
+            await told(aldis, how)
         else:
-            await port.process(delete(sent) if how == "delete" else edit("never mind", sent))
-        assert await port.count("SELECT count(*) FROM facts") == 0
+            await aldis.process(delete(sent) if how == "delete" else edit("never mind", sent))
+        assert await aldis.count("SELECT count(*) FROM facts") == 0
         assert b"canary-4711" not in on_disk(path)
-        await told(port, "well?")
-        assert "canary-4711" not in seen(port)
+        await told(aldis, "well?")
+        assert "canary-4711" not in seen(aldis)

@@ -13,7 +13,7 @@ from bot.clock import SetClock
 from bot.features.predictions.service import MAX_KEPT, Predictions
 from store import ConversationId, Repositories, Store, TurnId
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.turn.test_edits import on_disk
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.conftest import NOON
@@ -24,7 +24,7 @@ from tools.predictions.tool import CalibrationStats, ListPredictions, Predict, R
 WORDS = "canary-4711 sings"
 
 
-def haven(store: Store, clock: SetClock, *more: Tool, **given: Any) -> AbstractAsyncContextManager[Port]:
+def haven(store: Store, clock: SetClock, *more: Tool, **given: Any) -> AbstractAsyncContextManager[Harness]:
     """Aldis, where people predict."""
     kept = Predictions(store, clock)
     own = (Predict(kept), ResolvePrediction(kept), ListPredictions(kept), CalibrationStats(kept))
@@ -39,17 +39,17 @@ def resolving(number: int = 1, outcome: str = "came_true") -> Any:
     return calls(("resolve_prediction", {"number": number, "outcome": outcome}))
 
 
-async def answer(port: Port, completion: Any, **more: Any) -> Mapping[str, Any]:
+async def answer(aldis: Harness, completion: Any, **more: Any) -> Mapping[str, Any]:
     """What the tools answer to a model that asks for this when somebody writes."""
-    port.thinker.script = [completion, says("Done.")]
+    aldis.model.script = [completion, says("Done.")]
     asked = f"Aldis, I predict that {WORDS}, 80 %; of my predictions 1, 2, 3 and {2**63} each came true, or is struck"
-    assert await told(port, asked, **more) == "Done."
-    return json.loads(contents(port.thinker.requests[-1])[-1])
+    assert await told(aldis, asked, **more) == "Done."
+    return json.loads(contents(aldis.model.requests[-1])[-1])
 
 
-async def found(port: Port, **more: Any) -> list[Mapping[str, Any]]:
+async def found(aldis: Harness, **more: Any) -> list[Mapping[str, Any]]:
     """What somebody has listed to them."""
-    listed = await answer(port, calls(("list_predictions", {"status": "all"})), **more)
+    listed = await answer(aldis, calls(("list_predictions", {"status": "all"})), **more)
     return listed["untrusted_data"]["predictions"]
 
 
@@ -62,36 +62,36 @@ def fill(repos: Repositories, here: ConversationId, turn: TurnId) -> None:
 
 async def test_a_prediction_is_recorded_resolved_and_scored(store: Store, clock: SetClock) -> None:
     """Its number is told; it is overdue from the day after its day on, and comes first then."""
-    async with haven(store, clock) as port:
-        assert (await answer(port, predicting("2026-12-31")))["untrusted_data"]["number"] == 1
-        assert (await answer(port, predicting("2026-11-22")))["untrusted_data"]["number"] == 2
-        assert [(one["number"], one["status"]) for one in await found(port)] == [(2, "open"), (1, "open")]
+    async with haven(store, clock) as aldis:
+        assert (await answer(aldis, predicting("2026-12-31")))["untrusted_data"]["number"] == 1
+        assert (await answer(aldis, predicting("2026-11-22")))["untrusted_data"]["number"] == 2
+        assert [(one["number"], one["status"]) for one in await found(aldis)] == [(2, "open"), (1, "open")]
         clock.move(timedelta(days=1).total_seconds())
-        assert [(one["number"], one["status"]) for one in await found(port)] == [(2, "open"), (1, "open")]
+        assert [(one["number"], one["status"]) for one in await found(aldis)] == [(2, "open"), (1, "open")]
         clock.move(timedelta(days=1).total_seconds())
-        assert [(one["number"], one["status"]) for one in await found(port)] == [(2, "overdue"), (1, "open")]
-        resolved = (await answer(port, resolving(2, "did_not")))["untrusted_data"]
+        assert [(one["number"], one["status"]) for one in await found(aldis)] == [(2, "overdue"), (1, "open")]
+        resolved = (await answer(aldis, resolving(2, "did_not")))["untrusted_data"]
         assert (resolved["statement"], resolved["status"]) == (WORDS, "did_not")
-        assert [(one["number"], one["status"]) for one in await found(port)] == [(1, "open"), (2, "did_not")]
-        port.thinker.script = [calls(("calibration_stats", {"chart": True})), says("So it is.")]
-        await told(port, "how good am I?")
-        scores = json.loads(contents(port.thinker.requests[-1])[-1])["untrusted_data"]
+        assert [(one["number"], one["status"]) for one in await found(aldis)] == [(1, "open"), (2, "did_not")]
+        aldis.model.script = [calls(("calibration_stats", {"chart": True})), says("So it is.")]
+        await told(aldis, "how good am I?")
+        scores = json.loads(contents(aldis.model.requests[-1])[-1])["untrusted_data"]
         assert (scores["resolved"], scores["brier_score"]) == (1, 0.64)
-        [file] = port.transport.sent[-1].files
+        [file] = aldis.transport.sent[-1].files
         assert file.name == "calibration.png"
 
 
 async def test_the_plot_is_in_the_language_of_the_answer(store: Store, clock: SetClock) -> None:
     """It comes from the turn: each that somebody sets gives another picture."""
-    async with haven(store, clock) as port:
-        await answer(port, predicting())
-        await answer(port, resolving())
+    async with haven(store, clock) as aldis:
+        await answer(aldis, predicting())
+        await answer(aldis, resolving())
         plots = list[bytes]()
         for command in ("/language en", "/language de", "/language fr", "/language de"):
-            await told(port, command)
-            port.thinker.script = [calls(("calibration_stats", {"chart": True})), says("So it is.")]
-            await told(port, "how good am I?")
-            plots += [file.data for file in port.transport.sent[-1].files]
+            await told(aldis, command)
+            aldis.model.script = [calls(("calibration_stats", {"chart": True})), says("So it is.")]
+            await told(aldis, "how good am I?")
+            plots += [file.data for file in aldis.transport.sent[-1].files]
         english, german, french, again = plots
         assert len({english, german, french}) == 3
         assert again == german
@@ -99,67 +99,67 @@ async def test_the_plot_is_in_the_language_of_the_answer(store: Store, clock: Se
 
 async def test_days_are_those_of_the_person(store: Store, clock: SetClock) -> None:
     """Where it is the 22nd already, nothing can be predicted for the 21st."""
-    async with haven(store, clock) as port:
-        await told(port, "/timezone Pacific/Auckland")
-        refused = await answer(port, predicting("2026-11-21"))
+    async with haven(store, clock) as aldis:
+        await told(aldis, "/timezone Pacific/Auckland")
+        refused = await answer(aldis, predicting("2026-11-21"))
         assert (refused["error"], refused["message"]) == (
             "invalid_arguments",
             "due: that day is over, it is Sunday 2026-11-22 for the person",
         )
-        assert (await answer(port, predicting("2026-11-22")))["untrusted_data"]["made"] == "2026-11-22"
-        assert "fifty years" in (await answer(port, predicting("2090-01-01")))["message"]
-        assert "number" in (await answer(port, predicting("2026-11-21"), author=BOB))["untrusted_data"]
+        assert (await answer(aldis, predicting("2026-11-22")))["untrusted_data"]["made"] == "2026-11-22"
+        assert "fifty years" in (await answer(aldis, predicting("2090-01-01")))["message"]
+        assert "number" in (await answer(aldis, predicting("2026-11-21"), author=BOB))["untrusted_data"]
 
 
 async def test_each_conversation_has_its_own_and_each_person_theirs(store: Store, clock: SetClock) -> None:
     """What was said directly stays there; in a group nobody sees or resolves another one's, and all see the sums."""
-    async with haven(store, clock) as port:
-        await answer(port, predicting())
-        assert await found(port, group=GROUP) == []
-        assert await found(port, author=BOB) == []
-        assert (await answer(port, predicting(), group=GROUP))["untrusted_data"]["number"] == 1
-        assert (await answer(port, predicting(), group=GROUP, author=BOB))["untrusted_data"]["number"] == 2
-        assert [one["number"] for one in await found(port, group=GROUP, author=BOB)] == [2]
-        assert (await answer(port, resolving(1), group=GROUP, author=BOB))["error"] == "not_found"
-        assert (await answer(port, resolving(1, "struck"), group=GROUP, author=BOB))["error"] == "not_found"
-        assert (await answer(port, resolving(3)))["error"] == "not_found"
-        assert (await answer(port, resolving(2**63)))["error"] == "not_found"
+    async with haven(store, clock) as aldis:
+        await answer(aldis, predicting())
+        assert await found(aldis, group=GROUP) == []
+        assert await found(aldis, author=BOB) == []
+        assert (await answer(aldis, predicting(), group=GROUP))["untrusted_data"]["number"] == 1
+        assert (await answer(aldis, predicting(), group=GROUP, author=BOB))["untrusted_data"]["number"] == 2
+        assert [one["number"] for one in await found(aldis, group=GROUP, author=BOB)] == [2]
+        assert (await answer(aldis, resolving(1), group=GROUP, author=BOB))["error"] == "not_found"
+        assert (await answer(aldis, resolving(1, "struck"), group=GROUP, author=BOB))["error"] == "not_found"
+        assert (await answer(aldis, resolving(3)))["error"] == "not_found"
+        assert (await answer(aldis, resolving(2**63)))["error"] == "not_found"
         for number, who in ((1, ALICE), (2, BOB)):
-            await answer(port, resolving(number), group=GROUP, author=who)
+            await answer(aldis, resolving(number), group=GROUP, author=who)
         everybody = calls(("calibration_stats", {"whose": "everybody"}))
-        assert (await answer(port, everybody, group=GROUP))["untrusted_data"]["resolved"] == 2
-        assert (await answer(port, everybody))["untrusted_data"]["resolved"] == 0
+        assert (await answer(aldis, everybody, group=GROUP))["untrusted_data"]["resolved"] == 2
+        assert (await answer(aldis, everybody))["untrusted_data"]["resolved"] == 0
 
 
 async def test_only_what_the_person_asks_for_now_is_recorded(store: Store, clock: SetClock) -> None:
     """A page that was read makes Aldis ask first; a prompt of a reminder records and resolves nothing."""
-    async with haven(store, clock, Echo()) as port:
-        await answer(port, predicting())
+    async with haven(store, clock, Echo()) as aldis:
+        await answer(aldis, predicting())
         for completion in (predicting(), resolving()):
-            port.thinker.script = [calls(("echo", {"word": "page"})), completion]
-            assert "May I " in await told(port, "read that page")
-            await told(port, "/stop")
+            aldis.model.script = [calls(("echo", {"word": "page"})), completion]
+            assert "May I " in await told(aldis, "read that page")
+            await told(aldis, "/stop")
         for completion in (predicting(), resolving(), resolving(1, "struck")):
-            await told(port, "/remind in 1h ask: go on")
-            port.thinker.script = [completion, says("No.")]
+            await told(aldis, "/remind in 1h ask: go on")
+            aldis.model.script = [completion, says("No.")]
             clock.move(3600)
-            await port.reminder_scheduler.attend_all()
-            await port.quiet()
-            assert '"error": "denied"' in contents(port.thinker.requests[-1])[-1]
-        assert await port.count("SELECT count(*) FROM predictions WHERE outcome IS NULL AND words IS NOT NULL") == 1
+            await aldis.reminder_scheduler.attend_all()
+            await aldis.quiet()
+            assert '"error": "denied"' in contents(aldis.model.requests[-1])[-1]
+        assert await aldis.count("SELECT count(*) FROM predictions WHERE outcome IS NULL AND words IS NOT NULL") == 1
 
 
 async def test_only_so_many_are_kept_of_one_person(store: Store, clock: SetClock) -> None:
     """Everywhere together; one that is struck off makes room, and its number is not given again."""
-    async with haven(store, clock) as port:
-        await answer(port, predicting())
-        here = await port.count("SELECT conversation_id FROM predictions")
-        turn = await port.count("SELECT turn_id FROM predictions")
+    async with haven(store, clock) as aldis:
+        await answer(aldis, predicting())
+        here = await aldis.count("SELECT conversation_id FROM predictions")
+        turn = await aldis.count("SELECT turn_id FROM predictions")
         await store.transaction(lambda repos: fill(repos, ConversationId(here), TurnId(turn)))
-        assert (await answer(port, predicting(), group=GROUP))["error"] == "rate_limited"
-        assert "number" in (await answer(port, predicting(), author=BOB))["untrusted_data"]
-        assert "struck" in (await answer(port, resolving(MAX_KEPT, "struck")))["untrusted_data"]
-        assert (await answer(port, predicting()))["untrusted_data"]["number"] == MAX_KEPT + 1
+        assert (await answer(aldis, predicting(), group=GROUP))["error"] == "rate_limited"
+        assert "number" in (await answer(aldis, predicting(), author=BOB))["untrusted_data"]
+        assert "struck" in (await answer(aldis, resolving(MAX_KEPT, "struck")))["untrusted_data"]
+        assert (await answer(aldis, predicting()))["untrusted_data"]["number"] == MAX_KEPT + 1
 
 
 async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store: Store, clock: SetClock) -> None:
@@ -218,92 +218,92 @@ async def test_a_call_of_what_was_struck_off_records_nothing_either(store: Store
             await repeated
     rows = "SELECT count(*) FROM predictions"
     assert await store.read(lambda repos: repos.inbox.rows(rows)) == [(1,)]
-    async with haven(store, clock) as port:
+    async with haven(store, clock) as aldis:
         for days, left in ((44, 1), (2, 0)):
             clock.move(timedelta(days=days).total_seconds())
-            await port.maintenance.tidy()
-            assert await port.count(rows) == left
+            await aldis.maintenance.tidy()
+            assert await aldis.count(rows) == left
 
 
 @pytest.mark.parametrize("how", ["timer", "delete", "edit", "/undo", "/forget", "/forget everything"])
 async def test_it_goes_with_the_message_that_made_it(store: Store, clock: SetClock, path: Path, how: str) -> None:
     """And with the conversation; not a word of it is left on the disk."""
-    async with haven(store, clock) as port:
-        port.thinker.script = [predicting(), says("Noted.")]
-        sent = await port.deliver(message("note it", expires_in_seconds=60 if how == "timer" else 0))
-        await port.answered(1)
-        await port.quiet()
-        assert await port.count("SELECT count(*) FROM predictions") == 1
+    async with haven(store, clock) as aldis:
+        aldis.model.script = [predicting(), says("Noted.")]
+        sent = await aldis.deliver(message("note it", expires_in_seconds=60 if how == "timer" else 0))
+        await aldis.answered(1)
+        await aldis.quiet()
+        assert await aldis.count("SELECT count(*) FROM predictions") == 1
         if how == "timer":
             clock.move(60)
-            await port.maintenance.expire()
+            await aldis.maintenance.expire()
         elif how.startswith("/"):
-            await told(port, how)
+            await told(aldis, how)
         else:
-            await port.deliver(delete(sent) if how == "delete" else edit("never mind", sent))
-            await port.quiet()
-        assert await port.count("SELECT count(*) FROM predictions") == 0
+            await aldis.deliver(delete(sent) if how == "delete" else edit("never mind", sent))
+            await aldis.quiet()
+        assert await aldis.count("SELECT count(*) FROM predictions") == 0
         assert b"canary-4711" not in on_disk(path)
-        assert await found(port) == []
+        assert await found(aldis) == []
 
 
 async def test_everything_of_a_person_goes_in_groups_too(store: Store, clock: SetClock) -> None:
     """What others predicted there stays."""
-    async with haven(store, clock) as port:
-        await answer(port, predicting(), group=GROUP)
-        await answer(port, predicting(), group=GROUP, author=BOB)
-        await told(port, "/forget everything")
-        assert await found(port, group=GROUP) == []
-        assert [one["number"] for one in await found(port, group=GROUP, author=BOB)] == [2]
+    async with haven(store, clock) as aldis:
+        await answer(aldis, predicting(), group=GROUP)
+        await answer(aldis, predicting(), group=GROUP, author=BOB)
+        await told(aldis, "/forget everything")
+        assert await found(aldis, group=GROUP) == []
+        assert [one["number"] for one in await found(aldis, group=GROUP, author=BOB)] == [2]
 
 
 @pytest.mark.parametrize("how", ["delete", "edit", "timer"])
 async def test_what_came_of_it_goes_with_the_message_that_told_it(store: Store, clock: SetClock, how: str) -> None:
     """Taken back or changed, it is open again; disappeared, the prediction goes as well, or it would be asked for."""
-    async with haven(store, clock) as port:
-        await answer(port, predicting())
-        port.thinker.script = [resolving(), says("Well done.")]
-        sent = await port.deliver(message("it came true", expires_in_seconds=60 if how == "timer" else 0))
-        await port.answered(2)
-        await port.quiet()
-        assert await port.count("SELECT count(*) FROM predictions WHERE outcome IS NOT NULL") == 1
+    async with haven(store, clock) as aldis:
+        await answer(aldis, predicting())
+        aldis.model.script = [resolving(), says("Well done.")]
+        sent = await aldis.deliver(message("it came true", expires_in_seconds=60 if how == "timer" else 0))
+        await aldis.answered(2)
+        await aldis.quiet()
+        assert await aldis.count("SELECT count(*) FROM predictions WHERE outcome IS NOT NULL") == 1
         if how == "timer":
-            [resolved] = await found(port)
+            [resolved] = await found(aldis)
             assert (resolved["status"], resolved["disappears"]) == ("came_true", "2026-11-21T12:01Z")
             clock.move(60)
-            await port.maintenance.expire()
-            assert await found(port) == []
+            await aldis.maintenance.expire()
+            assert await found(aldis) == []
         else:
-            await port.deliver(delete(sent) if how == "delete" else edit("did it?", sent))
-            await port.quiet()
-            assert [one["status"] for one in await found(port)] == ["open"]
+            await aldis.deliver(delete(sent) if how == "delete" else edit("did it?", sent))
+            await aldis.quiet()
+            assert [one["status"] for one in await found(aldis)] == ["open"]
 
 
 async def test_retention_counts_from_when_it_was_known(store: Store, clock: SetClock) -> None:
     """A prediction waits for its day however old it is; so many days after that, or after its outcome, it goes."""
-    async with haven(store, clock, settings={"history": {"retention_days": 10}}) as port:
-        await answer(port, predicting("2026-12-31"))
-        await answer(port, predicting("2026-12-05"))
-        await answer(port, resolving(2))
+    async with haven(store, clock, settings={"history": {"retention_days": 10}}) as aldis:
+        await answer(aldis, predicting("2026-12-31"))
+        await answer(aldis, predicting("2026-12-05"))
+        await answer(aldis, resolving(2))
         clock.move(timedelta(days=9).total_seconds())
-        await port.maintenance.tidy()
-        assert [one["number"] for one in await found(port)] == [1, 2]
+        await aldis.maintenance.tidy()
+        assert [one["number"] for one in await found(aldis)] == [1, 2]
         clock.move(timedelta(days=2).total_seconds())
-        await port.maintenance.tidy()
-        assert [one["number"] for one in await found(port)] == [1]
+        await aldis.maintenance.tidy()
+        assert [one["number"] for one in await found(aldis)] == [1]
         clock.move(timedelta(days=40).total_seconds())
-        await port.maintenance.tidy()
-        assert await found(port) == []
+        await aldis.maintenance.tidy()
+        assert await found(aldis) == []
 
 
 async def test_export_tells_them_to_their_person_alone(store: Store, clock: SetClock) -> None:
     """Directly those of the direct chat, in a group those that the person made there."""
-    async with haven(store, clock) as port:
-        await answer(port, predicting(statement="direct words"))
-        await answer(port, predicting(statement="group words"), group=GROUP)
-        direct, group = await told(port, "/export"), await told(port, "/export", group=GROUP)
+    async with haven(store, clock) as aldis:
+        await answer(aldis, predicting(statement="direct words"))
+        await answer(aldis, predicting(statement="group words"), group=GROUP)
+        direct, group = await told(aldis, "/export"), await told(aldis, "/export", group=GROUP)
         assert "You predicted, 80 % likely by 31 Dec 2026: direct words" in direct
         assert "group words" not in direct.split("\n\n")[1]
         assert "group words" in group
         assert "direct words" not in group
-        assert "group words" not in await told(port, "/export", group=GROUP, author=BOB)
+        assert "group words" not in await told(aldis, "/export", group=GROUP, author=BOB)

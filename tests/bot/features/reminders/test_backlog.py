@@ -23,10 +23,10 @@ PLANS = ("in 1h tea", "every day at 13:00 bins", "in 90m ask: what is the weathe
 async def restored(path: Path, folder: Path, clock: SetClock) -> AsyncGenerator[Store]:
     """The store of noon with all this planned: it was restored at two, and nobody decided until four."""
     async with open_store(path, realm="signal") as store:
-        async with app_harness(store, clock) as port:
+        async with app_harness(store, clock) as aldis:
             for plan in PLANS:
-                await told(port, f"/remind {plan}")
-            await port.quiet()
+                await told(aldis, f"/remind {plan}")
+            await aldis.quiet()
         copy = await store.backup(folder, now=clock.now())
     clock.move(2 * 3600)
     restore(copy, path, now=clock.now())
@@ -37,14 +37,14 @@ async def restored(path: Path, folder: Path, clock: SetClock) -> AsyncGenerator[
 
 async def what_comes(store: Store, clock: SetClock) -> list[str]:
     """What people hear of what was planned, and what the model is asked, at once and by the next noon."""
-    async with app_harness(store, clock) as port:
-        await come(port)
+    async with app_harness(store, clock) as aldis:
+        await come(aldis)
         clock.move(20 * 3600)
-        await come(port)
+        await come(aldis)
         clock.move(3600)
-        await come(port)
-        heard = [text.removeprefix("⏰ ").split()[0] for text in texts(port) if "⏰" in text and "re: " not in text]
-        return [*heard, *(asked.splitlines()[-1] for asked in port.thinker.asked)]
+        await come(aldis)
+        heard = [text.removeprefix("⏰ ").split()[0] for text in texts(aldis) if "⏰" in text and "re: " not in text]
+        return [*heard, *(asked.splitlines()[-1] for asked in aldis.model.asked)]
 
 
 async def test_what_was_due_by_the_restoration_is_listed(path: Path, tmp_path: Path, clock: SetClock) -> None:
@@ -81,10 +81,10 @@ async def test_replayed_all_of_it_comes(path: Path, tmp_path: Path, clock: SetCl
 
 async def test_a_store_like_any_other_has_no_backlog(store: Store, clock: SetClock) -> None:
     """And settling it changes nothing."""
-    async with app_harness(store, clock) as port:
-        await told(port, "/remind in 1h tea")
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/remind in 1h tea")
         clock.move(2 * 3600)
         assert await store.read(lambda repos: backlog(repos, clock.now())) is None
         await store.transaction(lambda repos: settle(repos, clock.now()))
-        await come(port)
-        assert "tea" in texts(port)[-1]
+        await come(aldis)
+        assert "tea" in texts(aldis)[-1]

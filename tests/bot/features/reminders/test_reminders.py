@@ -24,7 +24,7 @@ from bot.transports.base import Group
 from bot.turn.turns import Turns
 from store import Store, open_store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.turn.test_edits import on_disk
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.conftest import NOON
@@ -40,14 +40,14 @@ def remind(**given: Any) -> Any:
     return calls(("remind", {"action": "set", **given}))
 
 
-async def come(port: Port) -> None:
+async def come(aldis: Harness) -> None:
     """Let what is due come, and wait until it has been said."""
-    await port.reminder_scheduler.attend_all()
-    await port.quiet()
+    await aldis.reminder_scheduler.attend_all()
+    await aldis.quiet()
 
 
-def texts(port: Port, since: int = 0) -> list[str]:
-    return [reply.content.text for reply in port.transport.sent[since:]]
+def texts(aldis: Harness, since: int = 0) -> list[str]:
+    return [reply.content.text for reply in aldis.transport.sent[since:]]
 
 
 # By command
@@ -55,130 +55,130 @@ def texts(port: Port, since: int = 0) -> list[str]:
 
 async def test_a_reminder_comes_once_at_its_time(store: Store, clock: SetClock) -> None:
     """Planned with its weekday, date and zone told; not before its time, and not again."""
-    async with app_harness(store, clock) as port:
-        heard = await told(port, "/remind in 2h30m look after the tea")
+    async with app_harness(store, clock) as aldis:
+        heard = await told(aldis, "/remind in 2h30m look after the tea")
         assert heard.startswith("I'll remind you on Sat, 21 Nov 2026, 14:30 UTC: look after the tea")
         assert "/timezone" in heard
         clock.move(2.5 * HOUR - 1)
-        await come(port)
-        assert len(port.transport.sent) == 1
+        await come(aldis)
+        assert len(aldis.transport.sent) == 1
         clock.move(1)
-        await come(port)
-        await come(port)
-        assert texts(port, 1) == ["⏰ look after the tea"]
-        assert await told(port, "/remind") == common_phrases.NO_REMINDERS.text
-        assert port.thinker.asked == []
+        await come(aldis)
+        await come(aldis)
+        assert texts(aldis, 1) == ["⏰ look after the tea"]
+        assert await told(aldis, "/remind") == common_phrases.NO_REMINDERS.text
+        assert aldis.model.asked == []
 
 
 async def test_a_day_without_an_hour_gets_one_and_is_told_which(store: Store, clock: SetClock) -> None:
     """In the languages of the people, by their own clock; whoever names the hour hears nothing of it."""
-    async with app_harness(store, clock) as port:
-        await told(port, "/timezone Berlin")
-        heard = await told(port, "/remind next friday ask: what's on?")
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/timezone Berlin")
+        heard = await told(aldis, "/remind next friday ask: what's on?")
         assert heard.startswith("I'll answer this on Fri, 27 Nov 2026, 09:00 Europe/Berlin: what's on?")
         assert say(phrases.REMINDER_USUAL_HOUR, time="09:00") in heard
-        await told(port, "/language de")
-        heard = await told(port, "/remind Karten kaufen am 31.12.")
+        await told(aldis, "/language de")
+        heard = await told(aldis, "/remind Karten kaufen am 31.12.")
         assert "09:00" in heard
         assert heard.splitlines()[-1] == "(Du hast keine Uhrzeit genannt, also nehme ich 09:00 Uhr.)"
-        assert "keine Uhrzeit" not in await told(port, "/remind morgen um 9 Karten kaufen")
+        assert "keine Uhrzeit" not in await told(aldis, "/remind morgen um 9 Karten kaufen")
         clock.move(5 * 86_400 + 20 * HOUR)
-        await come(port)
-        [asked] = port.thinker.asked
+        await come(aldis)
+        [asked] = aldis.model.asked
         assert asked.startswith("[Fri 2026-11-27 09:00 Europe/Berlin]")
 
 
 async def test_an_assumed_time_zone_is_told_once(store: Store, clock: SetClock) -> None:
     """In each chat; whoever has set theirs is told nothing of the kind."""
-    async with app_harness(store, clock) as port:
-        heard = [await told(port, "/remind 18:00 tea") for _ in range(2)]
+    async with app_harness(store, clock) as aldis:
+        heard = [await told(aldis, "/remind 18:00 tea") for _ in range(2)]
         assert [("I assumed your time zone" in one) for one in heard] == [True, False]
-        assert "I assumed your time zone" in await told(port, "/remind 18:00 tea", group=GROUP)
-        await told(port, "/timezone Oslo", author=BOB)
-        assert "I assumed your time zone" not in await told(port, "/remind 18:00 tea", author=BOB)
+        assert "I assumed your time zone" in await told(aldis, "/remind 18:00 tea", group=GROUP)
+        await told(aldis, "/timezone Oslo", author=BOB)
+        assert "I assumed your time zone" not in await told(aldis, "/remind 18:00 tea", author=BOB)
 
 
 async def test_reminders_are_listed_and_cancelled_by_number(store: Store, clock: SetClock) -> None:
     """The next one first; a number stays what it is; nobody cancels another one's."""
-    async with app_harness(store, clock) as port:
-        await told(port, "/remind tomorrow 9:00 bins")
-        heard = await told(port, "/remind every weekday at 8 ask: weather?")
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/remind tomorrow 9:00 bins")
+        heard = await told(aldis, "/remind every weekday at 8 ask: weather?")
         assert heard.startswith(
             "I'll answer this every week (Mon, Tue, Wed, Thu, Fri), next on Mon, 23 Nov 2026, 08:00"
         )
-        await told(port, "/remind 18:00 tea")
-        assert (await told(port, "/remind")).splitlines() == [
+        await told(aldis, "/remind 18:00 tea")
+        assert (await told(aldis, "/remind")).splitlines() == [
             "• 3: Sat, 21 Nov 2026, 18:00 UTC: tea",
             "• 1: Sun, 22 Nov 2026, 09:00 UTC: bins",
             "• 2: Mon, 23 Nov 2026, 08:00 UTC, every week (Mon, Tue, Wed, Thu, Fri): weather? (a question)",
         ]
-        assert await told(port, "/remind cancel 1", author=BOB) == plain(phrases.NO_SUCH_REMINDER.text)
+        assert await told(aldis, "/remind cancel 1", author=BOB) == plain(phrases.NO_SUCH_REMINDER.text)
         for which in ("/remind cancel", "/remind delete"):
-            heard = await told(port, which)
+            heard = await told(aldis, which)
             assert ("1: Sun, 22 Nov 2026" in heard, heard.endswith(plain(phrases.WHICH_REMINDER.text))) == (True, True)
-        assert await told(port, "/remind cancel", author=BOB) == common_phrases.NO_REMINDERS.text
-        assert await told(port, "/remind delete #1.") == "Cancelled: bins"
-        assert await told(port, "/remind cancel 1") == plain(phrases.NO_SUCH_REMINDER.text)
-        assert len((await told(port, "/remind")).splitlines()) == 2
+        assert await told(aldis, "/remind cancel", author=BOB) == common_phrases.NO_REMINDERS.text
+        assert await told(aldis, "/remind delete #1.") == "Cancelled: bins"
+        assert await told(aldis, "/remind cancel 1") == plain(phrases.NO_SUCH_REMINDER.text)
+        assert len((await told(aldis, "/remind")).splitlines()) == 2
         clock.move(3 * 86_400)
-        before = len(port.transport.sent)
-        await come(port)
-        assert not [text for text in texts(port, before) if "bins" in text]
+        before = len(aldis.transport.sent)
+        await come(aldis)
+        assert not [text for text in texts(aldis, before) if "bins" in text]
 
 
 async def test_the_time_zone_is_asked_once_and_kept(store: Store, clock: SetClock) -> None:
     """Kept for all of the person's conversations; the model's dates and their reminders are reckoned by it."""
-    async with app_harness(store, clock, ported=(Remind,)) as port:
-        assert await told(port, "/timezone") == "Your time zone is UTC: it's Sat, 21 Nov 2026, 12:00 UTC."
-        assert await told(port, "/timezone Europe/Atlantis") == phrases.NO_SUCH_ZONE.text
-        assert "Europe/Dublin" in await told(port, "/timezone IST")
-        assert "is UTC" in await told(port, "/timezone")
-        assert "is Europe/Berlin" in await told(port, "/timezone MEZ")
-        heard = await told(port, "/timezone tokio")
+    async with app_harness(store, clock, ported=(Remind,)) as aldis:
+        assert await told(aldis, "/timezone") == "Your time zone is UTC: it's Sat, 21 Nov 2026, 12:00 UTC."
+        assert await told(aldis, "/timezone Europe/Atlantis") == phrases.NO_SUCH_ZONE.text
+        assert "Europe/Dublin" in await told(aldis, "/timezone IST")
+        assert "is UTC" in await told(aldis, "/timezone")
+        assert "is Europe/Berlin" in await told(aldis, "/timezone MEZ")
+        heard = await told(aldis, "/timezone tokio")
         assert heard == "Your time zone is Asia/Tokyo: it's Sat, 21 Nov 2026, 21:00 Asia/Tokyo."
-        heard = await told(port, "/remind 22:00 tea", group=GROUP)
+        heard = await told(aldis, "/remind 22:00 tea", group=GROUP)
         assert heard.startswith("I'll remind you on Sat, 21 Nov 2026, 22:00 Asia/Tokyo: tea")
         assert "/timezone" not in heard
-        await told(port, "what time is it?")
-        assert "[Sat 2026-11-21 21:00 Asia/Tokyo" in port.thinker.asked[-1]
-        await told(port, "and for me?", author=BOB)
-        assert "[Sat 2026-11-21 12:00 UTC" in port.thinker.asked[-1]
-        await told(port, "/forget everything")
-        assert "UTC" in await told(port, "/timezone")
+        await told(aldis, "what time is it?")
+        assert "[Sat 2026-11-21 21:00 Asia/Tokyo" in aldis.model.asked[-1]
+        await told(aldis, "and for me?", author=BOB)
+        assert "[Sat 2026-11-21 12:00 UTC" in aldis.model.asked[-1]
+        await told(aldis, "/forget everything")
+        assert "UTC" in await told(aldis, "/timezone")
 
 
 async def test_what_was_planned_before_the_zone_was_told_comes_by_its_clock(store: Store, clock: SetClock) -> None:
     """Once: a length stays that long, what would be over comes as it was told, and who moves house moves nothing."""
-    async with app_harness(store, clock) as port:
+    async with app_harness(store, clock) as aldis:
         for words in ("tomorrow 9:00 bins", "every day at 8 pills", "in 2h30m tea", "12:30 call", "18:00 ask: news?"):
-            heard = await told(port, f"/remind {words}")
+            heard = await told(aldis, f"/remind {words}")
         assert heard.startswith("I'll answer this on Sat, 21 Nov 2026, 18:00 UTC: news?")
-        await told(port, "/remind tomorrow 9:00 shoes", group=GROUP)
-        await told(port, "/remind tomorrow 9:00 hers", author=BOB)
-        heard = await told(port, "/timezone Berlin")
+        await told(aldis, "/remind tomorrow 9:00 shoes", group=GROUP)
+        await told(aldis, "/remind tomorrow 9:00 hers", author=BOB)
+        heard = await told(aldis, "/timezone Berlin")
         assert heard.endswith(
             "it's Sat, 21 Nov 2026, 13:00 Europe/Berlin. What you had planned comes by that clock, too."
         )
-        assert (await told(port, "/remind")).splitlines() == [
+        assert (await told(aldis, "/remind")).splitlines() == [
             "• 4: Sat, 21 Nov 2026, 13:30 Europe/Berlin: call",
             "• 3: Sat, 21 Nov 2026, 15:30 Europe/Berlin: tea",
             "• 5: Sat, 21 Nov 2026, 18:00 Europe/Berlin: news? (a question)",
             "• 2: Sun, 22 Nov 2026, 08:00 Europe/Berlin, every day: pills",
             "• 1: Sun, 22 Nov 2026, 09:00 Europe/Berlin: bins",
         ]
-        assert "09:00 Europe/Berlin" in await told(port, "/remind", group=GROUP)
-        assert "09:00 UTC" in await told(port, "/remind", author=BOB)
-        assert (await told(port, "/timezone Tokyo")).endswith("Asia/Tokyo.")
-        assert "1: Sun, 22 Nov 2026, 09:00 Europe/Berlin: bins" in await told(port, "/remind")
+        assert "09:00 Europe/Berlin" in await told(aldis, "/remind", group=GROUP)
+        assert "09:00 UTC" in await told(aldis, "/remind", author=BOB)
+        assert (await told(aldis, "/timezone Tokyo")).endswith("Asia/Tokyo.")
+        assert "1: Sun, 22 Nov 2026, 09:00 Europe/Berlin: bins" in await told(aldis, "/remind")
         clock.move(20 * HOUR)
-        before = len(port.transport.sent)
-        await come(port)
-        assert {text.splitlines()[0] for text in texts(port, before)} >= {"⏰ bins", "⏰ pills"}
+        before = len(aldis.transport.sent)
+        await come(aldis)
+        assert {text.splitlines()[0] for text in texts(aldis, before)} >= {"⏰ bins", "⏰ pills"}
 
 
 async def test_the_time_may_stand_at_the_end_or_be_a_bare_length(store: Store, clock: SetClock) -> None:
     """As people write who have not read how; what has no time is shown how, with examples."""
-    async with app_harness(store, clock) as port:
+    async with app_harness(store, clock) as aldis:
         for words, when in (
             ("drink tea in 5 min", "12:05 UTC: drink tea"),
             ("me to drink tea at 8pm", "20:00 UTC: drink tea"),
@@ -186,8 +186,8 @@ async def test_the_time_may_stand_at_the_end_or_be_a_bare_length(store: Store, c
             ("2 hours of yoga today at 7pm", "19:00 UTC: 2 hours of yoga"),
             ("Mama anrufen morgen um acht", "08:00 UTC: Mama anrufen"),
         ):
-            assert when in await told(port, f"/remind {words}"), words
-        heard = await told(port, "/remind sometime tea")
+            assert when in await told(aldis, f"/remind {words}"), words
+        heard = await told(aldis, "/remind sometime tea")
         assert heard.startswith("Please write it like this:")
         assert "• /remind tomorrow 9:00 TEXT" in heard
 
@@ -204,43 +204,43 @@ def test_each_example_can_be_given_as_it_stands(language: Language) -> None:
 
 async def test_what_is_no_time_is_told(store: Store, clock: SetClock) -> None:
     """The right form, or why not; nothing is planned."""
-    async with app_harness(store, clock) as port:
-        assert (await told(port, "/remind in three moons tea")).startswith("Please write it like this:")
+    async with app_harness(store, clock) as aldis:
+        assert (await told(aldis, "/remind in three moons tea")).startswith("Please write it like this:")
         assert (
-            await told(port, "/remind 2020-01-01 9:00 tea")
+            await told(aldis, "/remind 2020-01-01 9:00 tea")
             == "That time has already passed: it's Sat, 21 Nov 2026, 12:00 UTC."
         )
-        assert await told(port, "/remind 2040-01-01 9:00 tea") == phrases.TIME_TOO_FAR.text
-        assert await told(port, "/remind") == common_phrases.NO_REMINDERS.text
+        assert await told(aldis, "/remind 2040-01-01 9:00 tea") == phrases.TIME_TOO_FAR.text
+        assert await told(aldis, "/remind") == common_phrases.NO_REMINDERS.text
 
 
 async def test_a_person_has_only_so_many(store: Store, clock: SetClock) -> None:
     """Everywhere together; a cancelled one makes room."""
-    async with app_harness(store, clock) as port:
-        await told(port, "/remind in 1h the first")
-        await told(port, "/remind in 1h the second", group=GROUP)
-        here = await port.count("SELECT min(conversation_id) FROM reminders")
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/remind in 1h the first")
+        await told(aldis, "/remind in 1h the second", group=GROUP)
+        here = await aldis.count("SELECT min(conversation_id) FROM reminders")
 
         def fill(repos: Any) -> None:
             for number in range(2, MAX_REMINDERS):
                 repos.reminders.put(here, ALICE.uuid, f"item {number}", plan=b"", words=b"", due_at=NOON)
 
         await store.transaction(fill)
-        assert await told(port, "/remind in 1h one more") == phrases.TOO_MANY_REMINDERS.text
-        await told(port, "/remind cancel 1")
-        assert "one more" in await told(port, "/remind in 1h one more")
-        assert "hers" in await told(port, "/remind in 1h hers", author=BOB)
+        assert await told(aldis, "/remind in 1h one more") == phrases.TOO_MANY_REMINDERS.text
+        await told(aldis, "/remind cancel 1")
+        assert "one more" in await told(aldis, "/remind in 1h one more")
+        assert "hers" in await told(aldis, "/remind in 1h hers", author=BOB)
 
 
 async def test_in_a_group_it_quotes_the_message_that_wished_for_it(store: Store, clock: SetClock) -> None:
     """So whoever wished for it is notified; a list shows one's own."""
-    async with app_harness(store, clock) as port:
-        asked = await port.deliver(message("/remind in 1h tea", group=GROUP))
-        await port.answered(1)
-        assert await told(port, "/remind", group=GROUP, author=BOB) == common_phrases.NO_REMINDERS.text
+    async with app_harness(store, clock) as aldis:
+        asked = await aldis.deliver(message("/remind in 1h tea", group=GROUP))
+        await aldis.answered(1)
+        assert await told(aldis, "/remind", group=GROUP, author=BOB) == common_phrases.NO_REMINDERS.text
         clock.move(HOUR)
-        await come(port)
-        reply = port.transport.sent[-1]
+        await come(aldis)
+        reply = aldis.transport.sent[-1]
         assert reply.content.text == "⏰ tea"
         assert reply.quote is not None
         assert (reply.quote.author, reply.quote.sent_at) == (ALICE.uuid, asked)
@@ -251,57 +251,57 @@ async def test_in_a_group_it_quotes_the_message_that_wished_for_it(store: Store,
 
 async def test_a_late_one_says_by_how_much_and_a_repeated_one_comes_once(store: Store, clock: SetClock) -> None:
     """However many times it missed; the next time is the next that lies ahead."""
-    async with app_harness(store, clock) as port:
-        await told(port, "/remind every day at 8 pills")
-        await told(port, "/remind in 1h tea")
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/remind every day at 8 pills")
+        await told(aldis, "/remind in 1h tea")
         clock.move(3 * 86_400 + 30 * 60)
-        await come(port)
-        assert texts(port, 2) == [
+        await come(aldis)
+        assert texts(aldis, 2) == [
             "⏰ tea\n\n(2 days 23 hrs late: I was offline.)",
             "⏰ pills\n\n(2 days 4 hrs late: I was offline.)",
         ]
-        assert await told(port, "/remind") == "• 1: Wed, 25 Nov 2026, 08:00 UTC, every day: pills"
+        assert await told(aldis, "/remind") == "• 1: Wed, 25 Nov 2026, 08:00 UTC, every day: pills"
 
 
 async def test_it_comes_by_the_wall_clock_after_the_clocks_change(store: Store) -> None:
     """At eight in the morning of Berlin before and after."""
     clock = SetClock(datetime(2027, 3, 26, 12, 0, tzinfo=UTC))
-    async with app_harness(store, clock) as port:
-        await told(port, "/timezone Europe/Berlin")
-        await told(port, "/remind every day at 8 pills")
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/timezone Europe/Berlin")
+        await told(aldis, "/remind every day at 8 pills")
         came: list[datetime] = []
         while len(came) < 3:
             clock.move(HOUR)
-            before = len(port.transport.sent)
-            await come(port)
-            came += [clock.now()] * (len(port.transport.sent) - before)
+            before = len(aldis.transport.sent)
+            await come(aldis)
+            came += [clock.now()] * (len(aldis.transport.sent) - before)
         assert [f"{at:%d %H:%M}" for at in came] == ["27 07:00", "28 06:00", "29 06:00"]
 
 
 async def test_the_loop_wakes_for_what_is_due(store: Store, clock: SetClock) -> None:
     """It naps until the next time, at most for as long as a clock may be trusted; something planned wakes it."""
-    async with app_harness(store, clock) as port:
-        assert await port.reminder_scheduler.attend_all() == 30
+    async with app_harness(store, clock) as aldis:
+        assert await aldis.reminder_scheduler.attend_all() == 30
         store.wakeups["reminders"].clear()
-        await told(port, "/remind in 1 min tea")
+        await told(aldis, "/remind in 1 min tea")
         assert store.wakeups["reminders"].is_set()
         clock.move(50)
-        assert await port.reminder_scheduler.attend_all() == 10
+        assert await aldis.reminder_scheduler.attend_all() == 10
 
 
 async def test_it_comes_once_however_the_process_ends(path: Path, clock: SetClock) -> None:
     """Planned, due while Aldis is away, come in the next life, and not again in the one after."""
-    async with open_store(path, realm="signal") as store, app_harness(store, clock) as port:
-        await told(port, "/remind in 1h tea")
+    async with open_store(path, realm="signal") as store, app_harness(store, clock) as aldis:
+        await told(aldis, "/remind in 1h tea")
     clock.move(HOUR)
     async with open_store(path, realm="signal") as store:
         await reminder_scheduler(store, clock).attend_all()  # dies before anything is sent
         assert (await store.read(lambda repos: repos.outbox.backlog())).items == 1
-    async with open_store(path, realm="signal") as store, app_harness(store, clock) as port:
-        await come(port)
-        assert texts(port) == ["⏰ tea"]
-        await come(port)
-        assert len(port.transport.sent) == 1
+    async with open_store(path, realm="signal") as store, app_harness(store, clock) as aldis:
+        await come(aldis)
+        assert texts(aldis) == ["⏰ tea"]
+        await come(aldis)
+        assert len(aldis.transport.sent) == 1
 
 
 def reminder_scheduler(store: Store, clock: SetClock, allowed: AccessList | None = None) -> ReminderScheduler:
@@ -316,37 +316,37 @@ def reminder_scheduler(store: Store, clock: SetClock, allowed: AccessList | None
 
 async def test_the_model_plans_it_and_tells_the_time(store: Store, clock: SetClock) -> None:
     """The tool's answer holds weekday, date and zone; the reminder comes in the conversation."""
-    async with app_harness(store, clock, ported=(Remind,)) as port:
-        port.thinker.script = [remind(text="bins", local_datetime="2026-11-23T08:00"), says("Monday at 8.")]
-        assert await told(port, "remind me on Monday at 8 to put the bins out") == "Monday at 8."
-        [content] = contents(port.thinker.requests[-1])
+    async with app_harness(store, clock, ported=(Remind,)) as aldis:
+        aldis.model.script = [remind(text="bins", local_datetime="2026-11-23T08:00"), says("Monday at 8.")]
+        assert await told(aldis, "remind me on Monday at 8 to put the bins out") == "Monday at 8."
+        [content] = contents(aldis.model.requests[-1])
         assert "Monday 2026-11-23 08:00 UTC" in content
         assert '"zone_is_known":false' in content
         clock.move(2 * 86_400)
-        await come(port)
-        assert texts(port)[-1].startswith("⏰ bins")
+        await come(aldis)
+        assert texts(aldis)[-1].startswith("⏰ bins")
 
 
 async def test_which_of_a_weekday_in_the_month_is_listed(store: Store, clock: SetClock) -> None:
     """A reminder for one Tuesday of a month does not pass for one of every Tuesday."""
-    async with app_harness(store, clock, ported=(Remind,)) as port:
+    async with app_harness(store, clock, ported=(Remind,)) as aldis:
         wish = remind(text="bins", local_datetime="2026-12-08T08:00", repeat="month", weekdays=["tu"], nth=2)
-        port.thinker.script = [wish, says("Done.")]
-        await told(port, "remind me on the second Tuesday of each month")
-        listed = await told(port, "/remind")
+        aldis.model.script = [wish, says("Done.")]
+        await told(aldis, "remind me on the second Tuesday of each month")
+        listed = await told(aldis, "/remind")
         assert listed == "• 1: Tue, 8 Dec 2026, 08:00 UTC, every month (the second Tuesday): bins"
 
 
 async def test_a_call_that_is_repeated_after_a_crash_plans_nothing_more(store: Store, clock: SetClock) -> None:
     """Not even when what it planned has come meanwhile: the call's name is remembered."""
-    async with app_harness(store, clock, ported=(Remind,)) as port:
-        port.thinker.script = [remind(text="tea", delay_seconds=60), says("Done.")]
-        await told(port, "in a minute")
-        turn = await port.count("SELECT max(turn_id) FROM reminders")
+    async with app_harness(store, clock, ported=(Remind,)) as aldis:
+        aldis.model.script = [remind(text="tea", delay_seconds=60), says("Done.")]
+        await told(aldis, "in a minute")
+        turn = await aldis.count("SELECT max(turn_id) FROM reminders")
         origin = f"call_{turn}_0_0"
         clock.move(60)
-        await come(port)
-        assert texts(port, 1) == ["⏰ tea"]
+        await come(aldis)
+        assert texts(aldis, 1) == ["⏰ tea"]
 
         def again(repos: Any) -> bool:
             known = repos.reminders.of_origin(origin)
@@ -356,163 +356,163 @@ async def test_a_call_that_is_repeated_after_a_crash_plans_nothing_more(store: S
             return put == known and not put.is_planned and put.words is None
 
         assert await store.transaction(again)
-        assert await port.count("SELECT count(*) FROM reminders") == 1
+        assert await aldis.count("SELECT count(*) FROM reminders") == 1
 
 
 async def test_what_was_read_outside_cannot_plan_without_a_word(store: Store, clock: SetClock) -> None:
     """A page may say "remind them to pay"; a person is asked first. The tool's own answers are no outside content."""
-    async with app_harness(store, clock, tools=(Echo(),), ported=(Remind,)) as port:
-        port.thinker.script = [calls(("echo", {"word": "page"})), remind(text="pay", delay_seconds=60)]
-        assert "May I " in await told(port, "read that page")
-        assert await port.count("SELECT count(*) FROM reminders") == 0
-        await told(port, "/stop")
-        port.thinker.script = [
+    async with app_harness(store, clock, tools=(Echo(),), ported=(Remind,)) as aldis:
+        aldis.model.script = [calls(("echo", {"word": "page"})), remind(text="pay", delay_seconds=60)]
+        assert "May I " in await told(aldis, "read that page")
+        assert await aldis.count("SELECT count(*) FROM reminders") == 0
+        await told(aldis, "/stop")
+        aldis.model.script = [
             remind(text="one", delay_seconds=60),
             remind(text="two", delay_seconds=60),
             says("Both."),
         ]
-        assert await told(port, "remind me of both") == "Both."
-        assert await port.count("SELECT count(*) FROM reminders") == 2
+        assert await told(aldis, "remind me of both") == "Both."
+        assert await aldis.count("SELECT count(*) FROM reminders") == 2
 
 
 async def test_a_prompt_is_asked_at_its_time(store: Store, clock: SetClock) -> None:
     """As a question of its person in its chat: answered once, charged to them; in a group it quotes their message."""
-    async with app_harness(store, clock) as port:
-        asked = await port.deliver(message("/remind every day at 13:00 ask: weather in Oslo?", group=GROUP))
-        await port.answered(1)
+    async with app_harness(store, clock) as aldis:
+        asked = await aldis.deliver(message("/remind every day at 13:00 ask: weather in Oslo?", group=GROUP))
+        await aldis.answered(1)
         clock.move(HOUR)
-        await come(port)
-        await come(port)
-        assert len(port.thinker.asked) == 1
-        assert "weather in Oslo?" in port.thinker.asked[0]
-        reply = port.transport.sent[-1]
+        await come(aldis)
+        await come(aldis)
+        assert len(aldis.model.asked) == 1
+        assert "weather in Oslo?" in aldis.model.asked[0]
+        reply = aldis.transport.sent[-1]
         assert reply.content.text.startswith("⏰ weather in Oslo?\n\nre: ")
-        kept = await port.store.read(lambda repos: repos.history.rows("SELECT count(*) FROM history"))
+        kept = await aldis.store.read(lambda repos: repos.history.rows("SELECT count(*) FROM history"))
         assert kept == [(2,)]
         assert reply.quote is not None
         assert (reply.quote.author, reply.quote.sent_at) == (ALICE.uuid, asked)
-        assert "You, today: 0.0100 USD" in await told(port, "/usage")
+        assert "You, today: 0.0100 USD" in await told(aldis, "/usage")
         clock.move(86_400)
-        await come(port)
-        assert len(port.thinker.asked) == 2
-        assert "it is late" not in port.thinker.asked[-1]
+        await come(aldis)
+        assert len(aldis.model.asked) == 2
+        assert "it is late" not in aldis.model.asked[-1]
         clock.move(86_400 + 600)
-        await come(port)
-        assert "planned earlier that this be asked at Monday 2026-11-23 13:00 UTC; it is late" in port.thinker.asked[-1]
+        await come(aldis)
+        assert "planned earlier that this be asked at Monday 2026-11-23 13:00 UTC; it is late" in aldis.model.asked[-1]
 
 
 async def test_a_prompt_that_runs_plans_nothing(store: Store, clock: SetClock) -> None:
     """Or one could keep itself alive for ever, at its person's cost."""
-    async with app_harness(store, clock, ported=(Remind,)) as port:
-        await told(port, "/remind in 1h ask: go on")
-        port.thinker.script = [remind(text="go on", prompt="go on", delay_seconds=60), says("No.")]
+    async with app_harness(store, clock, ported=(Remind,)) as aldis:
+        await told(aldis, "/remind in 1h ask: go on")
+        aldis.model.script = [remind(text="go on", prompt="go on", delay_seconds=60), says("No.")]
         clock.move(HOUR)
-        await come(port)
-        [content] = contents(port.thinker.requests[-1])
+        await come(aldis)
+        [content] = contents(aldis.model.requests[-1])
         assert '"error": "denied"' in content
-        assert await port.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
+        assert await aldis.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
 
 
 async def test_what_was_planned_in_a_group_that_aldis_was_removed_from_costs_nothing(
     store: Store, clock: SetClock
 ) -> None:
     """It could be sent to nobody: no model is asked each day, and who planned it is told directly, once."""
-    async with app_harness(store, clock) as port:
-        await told(port, "hello")
-        await in_group(port, ALICE, BOB)
-        await told(port, "/remind every day at 13:00 ask: news?", group=GROUP)
-        port.transport.known_groups, port.transport.former = (), frozenset({GROUP})
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "hello")
+        await in_group(aldis, ALICE, BOB)
+        await told(aldis, "/remind every day at 13:00 ask: news?", group=GROUP)
+        aldis.transport.known_groups, aldis.transport.former = (), frozenset({GROUP})
         clock.move(HOUR - 120)
-        await Membership(port.transport, port.store, port.clock).look()
-        before, asked = len(port.transport.sent), len(port.thinker.asked)
+        await Membership(aldis.transport, aldis.store, aldis.clock).look()
+        before, asked = len(aldis.transport.sent), len(aldis.model.asked)
         clock.move(120)
-        await come(port)
-        assert [(reply.chat, reply.content.text) for reply in port.transport.sent[before:]] == [
+        await come(aldis)
+        assert [(reply.chat, reply.content.text) for reply in aldis.transport.sent[before:]] == [
             (f"direct:{ALICE.uuid}", phrases.REMINDER_LEFT_GROUP.text.format(text="news?")),
         ]
         clock.move(24 * HOUR)
-        await come(port)
-        assert len(port.thinker.asked) == asked
-        assert len(port.transport.sent) == before + 1
+        await come(aldis)
+        assert len(aldis.model.asked) == asked
+        assert len(aldis.transport.sent) == before + 1
 
 
 async def test_nobody_is_reminded_who_may_no_longer_write(store: Store, clock: SetClock) -> None:
     """Nothing is said, nothing asked, nothing kept. While nobody knows who is in the groups, it waits."""
-    async with app_harness(store, clock) as port:
-        await told(port, "/remind in 1h secret")
-        await told(port, "/remind in 1h ask: secret")
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/remind in 1h secret")
+        await told(aldis, "/remind in 1h ask: secret")
         clock.move(HOUR)
         shut = AccessList(persons=frozenset({BOB.uuid}), groups=frozenset({GROUP}), group_members_may_write=True)
         await reminder_scheduler(store, clock, shut).attend_all()
-        assert await port.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 2
+        assert await aldis.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 2
         shut = AccessList(persons=frozenset({BOB.uuid}), groups=frozenset())
         await reminder_scheduler(store, clock, shut).attend_all()
-        await port.quiet()
-        assert len(port.transport.sent) == 2
-        assert port.thinker.asked == []
-        assert await port.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL OR settled_at IS NULL") == 0
+        await aldis.quiet()
+        assert len(aldis.transport.sent) == 2
+        assert aldis.model.asked == []
+        assert await aldis.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL OR settled_at IS NULL") == 0
 
 
-async def in_group(port: Port, *people: Person) -> None:
+async def in_group(aldis: Harness, *people: Person) -> None:
     """The bridge tells who is in the group, a minute after whatever was said before."""
-    port.clock.move(60)
+    aldis.clock.move(60)
     group = Group(id=GROUP, name="", members=frozenset(PersonId(person.uuid) for person in people), is_complete=True)
-    port.transport.known_groups = (group,)
-    await Membership(port.transport, port.store, port.clock).look()
+    aldis.transport.known_groups = (group,)
+    await Membership(aldis.transport, aldis.store, aldis.clock).look()
 
 
 async def test_what_somebody_planned_in_a_group_that_they_left_does_not_come_there(
     store: Store, clock: SetClock
 ) -> None:
     """Neither said nor asked in their name; they are told directly, once, and it does not come again either."""
-    async with app_harness(store, clock) as port:
-        await told(port, "hello")
-        await in_group(port, ALICE, BOB)
-        await told(port, "/remind every day at 13:00 tea", group=GROUP)
-        await told(port, "/remind 13:00 ask: news?", group=GROUP)
-        await told(port, "/remind 13:00 bobs", group=GROUP, author=BOB)
-        await in_group(port, BOB)
-        before, asked = len(port.transport.sent), len(port.thinker.asked)
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "hello")
+        await in_group(aldis, ALICE, BOB)
+        await told(aldis, "/remind every day at 13:00 tea", group=GROUP)
+        await told(aldis, "/remind 13:00 ask: news?", group=GROUP)
+        await told(aldis, "/remind 13:00 bobs", group=GROUP, author=BOB)
+        await in_group(aldis, BOB)
+        before, asked = len(aldis.transport.sent), len(aldis.model.asked)
         clock.move(HOUR - 120)
-        await come(port)
-        assert sorted((reply.chat, reply.content.text) for reply in port.transport.sent[before:]) == [
+        await come(aldis)
+        assert sorted((reply.chat, reply.content.text) for reply in aldis.transport.sent[before:]) == [
             (f"direct:{ALICE.uuid}", phrases.REMINDER_LEFT_GROUP.text.format(text="news?")),
             (f"direct:{ALICE.uuid}", phrases.REMINDER_LEFT_GROUP.text.format(text="tea")),
             (f"group:{GROUP}", "⏰ bobs"),
         ]
         clock.move(24 * HOUR)
-        await come(port)
-        assert len(port.transport.sent) == before + 3
-        assert len(port.thinker.asked) == asked
-        assert await port.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
+        await come(aldis)
+        assert len(aldis.transport.sent) == before + 3
+        assert len(aldis.model.asked) == asked
+        assert await aldis.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
 
 
 async def test_who_may_not_write_directly_is_not_told_there(store: Store, clock: SetClock) -> None:
     """Whom only the group let in: nothing comes anywhere, also where they wrote directly once."""
-    async with app_harness(store, clock) as port:
-        await told(port, "hello")
-        await told(port, "/remind in 1h tea", group=GROUP)
-        await in_group(port, BOB)
-        before = len(port.transport.sent)
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "hello")
+        await told(aldis, "/remind in 1h tea", group=GROUP)
+        await in_group(aldis, BOB)
+        before = len(aldis.transport.sent)
         clock.move(HOUR)
         await reminder_scheduler(store, clock, AccessList(persons=frozenset(), groups=frozenset({GROUP}))).attend_all()
-        await port.quiet()
-        assert len(port.transport.sent) == before
-        assert await port.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
+        await aldis.quiet()
+        assert len(aldis.transport.sent) == before
+        assert await aldis.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
 
 
 @pytest.mark.parametrize("lists", ["none", "before they came"])
 async def test_as_long_as_the_bridge_does_not_tell_it_comes(store: Store, clock: SetClock, lists: str) -> None:
     """No list of the group, or one from before they wrote there: they may have come since."""
-    async with app_harness(store, clock) as port:
+    async with app_harness(store, clock) as aldis:
         if lists != "none":
-            await told(port, "/usage", group=GROUP, author=BOB)
-            await in_group(port, BOB)
+            await told(aldis, "/usage", group=GROUP, author=BOB)
+            await in_group(aldis, BOB)
             clock.move(1)
-        await told(port, "/remind in 1h tea", group=GROUP)
+        await told(aldis, "/remind in 1h tea", group=GROUP)
         clock.move(HOUR)
-        await come(port)
-        assert texts(port)[-1] == "⏰ tea"
+        await come(aldis)
+        assert texts(aldis)[-1] == "⏰ tea"
 
 
 # What has to go
@@ -520,164 +520,164 @@ async def test_as_long_as_the_bridge_does_not_tell_it_comes(store: Store, clock:
 
 async def test_words_disappear_with_their_message(store: Store, clock: SetClock, path: Path) -> None:
     """It is said beforehand; at its time the person hears that there was something. Before, nothing changes."""
-    async with app_harness(store, clock) as port:
-        await port.deliver(message("/remind in 30 min tea", expires_in_seconds=HOUR))
-        await port.deliver(message("/remind every day at 18:00 secret", expires_in_seconds=HOUR))
-        await port.answered(2)
-        assert "disappear" not in texts(port)[0]
-        assert phrases.REMINDER_LOSES_WORDS.text in texts(port)[1]
+    async with app_harness(store, clock) as aldis:
+        await aldis.deliver(message("/remind in 30 min tea", expires_in_seconds=HOUR))
+        await aldis.deliver(message("/remind every day at 18:00 secret", expires_in_seconds=HOUR))
+        await aldis.answered(2)
+        assert "disappear" not in texts(aldis)[0]
+        assert phrases.REMINDER_LOSES_WORDS.text in texts(aldis)[1]
         clock.move(HOUR / 2)
-        await come(port)
-        assert texts(port, 2) == ["⏰ tea"]
+        await come(aldis)
+        assert texts(aldis, 2) == ["⏰ tea"]
         clock.move(HOUR / 2)
-        await port.maintenance.expire()
+        await aldis.maintenance.expire()
         assert b"secret" not in on_disk(path)
-        assert await port.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL") == 0
-        assert "(its text has disappeared)" in await told(port, "/remind")
+        assert await aldis.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL") == 0
+        assert "(its text has disappeared)" in await told(aldis, "/remind")
         clock.move(5 * HOUR)
-        await come(port)
-        assert texts(port)[-1] == phrases.REMINDER_WORDLESS.text
-        assert await told(port, "/remind") == common_phrases.NO_REMINDERS.text
+        await come(aldis)
+        assert texts(aldis)[-1] == phrases.REMINDER_WORDLESS.text
+        assert await told(aldis, "/remind") == common_phrases.NO_REMINDERS.text
 
 
 async def test_the_model_s_reminder_expires_with_its_turn(store: Store, clock: SetClock) -> None:
     """The timer of the message that asked for it is that of its words."""
-    async with app_harness(store, clock, ported=(Remind,)) as port:
-        port.thinker.script = [remind(text="tea", delay_seconds=2 * HOUR), says("Done.")]
-        await told(port, "in two hours", expires_in_seconds=HOUR)
-        assert "warning" in contents(port.thinker.requests[-1])[0]
+    async with app_harness(store, clock, ported=(Remind,)) as aldis:
+        aldis.model.script = [remind(text="tea", delay_seconds=2 * HOUR), says("Done.")]
+        await told(aldis, "in two hours", expires_in_seconds=HOUR)
+        assert "warning" in contents(aldis.model.requests[-1])[0]
         clock.move(HOUR)
-        await port.maintenance.expire()
-        assert await port.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL") == 0
+        await aldis.maintenance.expire()
+        assert await aldis.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL") == 0
 
 
 @pytest.mark.parametrize("by_model", [False, True])
 async def test_taking_the_message_back_takes_the_reminder_back(store: Store, clock: SetClock, by_model: bool) -> None:
     """A deletion, and an edit, which is carried out anew: there is one reminder, in its new words."""
-    async with app_harness(store, clock, ported=(Remind,)) as port:
+    async with app_harness(store, clock, ported=(Remind,)) as aldis:
         if by_model:
-            port.thinker.script = [remind(text="tea", delay_seconds=60), says("Done.")]
-        sent = await port.deliver(message("remind me" if by_model else "/remind in 1 min tea"))
-        await port.answered(1)
-        await port.quiet()
+            aldis.model.script = [remind(text="tea", delay_seconds=60), says("Done.")]
+        sent = await aldis.deliver(message("remind me" if by_model else "/remind in 1 min tea"))
+        await aldis.answered(1)
+        await aldis.quiet()
         if by_model:
-            port.thinker.script = [remind(text="coffee", delay_seconds=60), says("Done.")]
-            await port.deliver(edit("remind me of coffee", sent))
-            await port.answered(2)
-            await port.quiet()
-            assert await port.count("SELECT count(*) FROM reminders") == 1
-        await port.process(delete(sent))
-        assert await port.count("SELECT count(*) FROM reminders") == 0
+            aldis.model.script = [remind(text="coffee", delay_seconds=60), says("Done.")]
+            await aldis.deliver(edit("remind me of coffee", sent))
+            await aldis.answered(2)
+            await aldis.quiet()
+            assert await aldis.count("SELECT count(*) FROM reminders") == 1
+        await aldis.process(delete(sent))
+        assert await aldis.count("SELECT count(*) FROM reminders") == 0
 
 
 async def test_undo_and_retry_take_it_back_too(store: Store, clock: SetClock) -> None:
     """Asked again it is planned anew, so the first one must go; `/undo` leaves nothing behind."""
-    async with app_harness(store, clock, ported=(Remind,)) as port:
-        port.thinker.script = [remind(text="tea", delay_seconds=60), says("Done.")]
-        await told(port, "remind me")
-        assert await port.count("SELECT count(*) FROM reminders") == 1
-        await told(port, "/retry")
-        assert await port.count("SELECT count(*) FROM reminders") == 0
-        port.thinker.script = [remind(text="tea", delay_seconds=60), says("Done.")]
-        await told(port, "remind me")
-        await told(port, "/undo")
-        assert await port.count("SELECT count(*) FROM reminders") == 0
+    async with app_harness(store, clock, ported=(Remind,)) as aldis:
+        aldis.model.script = [remind(text="tea", delay_seconds=60), says("Done.")]
+        await told(aldis, "remind me")
+        assert await aldis.count("SELECT count(*) FROM reminders") == 1
+        await told(aldis, "/retry")
+        assert await aldis.count("SELECT count(*) FROM reminders") == 0
+        aldis.model.script = [remind(text="tea", delay_seconds=60), says("Done.")]
+        await told(aldis, "remind me")
+        await told(aldis, "/undo")
+        assert await aldis.count("SELECT count(*) FROM reminders") == 0
 
 
 @pytest.mark.parametrize("command", ["/forget", "/forget everything"])
 async def test_forgetting_destroys_reminders(store: Store, clock: SetClock, path: Path, command: str) -> None:
     """Those of the conversation, or all of the person's, and nobody else's."""
-    async with app_harness(store, clock) as port:
-        await told(port, "/remind in 1h own secret")
-        await told(port, "/remind in 1h group secret", group=GROUP)
-        await told(port, "/remind in 1h bob's", group=GROUP, author=BOB)
-        await told(port, command)
-        await port.quiet()
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/remind in 1h own secret")
+        await told(aldis, "/remind in 1h group secret", group=GROUP)
+        await told(aldis, "/remind in 1h bob's", group=GROUP, author=BOB)
+        await told(aldis, command)
+        await aldis.quiet()
         left = 1 if "everything" in command else 2
-        assert await port.count("SELECT count(*) FROM reminders") == left
-        before = len(port.transport.sent)
+        assert await aldis.count("SELECT count(*) FROM reminders") == left
+        before = len(aldis.transport.sent)
         clock.move(HOUR)
-        await come(port)
-        assert len(port.transport.sent) - before == left
-        assert not [text for text in texts(port, before) if "own" in text]
+        await come(aldis)
+        assert len(aldis.transport.sent) - before == left
+        assert not [text for text in texts(aldis, before) if "own" in text]
 
 
 async def test_old_names_are_pruned_and_a_damaged_reminder_stops_no_other(store: Store, clock: SetClock) -> None:
     """What came long ago leaves nothing; what cannot be read is given up."""
-    async with app_harness(store, clock) as port:
-        await told(port, "/remind in 1h one")
-        await told(port, "/remind in 1h two")
-        await told(port, "/remind in 1h three")
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/remind in 1h one")
+        await told(aldis, "/remind in 1h two")
+        await told(aldis, "/remind in 1h three")
         await store.transaction(
             lambda repos: repos.reminders.execute("UPDATE reminders SET words = x'00' WHERE number = 1")
         )
         clock.move(HOUR)
-        await come(port)
-        assert sorted(texts(port, 3)) == ["⏰ three", "⏰ two"]
+        await come(aldis)
+        assert sorted(texts(aldis, 3)) == ["⏰ three", "⏰ two"]
         clock.move(timedelta(days=46).total_seconds())
-        await port.maintenance.tidy()
-        assert await port.count("SELECT count(*) FROM reminders") == 0
+        await aldis.maintenance.tidy()
+        assert await aldis.count("SELECT count(*) FROM reminders") == 0
 
 
 async def test_what_aldis_adds_to_a_prompt_does_not_change_the_language(store: Store, clock: SetClock) -> None:
     """It is English for the model, and nobody in the conversation has written it."""
-    async with app_harness(store, clock) as port:
-        await told(port, "Wie geht es dir heute? Ich habe eine Frage.")
-        await told(port, "/remind in 1h ask: Wetter und Schlagzeilen")
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "Wie geht es dir heute? Ich habe eine Frage.")
+        await told(aldis, "/remind in 1h ask: Wetter und Schlagzeilen")
         clock.move(HOUR)
-        await come(port)
-        assert "planned earlier" in port.thinker.asked[-1]
-        assert await told(port, "/stop") == "Ich arbeite hier gerade an nichts."
+        await come(aldis)
+        assert "planned earlier" in aldis.model.asked[-1]
+        assert await told(aldis, "/stop") == "Ich arbeite hier gerade an nichts."
 
 
 async def test_a_prompt_that_was_asked_goes_with_the_message_that_planned_it(store: Store, clock: SetClock) -> None:
     """Its words stand in the turn in which it was asked: deleted, they are read no more."""
-    async with app_harness(store, clock) as port:
-        planned = await port.process(message("/remind in 1h ask: secret tulips"))
+    async with app_harness(store, clock) as aldis:
+        planned = await aldis.process(message("/remind in 1h ask: secret tulips"))
         clock.move(HOUR)
-        await come(port)
-        assert "tulips" in port.thinker.asked[-1]
-        await port.process(delete(planned))
-        await told(port, "And now?")
-        assert "tulips" not in str(port.thinker.requests[-1].messages)
-        assert await port.count("SELECT count(*) FROM history") == 2
+        await come(aldis)
+        assert "tulips" in aldis.model.asked[-1]
+        await aldis.process(delete(planned))
+        await told(aldis, "And now?")
+        assert "tulips" not in str(aldis.model.requests[-1].messages)
+        assert await aldis.count("SELECT count(*) FROM history") == 2
 
 
 async def test_so_does_one_that_waits_to_be_asked(store: Store, clock: SetClock) -> None:
     """Whoever deletes the message is not answered any more."""
-    async with app_harness(store, clock) as port:
-        port.thinker.gates["slow"] = asyncio.Event()
-        planned = await port.process(message("/remind in 1h ask: secret tulips"))
-        await port.deliver(message("slow one"))
-        await port.asked(1)
+    async with app_harness(store, clock) as aldis:
+        aldis.model.gates["slow"] = asyncio.Event()
+        planned = await aldis.process(message("/remind in 1h ask: secret tulips"))
+        await aldis.deliver(message("slow one"))
+        await aldis.asked(1)
         clock.move(HOUR)
-        await port.reminder_scheduler.attend_all()
-        await port.deliver(delete(planned))
-        await port.until(lambda: not store.wakeups["urgent"].is_set())
-        port.thinker.gates["slow"].set()
-        await port.quiet()
-        assert len(port.thinker.asked) == 1
+        await aldis.reminder_scheduler.attend_all()
+        await aldis.deliver(delete(planned))
+        await aldis.until(lambda: not store.wakeups["urgent"].is_set())
+        aldis.model.gates["slow"].set()
+        await aldis.quiet()
+        assert len(aldis.model.asked) == 1
 
 
 # What waits to be sent
 
 
-async def held(port: Port) -> None:
+async def held(aldis: Harness) -> None:
     """What is due now comes into the outbox and stays there: the bridge is away, and the clock stands still."""
-    port.transport.sends = [Disconnected("refused")]
-    await port.reminder_scheduler.attend_all()
-    await port.until(lambda: not port.transport.sends)
+    aldis.transport.sends = [Disconnected("refused")]
+    await aldis.reminder_scheduler.attend_all()
+    await aldis.until(lambda: not aldis.transport.sends)
 
 
-async def back(port: Port, clock: SetClock) -> None:
+async def back(aldis: Harness, clock: SetClock) -> None:
     """All that has come in is carried out; then the bridge is there again, and what waits goes out."""
 
     async def is_carried_out() -> bool:
-        return await port.count("SELECT count(*) FROM inbox WHERE state IN ('waiting', 'claimed')") == 0
+        return await aldis.count("SELECT count(*) FROM inbox WHERE state IN ('waiting', 'claimed')") == 0
 
     await eventually_found(is_carried_out)
     clock.move(HOUR)
-    await port.quiet()
+    await aldis.quiet()
 
 
 @pytest.mark.parametrize("by_model", [False, True])
@@ -686,39 +686,39 @@ async def test_a_reminder_that_waits_to_be_sent_goes_with_its_message(
     store: Store, clock: SetClock, path: Path, by_model: bool, is_edited: bool
 ) -> None:
     """It has come, and its message is gone before the bridge takes it: nobody reads words that were taken back."""
-    async with app_harness(store, clock, ported=(Remind,)) as port:
+    async with app_harness(store, clock, ported=(Remind,)) as aldis:
         if by_model:
-            port.thinker.script = [remind(text="secret tulips", delay_seconds=60), says("Done.")]
-        sent = await port.process(message("remind me" if by_model else "/remind in 1 min secret tulips"))
+            aldis.model.script = [remind(text="secret tulips", delay_seconds=60), says("Done.")]
+        sent = await aldis.process(message("remind me" if by_model else "/remind in 1 min secret tulips"))
         clock.move(60)
-        await held(port)
-        await port.deliver(edit("of nothing", sent) if is_edited else delete(sent))
-        await back(port, clock)
-        assert "⏰ secret tulips" not in texts(port)
+        await held(aldis)
+        await aldis.deliver(edit("of nothing", sent) if is_edited else delete(sent))
+        await back(aldis, clock)
+        assert "⏰ secret tulips" not in texts(aldis)
     assert b"tulips" not in on_disk(path)
 
 
 async def test_another_one_s_deletion_keeps_what_waits(store: Store, clock: SetClock) -> None:
     """Only what the message that is gone asked for goes with it."""
-    async with app_harness(store, clock) as port:
-        await port.process(message("/remind in 1 min tea"))
-        other = await port.process(message("/remind in 2h coffee"))
+    async with app_harness(store, clock) as aldis:
+        await aldis.process(message("/remind in 1 min tea"))
+        other = await aldis.process(message("/remind in 2h coffee"))
         clock.move(60)
-        await held(port)
-        await port.deliver(delete(other))
-        await back(port, clock)
-        assert texts(port, 2) == ["⏰ tea"]
+        await held(aldis)
+        await aldis.deliver(delete(other))
+        await back(aldis, clock)
+        assert texts(aldis, 2) == ["⏰ tea"]
 
 
 async def test_whoever_forgets_everything_is_not_reminded_in_a_group_either(store: Store, clock: SetClock) -> None:
     """What waits for the group's chat to be sent is the person's own words, too."""
-    async with app_harness(store, clock) as port:
-        await told(port, "/remind in 1 min secret tulips", group=GROUP)
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/remind in 1 min secret tulips", group=GROUP)
         clock.move(60)
-        await held(port)
-        await port.deliver(message("/forget everything"))
-        await back(port, clock)
-        assert not [text for text in texts(port) if "⏰" in text]
+        await held(aldis)
+        await aldis.deliver(message("/forget everything"))
+        await back(aldis, clock)
+        assert not [text for text in texts(aldis) if "⏰" in text]
 
 
 @pytest.mark.parametrize("takes_back", ["delete", "undo"])
@@ -726,20 +726,20 @@ async def test_a_planned_question_stops_with_its_message_and_is_paid(
     store: Store, clock: SetClock, takes_back: str
 ) -> None:
     """While it is being answered: the tools that it would have used are not run, and what it cost is written down."""
-    async with app_harness(store, clock, ported=(Remind,)) as port:
-        port.thinker.script = [remind(prompt="slow tulips", text="tulips", delay_seconds=60), says("Done.")]
-        planned = await port.process(message("each day the tulips"))
-        port.thinker.gates["slow"] = asyncio.Event()
-        port.thinker.script = [remind(action="list")]
-        before = len(port.thinker.asked)
+    async with app_harness(store, clock, ported=(Remind,)) as aldis:
+        aldis.model.script = [remind(prompt="slow tulips", text="tulips", delay_seconds=60), says("Done.")]
+        planned = await aldis.process(message("each day the tulips"))
+        aldis.model.gates["slow"] = asyncio.Event()
+        aldis.model.script = [remind(action="list")]
+        before = len(aldis.model.asked)
         clock.move(60)
-        await port.reminder_scheduler.attend_all()
-        await port.asked(before + 1)
-        port.thinker.gates["slow"].set()
-        port.thinker.gates["slow"] = asyncio.Event()
-        await port.asked(before + 2)
+        await aldis.reminder_scheduler.attend_all()
+        await aldis.asked(before + 1)
+        aldis.model.gates["slow"].set()
+        aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.asked(before + 2)
         paid = "SELECT count(*) FROM ledger WHERE kind = 'model' AND outcome = 'ok'"
-        known = await port.count(paid)
-        await port.process(delete(planned) if takes_back == "delete" else message("/undo"))
-        assert await port.count(paid) == known + 1
-        assert not [text for text in texts(port) if "slow" in text]
+        known = await aldis.count(paid)
+        await aldis.process(delete(planned) if takes_back == "delete" else message("/undo"))
+        assert await aldis.count(paid) == known + 1
+        assert not [text for text in texts(aldis) if "slow" in text]

@@ -11,107 +11,109 @@ from bot.providers.base import Attempt, Completion, Usage
 from bot.settings import BudgetSettings
 from store import Store
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.turn.turn_helpers import says
 from tests.servers.envelopes import BOB, CAROL, GROUP, message
 
 
 async def test_usage_tells_each_what_is_theirs(store: Store, clock: SetClock) -> None:
     """The person's own sums; an admin also sees everybody's."""
-    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
-        await port.process(message("one"))
-        own = await told(port, "/usage")
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
+        await aldis.process(message("one"))
+        own = await told(aldis, "/usage")
         assert "You, today: 0.0100 USD" in own
         assert "Everybody" not in own
-        all_of_it = await told(port, "/usage", author=BOB)
+        all_of_it = await told(aldis, "/usage", author=BOB)
         assert "You, today: 0.0000 USD" in all_of_it
         assert "Everybody, this month: 0.0100 USD" in all_of_it
 
 
-async def talk_to(port: Port, answer: Completion) -> None:
+async def talk_to(aldis: Harness, answer: Completion) -> None:
     """A question and what the model answers."""
-    port.thinker.script = [answer]
-    await port.process(message("Hello?"))
+    aldis.model.script = [answer]
+    await aldis.process(message("Hello?"))
 
 
 async def test_usage_tells_what_came_from_the_cache(store: Store, clock: SetClock) -> None:
     """The share in this conversation; nothing where there was none."""
-    async with app_harness(store, clock) as port:
+    async with app_harness(store, clock) as aldis:
         answer = says("Hello.")
-        await talk_to(port, answer)
-        assert "cache" not in await told(port, "/usage")
-        await talk_to(port, replace(answer, usage=Usage(input_tokens=90, cached_input_tokens=60)))
-        assert "60 % of what the model read here in the last 30 days came from its cache." in await told(port, "/usage")
-        assert "cache" not in await told(port, "/usage", author=BOB)
+        await talk_to(aldis, answer)
+        assert "cache" not in await told(aldis, "/usage")
+        await talk_to(aldis, replace(answer, usage=Usage(input_tokens=90, cached_input_tokens=60)))
+        assert "60 % of what the model read here in the last 30 days came from its cache." in await told(
+            aldis, "/usage"
+        )
+        assert "cache" not in await told(aldis, "/usage", author=BOB)
 
 
 async def test_usage_tells_what_counts_by_an_estimate(store: Store, clock: SetClock) -> None:
     """So many answers of this conversation: those whose server does not count, and those that broke off."""
-    async with app_harness(store, clock) as port:
+    async with app_harness(store, clock) as aldis:
         answer = says("Hello.")
         failed = Attempt(provider="p", model="m", error="Unavailable", latency_seconds=1.0, cost_usd=Decimal("0.25"))
         free = replace(failed, cost_usd=Decimal(0))
-        await talk_to(port, replace(answer, attempts=(free,)))
-        assert "Estimated" not in await told(port, "/usage")
-        await talk_to(port, replace(answer, is_estimated=True))
-        assert "\nEstimated: the cost of 1 answer here." in await told(port, "/usage")
-        await talk_to(port, replace(answer, attempts=(failed,)))
-        assert "\nEstimated: the cost of 2 answers here." in await told(port, "/usage")
-        assert "Estimated" not in await told(port, "/usage", author=BOB)
+        await talk_to(aldis, replace(answer, attempts=(free,)))
+        assert "Estimated" not in await told(aldis, "/usage")
+        await talk_to(aldis, replace(answer, is_estimated=True))
+        assert "\nEstimated: the cost of 1 answer here." in await told(aldis, "/usage")
+        await talk_to(aldis, replace(answer, attempts=(failed,)))
+        assert "\nEstimated: the cost of 2 answers here." in await told(aldis, "/usage")
+        assert "Estimated" not in await told(aldis, "/usage", author=BOB)
 
 
-async def spend(port: Port, days: int) -> None:
+async def spend(aldis: Harness, days: int) -> None:
     """Ask one question on each of so many days."""
     for number in range(days):
         if number:
-            port.clock.move(86_400)
-        await told(port, f"question {number}")
+            aldis.clock.move(86_400)
+        await told(aldis, f"question {number}")
 
 
 async def test_usage_shows_the_days_of_the_month(store: Store, clock: SetClock) -> None:
     """As a picture beside the sums, one row of bars for each whose sums are told; none for a single day."""
-    async with app_harness(store, clock, admins=frozenset({BOB.uuid}), budgets=BudgetSettings()) as port:
-        await spend(port, 1)
-        await told(port, "/usage")
-        assert port.transport.sent[-1].files == ()
-        port.clock.move(86_400)
-        await spend(port, 2)
-        own = await told(port, "/usage")
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid}), budgets=BudgetSettings()) as aldis:
+        await spend(aldis, 1)
+        await told(aldis, "/usage")
+        assert aldis.transport.sent[-1].files == ()
+        aldis.clock.move(86_400)
+        await spend(aldis, 2)
+        own = await told(aldis, "/usage")
         assert "You, this month: 0.0300 USD" in own
-        [file] = port.transport.sent[-1].files
+        [file] = aldis.transport.sent[-1].files
         assert (file.name, file.content_type) == ("spent-2026-11.png", "image/png")
         assert Image.open(io.BytesIO(file.data)).size == (900, 316)
-        await told(port, "/usage", author=BOB)
-        [everybody] = port.transport.sent[-1].files
+        await told(aldis, "/usage", author=BOB)
+        [everybody] = aldis.transport.sent[-1].files
         assert everybody.data != file.data
-        await told(port, "/usage", author=CAROL)
-        assert port.transport.sent[-1].files == ()
-        port.clock.move(9 * 86_400)
-        await told(port, "/usage")
-        assert port.transport.sent[-1].files == ()
+        await told(aldis, "/usage", author=CAROL)
+        assert aldis.transport.sent[-1].files == ()
+        aldis.clock.move(9 * 86_400)
+        await told(aldis, "/usage")
+        assert aldis.transport.sent[-1].files == ()
 
 
 async def test_usage_in_a_group_shows_the_group_as_well(store: Store, clock: SetClock) -> None:
     """Each spender has a panel; what somebody else has spent elsewhere is in none."""
-    async with app_harness(store, clock, budgets=BudgetSettings()) as port:
-        await spend(port, 2)
-        await told(port, "/usage", group=GROUP)
-        [chart] = port.transport.sent[-1].files
+    async with app_harness(store, clock, budgets=BudgetSettings()) as aldis:
+        await spend(aldis, 2)
+        await told(aldis, "/usage", group=GROUP)
+        [chart] = aldis.transport.sent[-1].files
         assert Image.open(io.BytesIO(chart.data)).size == (900, 316)
-        await told(port, "Aldis, hello", group=GROUP)
-        await told(port, "/usage", group=GROUP)
-        [chart] = port.transport.sent[-1].files
+        await told(aldis, "Aldis, hello", group=GROUP)
+        await told(aldis, "/usage", group=GROUP)
+        [chart] = aldis.transport.sent[-1].files
         assert Image.open(io.BytesIO(chart.data)).size == (900, 576)
 
 
 async def test_usage_tells_what_is_left(store: Store, clock: SetClock) -> None:
     """Of each limit that there is; never less than nothing."""
     limits = BudgetSettings(person_day_usd=Decimal("0.015"), group_month_usd=Decimal(5))
-    async with app_harness(store, clock, budgets=limits) as port:
-        await told(port, "Hello?")
-        shown = await told(port, "/usage")
+    async with app_harness(store, clock, budgets=limits) as aldis:
+        await told(aldis, "Hello?")
+        shown = await told(aldis, "/usage")
         assert "You, today: 0.0100 of 0.015 USD, 0.0050 left" in shown
         assert "You, this month: 0.0100 USD" in shown
-        await told(port, "Hello?")
-        assert "0.0200 of 0.015 USD, 0.0000 left" in await told(port, "/usage")
-        assert "This group, this month: 0.0000 of 5 USD, 5.0000 left" in await told(port, "/usage", group=GROUP)
+        await told(aldis, "Hello?")
+        assert "0.0200 of 0.015 USD, 0.0000 left" in await told(aldis, "/usage")
+        assert "This group, this month: 0.0000 of 5 USD, 5.0000 left" in await told(aldis, "/usage", group=GROUP)
