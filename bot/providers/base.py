@@ -44,7 +44,7 @@ OnBrokenOff = Callable[[Sequence[Attempt]], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """What a model is asked. `system` and `tools` stay the same within a turn and, if possible, between turns.
+    """A request to a model. `system` and `tools` stay the same within a turn and, if possible, between turns.
 
     `messages` are whole turns (`store.history`), end with a user or tool message, and contain opaque parts only
     within the running turn.
@@ -82,7 +82,7 @@ class Request:
 
 
 class Stop(StrEnum):
-    """Why a completion ended."""
+    """The reason why a completion ended."""
 
     END = "end"
     TOOLS = "tools"

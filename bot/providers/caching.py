@@ -34,7 +34,7 @@ _MAX_PAUSES = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CachePlan:
-    """What to keep of a request."""
+    """The parts of a request to cache."""
 
     shared: bool
     """Whether to keep the tools and the system prompt, which all conversations share, for an hour."""

@@ -44,7 +44,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Capabilities:
-    """What a server says about a model; None where it says nothing."""
+    """A server's statements about a model; None where it says nothing."""
 
     window_tokens: int | None = None
     """What a request and its answer may have together. If the server tells both, it is what the server gives the model
@@ -84,7 +84,7 @@ _FLAGS = ("tools", "pictures", "documents", "system", "parallel_calls", "thinkin
 
 
 def told_of(lessons: ModelLessons, server: str, model: str) -> Capabilities:
-    """What the server has said about the model, in this run or an earlier one."""
+    """Returns what the server has said about the model, in this run or an earlier one."""
     return lessons.read(server, model, LESSON, of_lesson)
 
 
@@ -140,7 +140,7 @@ def of_listed(entry: object) -> Capabilities:
 
 
 def of_training(entry: object) -> Capabilities:
-    """What llama.cpp's model was made for, in case its server does not say how much of that it gives."""
+    """Returns what llama.cpp's model was made for, in case its server does not say how much of that it gives."""
     return Capabilities(window_tokens=_window(_object(_object(entry).get("meta")).get("n_ctx_train")))
 
 

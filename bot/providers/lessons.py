@@ -14,7 +14,7 @@ _Read = TypeVar("_Read")
 
 
 class ModelLessons:
-    """What is known about models, by the server's address and the model's name.
+    """Lessons about models, by the server's address and the model's name.
 
     `known` are earlier lessons, by subject; `keep` is called with each subject whose lessons have changed.
     """

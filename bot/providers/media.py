@@ -56,7 +56,8 @@ def kinds_in(messages: Iterable[Message]) -> Kinds:
 
 
 def note(medium: Medium) -> str:
-    """What a model that cannot take a medium is told instead: a line with a clip, and below it a document's text.
+    """Returns what a model that cannot take a medium is told instead: a line with a clip, and below it a document's
+    text.
 
     Each line of that begins with >, which marks it as data in the system prompt (see `bot.turn.prompt`).
     """

@@ -141,7 +141,7 @@ def _rewritten(
 
 
 def readable_end(text: str) -> int | None:
-    """Where an unfinished text becomes unreadable for now; None: nowhere."""
+    """Returns where an unfinished text becomes unreadable for now; None: nowhere."""
     if "analysis".startswith(text) or (text.startswith("analysis") and text[8].isupper()):
         return 0
     left = _LEFT.search(text)

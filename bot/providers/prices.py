@@ -62,7 +62,7 @@ class LongRates(TokenPrices):
 
 
 class Price(TokenPrices):
-    """What a model costs."""
+    """The price of a model."""
 
     long: LongRates | None = None
     """None: prompts of any length cost the same."""
@@ -181,7 +181,7 @@ def _table(path: Path, name: str) -> _Table:
 
 
 def unknown_price(model: str) -> str:
-    """What the operator is told about a model without a price: one line that says what to do."""
+    """Returns what the operator is told about a model without a price: one line that says what to do."""
     if not model:
         return "which model the server chooses is not known, and so is its price; name it in LLM__OPENAI__MODEL"
     return (
@@ -191,12 +191,12 @@ def unknown_price(model: str) -> str:
 
 
 def unknown_cost(model: str, usage: Usage) -> str:
-    """What the operator is told about a completion with unknown cost."""
+    """Returns what the operator is told about a completion with unknown cost."""
     if not (usage.input_tokens or usage.output_tokens):
         return f"the server does not tell how many tokens model {model} used: its cost is not counted"
     return unknown_price(model)
 
 
 def estimated_cost(model: str) -> str:
-    """What the operator is told about a completion with estimated cost."""
+    """Returns what the operator is told about a completion with estimated cost."""
     return f"the server does not tell how many tokens model {model} used: its cost is counted by an estimate"

@@ -180,7 +180,7 @@ def tool_call(call_id: CallId, name: str, written: object) -> ToolCall:
 
 
 def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
-    """How long the service wants to be left alone, however long that is; None if missing or unreadable.
+    """Returns how long the service wants to be left alone, however long that is; None if missing or unreadable.
 
     A date is compared with the service's own clock (its Date header), so that ours does not matter.
     Source: RFC 9110, 10.2.3; the OpenAI and Anthropic SDKs (retry-after-ms), 2026-11-21.

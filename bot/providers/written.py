@@ -53,7 +53,7 @@ class Reader:
         self._names = frozenset(names | {name for name, meant in foreign_calls.TOOL_NAMES.items() if meant in names})
 
     def visible(self, text: str) -> str:
-        """What people may see of an unfinished completion: no thoughts, no calls."""
+        """Returns what people may see of an unfinished completion: no thoughts, no calls."""
         text = notations.in_one_form(text, foreign_calls.code_of)
         text = text[: notations.readable_end(text)]
         begun = foreign_calls.begun_with(text, _BEGINS)
@@ -189,7 +189,7 @@ def without_thoughts(text: str) -> str:
 
 
 def _told(message: Message) -> Iterator[str]:
-    """What others than the model say in a message."""
+    """Returns what others than the model say in a message."""
     if isinstance(message, UserMessage):
         yield message.text
         yield from (medium.text for medium in message.media if isinstance(medium, Document))

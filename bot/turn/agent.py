@@ -286,7 +286,7 @@ class Agent:
 
 
 def _asked_again(state: TurnState, completion: Completion) -> AskedAgain | None:
-    """How to ask the model again, if a completion is worth it; each way at most once in a turn.
+    """Returns how to ask the model again, if a completion is worth it; each way at most once in a turn.
 
     A completion that was cut off before it said anything gets more room; one without words where words are due is asked
     to answer with what there is; an empty one is asked once more, since small models often have something to say then.

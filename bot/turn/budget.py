@@ -34,7 +34,7 @@ _WRITTEN_A_SECOND = 80
 
 @dataclass(eq=False, kw_only=True, slots=True)
 class _Bill:
-    """What a running turn has spent and announced that the ledger does not know yet."""
+    """The amounts a running turn has spent and announced that the ledger does not know yet."""
 
     person: PersonId
     group: ChatId | None
@@ -118,8 +118,8 @@ class Budget:
     def broken_off(
         self, model: str | None, *, input_tokens: int, seconds: float, max_output_tokens: int
     ) -> Attempt | None:
-        """What an abandoned question to a model has cost: it was stopped, taken back, or took too long. None if the
-        model has no price.
+        """Returns what an abandoned question to a model has cost: it was stopped, taken back, or took too long. None if
+        the model has no price.
 
         Vendors bill what was read and written by then, without telling. So the whole question counts, as if none of it
         were cached, and as much of the answer as can be written in that time: a budget should end early rather than
@@ -223,7 +223,7 @@ def _spent(total: Total, span: Span, bills: Iterable[_Bill]) -> ScopeSpending:
 
 
 def _written(seconds: float, max_output_tokens: int) -> int:
-    """How many tokens of an answer are assumed to be written in that time."""
+    """Returns how many tokens of an answer are assumed to be written in that time."""
     return min(max_output_tokens, int(seconds * _WRITTEN_A_SECOND))
 
 

@@ -100,7 +100,7 @@ class Charges:
 
 
 def _last_asker(repos: Repositories, conversation: ConversationId, turn: TurnId) -> tuple[PersonId, ChatId] | None:
-    """Who asked last of what the turn is to answer, and where; None if that is answered, or cannot be read."""
+    """Returns who asked last of what the turn is to answer, and where; None if that is answered, or cannot be read."""
     line = repos.inbox.last_open(conversation, turn)
     try:
         envelope = None if line is None else load_envelope(line)

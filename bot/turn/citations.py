@@ -113,7 +113,7 @@ class CitedPages:
         return None if url is None else Page(number=self.number(url), url=url)
 
     def _small(self, number: int, cited: Collection[int]) -> str | None:
-        """What a number that is not ours means: what people were shown under it, or the model's own count."""
+        """Returns what a number that is not ours means: what people were shown under it, or the model's own count."""
         shown = self._shown.get(number)
         if shown is not None and (not self._found or any(other >= FIRST_NUMBER for other in cited)):
             return shown
@@ -173,7 +173,7 @@ def number_pages(data: Mapping[str, Any], pages: CitedPages) -> Mapping[str, Any
 
 
 def without_numbers(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a page or a search says, with round brackets around numbers that pages of the conversation may have.
+    """Returns what a page or a search says, with round brackets around numbers that pages of the conversation may have.
 
     A footnote that a model copies, or a citation that a page forges, would lead people to another source. Addresses
     stay as they are.
@@ -290,7 +290,7 @@ def _words(message: Message) -> str:
 
 
 def _listed(message: AssistantMessage) -> dict[int, str]:
-    """What people were shown below an answer; an older Aldis stored it as part of the words."""
+    """Returns what people were shown below an answer; an older Aldis stored it as part of the words."""
     if message.pages is not None:
         return {place: page.url for place, page in enumerate(message.pages, 1)}
     return {int(place): url for place, url in _LISTED.findall(message.text)}

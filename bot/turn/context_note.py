@@ -35,7 +35,7 @@ _OF_OLD_FACT = Labels(sources=(Source(kind="unknown"),))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecalledContext:
-    """What is known from before the window."""
+    """Knowledge from before the window."""
 
     note: str = ""
     """For the model; empty if nothing is known."""
@@ -48,8 +48,8 @@ class RecalledContext:
 def recall(
     repos: Repositories, conversation: ConversationId, *, now: datetime, starts_after: TurnId
 ) -> RecalledContext:
-    """What a turn of this conversation may know, within a transaction; a summary reaching back to `starts_after` is not
-    used.
+    """Returns what a turn of this conversation may know, within a transaction; a summary reaching back to
+    `starts_after` is not used.
 
     Facts belong to a person's direct chat with Aldis, so that none of them is told in a group.
     """

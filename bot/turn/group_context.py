@@ -50,7 +50,9 @@ class GroupContext:
             self._talk[message.chat].append(heard)
 
     def talk(self, chat: ChatId, *, at_least: int = 0) -> tuple[Incoming, ...]:
-        """What was said there since the last answer, oldest first; at least `at_least` messages if there are any."""
+        """Returns what was said there since the last answer, oldest first; at least `at_least` messages if there are
+        any.
+        """
         self._drop(lambda _: False)
         said = tuple(heard.message for heard in self._talk.get(chat, ()))
         return said if self._limit else said[len(said) - at_least :]

@@ -51,7 +51,7 @@ _STYLING = re.compile(r"([*_~`|#$<])")
 
 
 def deed(call: ToolCall, spec: ToolSpec | None) -> Deed:
-    """What a valid call would do; `spec` is None if there is no such tool now."""
+    """Describes what a valid call would do; `spec` is None if there is no such tool now."""
     told = _told(call, spec)
     is_shortened = len(told.details) > MAX_VALUES or any(
         len(clean_line(_text(value))) > MAX_VALUE_CHARACTERS for _, value in _leaves(call.arguments)
@@ -157,7 +157,7 @@ def _shown(value: object) -> str:
 
 
 def _when(wish: Wish) -> str:
-    """When something is to come: `every Monday and Wednesday at 18:00, from 24 December 2026`."""
+    """Returns when something is due: `every Monday and Wednesday at 18:00, from 24 December 2026`."""
     words = _first(wish) if wish.repeat is None else _again(wish)
     repeat = wish.repeat
     if repeat is not None and repeat.count is not None:

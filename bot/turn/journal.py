@@ -84,7 +84,7 @@ class Turn:
 
     @property
     def person(self) -> PersonId:
-        """Who asked last: their limits count."""
+        """The person who asked last: their limits count."""
         return self.incoming[-1].author
 
     @property
@@ -100,7 +100,7 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """How a turn ended."""
+    """The end of a turn."""
 
     text: str
     """Markdown for the person: the answer, or a sentence saying why there is none."""
@@ -278,8 +278,8 @@ class Journal:
 
     @property
     def broken_off(self) -> Outcome:
-        """What this attempt of the turn paid that no written step has: abandoned calls, and steps that were not written
-        yet, or too late.
+        """Returns what this attempt of the turn paid that no written step has: abandoned calls, and steps that were not
+        written yet, or too late.
         """
         lost = failed_outcome((*self._refused, *self._unwritten, *self._held))
         return replace(

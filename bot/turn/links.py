@@ -256,7 +256,7 @@ def _is_public(number: str) -> bool:
 
 
 def _returned(answer: ToolAnswer, call: ToolCall | None) -> str:
-    """What a tool says, without addresses that the model gave it."""
+    """Returns what a tool says, without addresses that the model gave it."""
     content = answer.content
     for leaf in _leaves(call.arguments if call is not None else {}):
         for found in _ADDRESS.finditer(leaf):

@@ -75,7 +75,7 @@ async def complete(
 
 
 def _sum(paid: Iterable[Attempt | Completion]) -> Decimal | None:
-    """What these have cost; None if nobody knows."""
+    """Returns what these have cost; None if nobody knows."""
     known = [one.cost_usd for one in paid if one.cost_usd is not None]
     return sum(known, Decimal(0)) if known else None
 

@@ -147,7 +147,7 @@ class MultimodalAgent:
 
 
 class _Purse:
-    """What the files of one question may cost together: hours of sound could exceed a budget many times over. Without
+    """The budget for the files of one question together: hours of sound could exceed a budget many times over. Without
     a `budget`, spending is unlimited.
     """
 

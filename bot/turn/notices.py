@@ -109,7 +109,7 @@ class Admins:
 
 
 class Notices:
-    """What was told already, and what should be told now."""
+    """Keeps track of what was told already, and what should be told now."""
 
     def __init__(self, store: Store, clock: Clock, admins: Admins) -> None:
         self._store = store

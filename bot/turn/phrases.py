@@ -258,12 +258,12 @@ _ORIGINS: Mapping[SourceKind, Sentence] = {
 
 
 def under_way(tool: str | None) -> str:
-    """What a long turn is doing: running this tool, or (None) asking the model."""
+    """Returns what a long turn is doing: running this tool, or (None) asking the model."""
     return say(STATUS_THINKING if tool is None else _STATUSES.get(tool, STATUS_TOOL))
 
 
 def for_error(error: ProviderError) -> str:
-    """What a person is told if no model answered."""
+    """Returns what a person is told if no model answered."""
     return say(next((phrase for kind, phrase in _BY_ERROR if isinstance(error, kind)), FAILED))
 
 
@@ -289,7 +289,8 @@ _NEARLY: Mapping[tuple[str, str], Sentence] = {
 
 
 def budget_used_up(scope: str, span: str, *, renews: bool) -> str:
-    """What a person is told if the budget of a `person`, a `group` or `all` is used up for the `day` or `month`.
+    """Returns what a person is told if the budget of a `person`, a `group` or `all` is used up for the `day` or
+    `month`.
 
     `renews` is whether there is more afterwards.
     """
@@ -327,7 +328,7 @@ def allowed_since(tool: str, at: datetime) -> str:
 
 
 def left_undone(deeds: Sequence[Deed], causes: Sequence[Source]) -> str:
-    """What a scheduled run left undone."""
+    """Returns what a scheduled run left undone."""
     why = ["", say(_BECAUSE, causes=_causes(causes))] if causes else []
     return "\n".join([say(UNATTENDED), "", *_numbered(deeds), *why])
 
@@ -346,7 +347,7 @@ def _numbered(deeds: Sequence[Deed]) -> list[str]:
 
 
 def origin(sources: Sequence[Source]) -> str:
-    """Where something stored comes from, in a few words; empty: from the person."""
+    """Returns where something stored comes from, in a few words; empty: from the person."""
     return ", ".join(dict.fromkeys(say(_ORIGINS[source.kind], name=source.name) for source in _newest(sources)))
 
 
@@ -371,7 +372,7 @@ def _cause(source: Source) -> Sentence:
 
 
 def repeats(every: str, interval: int, weekdays: Sequence[int], nth: int | None = None) -> str:
-    """How often something repeats: every `interval` of `hour` ... `year`, on these days (Monday is 0).
+    """Returns how often something repeats: every `interval` of `hour` ... `year`, on these days (Monday is 0).
 
     `nth` selects one weekday of a month: 1 to 4, or -1 for the last.
     """
@@ -382,7 +383,7 @@ def repeats(every: str, interval: int, weekdays: Sequence[int], nth: int | None 
 
 
 def notice(kind: str, subject: str) -> str:
-    """What admins are told unprompted: about a refused key, a model that does not exist, and the like."""
+    """Returns what admins are told unprompted: about a refused key, a model that does not exist, and the like."""
     return say(_NOTICES[kind], subject=subject, command=command_line("doctor"))
 
 

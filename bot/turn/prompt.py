@@ -143,7 +143,7 @@ class PastTurn(tuple[Message, ...]):  # noqa: SLOT001  (computed values are cach
 
     @cached_property
     def labels(self) -> Labels | None:
-        """Where all of it comes from; None: part of it is older than labels."""
+        """The labels of all of it; None: part of it is older than labels."""
         found: list[Labels] = []
         for message in self:
             pieces = message.answers if isinstance(message, ToolMessage) else (message,)
@@ -212,7 +212,7 @@ def transcripts(asked: UserMessage) -> tuple[str, ...]:
 
 
 def words_of_question(asked: UserMessage) -> str:
-    """What people wrote or said in a question, without the lines Aldis added; may be empty."""
+    """Returns what people wrote or said in a question, without the lines Aldis added; may be empty."""
     written: list[str] = []
     is_clipped = False
     for line in asked.text.split("\n"):

@@ -83,8 +83,8 @@ def correct_labels(asked: UserMessage, message: Incoming) -> UserMessage:
 
 
 def own_words(messages: Iterable[Incoming], person: str) -> str:
-    """What this person themselves wrote in the messages, just now or in a planning command; messages are separated by
-    `MESSAGE_END`.
+    """Returns what this person themselves wrote in the messages, just now or in a planning command; messages are
+    separated by `MESSAGE_END`.
     """
     return MESSAGE_END.join(
         without_names(message) for message in messages if message.author == person and not _is_scheduled(message)

@@ -38,7 +38,7 @@ _HEAD_BYTES = 32
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Size:
-    """How much goes into a request."""
+    """The size of a request."""
 
     history: float
     """The share of the earlier turns, and of the tokens they may have."""
@@ -68,7 +68,7 @@ class _Learnt:
 
 
 class ContextRoom:
-    """What is known about the models' windows and the tools' use."""
+    """The knowledge about the models' windows and the tools' use."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class ContextRoom:
         return tuple(kept[offer.name] for offer in offers if offer.name in kept)
 
     def history_tokens(self, most: int, size: Size, model: str | None, *, beside_tokens: int) -> int:
-        """How many tokens of earlier turns fit; `beside_tokens` is everything else, including the answer."""
+        """Returns how many tokens of earlier turns fit; `beside_tokens` is everything else, including the answer."""
         window = self.window_tokens(model)
         within = int(most * size.history)
         if window is None:
@@ -165,7 +165,7 @@ class ContextRoom:
         return min(within, left)
 
     def last_history_tokens(self, model: str | None) -> int | None:
-        """How many tokens of earlier turns the last request had room for; None if no window is known."""
+        """Returns how many tokens of earlier turns the last request had room for; None if no window is known."""
         return self._history_tokens.get(model or "")
 
 

@@ -40,8 +40,8 @@ class Sources:
             self._provenance = self._provenance.hearing(_own(message))
 
     def refusal(self, call: ToolCall, spec: ToolSpec | None) -> str | None:
-        """Why the call may not run because of its address; None if it may, and it then counts as started. `spec` None:
-        no such tool.
+        """Returns why the call may not run because of its address; None if it may, and it then counts as started.
+        `spec` None: no such tool.
 
         Call this before awaiting anything: of calls side by side, each must know those before it.
         """

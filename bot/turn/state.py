@@ -24,7 +24,7 @@ SETTLED = frozenset({"ok", UnknownOutcome.code})
 
 @dataclass
 class TurnState:
-    """What one turn has accumulated so far."""
+    """The state that one turn has accumulated so far."""
 
     turn: Turn
     journal: Journal
@@ -55,7 +55,7 @@ class TurnState:
 
     @property
     def spent_usd(self) -> Decimal:
-        """What the turn has cost so far, as far as known."""
+        """The cost of the turn so far, as far as known."""
         paid = (*self.journal.fees, *self.journal.discarded, *self.completions, *self.runs)
         return sum((item.cost_usd for item in paid if item.cost_usd is not None), Decimal(0))
 

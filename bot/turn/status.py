@@ -128,7 +128,7 @@ class StatusMessages:
 
 
 class StatusMessage:
-    """What there is to show of one turn: the running tools, or the words so far."""
+    """The status of one turn: the running tools, or the words so far."""
 
     def __init__(self, *, streams: bool) -> None:
         self.changed = asyncio.Event()
@@ -150,7 +150,7 @@ class StatusMessage:
         self.changed.set()
 
     def content(self) -> Styled:
-        """What people would see now."""
+        """The text that people would see now."""
         words = parts(unfinished_part(self._words), max_parts=1, cut_mark=_GOES_ON) if self._words else ()
         if words:
             return words[0]

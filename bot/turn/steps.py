@@ -171,7 +171,7 @@ class OpenQuestion:
 
 
 def open_question(turn: TurnId, steps: Iterable[Step], person: PersonId) -> OpenQuestion | None:
-    """What the last of a turn's steps asked this person and they have not answered; None if nothing."""
+    """Returns what the last of a turn's steps asked this person and they have not answered; None if nothing."""
     done = tuple(steps)
     asked = next((step for step in reversed(done) if isinstance(step, Paused)), None)
     is_decided = any(isinstance(step, Decided) and asked and step.call_ids == asked.call_ids for step in done)

@@ -32,7 +32,7 @@ class ToolShapes:
         """The changed tools already logged, since a server can describe one anew every time it is asked."""
 
     async def changed_tools(self, shapes: Mapping[str, str]) -> frozenset[str]:
-        """Which of these tools differ from their stored definition; a new one is stored as it is.
+        """Returns which of these tools differ from their stored definition; a new one is stored as it is.
 
         Raises:
             StoreError: the definitions could not be read or stored.

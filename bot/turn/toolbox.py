@@ -113,7 +113,7 @@ class Toolbox:
         self._rate = CallRate(calls_per_minute)
 
     async def offers(self) -> tuple[ToolOffer, ...]:
-        """What the models are offered from now on: the fixed tools, then those of the sources.
+        """Returns what the models are offered from now on: the fixed tools, then those of the sources.
 
         The order is always the same, so that vendors recognise the beginning of a prompt. Waits as long as the sources
         do.
@@ -192,7 +192,8 @@ class Toolbox:
         )
 
     def read_records(self, runs: Iterable[ToolRun], labels: Labels, person: PersonId) -> ReadRecords:
-        """What these calls have read that counts like the person's words, up to the first call that changed something.
+        """Returns what these calls have read that counts like the person's words, up to the first call that changed
+        something.
 
         `labels` are those of what was in the request before them.
         """
@@ -230,8 +231,9 @@ class Toolbox:
         *,
         in_group: bool = False,
     ) -> tuple[Source, ...] | None:
-        """Why a person must agree before the call runs, given the labels of the request, the person's own words, and
-        the records read in the turn; empty if the tool's author or the operator requires it. None: nobody has to agree.
+        """Returns why a person must agree before the call runs, given the labels of the request, the person's own
+        words, and the records read in the turn; empty if the tool's author or the operator requires it. None: nobody
+        has to agree.
         """
         spec = self.spec(call.name)
         if spec is None or not has_valid_arguments(spec.arguments, call):
@@ -259,7 +261,8 @@ class Toolbox:
         return None
 
     def allowance(self, call: ToolCall, labels: Labels) -> Allowance | None:
-        """What a person asked about this call could allow permanently, given the labels of the request; None: nothing.
+        """Returns what a person asked about this call could allow permanently, given the labels of the request; None:
+        nothing.
 
         Excludes calls that cost money, that the operator or the tool's author wants approved, or that disclose anything
         private to strangers.
@@ -298,7 +301,7 @@ class Toolbox:
             self._changed -= {spec.name}
 
     def deed(self, call: ToolCall) -> Deed:
-        """What a valid call would do, for the person who must agree to it."""
+        """Describes what a valid call would do, for the person who must agree to it."""
         return deed(call, self.spec(call.name))
 
     def cost_usd(self, calls: Sequence[ToolCall]) -> Decimal:

@@ -149,7 +149,7 @@ class _Ear:
 
     @property
     def usage(self) -> _Usage:
-        """What was used so far, complete or not."""
+        """The usage so far, complete or not."""
         return sum((_Usage.model_validate(gathered.usage) for gathered in self.begun), _Usage())
 
     async def listen(self, pieces: AsyncIterable[object], after: _Answer | None) -> bytes:
@@ -361,7 +361,7 @@ def _body(request: Request, *, model: str, effort: str | None, shares: bool) -> 
 
 
 def _system(request: Request, *, shares: bool) -> list[Block]:
-    """What all conversations share, then what this one adds; the cache mark in between covers the tools, too."""
+    """Returns what all conversations share, then what this one adds; the cache mark between them covers tools, too."""
     blocks: list[Block] = [{"type": "text", "text": text} for text in (request.system, request.persona) if text.strip()]
     if shares and request.system.strip():
         blocks[0] |= _kept("1h")

@@ -287,7 +287,7 @@ _REASONS: Mapping[tuple[str, str], Sentence] = {("remind", "invalid_arguments"):
 
 
 def _failure(name: str, content: _Content, arguments: Mapping[str, object]) -> str:
-    """What failed and why, in sentences for people, because the tool's own words are for models."""
+    """Describes what failed and why, in sentences for people, because the tool's own words are for models."""
     sentence, argument = _FAILURES.get(name, (phrases.OFFLINE_FAILED, ""))
     value = arguments.get(argument)
     lead = say(sentence, value=value) if value else say(phrases.OFFLINE_FAILED, value=name)

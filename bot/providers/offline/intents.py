@@ -47,7 +47,7 @@ def people_words(text: str) -> str:
 
 
 def asked_at(text: str) -> datetime | None:
-    """When and in which zone a user message was written, according to its header; None without one."""
+    """Returns when and in which zone a user message was written, according to its header; None without one."""
     found = _STAMP.search(text)
     if found is None or not is_zone(found["zone"]):
         return None
@@ -58,7 +58,7 @@ def asked_at(text: str) -> datetime | None:
 
 
 def intents(words: str, now: datetime | None = None) -> tuple[OfflineIntent, ...]:
-    """What is asked for, in order, without repetitions; empty if no pattern fits.
+    """Returns what is asked for, in order, without repetitions; empty if no pattern fits.
 
     Without `now`, in the asker's zone, reminders cannot have a date.
     """
@@ -145,7 +145,7 @@ _THERE = _pattern(r"\bthere$")
 
 
 def _asked(clause: str, now: datetime | None = None) -> Sequence[OfflineIntent]:
-    """What one clause asks for, by the first reader that understands it."""
+    """Returns what one clause asks for, by the first reader that understands it."""
     english = in_english(clause)
     return _reminder(clause, english, now) or next(filter(None, (read(english) for read in _READERS)), ())
 

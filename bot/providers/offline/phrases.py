@@ -115,7 +115,7 @@ OFFLINE_TOPICS: Mapping[str, Sentence] = {
 
 
 def offline_introduction(tools: Collection[str], *, says_hello: bool) -> str:
-    """What these tools can do without a language model, with an example of each."""
+    """Describes what these tools can do without a language model, with an example of each."""
     topics = [
         f"- {say(_OFFLINE_TOPIC, topic=say(topic), example=quotation(say(EXAMPLES[tool])))}"
         for tool, topic in OFFLINE_TOPICS.items()

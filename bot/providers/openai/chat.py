@@ -282,7 +282,7 @@ def _parts(message: _Message, request: Request) -> list[AssistantPart]:
 
 
 def _carried(given: _Message | _Call) -> list[AssistantPart]:
-    """What came with the words or a call and must be sent back; placed before what it belongs to."""
+    """Returns what came with the words or a call and must be sent back; placed before what it belongs to."""
     found = {name: value for name in _CARRIED if (value := getattr(given, name, None))}
     return [Opaque(vendor=VENDOR, data=found)] if found else []
 

@@ -83,7 +83,7 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Habits:
-    """How one server wants to be asked."""
+    """The way in which one server wants to be asked."""
 
     limit_name: str
     """Its name for the output limit."""
@@ -110,7 +110,7 @@ class Habits:
     """What to add to calls that lack what it demands: one of `_MISSING`; empty: nothing."""
 
     def after(self, refusal: Refusal, request: Request) -> "Habits | None":
-        """How to ask again after a refusal of this request; None if there is no other way."""
+        """Returns how to ask again after a refusal of this request; None if there is no other way."""
         if not self.speaks_responses and _USE_RESPONSES.search(refusal.words):
             return replace(self, speaks_responses=True, tool_mode="native")
         if (learned := self._after_parameter(refusal, request)) is not None:
@@ -142,7 +142,7 @@ class Habits:
         return replace(own, takes=own.takes - (before.takes - self.takes), **changes)
 
     def _after_parameter(self, refusal: Refusal, request: Request) -> "Habits | None":
-        """How to ask again if one parameter of the request was refused; None if that was not the reason."""
+        """Returns how to ask again if one parameter of the request was refused; None if that was not the reason."""
         most = wire.max_output_tokens(refusal.words, request)
         is_unknown = refusal.code in _UNKNOWN
         missing = next((name for name, words in _MISSING.items() if words.search(refusal.words)), "")
