@@ -3,13 +3,14 @@
 It loses what the real one loses: frames that arrive while nobody is connected, every third of a `burst` unless a
 webhook slows it down, and what the webhook does not accept at the first and only attempt. One reader handles everything
 from signal-cli, so while a post to the webhook is unanswered, so is every call that signal-cli has to answer
-(`RECEIVE_WEBHOOK_URL`). Every failure of signal-cli is a 400 with some text, or a 500 for the list of identities. Like
-the real one, it accepts requests with unknown fields; they are recorded in `unknown_fields`, as they are our mistakes.
+(`RECEIVE_WEBHOOK_URL`). Every failure of signal-cli is a 400 with some text, or a 500 for the list of identities; while
+the bridge has lost signal-cli, all that signal-cli should answer is a 500 without a body. Like the real one, it accepts
+requests with unknown fields; they are recorded in `unknown_fields`, as they are our mistakes.
 
 Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client.go`, `src/client/jsonrpc2.go`,
 `src/client/attachment.go` and `src/utils/textstyleparser.go`, commit a08db23; the same built and run, in front of a
-scripted signal-cli (2026-11-22) and of signal-cli 0.13.14 (2026-11-24). `manual`: pull request 835 of that project,
-commit e98c03e (not merged by then).
+scripted signal-cli (2026-11-22) and of signal-cli 0.13.14 (2026-11-24, 2026-11-26). `manual`: pull request 835 of that
+project, commit e98c03e (not merged by then).
 """
 
 import asyncio
@@ -99,6 +100,11 @@ class SignalRestApi(SignalServer):
     """`JSON_RPC_RECEIVE_MODE=manual`: nothing is fetched from Signal while no websocket is open."""
     has_signal_cli: bool = True
     """False: signal-cli is gone in the middle of a call; what it should answer hangs for ever."""
+    is_reconnecting: bool = False
+    """Whether the bridge has lost signal-cli and looks for it, for half a minute before it ends: each call fails before
+    anything is written. Seen on the real one, whose signal-cli was killed (2026-11-26): a nil connection in `getRaw`,
+    which the HTTP server turns into a 500.
+    """
     dropped: list[str] = field(default_factory=list[str])
     """What no websocket got, for none was open or the bridge was too quick for it, and is lost that way."""
     posted: list[str] = field(default_factory=list[str])
@@ -235,11 +241,14 @@ class SignalRestApi(SignalServer):
                 await self._hand_over(self._at_signal.popleft())
 
     async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        is_relayed = not seen.path.startswith(("/v1/about", "/v1/health", "/v1/attachments"))
+        if is_relayed and self.is_reconnecting:
+            return web.Response(status=500)
         try:
             answer = await self._answer(seen, request)
         except BadRequest as error:
             answer = web.json_response({"error": str(error)}, status=400)
-        if not seen.path.startswith(("/v1/about", "/v1/health", "/v1/attachments")):
+        if is_relayed:
             await self._relayed()
         return answer
 

@@ -2,12 +2,13 @@
 
 Left to others: what HTTP alone tells (`bot.transports.envelope.send_errors`), the requests themselves (`requests`).
 
-Source: signal-cli-rest-api, commit a08db23, `src/api/api.go` and `src/client/client.go` (2026-11-21).
+Source: signal-cli-rest-api, commit a08db23, `src/api/api.go` and `src/client/client.go` (2026-11-21); the same in front
+of a signal-cli that was killed (2026-11-26).
 """
 
 from http import HTTPStatus
 
-from bot.errors import NetworkFailed, SendUnknown, TransportError, Undeliverable
+from bot.errors import NetworkFailed, NotSent, SendUnknown, TransportError, Undeliverable
 from bot.transports.envelope.json import items_in, parse_frame, text_in
 from bot.transports.envelope.send_errors import failure_told, http_failure, rate_limited, token_in
 
@@ -23,6 +24,10 @@ def refusal(status: int, body: str, *, is_group: bool) -> TransportError:
         return _bad_request(words_in(body), is_group=is_group)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return rate_limited(challenge=challenge_in(body))
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR and not body:
+        # The bridge has lost signal-cli and looks for it: it fails as it begins to write the request. A proxy in front
+        # of it would answer with a body, or with 502 to 504.
+        return NotSent("signal-cli-rest-api has lost signal-cli and is looking for it")
     return http_failure(status)
 
 
