@@ -2,6 +2,7 @@
 commands and tools are those of Aldis, and every file, target, verb and variable that is named is there.
 """
 
+import ast
 import logging
 import re
 import runpy
@@ -16,6 +17,7 @@ from bot.unanswered import REASONS
 from store import Store
 from tests.bot.loops.app_harness import app_harness
 from tests.servers.envelopes import ALICE, GROUP, message
+from tests.test_names import TREES
 from tests.tools.conftest import USER_AGENT
 from tests.tools.test_catalog import READY
 from tests.variables import known_names
@@ -52,6 +54,13 @@ def test_the_picture_shows_what_was_really_said() -> None:
 @pytest.mark.parametrize("name", PAPERS)
 class TestPaper:
     """Everything that is written for people."""
+
+    def test_classes_are_there(self, name: str) -> None:
+        """Those that it names, in the code or in an example of its own: nothing else notices that one has gone."""
+        text = (ROOT / name).read_text(encoding="utf-8")
+        classes = {node.name for tree in TREES.values() for node in tree.body if isinstance(node, ast.ClassDef)}
+        classes |= set(re.findall(r"^ *class (\w+)", text, re.MULTILINE))
+        assert set(re.findall(r"(?<!`)`((?:[A-Z][a-z]+){2,})\b", text)) - classes == set()
 
     def test_links_lead_somewhere(self, name: str) -> None:
         """Relative ones; and the compose files and test files that it names are there."""
