@@ -123,9 +123,9 @@ def items(values: Iterable[object]) -> bytes:
     return b",".join(map(encode_json, values))
 
 
-def with_list(body: Mapping[str, object], name: str, ready: Iterable[bytes]) -> bytes:
-    """The object as JSON with one more list, whose items are already JSON."""
-    return b'%b%b"%b":[%b]}' % (encode_json(body)[:-1], b"," if body else b"", name.encode(), b",".join(ready))
+def with_messages(body: Mapping[str, object], messages: Iterable[bytes]) -> bytes:
+    """Returns the body as JSON, with these messages, which are JSON already."""
+    return b'%b%b"messages":[%b]}' % (encode_json(body)[:-1], b"," if body else b"", b",".join(messages))
 
 
 def parse(model: type[_Shape], data: bytes) -> _Shape:

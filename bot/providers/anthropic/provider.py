@@ -293,9 +293,9 @@ class Anthropic:
         # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
         url = f"{self._base_url}/v1/messages"
         if ear is None:
-            data = wire.with_list(body, "messages", messages)
+            data = wire.with_messages(body, messages)
             return wire.parse(_Answer, await self._client.post(url, content=data, cast_to=bytes))
-        data = wire.with_list({**body, "stream": True}, "messages", messages)
+        data = wire.with_messages({**body, "stream": True}, messages)
         kind = anthropic.AsyncStream[object]
         async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
             if streams.is_whole(stream.response.headers):
