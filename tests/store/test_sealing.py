@@ -22,6 +22,7 @@ from store import (
     Store,
     StoredMessage,
     StoreError,
+    TurnId,
     WrongKey,
     open_store,
 )
@@ -377,8 +378,9 @@ class TestFiles:
         with closing(sqlite3.connect(keys_path(path))) as connection, connection:
             connection.execute("DELETE FROM wrapped WHERE name <> CAST('index' AS BLOB)")
         async with open_store(path, realm="signal", key=KEY) as store:
+            assert await store.read(lambda repos: repos.history.last(conversation, 1)) == ()
             with pytest.raises(Damaged, match="no data key"):
-                await store.read(lambda repos: repos.history.last(conversation, 1))
+                await store.read(lambda repos: repos.history.question(conversation, TurnId(1)))
 
     @staticmethod
     async def _say(store: Store, conversation: ConversationId) -> None:
