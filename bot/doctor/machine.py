@@ -31,6 +31,7 @@ from bot.media.cell import FileRefused
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox
 from bot.settings import SETTINGS_FILE_NAME, Settings, unread_zone
+from bot.transports.envelope.files import comes_with_first_file
 from bot.turn.notices import Notice
 from store import Store, StoreError, StoreInUse, Tampering, open_store
 
@@ -175,7 +176,8 @@ def check_attachments(settings: Settings) -> Iterator[Finding]:
     folder = settings.signal.attachments
     if folder is None:
         return
-    if folder.is_dir() and os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+    can_delete = folder.is_dir() and os.access(folder, os.R_OK | os.W_OK | os.X_OK)
+    if can_delete or comes_with_first_file(folder):
         yield ok(AREA_FILES, fill(phrases.FOUND_FILES_DELETED, folder=folder))
     else:
         yield problem(AREA_FILES, fill(phrases.FOUND_FILES_STAY, folder=folder), phrases.FOUND_FILES_FOLDER)

@@ -3,12 +3,13 @@
 Left to others: what a file is good for (`bot.media`), the calls that fetch and send (`signal_cli`, `rest_api`).
 
 Source: signal-cli 0.14.6, `DataURI` and `AttachmentStore` of `org.asamk.signal.manager`; signal-cli-rest-api, commit
-a08db23, `src/client/client.go` (2026-11-21).
+a08db23, `src/client/client.go` (2026-11-21); the folders of signal-cli 0.13.14, observed (2026-11-26).
 """
 
 import base64
 import binascii
 import logging
+import os
 import re
 import time
 from pathlib import Path
@@ -96,6 +97,16 @@ def decode_file(text: str, max_bytes: int) -> bytes:
     return data
 
 
+def comes_with_first_file(folder: Path) -> bool:
+    """Whether signal-cli is still to create its folder of files: it does so, for its own user, as the first one comes.
+
+    False for a folder that exists, and for one that is not beside signal-cli's accounts, or whose accounts are hidden
+    from Aldis, as such a folder of files would be.
+    """
+    is_its_own = folder.name == "attachments" and os.access(folder.parent / "data" / "accounts.json", os.F_OK)
+    return is_its_own and not os.path.lexists(folder)
+
+
 class Folder:
     """The folder in which signal-cli keeps received files, for ever unless somebody deletes them.
 
@@ -119,7 +130,7 @@ class Folder:
 
     def sweep(self) -> None:
         """Deletes files that arrived days ago: from group talk that was not for Aldis, and left behind by crashes."""
-        if self._path is None:
+        if self._path is None or comes_with_first_file(self._path):
             return
         self._sweep_at = time.monotonic() + _SWEEP_SECONDS
         try:

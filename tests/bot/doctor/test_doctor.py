@@ -703,6 +703,19 @@ async def test_a_folder_of_files_that_is_none_is_told(practice: Practice, is_the
     assert about(await practice.examine(), "files:", str(folder)).level == level
 
 
+@pytest.mark.parametrize(("name", "level"), [("attachments", "ok"), ("attachment", "problem")])
+async def test_a_folder_of_files_that_signal_cli_is_still_to_create_is_good(
+    practice: Practice, name: str, level: str
+) -> None:
+    """It does so with the first file, beside its accounts; a misspelt one it never creates."""
+    accounts = practice.path.with_name("signal-cli") / "data" / "accounts.json"
+    accounts.parent.mkdir(parents=True)
+    accounts.touch()
+    folder = accounts.parent.with_name(name)
+    practice.given = {"SIGNAL__ATTACHMENTS": str(folder)}
+    assert about(await practice.examine(), "files:", str(folder)).level == level
+
+
 async def test_a_bound_that_is_left_out_is_no_want(practice: Practice) -> None:
     """Keys and addresses that could be set are named, how often a service is asked is not."""
     advice = about(await practice.examine(), "tools: web_search").advice

@@ -131,6 +131,21 @@ def test_a_folder_that_is_none_deletes_nothing(caplog: pytest.LogCaptureFixture,
     assert all("SIGNAL__ATTACHMENTS" in line and "a1" not in line for line in told)
 
 
+def test_a_folder_that_comes_with_the_first_file_is_not_missed(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    """signal-cli creates it beside its accounts; until then there is nothing to delete, and nothing to tell."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "accounts.json").touch()
+    folder = tmp_path / "attachments"
+    Folder(folder).sweep()
+    assert (caplog.records, folder.exists()) == ([], False)
+    folder.mkdir()
+    aged(folder / "old.jpg", 3 * 86_400)
+    Folder(folder).sweep()
+    assert kept(folder) == set()
+
+
 def aged(path: Path, seconds: float) -> None:
     path.write_bytes(b"x")
     at = time.time() - seconds
