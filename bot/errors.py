@@ -5,6 +5,7 @@
     |- ProviderError               a model did not answer
     |  |- Overloaded               again later: rate limit, overload; may say when
     |  |- Unavailable              again later: no connection, time-out, server error, garbage
+    |  |  |- TooSlow               again later, or the operator: it takes longer than it may
     |  |  '- Unreadable            again once: the server cannot read what its own model wrote
     |  |- ContextTooLong           the bot: ask again with fewer turns
     |  |- BadKey                   the operator: the key or the account was refused
@@ -65,6 +66,10 @@ class Overloaded(ProviderError):
 
 class Unavailable(ProviderError):
     """No connection, a time-out, a server error or an unreadable answer: try again, or ask another provider."""
+
+
+class TooSlow(Unavailable):
+    """The model did not finish in the time that one call may take: a slow one of somebody's own may need more."""
 
 
 class Unreadable(Unavailable):

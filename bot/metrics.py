@@ -153,7 +153,8 @@ _LABELLED: Mapping[str, _Labelled] = {
         labels={
             "provider": _PROVIDERS,
             "error": (
-                *("Overloaded", "Unavailable", "Unreadable", "ContextTooLong", "BadKey", "Rejected", "NoSuchModel"),
+                *("Overloaded", "Unavailable", "TooSlow", "Unreadable", "ContextTooLong", "BadKey", "Rejected"),
+                "NoSuchModel",
             ),
         },
     ),

@@ -15,10 +15,12 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 from pydantic_core import to_json
 
-from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, TooSlow, Unavailable
 from bot.messages import AssistantMessage, AssistantPart, CallId, Opaque, Text, ToolCall
 from bot.providers.base import Completion, Request, Stop, Usage
 from bot.providers.prices import Prices
+
+_Error = TypeVar("_Error", bound=ProviderError)
 
 CONNECT_TIMEOUT_SECONDS = 10.0
 """For the connection alone, so that an unreachable host is noticed long before the completion's deadline."""
@@ -298,10 +300,10 @@ def max_output_tokens(words: str, request: Request) -> int | None:
     return most if 0 < most < request.max_output_tokens else None
 
 
-def no_answer(request: Request, *, provider: str, model: str) -> Unavailable:
+def no_answer(request: Request, *, provider: str, model: str) -> TooSlow:
     """The error for a missed deadline: the request was accepted, so the service counts it, and tells nobody."""
     said = f"{provider} gave no answer in {request.timeout_seconds:g} s"
-    return _uncounted(Unavailable(said, provider=provider, model=model))
+    return _uncounted(TooSlow(said, provider=provider, model=model))
 
 
 def no_connection(error: BaseException, *, provider: str, model: str) -> Unavailable:
@@ -317,6 +319,6 @@ def unreadable(*, provider: str, model: str) -> Unavailable:
     return _uncounted(Unavailable(f"{provider} answered what cannot be read", provider=provider, model=model))
 
 
-def _uncounted(error: Unavailable) -> Unavailable:
+def _uncounted(error: _Error) -> _Error:
     error.cost_usd = None
     return error

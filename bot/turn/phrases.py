@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
+from bot.errors import (
+    BadKey,
+    ContextTooLong,
+    NoSuchModel,
+    Overloaded,
+    ProviderError,
+    Rejected,
+    TooSlow,
+    Unavailable,
+    Unreadable,
+)
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import day, number, short_weekday, weekday
 from bot.i18n.phrases import FAILED
@@ -20,6 +30,9 @@ _MAX_CAUSES = 3
 
 OVERLOADED = Sentence("OVERLOADED", "The language model is too busy right now. Please ask again in a minute.")
 UNAVAILABLE = Sentence("UNAVAILABLE", "I can't reach the language model right now. Please ask again in a few minutes.")
+TOO_SLOW = Sentence(
+    "TOO_SLOW", "The language model took too long. Please ask again in a moment, perhaps for something shorter."
+)
 UNREADABLE = Sentence(
     "UNREADABLE",
     "The language model answered twice in a form that its server can't read. Please ask again, perhaps in other words.",
@@ -204,6 +217,7 @@ class Deed:
 
 _BY_ERROR: tuple[tuple[type[ProviderError], Sentence], ...] = (
     (Overloaded, OVERLOADED),
+    (TooSlow, TOO_SLOW),
     (Unreadable, UNREADABLE),
     (Unavailable, UNAVAILABLE),
     (ContextTooLong, TOO_LONG),

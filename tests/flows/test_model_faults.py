@@ -149,9 +149,11 @@ async def test_the_tools_of_one_model_are_answered_to_the_other(world: World) ->
 
 
 async def test_too_long_a_conversation_and_a_burst(world: World) -> None:
-    """A history that does not fit is cut and asked once more; what comes during a turn is answered together."""
+    """A history that does not fit is cut and asked once more; what comes during a turn is answered together. Without
+    summaries, which would be asked for now that the window is known.
+    """
     world.first.reply = lambda _: say("Noted.")
-    alone = {**world.settings, "LLM__PROVIDERS": "anthropic"}
+    alone = {**world.settings, "LLM__PROVIDERS": "anthropic", "HISTORY__SUMMARIES": "false"}
     async with started("run", settings=alone, folder=world.folder) as process:
         await world.ask("A long story. " + "word " * 2000)
         await world.ask("And then?")

@@ -17,7 +17,7 @@ from typing import TextIO
 from pydantic import BaseModel, ValidationError
 
 from bot.clock import Clock, MachineClock
-from bot.errors import Undeliverable
+from bot.errors import TooSlow, Undeliverable
 from bot.events import (
     TERMINAL_PERSON,
     ChatId,
@@ -330,6 +330,8 @@ def progress_line(progress: Progress, verbosity: int) -> str | None:
         return f"· {progress.name} {progress.arguments}"
     if isinstance(progress, ModelFailed):
         # Whoever is here can fix what people in Signal cannot.
+        if progress.error == TooSlow.__name__:
+            return f"· {progress.provider} did not finish in time: LLM__TIMEOUT_SECONDS gives a slow model longer"
         doctor = command_line("doctor")
         return f"· {progress.provider} did not answer ({progress.error}): `{doctor}` looks for what is wrong"
     timing = f" ({progress.latency_seconds:.2f} s)" if verbosity > 1 else ""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, TooSlow, Unavailable
 from bot.i18n import phrases as common_phrases
 from bot.turn import phrases
 from tests.bot.i18n.sentences import ENGLISH
@@ -23,6 +23,7 @@ SENTENCES = {
     [
         (Overloaded, phrases.OVERLOADED.text),
         (Unavailable, phrases.UNAVAILABLE.text),
+        (TooSlow, phrases.TOO_SLOW.text),
         (ContextTooLong, phrases.TOO_LONG.text),
         (BadKey, phrases.BAD_KEY.text),
         (Rejected, phrases.REJECTED.text),

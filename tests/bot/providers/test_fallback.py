@@ -312,7 +312,7 @@ async def test_one_that_hangs_leaves_time_for_the_next() -> None:
     a, b = Hanging("a", machine, []), Scripted("b", machine, [])
     completion = await fallback_of([a, b], machine).complete(replace(REQUEST, timeout_seconds=0.02))
     assert completion.provider == "b"
-    assert kinds(completion.attempts) == [("a", "Unavailable")]
+    assert kinds(completion.attempts) == [("a", "TooSlow")]
 
 
 async def test_cancelling_stops_the_try_and_blames_nobody() -> None:

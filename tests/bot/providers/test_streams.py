@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, TooSlow, Unavailable
 from bot.providers import streams
 from bot.providers.base import Completion, Stop
 from bot.providers.fallback import Fallback
@@ -147,7 +147,7 @@ async def test_a_stream_that_breaks_off(vendor: Vendor, how: Break, kind: type[P
 async def test_a_stream_that_stalls(vendor: Vendor) -> None:
     """The deadline of the whole answer holds, also when some of it came in time."""
     vendor.server.scripted(broken(say(WORDS), "stall", events=6))
-    with pytest.raises(Unavailable, match=r"no answer in 0\.2 s"):
+    with pytest.raises(TooSlow, match=r"no answer in 0\.2 s"):
         async with asyncio.timeout(
             WAIT_SECONDS
         ):  # so that a deadline that does not hold fails the test instead of hanging it
@@ -335,7 +335,7 @@ async def test_the_ledger_hears_of_it(anthropic: Vendor) -> None:
     assert completion.provider == "offline"
     rows = ledger_entries(Outcome(text="", ok=True, completions=(completion,)))
     assert [(row.name, row.outcome, row.cost_usd) for row in rows] == [
-        ("claude-haiku-5-5", "Unavailable", Decimal("0.0000105")),
+        ("claude-haiku-5-5", "TooSlow", Decimal("0.0000105")),
         ("offline", "ok", 0),
     ]
 
