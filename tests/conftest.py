@@ -40,7 +40,7 @@ _OURS = tuple(f"{group.upper()}__" for group in Settings.model_fields)
 _KEYS = (*ALSO.values(), "ANTHROPIC_", "OPENAI_", "TZ", "LANG", "LC_")  # the SDKs read more of theirs
 
 
-_QUICK_FOLDERS = ("bot", "tools", "store")
+_QUICK = ("bot", "tools", "store", "test_contracts.py")
 _WAITS = re.compile(
     r"async def test_|asyncio\.run|^import (subprocess|multiprocessing)|tests\.(cells|flows|servers)|Sandbox",
     re.MULTILINE,
@@ -49,12 +49,13 @@ _WAITS = re.compile(
 
 
 def is_quick(path: Path) -> bool:
-    """Whether `make quick` runs this file: one for a room of Aldis, of which no test waits for anything.
+    """Whether `make quick` runs this file: one for a package of Aldis, of which no test waits for anything; and who may
+    import what.
 
     Of its tests those run whose examples stand there; what hypothesis makes up takes longer.
     """
     parts = path.relative_to(Path(__file__).parent).parts
-    return parts[0] in _QUICK_FOLDERS and not _WAITS.search(path.read_text(encoding="utf-8"))
+    return parts[0] in _QUICK and not _WAITS.search(path.read_text(encoding="utf-8"))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

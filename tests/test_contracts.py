@@ -2,7 +2,9 @@
 
 import ast
 import re
+import sys
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,71 @@ from store.repository import Repository
 from tools import CATALOG
 
 ROOT = Path(__file__).parent.parent
+ROOMS = ("bot", "store", "tools")
+
+
+HOMES = {
+    "PIL": ["bot.media.pictures"],
+    "aiohttp": [
+        "bot.web",
+        "bot.transports.rest_api.webhook",
+        # Their libraries stand on it, and let its errors through.
+        "bot.transports.rest_api.clients",
+        "bot.providers.openai.provider",
+    ],
+    "aiosqlite": ["store.database"],
+    "annotated_types": ["bot.settings.env"],
+    "anthropic": ["bot.providers.anthropic.provider"],
+    "anyio": ["tools.mcp"],
+    "asyncpg": ["tools.databases.postgres"],
+    "babel": ["bot.i18n.catalogues", "bot.i18n.locale"],
+    "cryptography": ["store.sealing", "bot.web.admin.sessions"],
+    "dateutil": ["bot.policy.schedules"],
+    "dotenv": ["bot.settings.env_file"],
+    "feedparser": ["bot.media.feed_parser"],
+    "httpcore": ["tools.web.fetch"],
+    "httpx": [
+        "tools.http",
+        "tools.web.addresses",
+        "bot.transports.signal_cli.event_stream",
+        "bot.transports.signal_cli.rpc",
+        "bot.transports.detect",
+        "bot.doctor.http",
+        "bot.features.attestation.guest_agent",
+    ],
+    "httpx2": [
+        # The SDKs of models and of MCP stand on it: its errors are translated, and its answers bounded.
+        "bot.providers.anthropic.provider",
+        "bot.providers.openai.provider",
+        "bot.providers.bounds",
+        "tools.mcp.transport",
+    ],
+    "jinja2": ["bot.web.admin.pages"],
+    "jsonschema": ["tools.mcp.schemas"],
+    "lazy_loader": ["store", "tools"],
+    "markdown_it": ["bot.formatting.markdown"],
+    "mcp": ["tools.mcp.session", "tools.mcp.stdio", "tools.mcp.transport"],
+    "mcp_types": ["tools.mcp.content", "tools.mcp.session", "tools.mcp.stdio", "tools.mcp.transport"],
+    "openai": ["bot.providers.openai.provider"],
+    "pint": ["tools.conversion.units"],
+    "prometheus_client": ["bot.metrics"],
+    "prompt_toolkit": ["bot.transports.terminal.streams"],
+    "pydantic_settings": ["bot.settings.load", "bot.settings.model"],
+    "pypdf": ["bot.media.pdf"],
+    "referencing": ["tools.mcp.schemas"],
+    "segno": ["bot.cli.link", "bot.web.admin.account"],
+    "selectolax": ["bot.media.pages"],
+    "signalbot": [
+        "bot.transports.rest_api.clients",
+        "bot.transports.rest_api.requests",
+        "bot.transports.rest_api.transport",
+    ],
+    "simpleeval": ["tools.calculator.tool"],
+    "wcwidth": ["bot.formatting.graphemes", "tools.text"],
+    "websockets": ["bot.transports.rest_api.clients", "bot.transports.rest_api.websocket"],
+}
+"""The modules that import a library, or the folder with them: swapping the library is a change there and nowhere else.
+All of Aldis uses pydantic."""
 
 
 def listed(contract: str) -> set[str]:
@@ -28,6 +95,18 @@ def imported(module: str) -> set[str]:
     return plain | {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
 
 
+def libraries() -> dict[str, set[str]]:
+    """The modules that import each library of others, by its name."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for path in (file for room in ROOMS for file in (ROOT / room).rglob("*.py")):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for name in {name.partition(".")[0] for name in imported(module)} - {*ROOMS, *sys.stdlib_module_names}:
+            if name not in {"pydantic", "pydantic_core"}:
+                found[name].add(module.removesuffix(".__init__"))
+    return found
+
+
+LIBRARIES = libraries()
 MADE = {entry.maker.partition(":")[0] for entry in CATALOG.values() if entry.maker}
 TOOLS = MADE | {module for module in imported("tools.catalog") if module.startswith("tools.")} - {"tools.base"}
 
@@ -48,6 +127,15 @@ def test_tests_that_hang_are_ended_by_one_constant() -> None:
     assert not found
 
 
+@pytest.mark.parametrize("library", sorted({*HOMES, *LIBRARIES}))
+def test_a_library_is_imported_at_home(library: str) -> None:
+    """And in all of its homes, so that the table tells the truth."""
+    homes = HOMES.get(library, [])
+    used = LIBRARIES.get(library, set())
+    assert {module for module in used if not any(f"{module}.".startswith(f"{home}.") for home in homes)} == set()
+    assert [home for home in homes if not any(f"{module}.".startswith(f"{home}.") for module in used)] == []
+
+
 def test_every_repository_is_under_its_contract() -> None:
     """A new repository must be listed, or nobody checks that it stands alone."""
     assert listed("repositories") == {repository.__module__ for repository in Repository.__subclasses__()}
@@ -55,12 +143,12 @@ def test_every_repository_is_under_its_contract() -> None:
 
 def test_no_import_is_for_the_type_checker_alone() -> None:
     """Such blocks hide circles."""
-    sources = [path for room in ("bot", "tools", "store") for path in (ROOT / room).rglob("*.py")]
+    sources = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
     assert sources
     assert not [path.name for path in sources if "TYPE_CHECKING" in path.read_text(encoding="utf-8")]
 
 
 def test_no_group_is_possessive() -> None:
     """Python before 3.11.5 matches these wrongly where the group holds a choice; an atomic group means the same."""
-    sources = [path for room in ("bot", "store", "tools") for path in (ROOT / room).rglob("*.py")]
+    sources = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
     assert [path for path in sources if re.search(r"(?<!\()\)[*+?]\+", path.read_text(encoding="utf-8"))] == []

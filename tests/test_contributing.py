@@ -53,7 +53,13 @@ def made(code: str, **names: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "name", ["bot/policy/test_access.py", "tools/predictions/test_calibration.py", "bot/formatting/test_markdown.py"]
+    "name",
+    [
+        "bot/policy/test_access.py",
+        "tools/predictions/test_calibration.py",
+        "bot/formatting/test_markdown.py",
+        "test_contracts.py",
+    ],
 )
 def test_what_waits_for_nothing_is_quick(name: str) -> None:
     """Tables of examples over pure functions."""
