@@ -9,6 +9,7 @@ from .errors import Damaged as Damaged
 from .errors import DatabaseGone as DatabaseGone
 from .errors import KeyGiven as KeyGiven
 from .errors import SchemaTooNew as SchemaTooNew
+from .errors import StepMissing as StepMissing
 from .errors import StoreError as StoreError
 from .errors import StoreFull as StoreFull
 from .errors import StoreInUse as StoreInUse

@@ -9,6 +9,7 @@ Left to others: what a step says (`bot.turn.turns`).
 
 from datetime import datetime
 
+from store.errors import StepMissing
 from store.records import ConversationId, TurnEnd, TurnId
 from store.repository import Repository, millis
 
@@ -20,9 +21,14 @@ class Journal(Repository):
         """Writes steps, sealed, from position `first` on; positions count from 0 without a gap.
 
         Returns False, and writes nothing, if the turn is not running any more.
+
+        Raises:
+            StepMissing: the step before it is not written; with a gap, the turn could not go on after a crash.
         """
         if not self.is_running(turn):
             return False
+        if first > self.value("SELECT coalesce(max(position) + 1, 0) FROM journal WHERE turn_id = ?", (turn,)):
+            raise StepMissing(f"turn {turn} lacks the step before step {first}")
         rows = [
             (turn, position, self.keyring.seal(conversation, _place(turn, position), step))
             for position, step in enumerate(steps, first)

@@ -6,7 +6,9 @@ nobody would read it, and each step costs a commit. Steps that follow each other
 why). Left to others: loading and keeping turns (`bot.turn.turns`), what comes next (`bot.turn.agent`).
 """
 
-from collections.abc import Iterable, Mapping
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
@@ -15,6 +17,7 @@ from typing import Self
 from bot.events import ChatId, File, Incoming, PersonId
 from bot.i18n.language import Language
 from bot.labels import Labels, Source
+from bot.logs import RepeatedWarning
 from bot.media.findings import Fee
 from bot.messages import CallId, Message, ToolCall, UserMessage
 from bot.policy.budgets import Scope
@@ -39,7 +42,12 @@ from bot.turn.steps import (
     ToolRun,
     dump_step,
 )
-from store import ConversationId, InboxId, Repositories, Store, StoreError, TurnId
+from store import ConversationId, InboxId, Repositories, StepMissing, Store, StoreError, StoreFull, TurnId
+
+_log = logging.getLogger(__name__)
+_full = RepeatedWarning(_log)
+
+_PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -180,7 +188,7 @@ class Journal:
         self._refused: list[Step] = []
         """Steps that came after the turn had ended."""
         self._unwritten: list[Step] = []
-        """Steps that could not be written."""
+        """Steps that could not be written; the later ones are not written either."""
         self._paid_calls: list[PaidCall] = []
         self.is_uncharged = False
         """Whether what it paid could not be recorded."""
@@ -313,7 +321,8 @@ class Journal:
             return is_written
 
         try:
-            is_written = await self._store.transaction(write)
+            while (is_written := await self._tried(write)) is None:
+                await self._wait_for_room(steps)
         except StoreError:
             self._unwritten += steps
             raise
@@ -321,6 +330,24 @@ class Journal:
             # The steps of a turn follow each other: whatever a model has answered by now is written.
             self.model_call.end()
             self.model_call = self._next_model_call()
+
+    async def _tried(self, write: Callable[[Repositories], bool]) -> bool | None:
+        """Whether the steps were written; None if there is no room for them, or for those before, at the moment."""
+        try:
+            return await self._store.transaction(write)
+        except (StoreFull, StepMissing):
+            if self._unwritten:
+                raise
+            return None
+
+    async def _wait_for_room(self, steps: tuple[Step, ...]) -> None:
+        """Waits before these steps are tried again: what they cost is paid, and asking anew would cost it once more."""
+        _full.tell("what models and tools have answered waits for room on the disk", logging.ERROR)
+        try:
+            await asyncio.sleep(_PAUSE_SECONDS)
+        except asyncio.CancelledError:
+            self._unwritten += steps
+            raise
 
 
 SPEAKING = "spoken"

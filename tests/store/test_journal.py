@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from store import ConversationId, Damaged, Repositories, Store, StoreError, TurnEnd, TurnId, open_store
+from store import ConversationId, Damaged, Repositories, StepMissing, Store, StoreError, TurnEnd, TurnId, open_store
 from store.repository import millis
 from tests.conftest import NOON
 
@@ -39,11 +39,20 @@ async def test_a_turn_that_has_only_been_claimed_has_none(store: Store) -> None:
 
 
 async def test_steps_come_back_in_order(store: Store) -> None:
-    """By their positions, whenever they were written."""
+    """By their positions."""
     conversation, turn = await begun(store)
-    for position in (0, 2, 1, *range(3, 12)):
+    for position in range(12):
         await write(store, conversation, turn, position, b"%d" % position)
     assert await steps(store, conversation, turn) == tuple(b"%d" % position for position in range(12))
+
+
+async def test_no_step_is_written_before_the_one_that_comes_first(store: Store) -> None:
+    """A turn that is taken up again goes on behind what it has: a gap would have it write over what is there."""
+    conversation, turn = await begun(store)
+    await write(store, conversation, turn, 0, b"0")
+    with pytest.raises(StepMissing):
+        await write(store, conversation, turn, 2, b"2")
+    assert await steps(store, conversation, turn) == (b"0",)
 
 
 async def test_they_are_there_after_a_restart(path: Path) -> None:

@@ -21,6 +21,7 @@ see meanwhile (`typing_indicator`, `bot.turn.status`, `bot.turn.reactions`), sen
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -50,7 +51,7 @@ from bot.turn.status import StatusMessages
 from bot.turn.turns import Turns
 from bot.turn.work import Work
 from bot.unanswered import Unanswered
-from store import Claim, InboxId, Repositories, Store, StoreError
+from store import Claim, InboxId, Repositories, Store, StoreError, StoreFull
 from tools import shorten
 
 _log = logging.getLogger(__name__)
@@ -139,7 +140,7 @@ class Worker:
         """Whether something was left waiting at the last look, so that it looks again when a turn ends."""
         self._ends = 0
         """How many turns have ended."""
-        self._unread, self._uncharged = RepeatedWarning(_log), RepeatedWarning(_log)
+        self._unread, self._unkept = RepeatedWarning(_log), RepeatedWarning(_log)
 
     async def run(self) -> None:
         """Takes turns until `drain` is called or the task is cancelled."""
@@ -382,17 +383,22 @@ class Worker:
 
     async def _keep(self, turn: Turn, outcome: Outcome, journal: Journal) -> bool:
         """Keeps the outcome, as `Turns.keep`; it is paid, so this ends even if the turn is halted meanwhile."""
-        keeping = asyncio.create_task(self._turns.keep(turn, outcome), name=f"keep-{turn.id}")
-        try:
-            return await asyncio.shield(keeping)
-        except (asyncio.CancelledError, Exception) as stopped:
-            await asyncio.wait((keeping,))
-            if not keeping.cancelled() and (error := keeping.exception()) is not None:
-                _log.error("the answer of turn %d could not be kept: %s", turn.id, describe_error(error))
-                for attempt in outcome.failures:
-                    journal.break_off(attempt)
-                await self._charge_broken_off(turn, journal, waits=isinstance(stopped, Exception))
-            raise
+        while True:
+            keeping = asyncio.create_task(self._turns.keep(turn, outcome), name=f"keep-{turn.id}")
+            try:
+                with suppress(StoreFull):
+                    return await asyncio.shield(keeping)
+                # Asking again would cost it once more.
+                self._unkept.tell("answers wait for room on the disk", logging.ERROR)
+                await asyncio.sleep(_PAUSE_SECONDS)
+            except (asyncio.CancelledError, Exception) as stopped:
+                await asyncio.wait((keeping,))
+                if not keeping.cancelled() and (error := keeping.exception()) is not None:
+                    _log.error("the answer of turn %d could not be kept: %s", turn.id, describe_error(error))
+                    for attempt in outcome.failures:
+                        journal.break_off(attempt)
+                    await self._charge_broken_off(turn, journal, waits=isinstance(stopped, Exception))
+                raise
 
     async def _outcome(self, turn: Turn, journal: Journal) -> Outcome | Pause:
         """The agent's outcome, or what is said if it was stopped or took too long."""
@@ -424,7 +430,7 @@ class Worker:
                 await self._turns.charge_broken_off(turn, journal, is_forgotten=self.tasks.is_forgotten(turn.id))
                 journal.is_uncharged = False
             except StoreError as error:
-                self._uncharged.tell(f"the cost of turn {turn.id} cannot be recorded yet: {error}", logging.ERROR)
+                self._unkept.tell(f"the cost of turn {turn.id} cannot be recorded yet: {error}", logging.ERROR)
                 if not waits:
                     return
                 await asyncio.sleep(_PAUSE_SECONDS)

@@ -19,6 +19,7 @@ from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says
 from tests.conftest import NOON
 from tests.ledger_sums import ledger_sum
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, Frame, delete, edit, message
+from tests.store.test_machine import limit_pages
 
 CENT = "0.01"
 """What a completion of the scripted model costs."""
@@ -165,6 +166,30 @@ async def test_what_a_full_disk_does_not_take_is_paid(
         await aldis.quiet()
         assert [len(aldis.model.asked), await spent_by(aldis, ALICE.uuid)] == [2, "0.02"]
         assert aldis.transport.sent[-1].content.text == "re: Look."
+
+
+@pytest.mark.parametrize("kind", ["a step", "what a tool answers", "the answer"])
+async def test_what_a_full_disk_does_not_take_is_kept_once_there_is_room(
+    store: Store, clock: SetClock, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is asked again, and no tool runs again, whichever of two answers is the larger one."""
+    look, glance = Echo(name="look"), Echo(name="glance", flags={"max_result_chars": 10**6})
+    large = {"word": "page " * (100_000 if kind == "a step" else 1)}
+    looked = calls(("look", large), ("glance", {"word": "page ", "times": 100_000}))
+    script = [says("A page. " * 50_000)] if kind == "the answer" else [looked, says("A page.")]
+    async with app_harness(store, clock, tools=(look, glance)) as aldis:
+        aldis.model.script += script
+        gate = aldis.model.gates["Look"] = asyncio.Event()
+        await aldis.deliver(message("Look."))
+        await aldis.asked(1)
+        await limit_pages(store, 20)
+        gate.set()
+        await aldis.until(lambda: "for room on the disk" in caplog.text)
+        await limit_pages(store, 100_000)
+        await aldis.quiet()
+        assert [len(aldis.model.asked), aldis.transport.sent[0].content.text[:7]] == [len(script), "A page."]
+        assert await spent_by(aldis, ALICE.uuid) == (CENT if kind == "the answer" else "0.024")
+        assert [len(tool.ran) for tool in (look, glance)] == [len(script) - 1] * 2
 
 
 async def test_what_a_full_disk_did_not_take_before_a_stop_is_paid_later(

@@ -85,7 +85,7 @@ async def test_by_default_nothing_is_listened_to(store: Store, clock: SetClock) 
 
 
 @dataclass
-class CountingBerth(HarnessTransport):
+class CountingTransport(HarnessTransport):
     """Counts how often it was asked for its groups."""
 
     looks: int = 0
@@ -97,7 +97,7 @@ class CountingBerth(HarnessTransport):
 
 async def test_edits_of_who_has_left_do_not_ask_the_bridge_again_and_again(store: Store, clock: SetClock) -> None:
     """Each would keep the group's own edits and commands waiting for the bridge; members are looked up as before."""
-    transport = CountingBerth()
+    transport = CountingTransport()
     async with app_harness(store, clock, transport=transport) as aldis:
         sent_at = await aldis.process(message("Aldis, hello", author=BOB, group=GROUP))
         transport.known_groups = (Group(id=GROUP, name="", members=frozenset({PersonId(ALICE.uuid)})),)
