@@ -45,7 +45,6 @@ from bot.turn.steps import (
 from store import ConversationId, InboxId, Repositories, StepMissing, Store, StoreError, StoreFull, TurnId
 
 _log = logging.getLogger(__name__)
-_full = RepeatedWarning(_log)
 
 _PAUSE_SECONDS = 1.0
 
@@ -187,6 +186,7 @@ class Journal:
         self._answer: Completion | None = None
         self._refused: list[Step] = []
         """Steps that came after the turn had ended."""
+        self._full = RepeatedWarning(_log)
         self._unwritten: list[Step] = []
         """Steps that could not be written; the later ones are not written either."""
         self._paid_calls: list[PaidCall] = []
@@ -342,7 +342,7 @@ class Journal:
 
     async def _wait_for_room(self, steps: tuple[Step, ...]) -> None:
         """Waits before these steps are tried again: what they cost is paid, and asking anew would cost it once more."""
-        _full.tell("what models and tools have answered waits for room on the disk", logging.ERROR)
+        self._full.tell("what models and tools have answered waits for room on the disk", logging.ERROR)
         try:
             await asyncio.sleep(_PAUSE_SECONDS)
         except asyncio.CancelledError:

@@ -147,9 +147,7 @@ class Summaries:
             return False
         call = PaidCall(self._store, turn.id, SUMMARY, person=turn.person, chat=turn.chat)
         completion = await self._completion(turn, older, call)
-        is_kept = completion is not None and await self._keep(turn, older, completion)
-        call.end()
-        return is_kept
+        return completion is not None and await self._keep(turn, older, completion, call)
 
     def _max_tokens(self, model: str | None) -> int:
         """Returns how many tokens of earlier turns are read again in full."""
@@ -193,7 +191,7 @@ class Summaries:
                 call.end()
             raise
         if completion is None:
-            await self._record(lambda repos: self._charge_failed(repos, turn, failed))
+            await self._record(lambda repos: self._charge_failed(repos, turn, failed), call)
             return None
         return replace(completion, attempts=(*failed, *completion.attempts))
 
@@ -246,7 +244,7 @@ class Summaries:
             is_one_off=True,
         )
 
-    async def _keep(self, turn: Turn, older: _Older, completion: Completion) -> bool:
+    async def _keep(self, turn: Turn, older: _Older, completion: Completion, call: PaidCall) -> bool:
         """Charges for it, and keeps what the model wrote if everything that it was based on still stands."""
         most = self._max_characters(turn.settings.model)
         text = "" if completion.message is None else completion.message.text.strip()[:most]
@@ -268,16 +266,22 @@ class Summaries:
                 repos.summaries.keep(turn.conversation, summary)
             return stands
 
-        return await self._record(keep)
+        return await self._record(keep, call)
 
-    async def _record(self, work: Callable[[Repositories], T]) -> T:
-        """The result of a transaction that records what was paid: it waits until the store can be written."""
+    async def _record(self, work: Callable[[Repositories], T], call: PaidCall) -> T:
+        """Returns the result of a transaction that records what the call has cost, once the store can be written."""
         while True:
             try:
-                return await self._store.transaction(work)
+                done = await self._store.transaction(work)
+            except asyncio.CancelledError:
+                call.end()  # a transaction that has begun goes on
+                raise
             except StoreError as error:
                 self._unwritten.tell(f"the cost of a summary cannot be recorded yet: {error}", logging.ERROR)
                 await asyncio.sleep(_PAUSE_SECONDS)
+            else:
+                call.end()
+                return done
 
     def _charge_failed(self, repos: Repositories, turn: Turn, failed: Sequence[Attempt]) -> None:
         self._charge(repos, turn, Outcome(text="", ok=False, failures=tuple(failed)))

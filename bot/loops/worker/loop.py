@@ -424,16 +424,17 @@ class Worker:
         """Records what the turn paid. `waits`: as soon as the store can be written, since only then is it tried again;
         otherwise, if it cannot, the next process records it.
         """
-        journal.is_uncharged = True
-        while journal.is_uncharged:
+        is_over = False
+        while not is_over:
+            journal.is_uncharged = False  # also if this is cancelled: a transaction that has begun goes on
             try:
                 await self._turns.charge_broken_off(turn, journal, is_forgotten=self.tasks.is_forgotten(turn.id))
-                journal.is_uncharged = False
+                is_over = True
             except StoreError as error:
+                journal.is_uncharged, is_over = True, not waits
                 self._unkept.tell(f"the cost of turn {turn.id} cannot be recorded yet: {error}", logging.ERROR)
-                if not waits:
-                    return
-                await asyncio.sleep(_PAUSE_SECONDS)
+                if waits:
+                    await asyncio.sleep(_PAUSE_SECONDS)
 
 
 def _asked_for(turn: Turn) -> Sequence[str]:
