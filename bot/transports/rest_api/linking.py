@@ -1,6 +1,6 @@
 """Links an account by signal-cli-rest-api, or makes one of a number.
 
-Source: signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22).
+Source: signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22, 2026-11-26).
 """
 
 import asyncio
@@ -22,16 +22,24 @@ _ACCOUNTS_SECONDS = 5.0
 class RestApiLinking:
     """`Linking` by the bridge at `url`; `scan_seconds` is how long the phone can take."""
 
-    def __init__(self, url: str, *, scan_seconds: float = 60, poll_seconds: float = 1) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        scan_seconds: float = 60,
+        poll_seconds: float = 1,
+        accounts_seconds: float = _ACCOUNTS_SECONDS,
+    ) -> None:
         self._clients = Clients(url, "", CONNECT_SECONDS)
         self._scan_seconds = scan_seconds
         self._poll_seconds = poll_seconds
+        self._accounts_seconds = accounts_seconds
         self._before: tuple[Account, ...] | None = None
         """What was linked before the first code, so that somebody who scans an outdated code is noticed as well."""
 
     async def accounts(self) -> tuple[Account, ...]:
         """Returns the accounts that are already linked; see `Linking.accounts`."""
-        return accounts_in(await self._ask("/v1/accounts", timeout_seconds=_ACCOUNTS_SECONDS))
+        return accounts_in(await self._ask("/v1/accounts", timeout_seconds=self._accounts_seconds))
 
     async def identify(self, account: Account) -> Account:
         """Asks for the id of an account; see `Linking.identify`."""
@@ -62,12 +70,24 @@ class RestApiLinking:
         try:
             async with asyncio.timeout(self._scan_seconds):
                 while True:
-                    new = set(await self.accounts()) - set(self._before or ())
-                    if new:
+                    if new := await self._new_accounts():
                         return new.pop().name
                     await asyncio.sleep(self._poll_seconds)
         except TimeoutError as error:
             raise Disconnected(NOT_SCANNED) from error
+
+    async def _new_accounts(self) -> set[Account]:
+        """The accounts linked since the first code.
+
+        None while the bridge is silent: as it links, signal-cli may answer nothing else for seconds, and the code that
+        is shown stays good.
+        """
+        try:
+            return set(await self.accounts()) - set(self._before or ())
+        except Disconnected as error:
+            if isinstance(error.__cause__, TimeoutError):
+                return set()
+            raise
 
     async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
         """Has a code sent to a number; see `Linking.register`."""

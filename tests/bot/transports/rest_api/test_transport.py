@@ -423,6 +423,19 @@ async def test_a_code_that_was_scanned_when_nobody_waited_any_more(server: Signa
     await linking.aclose()
 
 
+async def test_a_bridge_that_is_silent_while_it_links_needs_no_new_code(server: SignalRestApi) -> None:
+    """As the real one is, for as long as its signal-cli takes to link (observed on 2026-11-26)."""
+    server.accounts.clear()
+    linking = RestApiLinking(server.url, poll_seconds=0.01, accounts_seconds=0.1)
+    uri = await linking.start_link("Aldis")
+    server.faults += [hang, hang]
+    finishing = asyncio.ensure_future(linking.finish_link(uri, "Aldis"))
+    await eventually(lambda: not server.faults)
+    await server.scan(ACCOUNT)
+    assert await finishing == ACCOUNT
+    await linking.aclose()
+
+
 async def test_linking_that_does_not_succeed(server: SignalRestApi) -> None:
     """A phone that never comes, an answer without the address, and no server: again."""
     linking = RestApiLinking(server.url, poll_seconds=0.01, scan_seconds=0.1)
