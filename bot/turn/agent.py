@@ -36,6 +36,7 @@ from bot.turn.state import OnProgress, TurnState
 from bot.turn.steps import Asked, AskedAgain
 from bot.turn.toolbox import Toolbox
 from bot.turn.work import waiting
+from tools import clean_text
 
 _MORE_ROOM = 4
 """How many times longer an answer may be when it was cut off and is requested again."""
@@ -292,7 +293,7 @@ def _asked_again(state: TurnState, completion: Completion) -> AskedAgain | None:
     to answer with what there is; an empty one is asked once more, since small models often have something to say then.
     """
     message, stop, before = completion.message, completion.stop, state.journal.asked_again
-    is_mute = message is None or not message.text.strip()
+    is_mute = message is None or not clean_text(message.text).strip()
     if stop is Stop.LENGTH and (is_mute or completion.is_cut_in_call) and "with more room" not in before:
         return "with more room"
     wants_more = stop is Stop.TOOLS and state.rounds_left == 0

@@ -27,6 +27,7 @@ from bot.turn.links import GivenAddresses, defang, given_in
 from bot.turn.state import SETTLED, TurnState
 from bot.turn.toolbox import Toolbox
 from bot.turn.work import work_out
+from tools import clean_text
 
 _TOLD_EVERY_SECONDS = 0.5
 """How often words that may contain addresses are checked while they are written; people see updates less often."""
@@ -94,10 +95,10 @@ class Answers:
 
     @staticmethod
     def _cited(state: TurnState, text: str, shielded: Callable[[str], str]) -> AssistantMessage | None:
-        """The answer as it is kept; None if it has no words."""
+        """The answer as it is kept; None if it has no words that anybody could see."""
         answer = cite(text, state.pages, (*state.history, *state.said), shows=lambda url: shielded(url) == url)
         words = "" if answer is None else shielded(answer.text)
-        return None if answer is None or not words.strip() else replace(answer, parts=_words(words).parts)
+        return None if answer is None or not clean_text(words).strip() else replace(answer, parts=_words(words).parts)
 
     @staticmethod
     def _found(state: TurnState, shielded: Callable[[str], str]) -> Outcome | None:

@@ -282,6 +282,14 @@ async def test_an_empty_answer_is_asked_for_once_more(store: Store, clock: SetCl
     assert "was empty" not in str(there.provider.requests[4].messages)
 
 
+async def test_an_answer_that_nobody_can_see_is_an_empty_one(store: Store, clock: SetClock) -> None:
+    """A message without any visible sign says nothing, and looks as if it did."""
+    unseen = "\u200b\u202e \ufeff\u2060"
+    there = desk(store, clock, says(unseen), says("Here I am."), says(unseen), says(unseen))
+    assert (await there.kept("first")).text == "Here I am."
+    assert (await there.kept("second")).text == phrases.NOTHING_SAID.text
+
+
 async def test_what_was_asked_again_is_not_asked_for_a_second_time(store: Store, clock: SetClock) -> None:
     """After a crash the turn goes on with the note about the empty answer, which is paid, and was paid once."""
     there = desk(store, clock, completion())
