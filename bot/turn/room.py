@@ -122,13 +122,13 @@ class ContextRoom:
         while len(self._learnt) > MAX_REMEMBERED:
             self._learnt.popitem(last=False)
 
-    def output_tokens(self, most: int, size: Size, model: str | None) -> int:
+    def output_tokens(self, max_tokens: int, size: Size, model: str | None) -> int:
         """The longest answer that a request of this size may ask for."""
         window, server = self.window_tokens(model), self._server(model)
         told = told_of(self._lessons, *server).max_output_tokens if server is not None else None
-        most = min(most, told or most)
-        within = most if window is None else min(most, int(window * _OUTPUT_SHARE))
-        return min(most, max(MIN_OUTPUT_TOKENS, int(within * size.output)))
+        max_tokens = min(max_tokens, told or max_tokens)
+        within = max_tokens if window is None else min(max_tokens, int(window * _OUTPUT_SHARE))
+        return min(max_tokens, max(MIN_OUTPUT_TOKENS, int(within * size.output)))
 
     def offers(
         self, offers: Sequence[ToolOffer], size: Size, model: str | None, *, called: Iterable[str], words: str
@@ -142,22 +142,22 @@ class ContextRoom:
         window = self.window_tokens(model)
         if size.max_tools is None and (window is None or window >= _AMPLE_WINDOW):
             return tuple(offers)
-        most = sum(OFFER_TOKENS.each(offers)) if window is None else int(window * _TOOLS_SHARE)
+        max_tokens = sum(OFFER_TOKENS.each(offers)) if window is None else int(window * _TOOLS_SHARE)
         limit = len(offers) if size.max_tools is None else size.max_tools
         now, asked = set(called), {word.casefold() for word in words.split() if len(word) >= len("rain")}
 
         def rank(offer: ToolOffer) -> tuple[bool, bool, int, int]:
             return offer.name != MORE_TOOLS, offer.name not in now, -self.uses[offer.name], -_shared(offer, asked)
 
-        kept = _shortest(sorted(offers, key=rank), most, limit)
+        kept = _shortest(sorted(offers, key=rank), max_tokens, limit)
         by_use = sorted((offer for offer in offers if offer.name in kept), key=lambda offer: -self.uses[offer.name])
-        kept |= _in_full(by_use, kept, most - sum(OFFER_TOKENS.each(kept.values())))
+        kept |= _in_full(by_use, kept, max_tokens - sum(OFFER_TOKENS.each(kept.values())))
         return tuple(kept[offer.name] for offer in offers if offer.name in kept)
 
-    def history_tokens(self, most: int, size: Size, model: str | None, *, beside_tokens: int) -> int:
+    def history_tokens(self, max_tokens: int, size: Size, model: str | None, *, beside_tokens: int) -> int:
         """Returns how many tokens of earlier turns fit; `beside_tokens` is everything else, including the answer."""
         window = self.window_tokens(model)
-        within = int(most * size.history)
+        within = int(max_tokens * size.history)
         if window is None:
             return within
         left = max(0, window - beside_tokens)
@@ -189,27 +189,27 @@ _DEFERRED = IdentityCache(_deferred)
 """The tools as deferred ones; always the same objects, because other caches depend on that."""
 
 
-def _shortest(offers: Sequence[ToolOffer], most: int, limit: int) -> dict[str, ToolOffer]:
-    """By name: as many of the offers, the first ones first, as fit `most` tokens, deferred where that is possible."""
+def _shortest(offers: Sequence[ToolOffer], max_tokens: int, limit: int) -> dict[str, ToolOffer]:
+    """By name: the first of the offers, as many as fit `max_tokens`, each deferred where that is possible."""
     can_defer = any(offer.name == MORE_TOOLS for offer in offers)
     kept: dict[str, ToolOffer] = {}
     for offer in offers:
         shortest = _DEFERRED.of(offer) if can_defer and offer.line else offer
         tokens = OFFER_TOKENS.of(shortest)
-        if len(kept) < limit and tokens <= most:
+        if len(kept) < limit and tokens <= max_tokens:
             kept[offer.name] = shortest
-            most -= tokens
+            max_tokens -= tokens
     return kept
 
 
-def _in_full(offers: Sequence[ToolOffer], kept: Mapping[str, ToolOffer], most: int) -> dict[str, ToolOffer]:
-    """By name: those of the kept offers that can be as they are, the first ones first, for `most` more tokens."""
+def _in_full(offers: Sequence[ToolOffer], kept: Mapping[str, ToolOffer], max_tokens: int) -> dict[str, ToolOffer]:
+    """By name: the first of the kept offers that can be told in full for `max_tokens` more."""
     full: dict[str, ToolOffer] = {}
     for offer in offers:
         more = OFFER_TOKENS.of(offer) - OFFER_TOKENS.of(kept[offer.name])
-        if more <= most:
+        if more <= max_tokens:
             full[offer.name] = offer
-            most -= more
+            max_tokens -= more
     return full
 
 
@@ -220,18 +220,18 @@ def part_of(turns: Sequence[PastTurn], size: Size) -> Sequence[PastTurn]:
 
 def shorten_answers(message: Message, size: Size) -> Message:
     """A message of the running turn with tool answers cut to this size."""
-    most = size.max_answer_characters
-    if most is None:
+    max_characters = size.max_answer_characters
+    if max_characters is None:
         return message
     if not isinstance(message, ToolMessage):
         return without_opaque(message)
-    return replace(message, answers=tuple(_shortened(answer, most) for answer in message.answers))
+    return replace(message, answers=tuple(_shortened(answer, max_characters) for answer in message.answers))
 
 
-def _shortened(answer: ToolAnswer, most: int) -> ToolAnswer:
-    if len(answer.content) <= most:
+def _shortened(answer: ToolAnswer, max_characters: int) -> ToolAnswer:
+    if len(answer.content) <= max_characters:
         return answer
-    cut = {"ok": answer.ok, "untrusted_data": {"beginning": answer.content[:most]}}
+    cut = {"ok": answer.ok, "untrusted_data": {"beginning": answer.content[:max_characters]}}
     return replace(answer, content=json.dumps(cut, ensure_ascii=False))
 
 

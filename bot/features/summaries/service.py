@@ -152,8 +152,8 @@ class Summaries:
     def _max_tokens(self, model: str | None) -> int:
         """Returns how many tokens of earlier turns are read again in full."""
         fitting = self._room.last_history_tokens(model)
-        most = self._window.max_tokens
-        return most if fitting is None else min(most, max(fitting, _MIN_WINDOW_TOKENS))
+        max_tokens = self._window.max_tokens
+        return max_tokens if fitting is None else min(max_tokens, max(fitting, _MIN_WINDOW_TOKENS))
 
     def _older(self, repos: Repositories, conversation: ConversationId, model: str | None) -> _Older:
         """Returns what the window cuts off, and enough more to leave a third of it; empty if it cuts off nothing."""
@@ -197,8 +197,8 @@ class Summaries:
 
     async def _written(self, turn: Turn, older: _Older, failed: list[Attempt], call: PaidCall) -> Completion | None:
         size_bytes = self._transcript_bytes(turn.settings.model)
-        for most in (size_bytes, size_bytes // 2, size_bytes // 4):
-            request = self._request(turn, _transcript(older, most))
+        for max_bytes in (size_bytes, size_bytes // 2, size_bytes // 4):
+            request = self._request(turn, _transcript(older, max_bytes))
             try:
                 return await complete(self._provider, request, self._budget, call=call, on_broken_off=failed.append)
             except ProviderError as error:
@@ -226,8 +226,9 @@ class Summaries:
     def _max_characters(self, model: str | None) -> int:
         """The longest summary; in a small window it must leave room for what is read again in full."""
         window = self._room.window_tokens(model)
-        most = _SUMMARY_CHARACTERS
-        return most if window is None else min(most, int(window * _SUMMARY_CHARACTERS_PER_TOKEN))
+        if window is None:
+            return _SUMMARY_CHARACTERS
+        return min(_SUMMARY_CHARACTERS, int(window * _SUMMARY_CHARACTERS_PER_TOKEN))
 
     def _request(self, turn: Turn, transcript: str) -> Request:
         model = turn.settings.model
@@ -246,8 +247,8 @@ class Summaries:
 
     async def _keep(self, turn: Turn, older: _Older, completion: Completion, call: PaidCall) -> bool:
         """Charges for it, and keeps what the model wrote if everything that it was based on still stands."""
-        most = self._max_characters(turn.settings.model)
-        text = "" if completion.message is None else completion.message.text.strip()[:most]
+        max_characters = self._max_characters(turn.settings.model)
+        text = "" if completion.message is None else completion.message.text.strip()[:max_characters]
         is_whole = completion.stop is Stop.END and bool(text)
         if not is_whole:
             self._rest(turn.conversation)
@@ -334,11 +335,11 @@ def _fitting(sizes: Sequence[int], max_turns: int, max_tokens: int) -> int:
     return count
 
 
-def _transcript(older: _Older, most: int) -> str:
-    """Returns what was said, oldest first, without tool results; if that exceeds `most` bytes, the newest part."""
+def _transcript(older: _Older, max_bytes: int) -> str:
+    """Returns what was said, oldest first, without tool results; the newest part if that exceeds `max_bytes`."""
     before = f"Summary of what was said before:\n{older.former.summary.decode()}\n\n" if older.former else ""
     said = "\n\n".join(_lines(older.said)).encode("utf-8", errors="replace")
-    start = max(0, len(said) - max(0, most - len(before.encode())))
+    start = max(0, len(said) - max(0, max_bytes - len(before.encode())))
     return before + said[start:].decode("utf-8", "ignore")
 
 
