@@ -152,9 +152,9 @@ class SignalRestApi(SignalServer):
     async def burst(self, *frames: Frame) -> None:
         """Let frames arrive back to back, faster than a websocket is written to.
 
-        Of 300 messages 1 ms apart 193 arrived at the real one's websocket; of 25 right behind the receipt of their author's
-        phone, 18 (2026-11-26). With a webhook, the wait for each of its
-        answers gives the websocket its time; where nobody listens there, each post fails at once.
+        Of 300 messages 1 ms apart 193 arrived at the real one's websocket, and 18 of 25 right behind a receipt of their
+        author's phone (2026-11-26). With a webhook, the wait for each of its answers gives the websocket its time;
+        where nobody listens there, each post fails at once.
         """
         for number, frame in enumerate(frames):
             self._is_hasty = number % 3 == 2
