@@ -82,15 +82,17 @@ _OPENINGS: Mapping[str, Language] = {
     **dict.fromkeys(
         ("what is", "what's the", "how many", "how much", "remind me", "set a", "search for", "list my"), "en"
     ),
+    **dict.fromkeys(("write me", "tell me", "give me", "show me", "send me", "draw me", "draw a", "wake me"), "en"),
     **dict.fromkeys(("convert", "calculate", "cancel"), "en"),
     **dict.fromkeys(
         ("was ist", "was sind", "wie viel", "wie viele", "wie spät", "erinnere mich", "weck mich", "suche nach"), "de"
     ),
-    **dict.fromkeys(("rechne", "zeige", "zeig", "lösche"), "de"),
+    **dict.fromkeys(("rechne", "zeige", "zeig", "lösche", "zeichne", "erzähl", "schreib"), "de"),
     **dict.fromkeys(("combien font", "combien de", "quelle heure", "rappelle-moi dans", "rappelle-moi demain"), "fr"),
-    **dict.fromkeys(("convertis", "cherche", "montre", "annule"), "fr"),
+    **dict.fromkeys(("convertis", "cherche", "montre", "annule", "dessine"), "fr"),
+    **dict.fromkeys(("raconte-moi", "écris-moi", "dis-moi"), "fr"),
     **dict.fromkeys(("cuánto es", "cuánto son", "cuántos son", "qué hora", "recuérdame en", "recuérdame mañana"), "es"),
-    **dict.fromkeys(("convierte", "muestra"), "es"),
+    **dict.fromkeys(("convierte", "muestra", "dibuja", "cuéntame", "escríbeme", "dime"), "es"),
 }
 """Beginnings of short requests that exist in one language only, whatever names and numbers follow."""
 _MAX_OPENED_WORDS = 5

@@ -51,7 +51,7 @@ _SPOKEN: Sequence[tuple[str, _Replacement]] = (
     (rf"\b({'|'.join(_TENS)})[ -]({'|'.join(_UNITS)})\b", lambda m: str(_VALUES[m[1]] + _VALUES[m[2]])),
     (rf"\b({'|'.join(_VALUES)})\b", lambda m: str(_VALUES[m[1]])),
     (rf"\b(?:(\d+)|an?) ({'|'.join(_LARGE)})\b", lambda m: str(int(m[1] or 1) * _LARGE[m[2]])),
-    (r"[$€£](?=\d)", ""),
+    (r"[$€£](?=\d)|(?<=\d) ?(?:[€$£]|(?:euros?|dollars?|pounds?|francs?|eur|usd|gbp|chf)\b)", ""),
     (r"\b(\d+) ?factorial\b|\bfactorial of (\d+)\b|\b(\d+)!", lambda m: f"factorial({m[1] or m[2] or m[3]})"),
     (rf"(?:the )?square root of {_ATOM}", r"sqrt(\1)"),
     (rf"(?:the )?cube root of {_ATOM}", r"cbrt(\1)"),

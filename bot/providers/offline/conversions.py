@@ -23,7 +23,12 @@ _MONEY = (
     ("swiss francs?|francs?", "CHF"),
     ("yen|¥", "JPY"),
 )
-_NAME = rf"(?:{_UNITS}|{'|'.join(words for words, _ in _MONEY)}|(?-i:[A-Z]{{3}}))"
+_CODES = (
+    r"aud|brl|cad|chf|cny|czk|dkk|eur|gbp|hkd|huf|idr|ils|inr|isk|jpy|krw|mxn|myr|nok|nzd|php|pln|ron|sek|sgd|thb|usd"
+    r"|zar"
+)
+"""Currencies that people also name in small letters; other words of three letters would be taken for currencies."""
+_NAME = rf"(?:{_UNITS}|{'|'.join(words for words, _ in _MONEY)}|{_CODES}|(?-i:[A-Z]{{3}}))"
 _AMOUNT = r"(?P<amount>[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)"
 _LEAD = r"(?:convert |how much (?:is|are) |what (?:is|are) |what's )?"
 _FORWARD = re.compile(rf"{_LEAD}{_AMOUNT}\s?(?P<unit>{_NAME}) (?:in|into|to|as) (?P<to>{_NAME})", re.IGNORECASE)
@@ -49,4 +54,6 @@ def _named(word: str) -> str:
     for words, code in _MONEY:
         if re.fullmatch(words, word, re.IGNORECASE):
             return code
+    if re.fullmatch(_CODES, word, re.IGNORECASE):
+        return word.upper()
     return re.sub(r"^degrees? ", "", word, flags=re.IGNORECASE)

@@ -316,7 +316,7 @@ _NO_PLACE = _pattern(
     )
 )
 _AT_PLACE = _pattern(r"\b(?:(?:in|for|at|near|around|of)\s+)+(?:the )?(\S.*)$")
-_LIST = _pattern(r",? (?:and|or|&) |, ?")
+_LIST = _pattern(r",? (?:and|or|&) (?:in )?|, ?(?:in )?")
 _LISTED = _pattern(" (?:and|or|&) ")
 
 

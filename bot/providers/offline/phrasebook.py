@@ -220,7 +220,8 @@ def _sum(bare: str) -> str:
         return ""
     for words, sign in _SUM_WORDS:
         sum_of = re.sub(words, sign, sum_of)
-    return sum_of if _SUM_LEFT.fullmatch(sum_of) else ""
+    # Unchanged, it may be the rest of what has signs around it: "5!".
+    return sum_of if _SUM_LEFT.fullmatch(sum_of) and sum_of != bare.lower() else ""
 
 
 def _with_days(text: str) -> str:

@@ -293,6 +293,7 @@ async def test_what_a_sentence_asks_for(sentence: str, call: tuple[str, dict[str
         ("What's the weather and the time in Rome?", [weather("Rome"), time("Rome")]),
         ("Weather in Paris, Rome and Oslo", [weather("Paris"), weather("Rome"), weather("Oslo")]),
         ("what time is it in Tokyo and New York?", [time("Tokyo"), time("New York")]),
+        ("time in New York and in Sydney", [time("New York"), time("Sydney")]),
         ("time in Tokyo and search for sushi", [time("Tokyo"), search("sushi")]),
         ("Good morning! What's the temperature in Rome? Thanks!", [weather("Rome")]),
         ("was ist 3*7 und wie spät ist es in Lima?", [calculate("3*7"), time("Lima")]),
