@@ -180,6 +180,8 @@ class ToolSpec:
     minor_arguments: frozenset[str] = frozenset()
     """Arguments that a message need not name because no choice of them does harm, such as a time or a unit; also single
     values of an argument, such as `action=set`."""
+    value_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """What people call a value in all languages, as beginnings of words or phrases: `{"action=cancel": ("delet",)}`."""
     shown_by: frozenset[str] = frozenset()
     """Arguments that let others see what a call does, such as `participants`. With one of them no argument is minor."""
     answers: Answers = "anything"

@@ -24,6 +24,9 @@ class RememberArguments(Arguments):
     number: int | None = Field(default=None, ge=1, description="The number of a remembered fact.")
 
 
+_FORGET = ("forget", "vergiss", "oubli", "olvid")
+
+
 class Remember:
     """Remembers facts that people tell about themselves."""
 
@@ -40,8 +43,9 @@ class Remember:
         ),
         effects="repeatable",
         own_words=True,
-        deeds=("remember", "forget", "merk", "behalt", "vergiss", "retien", "souvien", "oubli", "recuerd", "olvid"),
+        deeds=("remember", "merk", "behalt", "retien", "souvien", "recuerd", *_FORGET),
         minor_arguments=frozenset({"action=remember"}),
+        value_words={"action=forget": _FORGET},
     )
 
     def __init__(self, memory: Memory) -> None:

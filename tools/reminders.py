@@ -67,6 +67,9 @@ def _intent(given: RemindArguments) -> Intent:
     return Intent(f"remind_{given.action}", values)
 
 
+_CANCEL = ("cancel", "delet", "remov", "losch", "streich", "annul", "supprim", "effac", "anul", "borra", "elimin")
+
+
 class Remind:
     """Plans, lists and cancels a person's reminders in the conversation."""
 
@@ -85,10 +88,12 @@ class Remind:
         own_words=True,
         deeds=(
             *("remind", "alarm", "wake", "erinner", "weck", "rappel", "reveil", "recuerd", "recorda", "avisa"),
+            *("timer", "minuteu", "minuteri", "temporizador", "cronometr"),
             *("cancel", "annul", "losch"),
         ),
         minor_arguments=frozenset(RemindArguments.model_fields) - {"action", "text", "prompt", "number"}
         | {"action=set"},
+        value_words={"action=cancel": _CANCEL},
         looking=frozenset({"action=list"}),
         allows_always=True,
         # Work that is done later, without the person, has to be approved each time.

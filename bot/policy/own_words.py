@@ -84,6 +84,7 @@ class Takes:
 
 
 _TAKES_NOTHING = Takes()
+_NO_WORDS: Mapping[str, Iterable[str]] = {}
 
 
 def naming_message(words: str, names_it: Callable[[str], bool], deeds: Iterable[str]) -> str:
@@ -100,11 +101,14 @@ def names(
     arguments: Mapping[str, object],
     *,
     besides: AbstractSet[str] = frozenset(),
+    value_words: Mapping[str, Iterable[str]] = _NO_WORDS,
     takes: Takes = _TAKES_NOTHING,
 ) -> bool:
     """Whether the words name all values of a call's arguments except those in `besides`; false if there are none.
 
     `besides` contains names of arguments, or of an argument with the value that needs no naming: `action=set`.
+    `value_words` are what people call a value, such as `action=cancel`: beginnings of words, or several separated by
+    spaces.
     """
     said = _said(words)
     given = {
@@ -113,7 +117,10 @@ def names(
         if besides.isdisjoint({name, f"{name}={value}"}) and value not in (None, "", [], {})
     }
     return bool(said.items and given) and all(
-        _is_named(value, said) or _is_flag_named(name, value, said) or _is_taken(name, value, said, takes)
+        _is_named(value, said)
+        or _is_flag_named(name, value, said)
+        or _is_called(value_words.get(f"{name}={value}", ()), said)
+        or _is_taken(name, value, said, takes)
         for name, value in given.items()
     )
 
@@ -121,9 +128,12 @@ def names(
 def asks_for(words: str, deeds: Iterable[str]) -> bool:
     """Whether the words name one of these deeds: each is the beginning of a word, or several separated by spaces."""
     said = _words(words)[:_MAX_WORDS]
-    return any(
-        all(any(word.startswith(begin) for word in said) for begin in _words(deed)) for deed in deeds if _words(deed)
-    )
+    return any(_begin(_words(deed), said) for deed in deeds)
+
+
+def _begin(beginnings: list[str], said: list[str]) -> bool:
+    """Whether each of these, at least one, is the beginning of a word."""
+    return bool(beginnings) and all(any(word.startswith(begin) for word in said) for begin in beginnings)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -201,6 +211,15 @@ def _is_text_named(text: str, said: list[str]) -> bool:
 def _is_flag_named(name: str, value: object, said: _Said) -> bool:
     """Whether it is a flag that is set, and the words contain its name."""
     return value is True and _is_text_named(name.replace("_", " "), said.items)
+
+
+def _is_called(phrases: Iterable[str], said: _Said) -> bool:
+    """Whether the words contain one of these phrases, and nothing that reverses its meaning."""
+    turning = [word for word in said.items if word in _TURNING]
+    return any(
+        _begin(phrase, said.items) and turning == [word for word in phrase if word in _TURNING]
+        for phrase in map(_words, phrases)
+    )
 
 
 def _is_taken(name: str, value: object, said: _Said, takes: Takes) -> bool:

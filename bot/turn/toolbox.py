@@ -443,4 +443,4 @@ def _names(
     is_shown = any(call.arguments.get(name) not in (None, "", [], {}) for name in spec.shown_by)
     takes = Takes(of_records=spec.takes, fills=spec.fills, known=known or ReadRecords(), may_pick=may_pick)
     besides = frozenset[str]() if is_shown else spec.minor_arguments
-    return bool(words) and names(words, call.arguments, besides=besides, takes=takes)
+    return bool(words) and names(words, call.arguments, besides=besides, value_words=spec.value_words, takes=takes)

@@ -30,7 +30,7 @@ _ACROSS, _UP = "Predicted (%)", "Came true (%)"
 _MIN_JOINED = 10
 """With fewer cases, a line would suggest a trend that does not exist."""
 _BAR_CHARS = 20
-_DEEDS = ("predict", "forecast", "vorhersag", "prognos", "predi", "prevo", "pronosti", "apuest")
+_DEEDS = ("predict", "forecast", "vorhersag", "prognos", "predi", "previ", "prevo", "pronosti", "apuest")
 """How people speak about predictions, in all languages."""
 
 
@@ -167,6 +167,11 @@ class ResolvePrediction(_PredictionTool):
         effects="repeatable",
         own_words=True,
         deeds=_DEEDS,
+        value_words={
+            "outcome=came_true": ("come true", "eingetr", "eingetroff", "wahr", "realis", "cumpli"),
+            "outcome=did_not": ("nicht eingetr", "nicht wahr", "pas realis", "ne pas realis", "no cumpli"),
+            "outcome=void": ("ungultig", "nul"),
+        },
         reads_private=True,
     )
 

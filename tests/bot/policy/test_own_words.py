@@ -5,6 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.policy.own_words import asks_for, names
+from tools import ToolSpec
+from tools.memory import Remember
+from tools.predictions.tool import ResolvePrediction
+from tools.reminders import Remind
 
 
 @pytest.mark.parametrize(
@@ -100,9 +104,41 @@ def test_some_arguments_need_no_name() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "spec", "arguments", "is_named"),
+    [
+        ("Delete reminder 1", Remind.spec, {"action": "cancel", "number": 1}, True),
+        ("Lösche die Erinnerung 1", Remind.spec, {"action": "cancel", "number": 1}, True),
+        ("Supprime le rappel 1", Remind.spec, {"action": "cancel", "number": 1}, True),
+        ("Borra el recordatorio 1", Remind.spec, {"action": "cancel", "number": 1}, True),
+        ("Delete reminder 2", Remind.spec, {"action": "cancel", "number": 1}, False),
+        ("Remind me of room 1", Remind.spec, {"action": "cancel", "number": 1}, False),
+        ("Don't delete reminder 1", Remind.spec, {"action": "cancel", "number": 1}, False),
+        ("Lösche die Erinnerung 1 nicht", Remind.spec, {"action": "cancel", "number": 1}, False),
+        ("Vergiss, was du dir als Nummer 3 gemerkt hast", Remember.spec, {"action": "forget", "number": 3}, True),
+        ("Merk dir: Zimmer 3", Remember.spec, {"action": "forget", "number": 3}, False),
+        ("Prediction 2 came true", ResolvePrediction.spec, {"number": 2, "outcome": "came_true"}, True),
+        ("Vorhersage 2 ist eingetreten", ResolvePrediction.spec, {"number": 2, "outcome": "came_true"}, True),
+        ("Vorhersage 2 ist nicht eingetreten", ResolvePrediction.spec, {"number": 2, "outcome": "came_true"}, False),
+        ("Vorhersage 2 ist nicht eingetreten", ResolvePrediction.spec, {"number": 2, "outcome": "did_not"}, True),
+        ("La prévision 2 ne s'est pas réalisée", ResolvePrediction.spec, {"number": 2, "outcome": "did_not"}, True),
+        ("La predicción 2 no se cumplió", ResolvePrediction.spec, {"number": 2, "outcome": "did_not"}, True),
+        ("La predicción 2 se cumplió", ResolvePrediction.spec, {"number": 2, "outcome": "did_not"}, False),
+    ],
+)
+def test_a_value_is_named_by_what_people_call_it(
+    words: str, spec: ToolSpec, arguments: dict[str, object], is_named: bool
+) -> None:
+    """In every language, and by nothing that says the contrary."""
+    assert names(words, arguments, besides=spec.minor_arguments, value_words=spec.value_words) is is_named
+    assert asks_for(words, spec.deeds) or not is_named
+
+
+@pytest.mark.parametrize(
     ("words", "deeds", "asks"),
     [
         ("Please remind me", ("remind",), True),
+        ("Set a timer for 5 minutes", Remind.spec.deeds, True),
+        ("Mets un minuteur de 5 minutes", Remind.spec.deeds, True),
         ("Erinnere mich", ("remind", "erinner"), True),
         ("Rappelle-moi", ("rappel",), True),
         ("Create an event in my calendar", ("create calendar event",), True),
