@@ -101,7 +101,7 @@ class Calls:
         state.runs += new
         self._room.uses.update(run.tool for run in new)
         state.labels = join_labels([state.labels, *(run.answer.labels or UNKNOWN for run in new)])
-        if any(run.outcome in SETTLED and self._does(run) for run in new):
+        if any(run.outcome in SETTLED and self._toolbox.changes(run) for run in new):
             state.fresh_from = len(state.runs)
         return runs
 
@@ -117,13 +117,8 @@ class Calls:
         return {
             _key_of(run): run
             for place, run in enumerate(state.runs)
-            if run.outcome in SETTLED and (place >= state.fresh_from or self._does(run))
+            if run.outcome in SETTLED and (place >= state.fresh_from or self._toolbox.changes(run))
         }
-
-    def _does(self, run: ToolRun) -> bool:
-        """Whether the tool changes something rather than only looking; a tool that is gone by now may have."""
-        spec = self._toolbox.spec(run.answer.name)
-        return spec is None or spec.effects != "none"
 
     def _waits(self, state: TurnState, call: ToolCall) -> bool:
         """Whether a call still waits for somebody's approval."""

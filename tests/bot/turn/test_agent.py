@@ -194,6 +194,15 @@ async def test_what_was_looked_at_is_looked_at_again_once_something_was_done(sto
     assert (looks.ran, does.ran) == (["a", "a"], ["a"])
 
 
+async def test_a_tool_that_looks_and_does_looks_again_once_it_has_done_something(store: Store, clock: SetClock) -> None:
+    """A list of reminders is old once one of them is cancelled, although the same tool lists and cancels."""
+    tool = Echo(effects="repeatable", flags={"looking": frozenset({"word=list"}), "own_words": True})
+    look, enter = calls(("echo", {"word": "list"})), calls(("echo", {"word": "a"}))
+    there = desk(store, clock, look, look, enter, look, enter, look, says("Done."), tools=(tool,), max_rounds=9)
+    await there.kept()
+    assert tool.ran == ["list", "a", "list"]
+
+
 async def test_a_failed_call_may_be_repeated(store: Store, clock: SetClock) -> None:
     """Only what went well is answered from memory."""
     tries: list[str] = []
