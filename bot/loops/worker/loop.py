@@ -32,7 +32,6 @@ from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.logs import RepeatedWarning, describe_error
 from bot.loops.worker.questions import OpenedItem, Questions
-from bot.loops.worker.turn_tasks import TurnStopped, TurnTasks
 from bot.loops.worker.typing_indicator import TypingIndicator
 from bot.metrics import Counts
 from bot.policy.access import is_admin
@@ -48,6 +47,7 @@ from bot.turn.links import inert
 from bot.turn.multimodal import MultimodalAgent
 from bot.turn.reactions import Reactions
 from bot.turn.status import StatusMessages
+from bot.turn.turn_tasks import TurnStopped, TurnTasks
 from bot.turn.turns import Turns
 from bot.turn.work import Work
 from bot.unanswered import Unanswered
