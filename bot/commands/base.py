@@ -10,7 +10,7 @@ which names are close to each other (`bot.commands.names`).
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from types import MethodType
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 from bot.clock import Clock
 from bot.commands import names, phrases
@@ -21,31 +21,9 @@ from bot.i18n.language import Language, use_language
 from bot.policy.chat_settings import ChatSettings
 from bot.policy.routing import Command
 from bot.turn import chats
+from bot.turn.turn_tasks import TurnTasks
 from bot.turn.turns import Turns
-from store import ConversationId, Repositories, Store, TurnId, UrgentItem
-
-
-class RunningTurns(Protocol):
-    """The running turns."""
-
-    def stop(self, conversation: ConversationId) -> bool:
-        """Stops the conversation's turn, which then says so; returns whether there was one."""
-        ...
-
-    def stop_turn(self, turn: TurnId) -> bool:
-        """Stops this turn, which then says so; returns whether it was running."""
-        ...
-
-    def halt(self, conversation: ConversationId, *, is_forgotten: bool = False) -> None:
-        """Stops the conversation's turn silently, if there is one; `is_forgotten`: its journal is about to be
-        deleted.
-        """
-        ...
-
-    def halt_turn(self, turn: TurnId) -> None:
-        """Stops this turn silently, if it is running."""
-        ...
-
+from store import ConversationId, Repositories, Store, UrgentItem
 
 Section = Literal["chat", "later", "settings", "data", "admins"]
 """The sections of the help, in order."""
@@ -58,7 +36,7 @@ class Call:
     urgent_item: UrgentItem
     command: Command
     is_admin: bool
-    running: RunningTurns
+    running: TurnTasks
     may_configure_group: bool = False
     """Whether the caller can configure a group: an admin, or anybody if no admin is named in the settings."""
 

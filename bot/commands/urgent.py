@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from bot.commands.base import Call, Commands, RunningTurns
+from bot.commands.base import Call, Commands
 from bot.errors import ConfigError, TransportError
 from bot.event_json import load_envelope
 from bot.events import ChatId, Deleted, Edited, Envelope, PersonId
@@ -36,6 +36,7 @@ from bot.transports.base import Transport
 from bot.turn.approvals import Approvals
 from bot.turn.edits import Revisions
 from bot.turn.group_context import GroupContext
+from bot.turn.turn_tasks import TurnTasks
 from bot.turn.turns import Turns
 from bot.turn.work import Work
 from bot.unanswered import Unanswered
@@ -112,7 +113,7 @@ class UrgentItems:
         """Conversations with an urgent item under way: it may be about to take a question back."""
         return self._lanes.keys()
 
-    async def begin_all(self, running: RunningTurns, group: asyncio.TaskGroup) -> None:
+    async def begin_all(self, running: TurnTasks, group: asyncio.TaskGroup) -> None:
         """Begins to carry out what waits; does nothing if nothing urgent has arrived since.
 
         When the last item of a conversation has ended, the loop of the inbox is woken.
@@ -137,7 +138,7 @@ class UrgentItems:
         busy = tuple(self._lanes)
         return await self._store.read(lambda repos: repos.inbox.urgent_items(besides=busy, limit=_AT_ONCE))
 
-    async def _attend_all(self, urgent_items: Sequence[UrgentItem], running: RunningTurns) -> None:
+    async def _attend_all(self, urgent_items: Sequence[UrgentItem], running: TurnTasks) -> None:
         """Carries out the items of one conversation, in the order in which they arrived."""
         try:
             for urgent_item in urgent_items:
@@ -150,7 +151,7 @@ class UrgentItems:
             self._wakeup.set()  # more may have arrived there
             self._store.wakeups["inbox"].set()
 
-    async def _attend(self, urgent_item: UrgentItem, running: RunningTurns) -> None:
+    async def _attend(self, urgent_item: UrgentItem, running: TurnTasks) -> None:
         """Carries out one item; one that keeps failing, or kills the process, is given up."""
         if urgent_item.item.attempts > _MAX_TRIES:
             await self._give_up(urgent_item)
@@ -197,7 +198,7 @@ class UrgentItems:
         event = self._transport.event(envelope)
         return envelope, route(event, name=self._authority.name, answers_always=settings.answers_always)
 
-    async def _carry_out(self, urgent_item: UrgentItem, running: RunningTurns) -> None:
+    async def _carry_out(self, urgent_item: UrgentItem, running: TurnTasks) -> None:
         envelope, found = await self._routed(urgent_item)
         by_admin = is_admin(envelope, self._authority.allowed)
         match found:
@@ -270,7 +271,7 @@ class UrgentItems:
             return
         await (self._ask(item) if isinstance(verdict.instead, Question) else self._settle(item))
 
-    async def _stop(self, urgent_item: UrgentItem, halt: Halt, running: RunningTurns, *, by_admin: bool) -> None:
+    async def _stop(self, urgent_item: UrgentItem, halt: Halt, running: TurnTasks, *, by_admin: bool) -> None:
         """Stops what the reaction is about, if the person can: it is theirs, or they are an admin."""
         found = await self._store.read(lambda repos: _found(repos, urgent_item.conversation, halt))
         if found.turn is not None and (by_admin or found.is_own) and running.stop_turn(found.turn):
@@ -308,7 +309,7 @@ def _conversation_of(urgent_item: UrgentItem) -> ConversationId:
     return urgent_item.conversation
 
 
-def _halt(running: RunningTurns, turns: Collection[TurnId]) -> None:
+def _halt(running: TurnTasks, turns: Collection[TurnId]) -> None:
     for turn in turns:
         running.halt_turn(turn)
 
