@@ -17,7 +17,6 @@ was given up in doubt and arrived after all, the replacement still edits it.
 """
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import astuple
 from datetime import datetime
@@ -40,9 +39,9 @@ _MAX_RECEIPTS_OF_ONE = 32
 class Attempts(Repository):
     """The repository of sends and receipts. All methods run inside a transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, keyring: Keyring, notified: set[str], realm: str) -> None:
-        super().__init__(connection, keyring, notified, realm)
-        self._copies = Copies(connection, keyring, notified, realm)
+    def __init__(self, keyring: Keyring, notified: set[str], realm: str) -> None:
+        super().__init__(keyring, notified, realm)
+        self._copies = Copies(keyring, notified, realm)
 
     def begin(self, item: int, *, now: datetime, stamped_at: datetime) -> int:
         """Notes that an item is about to be sent; returns how many earlier attempts may have gone out.

@@ -32,7 +32,6 @@ Left to others: what an envelope means, and what to tell the person when an item
 
 import json
 import logging
-import sqlite3
 from collections.abc import Collection
 from datetime import datetime
 from itertools import takewhile
@@ -56,9 +55,9 @@ _WAITING = (
 class Inbox(Repository):
     """The repository of incoming messages. All methods run inside a transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, keyring: Keyring, notified: set[str], realm: str) -> None:
-        super().__init__(connection, keyring, notified, realm)
-        self._turns = Turns(connection, keyring, notified, realm)
+    def __init__(self, keyring: Keyring, notified: set[str], realm: str) -> None:
+        super().__init__(keyring, notified, realm)
+        self._turns = Turns(keyring, notified, realm)
 
     def put(self, arrival: Arrival) -> InboxId | None:
         """Keeps an envelope, sealed; returns None if it is kept already (a redelivery)."""

@@ -23,7 +23,6 @@ SQLite would otherwise not use the index and read all settled items. Queries on 
 
 import json
 import logging
-import sqlite3
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
@@ -44,10 +43,10 @@ _MAX_UNHEARD_MS = 600_000
 class Outbox(Repository):
     """The repository of outgoing messages. All methods run inside a transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, keyring: Keyring, notified: set[str], realm: str) -> None:
-        super().__init__(connection, keyring, notified, realm)
-        self._attempts = Attempts(connection, keyring, notified, realm)
-        self._statuses = Statuses(connection, keyring, notified, realm)
+    def __init__(self, keyring: Keyring, notified: set[str], realm: str) -> None:
+        super().__init__(keyring, notified, realm)
+        self._attempts = Attempts(keyring, notified, realm)
+        self._statuses = Statuses(keyring, notified, realm)
 
     def put(
         self,

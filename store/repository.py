@@ -33,8 +33,8 @@ class Repository:
     `notified` collects the wakeups to send; the store sends them after the commit.
     """
 
-    def __init__(self, connection: sqlite3.Connection, keyring: Keyring, notified: set[str], realm: str) -> None:
-        self._connection = connection
+    def __init__(self, keyring: Keyring, notified: set[str], realm: str) -> None:
+        self._connection = keyring.connection
         self.keyring = keyring
         self.realm = realm
         """The realm whose queues these are: `signal` or `terminal`."""

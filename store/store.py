@@ -457,4 +457,4 @@ def _open_guard(keyring: Keyring) -> Guard:
 
 def _repos(keyring: Keyring, notified: set[str], realm: str) -> Repositories:
     kinds = get_type_hints(Repositories)
-    return Repositories(**{name: kind(keyring.connection, keyring, notified, realm) for name, kind in kinds.items()})
+    return Repositories(**{name: kind(keyring, notified, realm) for name, kind in kinds.items()})

@@ -327,9 +327,9 @@ def born(connection: sqlite3.Connection, lots: Random) -> Life:
     connection.execute("PRAGMA foreign_keys = ON")
     keyring = Keyring(connection, bytes(32))
     keyring.unlock()
-    conversations = Conversations(connection, keyring, set(), "signal")
+    conversations = Conversations(keyring, set(), "signal")
     for chat in Life.CHATS:
         conversations.key(chat)
         conversations.add(chat, now=NOON)
-    parts = connection, keyring, set[str](), "signal"
+    parts = keyring, set[str](), "signal"
     return Life(lots, Outbox(*parts), Attempts(*parts), Copies(*parts), Members(*parts), conversations)
