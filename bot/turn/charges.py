@@ -1,6 +1,7 @@
 """Charges: writes what turns did and cost into the ledger, within a transaction of the caller.
 
     kept, or ended with a sentence ----> add          what its outcome lists
+    paid beside it, by a tool ---------> add_for      the same
     given up, its person known --------> add_so_far   what its journal holds
     given up, found in the inbox ------> add_open     the same, for whoever asked last
     killed before a cost was recorded -> add_killed   what the call costs, as far as it was known then
@@ -8,12 +9,14 @@
 Left to others: the rows themselves (`ledger_entries`), how much may be spent (`bot.turn.budget`).
 """
 
+from dataclasses import replace
+
 from bot.clock import Clock
 from bot.event_json import UnreadableEvent, load_envelope
 from bot.events import ChatId, PersonId
 from bot.policy import budgets
-from bot.turn.journal import failed_outcome, paid_steps
-from bot.turn.ledger_entries import KILLED, ledger_entries, without_words
+from bot.turn.journal import Outcome, Turn, failed_outcome, paid_steps
+from bot.turn.ledger_entries import KILLED, ledger_entries
 from bot.turn.paid_calls import SUMMARY
 from bot.turn.steps import load_step
 from store import ConversationId, LedgerEntry, OpenCall, Repositories, StoreError, TurnId
@@ -26,33 +29,43 @@ class Charges:
         self._clock = clock
         self._timezone = timezone
 
-    def add(
+    def add(self, repos: Repositories, turn: Turn, outcome: Outcome, *, keeps_words: bool = True) -> None:
+        """Records what a turn did and cost, for its person and, if it was asked in one, the group.
+
+        `keeps_words`: with what tools were asked and answered.
+        """
+        self.add_for(
+            repos, turn.conversation, turn.id, outcome, person=turn.person, chat=turn.chat, keeps_words=keeps_words
+        )
+
+    def add_for(
         self,
         repos: Repositories,
         conversation: ConversationId,
         turn: TurnId,
-        entries: tuple[LedgerEntry, ...],
+        outcome: Outcome,
         *,
         person: PersonId,
         chat: ChatId,
-        warned: tuple[tuple[budgets.Scope, str], ...] = (),
+        keeps_words: bool = True,
     ) -> None:
-        """Records what a turn did and cost, for this person and, if the chat is one, the group.
-
-        `warned` are the budgets, by scope and period, that people were told are nearly used up.
-        """
+        """Does the same as `add`, for this person and, if the chat is one, the group."""
+        entries = ledger_entries(outcome)
+        if not keeps_words:
+            entries = tuple(replace(entry, details=None) for entry in entries)
         now = self._clock.settled_now()
         group = chat if chat.is_group else None
         periods = budgets.periods(now, self._timezone)
-        repos.ledger.add(conversation, turn, person, entries, now=now, group=group, periods=periods, warned=warned)
+        repos.ledger.add(
+            conversation, turn, person, entries, now=now, group=group, periods=periods, warned=outcome.warned
+        )
 
     def add_so_far(
         self, repos: Repositories, conversation: ConversationId, turn: TurnId, *, person: PersonId, chat: ChatId
     ) -> None:
         """Records what the journal of an abandoned turn holds, without any words."""
-        done = map(load_step, repos.journal.steps(conversation, turn))
-        spent = without_words(ledger_entries(failed_outcome(done)))
-        self.add(repos, conversation, turn, spent, person=person, chat=chat)
+        spent = failed_outcome(map(load_step, repos.journal.steps(conversation, turn)))
+        self.add_for(repos, conversation, turn, spent, person=person, chat=chat, keeps_words=False)
 
     def add_open(self, repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
         """Does the same as `add_so_far`, charging the last person whose message the turn was to answer."""

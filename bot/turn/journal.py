@@ -373,11 +373,11 @@ def origin_of(item: InboxId) -> str:
     return f"item_{item}"
 
 
-def failed_outcome(steps: Iterable[Step], text: str = "") -> Outcome:
-    """Returns an end without an answer: what these steps did and paid, for the ledger, and the text for the person."""
+def failed_outcome(steps: Iterable[Step]) -> Outcome:
+    """Returns an end without an answer: what these steps did and paid, for the ledger."""
     done = tuple(steps)
     return Outcome(
-        text=text,
+        text="",
         ok=False,
         completions=tuple(step.completion for step in done if isinstance(step, Completed | Discarded)),
         runs=tuple(step for step in done if isinstance(step, ToolRun)),

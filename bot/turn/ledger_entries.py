@@ -1,6 +1,5 @@
 """What a turn did and cost, as rows of the ledger."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.media.findings import Fee
@@ -24,11 +23,6 @@ def ledger_entries(outcome: Outcome) -> tuple[LedgerEntry, ...]:
     found += [_model_entry(failure, failure.model, failure.error) for failure in outcome.failures]
     found += [_run_entry(run) for run in outcome.runs]
     return tuple(found)
-
-
-def without_words(rows: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
-    """The rows without tools' questions and answers."""
-    return tuple(replace(row, details=None) for row in rows)
 
 
 def _completion_entry(completion: Completion) -> LedgerEntry:

@@ -25,12 +25,11 @@ from bot.turn.charges import Charges
 from bot.turn.context_note import note_with_questions
 from bot.turn.files import with_enclosures
 from bot.turn.journal import Journal, Outcome, PastTurn, Pause, Turn, failed_outcome, origin_of
-from bot.turn.ledger_entries import ledger_entries, without_words
 from bot.turn.past_turns import PastTurns, StoredTurn, rows_of
 from bot.turn.steps import Asked, Paused, Step, dump_step, load_step
 from bot.turn.surroundings import read_surroundings, with_kept_quote
 from bot.turn.work import work_out
-from store import Claim, ConversationId, InboxId, LedgerEntry, Repositories, Store, TurnEnd, TurnId
+from store import Claim, ConversationId, InboxId, Repositories, Store, TurnEnd, TurnId
 
 
 class Turns:
@@ -144,24 +143,17 @@ class Turns:
         # A turn that expired while it ran is answered, but not remembered.
         kept = () if is_gone else tuple(map(messages.without_opaque, outcome.messages))
         rows = rows_of(turn.id, kept)
-        entries = ledger_entries(outcome)
-        if is_gone:
-            entries = without_words(entries)
-        last = tuple(done for done in outcome.completions[-1:] if done.message is None or not done.message.calls)
-        unjournaled = ledger_entries(
-            replace(outcome, completions=() if outcome.is_journaled else last, runs=(), fees=())
-        )
         end: TurnEnd = "kept" if kept else "failed"
 
         def transact(repos: Repositories) -> bool:
             now = self._clock.now()
             if not repos.journal.is_running(turn.id):
-                # Whoever took it back charged what its journal held; the last answer is in no journal.
-                self.charges.add(repos, turn.conversation, turn.id, unjournaled, person=turn.person, chat=turn.chat)
+                # Whoever took it back charged what its journal held.
+                self.charges.add(repos, turn, _unjournaled(outcome))
                 outgoing.clear(repos, turn.id, turn.chat, now)
                 return False
             if chats.settings_of(repos, turn.conversation, now).is_taken(now):
-                self._leave(repos, turn, entries)
+                self._leave(repos, turn, outcome)
                 return False
             repos.history.append(turn.conversation, rows)
             repos.summaries.drop(turn.id)  # made from later turns, while this one waited for an approval
@@ -169,9 +161,7 @@ class Turns:
             repos.turns.keep_unanswered(turn.conversation, turn.id, None if kept or is_gone else _question(turn))
             if turn.heard not in {None, turn.settings.heard}:
                 chats.change(repos, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard))
-            self.charges.add(
-                repos, turn.conversation, turn.id, entries, person=turn.person, chat=turn.chat, warned=outcome.warned
-            )
+            self.charges.add(repos, turn, outcome, keeps_words=not is_gone)
             outgoing.put(repos, turn, replies, now)
             repos.journal.close(turn.id, end, now=now)
             repos.inbox.done(turn.id)
@@ -255,9 +245,7 @@ class Turns:
             lost = journal.broken_off  # only now: a write in progress when it ended may have found no journal
             # If the turn continues later, its tools run again or have an unknown outcome, and are charged then.
             goes_on = repos.journal.is_running(turn.id) and not is_forgotten
-            found = replace(lost, runs=()) if goes_on else lost
-            spent = without_words(ledger_entries(found))
-            self.charges.add(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
+            self.charges.add(repos, turn, replace(lost, runs=()) if goes_on else lost, keeps_words=False)
 
         await self._store.transaction(charge)
 
@@ -281,8 +269,7 @@ class Turns:
             now = self._clock.now()
             if not repos.journal.is_running(turn.id):
                 return
-            entries = ledger_entries(spent)
-            self.charges.add(repos, turn.conversation, turn.id, entries, person=turn.person, chat=turn.chat)
+            self.charges.add(repos, turn, spent)
             repos.turns.keep_unanswered(turn.conversation, turn.id, _question(turn))
             outgoing.put(repos, turn, replies, now)
             repos.journal.close(turn.id, "failed", now=now)
@@ -298,7 +285,7 @@ class Turns:
             # The present settings: a turn that continues after a restart has those of its beginning.
             settings = chats.settings_of(repos, claim.conversation, now)
             if settings.is_taken(now):
-                self._leave(repos, turn, ledger_entries(failed_outcome(turn.steps)))
+                self._leave(repos, turn, failed_outcome(turn.steps))
                 return True
             if settings.paused_at is None or claim.started_at < settings.paused_at:
                 return False
@@ -311,11 +298,10 @@ class Turns:
             return False  # deciding by what was read anyway saves a round trip to the store
         return await self._store.transaction(pass_over)
 
-    def _leave(self, repos: Repositories, turn: Turn, entries: tuple[LedgerEntry, ...]) -> None:
+    def _leave(self, repos: Repositories, turn: Turn, outcome: Outcome) -> None:
         """Ends a turn silently after an admin has taken the chat over, within a transaction, and records its cost."""
         now = self._clock.now()
-        spent = without_words(entries)
-        self.charges.add(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
+        self.charges.add(repos, turn, replace(outcome, warned=()), keeps_words=False)
         outgoing.clear(repos, turn.id, turn.chat, now)
         self._tell_once(repos, turn, phrases.IS_TAKEN_OVER)
         repos.journal.close(turn.id, "ignored", now=now)
@@ -438,6 +424,13 @@ class Turns:
 def question_files(whole: str) -> tuple[File, ...]:
     """The full text of a shortened question as a file; none if `whole` is empty."""
     return (outgoing.text_file("question.txt", whole),) if whole else ()
+
+
+def _unjournaled(outcome: Outcome) -> Outcome:
+    """What of a turn's end is in no journal: its last answer, and the model calls that failed."""
+    last = () if outcome.is_journaled else outcome.completions[-1:]
+    answers = tuple(done for done in last if done.message is None or not done.message.calls)
+    return replace(outcome, completions=answers, runs=(), fees=(), warned=())
 
 
 def _question(turn: Turn) -> bytes:

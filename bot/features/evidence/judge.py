@@ -28,7 +28,6 @@ from bot.providers.base import Attempt, Completion, Provider, Request, Stop, Too
 from bot.turn import chats
 from bot.turn.budget import Budget
 from bot.turn.journal import Outcome
-from bot.turn.ledger_entries import ledger_entries
 from bot.turn.model_calls import complete, failed_attempts
 from bot.turn.paid_calls import PaidCall
 from bot.turn.turns import Turns
@@ -171,13 +170,14 @@ class ReportJudge:
 
     async def _charge(self, outcome: Outcome, context: ToolContext) -> None:
         """Records what was paid, whatever came of it."""
-        paid = ledger_entries(outcome)
 
         def charge(repos: Repositories) -> None:
             conversation = repos.conversations.at(context.chat)
             if conversation is not None:
                 person, chat = PersonId(context.person), ChatId(context.chat)
-                self._turns.charges.add(repos, conversation, TurnId(context.turn), paid, person=person, chat=chat)
+                self._turns.charges.add_for(
+                    repos, conversation, TurnId(context.turn), outcome, person=person, chat=chat
+                )
 
         await self._store.transaction(charge)
 

@@ -34,7 +34,6 @@ from bot.turn import chats, prompt, provenance
 from bot.turn.budget import Budget
 from bot.turn.citations import in_hosts
 from bot.turn.journal import Outcome, Turn
-from bot.turn.ledger_entries import ledger_entries
 from bot.turn.model_calls import complete, failed_attempts
 from bot.turn.paid_calls import SUMMARY, PaidCall
 from bot.turn.room import ContextRoom
@@ -261,7 +260,7 @@ class Summaries:
         )
 
         def keep(repos: Repositories) -> bool:
-            self._charge(repos, turn, Outcome(text="", ok=True, completions=(completion,)))
+            self._turns.charges.add(repos, turn, Outcome(text="", ok=True, completions=(completion,)))
             stands = is_whole and self._still_stands(repos, turn.conversation, older)
             if stands:
                 repos.summaries.keep(turn.conversation, summary)
@@ -285,11 +284,7 @@ class Summaries:
                 return done
 
     def _charge_failed(self, repos: Repositories, turn: Turn, failed: Sequence[Attempt]) -> None:
-        self._charge(repos, turn, Outcome(text="", ok=False, failures=tuple(failed)))
-
-    def _charge(self, repos: Repositories, turn: Turn, paid: Outcome) -> None:
-        spent = ledger_entries(paid)
-        self._turns.charges.add(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
+        self._turns.charges.add(repos, turn, Outcome(text="", ok=False, failures=tuple(failed)))
 
     def _rest(self, conversation: ConversationId) -> None:
         if len(self._rests) >= _MAX_RESTING:
