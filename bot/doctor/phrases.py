@@ -288,6 +288,9 @@ FOUND_SERVER_OF_AREA = Sentence("FOUND_SERVER_OF_AREA", "the server")
 FOUND_SERVER_ELSEWHERE = Sentence(
     "FOUND_SERVER_ELSEWHERE", "{server} at {url}: there is nothing there, but it answers at {elsewhere}"
 )
+FOUND_SERVER_REDIRECTS = Sentence(
+    "FOUND_SERVER_REDIRECTS", "{server} at {url} redirects to {elsewhere}, and redirects are not followed"
+)
 FOUND_SERVER_MOVE = Sentence("FOUND_SERVER_MOVE", "set {name}={url}")
 FOUND_SERVER_MOVE_OR = Sentence("FOUND_SERVER_MOVE_OR", "set {name}={url} (or {other})")
 FOUND_SERVER_LISTLESS = Sentence(

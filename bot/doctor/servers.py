@@ -2,6 +2,7 @@
 
     address + /models --> a list                  --> key and names are right, or "did you mean"
                       |-> 401, 403                --> the key is refused
+                      |-> a redirect              --> it is not followed: the address is to be corrected
                       |-> nothing of that kind    --> the same with /v1 behind it, or without --> "set it to ..."
                       '-> no answer               --> unreachable; in a container loopback is the container itself
 
@@ -17,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, cast
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 from bot.doctor import phrases
 from bot.doctor.findings import Area, Finding, ok, problem, warning
@@ -36,7 +37,9 @@ TIMEOUT_SECONDS = 8.0
 
 _REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _PASSING = frozenset({HTTPStatus.TOO_MANY_REQUESTS, *(status for status in HTTPStatus if status >= 500)})  # noqa: PLR2004
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _LIKENESS = 0.4
+_MAX_URL_CHARS = 200
 _MAX_NAMES, _MAX_NAME_CHARS = 2000, 200
 """Of a list: to look for what is like a name takes longer the more there are."""
 
@@ -77,6 +80,8 @@ class _Listing:
     is_refused: bool = False
     elsewhere: str | None = None
     """The address under which it answers."""
+    redirected_to: str | None = None
+    """Where it redirects to."""
     is_there: bool = False
     """It answers, but lists nothing."""
     failure: Words = ""
@@ -110,9 +115,15 @@ async def look_at(server: CheckedServer, http: Http, *, is_contained: bool) -> S
         if other is not None:
             advice = fill(phrases.FOUND_SERVER_MOVE_OR, name=own, url=elsewhere, other=other)
         return ServerProbe(findings=(problem(server.area, what, advice),), names=None)
+    if listing.redirected_to is not None:
+        what = fill(phrases.FOUND_SERVER_REDIRECTS, **named, elsewhere=without_password(listing.redirected_to))
+        advice = fill(phrases.FOUND_CORRECT, name=with_other_name(server.address_variable))
+        return ServerProbe(findings=(problem(server.area, what, advice),), names=None)
     if listing.is_there:
         what = fill(phrases.FOUND_SERVER_LISTLESS, **named)
-        return ServerProbe(findings=(ok(server.area, what, _ask_models()),), names=None)
+        # Whatever answers on the web has no list, but some servers for speech have none either.
+        level = warning if server.area == phrases.AREA_MODELS else ok
+        return ServerProbe(findings=(level(server.area, what, _ask_models()),), names=None)
     advice = advice_on_address(server.base_url, server.address_variable, is_contained=is_contained)
     what = fill(phrases.FOUND_SERVER_SILENT, **named, why=listing.failure)
     return ServerProbe(findings=(problem(server.area, what, advice),), names=None)
@@ -229,18 +240,35 @@ async def _listing(server: CheckedServer, http: Http) -> _Listing:
     answer = await _ask(http, server, _models_url(server))
     if isinstance(answer, ToolError) and not _is_there(answer):
         return _Listing(failure=why_silent(answer))
-    if isinstance(answer, JsonAnswer):
-        if (names := _names(answer)) is not None:
-            return _Listing(names=names, told=_told(answer, names, server))
-        if answer.status in _REFUSED:
-            return _Listing(is_refused=True)
-        if answer.status in _PASSING:
-            return _Listing(failure=fill(phrases.FOUND_WHY_FAILS, status=answer.status))
+    if isinstance(answer, JsonAnswer) and (told := _listing_in(answer, server)) is not None:
+        return told
     other = _other_address(server)
     second = await _ask(http, server, f"{other}{server.path}/models")
     if isinstance(second, JsonAnswer) and _names(second) is not None:
         return _Listing(elsewhere=other)
     return _Listing(is_there=True)
+
+
+def _listing_in(answer: JsonAnswer, server: CheckedServer) -> _Listing | None:
+    """What the answer lists, or why it does not; None if there is nothing of that kind at its address."""
+    if (names := _names(answer)) is not None:
+        return _Listing(names=names, told=_told(answer, names, server))
+    if answer.status in _REFUSED:
+        return _Listing(is_refused=True)
+    if answer.status in _REDIRECTS:
+        return _Listing(redirected_to=_redirect_target(answer, server))
+    if answer.status in _PASSING:
+        return _Listing(failure=fill(phrases.FOUND_WHY_FAILS, status=answer.status))
+    return None
+
+
+def _redirect_target(answer: JsonAnswer, server: CheckedServer) -> str:
+    """Where the list of models redirects to, without what follows the base address."""
+    try:
+        target = urljoin(_models_url(server), answer.headers.get("location", ""))
+    except ValueError:
+        return "?"
+    return target.partition("?")[0].removesuffix("/").removesuffix(f"{server.path}/models")[:_MAX_URL_CHARS]
 
 
 def _is_there(error: ToolError) -> bool:

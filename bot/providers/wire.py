@@ -211,6 +211,7 @@ def _seconds_until(then: str | None, now: str | None) -> float | None:
 
 
 _STATUSES: Mapping[int, type[ProviderError]] = {
+    **dict.fromkeys((301, 302, 303, 307, 308), NoSuchModel),  # redirects, which are not followed
     401: BadKey,
     402: BadKey,
     403: BadKey,

@@ -124,6 +124,11 @@ def answer_json(body: Any, status: int = 200, headers: dict[str, str] | None = N
     return lambda _: web.json_response(body, status=status, headers=headers)
 
 
+def redirect(location: str, status: int = 307) -> Answer:
+    """A fault: the answer is said to be elsewhere."""
+    return lambda _: web.Response(status=status, headers={"Location": location})
+
+
 async def hang(_: Seen) -> web.StreamResponse:
     """A fault: no answer ever."""
     await asyncio.Event().wait()

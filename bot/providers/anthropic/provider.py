@@ -205,7 +205,10 @@ class Anthropic:
             max_retries=0,
             open_telemetry=False,
             http_client=anthropic.DefaultAioHttpClient(
-                trust_env=False, headers=bounds.HEADERS, event_hooks={"response": [bounds.limit_answer]}
+                trust_env=False,
+                follow_redirects=False,  # they would carry people's words to a server that nobody has chosen
+                headers=bounds.HEADERS,
+                event_hooks={"response": [bounds.limit_answer]},
             ),
         )
 

@@ -163,7 +163,10 @@ class OpenAI:
             timeout=openai.Timeout(None, connect=wire.CONNECT_TIMEOUT_SECONDS),
             max_retries=0,
             http_client=openai.DefaultAioHttpClient(
-                trust_env=False, headers=bounds.HEADERS, event_hooks={"response": [bounds.limit_answer]}
+                trust_env=False,
+                follow_redirects=False,  # they would carry people's words to a server that nobody has chosen
+                headers=bounds.HEADERS,
+                event_hooks={"response": [bounds.limit_answer]},
             ),
         )
         self._client.organization = None

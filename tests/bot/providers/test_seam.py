@@ -45,7 +45,7 @@ from tests.bot.providers.vendors import (
     texts,
 )
 from tests.invariants import is_sendable
-from tests.servers.base import Answer, Seen, answer_json, hang
+from tests.servers.base import Answer, Seen, answer_json, hang, redirect
 from tests.servers.script import (
     Scripted,
     Tokens,
@@ -93,6 +93,16 @@ async def test_no_proxy_of_the_environment_is_asked(kind: str, monkeypatch: pyte
     async with opened(kind) as vendor:
         vendor.server.scripted(say("It is cold."))
         assert (await vendor.provider.complete(QUESTION)).message == AssistantMessage(parts=(Text(text="It is cold."),))
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_no_redirect_is_followed(vendor: Vendor, status: int) -> None:
+    """Nobody has chosen the server it leads to, and it would be told what people say."""
+    async with server_of(vendor.kind) as other:
+        vendor.server.faults.append(lambda seen: redirect(f"{other.url}{seen.path}", status)(seen))
+        with pytest.raises(NoSuchModel, match=f"answered {status}"):
+            await vendor.provider.complete(QUESTION)
+        assert (other.requests, len(vendor.server.requests)) == ([], 1)
 
 
 async def test_a_plain_answer(vendor: Vendor) -> None:
@@ -325,7 +335,7 @@ async def test_a_date_without_the_services_clock(vendor: Vendor) -> None:
         (400, Rejected), (401, BadKey), (402, BadKey), (403, BadKey), (404, NoSuchModel), (408, Unavailable),
         (409, Unavailable), (413, ContextTooLong), (418, Rejected), (422, Rejected), (429, Overloaded),
         (500, Unavailable), (502, Unavailable), (503, Overloaded), (504, Unavailable), (529, Overloaded),
-        (302, Unavailable),
+        (302, NoSuchModel),
     ],
 )  # fmt: skip
 async def test_every_status_has_its_error(vendor: Vendor, status: int, kind: type[ProviderError]) -> None:
