@@ -1,6 +1,8 @@
 """What signal-cli receives, over a socket of its daemon: subscribed to on demand, unsubscribed from in order.
 
     connect . is the receive mode manual? . subscribeReceive --> frames --> unsubscribeReceive . its answer . close
+       ^                                                           '-- nothing came for minutes: the same --.
+       '---------------------------------------- receive, of no message <-----------------------------------'
 
 signal-cli fetches from Signal's server only while somebody is subscribed, and unsubscribes whoever is gone at once;
 what arrives then stays with Signal's server. What it has written and nobody has read is lost when Aldis is killed, so
@@ -12,10 +14,18 @@ on yet. It has one in hand at a time, so an orderly end holds it up in the very 
 unsubscribes then. With ten messages a second coming in, one in four ends lost one without that, and none of 150 with it
 (measured with signal-cli 0.13.14).
 
+signal-cli can stop receiving without a sign: an error that it does not expect, such as a story that its library cannot
+read, ends its receiving thread, and everything else goes on. Anybody can send that. So a silent subscription is renewed
+now and then, which starts another thread. Asking for no message in between is needed: the dead thread has left behind
+that receiving is to stop, and only the end of some receiving clears that; until then signal-cli starts threads as fast
+as it can, in vain (seen with signal-cli 0.13.14; the code of 0.14.6 is the same). What comes in the meantime stays with
+Signal's server.
+
 The connection carries nothing else: a call under way on it would delay noticing that it has ended.
 Left to others: what frames mean (`bot.transports.envelope.frames`), when to subscribe again (intake), calls (`rpc`).
 
-Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler`, `JsonRpcReader` and `ManagerImpl` (2026-11-22).
+Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler`, `JsonRpcReader` and `ManagerImpl` (2026-11-22),
+`ReceiveHelper` and `ReceiveCommand` (2026-11-26).
 """
 
 import asyncio
@@ -25,7 +35,8 @@ import random
 import re
 import time
 from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from typing import cast
 
 from bot.clock import is_set_within
 from bot.errors import ConfigError, Disconnected, TransportError
@@ -45,6 +56,8 @@ HOLD_SECONDS = 1.0
 _BUSY_SECONDS = 2.0
 """How much longer that can take on a busy machine, including writing what holds it up; then unsubscribing goes ahead
 anyway."""
+RENEW_SECONDS = 300.0
+"""How long a subscription can be silent before it is renewed: at night, Signal sees a new connection that often."""
 _LOOK_SECONDS = 0.02
 _MIN_LOOKS = 10
 """The fewest looks in that time: if they take longer, signal-cli can too."""
@@ -72,7 +85,8 @@ class Subscription:
     Without an account (empty) only `check` works.
 
     Deadlines in seconds: `call` for subscribing, `silence` for a connection over which nothing comes, although
-    signal-cli is asked for a sign of life three times in that time.
+    signal-cli is asked for a sign of life three times in that time. `renew_seconds`: how long no frame may come before
+    the subscription is renewed.
     """
 
     def __init__(
@@ -85,6 +99,7 @@ class Subscription:
         call_seconds: float,
         silence_seconds: float,
         hold_seconds: float = HOLD_SECONDS,
+        renew_seconds: float = RENEW_SECONDS,
     ) -> None:
         self.is_open = False
         self.heard_at: float | None = None
@@ -96,6 +111,7 @@ class Subscription:
         self._call_seconds = call_seconds
         self._silence_seconds = silence_seconds
         self._hold_seconds = hold_seconds
+        self._renew_seconds = renew_seconds
         self._stopping = asyncio.Event()
 
     def stop(self) -> None:
@@ -103,8 +119,8 @@ class Subscription:
         self._stopping.set()
 
     async def frames(self) -> AsyncGenerator[list[str | None]]:
-        """Yields the frames of one connection, in lists of those that came together; None stands for one that was too
-        long.
+        """Yields the frames of one connection, or of several if it is renewed, in lists of those that came together;
+        None stands for one that was too long.
 
         Ends after `stop`.
 
@@ -112,26 +128,43 @@ class Subscription:
             Disconnected: the connection cannot be opened, or broke.
             ConfigError: signal-cli does not have the account, or receives on its own.
         """
-        if self._stopping.is_set():
-            return
-        async with self._connected() as conversation:
-            try:
-                with _as_disconnected():
-                    async with asyncio.timeout(self._call_seconds):
-                        await self._learn_mode(conversation)
-                        if conversation.is_manual:
-                            await conversation.subscribe()
-                _log.info("connected to signal-cli")
-                self.is_open, self.heard_at = True, time.monotonic()
-                tending = asyncio.create_task(self._tend(conversation), name="signal-cli")
-                try:
-                    async for frames in self._coming(conversation):
+        try:
+            while not self._stopping.is_set():
+                async with aclosing(self._subscribed()) as coming:
+                    async for frames in coming:
                         yield frames
-                finally:
-                    tending.cancel()
-                    await asyncio.gather(tending, return_exceptions=True)
+                if not self._stopping.is_set() and (frames := await self._received()):
+                    yield frames
+        finally:
+            self.is_open = False
+
+    async def _subscribed(self) -> AsyncGenerator[list[str | None]]:
+        """Yields the frames of one connection, until `stop` or until it is to be renewed. Raises as `frames`."""
+        async with self._connected() as conversation:
+            with _as_disconnected():
+                async with asyncio.timeout(self._call_seconds):
+                    await self._learn_mode(conversation)
+                    if conversation.is_manual:
+                        await conversation.subscribe()
+            _log.log(logging.DEBUG if self.is_open else logging.INFO, "connected to signal-cli")
+            self.is_open, self.heard_at = True, time.monotonic()
+            tending = asyncio.create_task(self._tend(conversation), name="signal-cli")
+            try:
+                async for frames in self._coming(conversation):
+                    yield frames
             finally:
-                self.is_open = False
+                tending.cancel()
+                await asyncio.gather(tending, return_exceptions=True)
+
+    async def _received(self) -> list[str | None]:
+        """Has signal-cli end a receiving of no message, and returns the frames that it gives nevertheless."""
+        params = {**_whose(self.account), "maxMessages": 0, "timeout": 1}
+        try:
+            answer = await self._rpc.call("receive", params, timeout_seconds=self._call_seconds)
+        except TransportError as error:  # somebody else receives, or it is gone: subscribing shows that
+            _log.debug("signal-cli did not end its receiving: %s", error)
+            return []
+        return [json.dumps(frame) for frame in cast("list[object]", answer)] if isinstance(answer, list) else []
 
     @asynccontextmanager
     async def _connected(self) -> "AsyncGenerator[_Conversation]":
@@ -174,6 +207,7 @@ class Subscription:
         """Yields what arrives until the end; earlier frames are passed on first, whatever the mode."""
         while True:
             if frames := conversation.take_frames():
+                conversation.frame_at = time.monotonic()
                 yield frames
             if not conversation.is_manual:
                 raise ConfigError(NOT_MANUAL)
@@ -196,9 +230,12 @@ class Subscription:
             self.heard_at = time.monotonic()
 
     async def _tend(self, conversation: "_Conversation") -> None:
-        """Asks for signs of life until it has to stop; then unsubscribes, at a good moment."""
+        """Asks for signs of life until it has to stop or to renew; then unsubscribes, at a good moment."""
+        seconds = min(self._silence_seconds / 3, self._renew_seconds)
         with suppress(OSError):  # the reader notices by itself
-            while not await is_set_within(self._stopping, self._silence_seconds / 3):
+            while not await is_set_within(self._stopping, seconds):
+                if time.monotonic() - conversation.frame_at >= self._renew_seconds:
+                    break
                 await conversation.ask("version", {})
             await self._unsubscribe(conversation)
 
@@ -252,6 +289,8 @@ class _Conversation:
         self.unsubscribed = asyncio.Event()
         self.is_at_end = False
         """Whether the connection has ended."""
+        self.frame_at = time.monotonic()
+        """When the last frame came, or the connection began."""
         self._socket = line_socket
         self._account = account
         self._parser = LineParser()
@@ -341,17 +380,12 @@ class _Conversation:
         self._socket.end()
 
     def _given(self, number: int | None) -> dict[str, object]:
-        return {**self._whose, "subscription": number}
-
-    @property
-    def _whose(self) -> dict[str, object]:
-        """The account as a call names it."""
-        return {"account": self._account} if self._account else {}
+        return {**_whose(self._account), "subscription": number}
 
     async def _number(self, method: str) -> int:
         """The number that a call gives to a subscription."""
         try:
-            number = result_in(await self._answer(method, self._whose))
+            number = result_in(await self._answer(method, _whose(self._account)))
         except RpcError as error:
             if error.code == _INVALID_PARAMETERS:
                 raise ConfigError(
@@ -403,6 +437,11 @@ class _Conversation:
             self.unsubscribed.set()
         elif isinstance(number, int) and number in self._answers:
             self._answers[number] = answer
+
+
+def _whose(account: str) -> dict[str, object]:
+    """The account as a call names it."""
+    return {"account": account} if account else {}
 
 
 # Foreign errors

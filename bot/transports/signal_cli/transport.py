@@ -36,7 +36,7 @@ from bot.transports.signal_cli.event_stream import HEADERS_SECONDS, KEEP_ALIVE_S
 from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import CONNECT_SECONDS, Rpc
 from bot.transports.signal_cli.send_results import RpcError, challenge_in, outcome, parse_sent_id
-from bot.transports.signal_cli.subscription import HOLD_SECONDS, Subscription
+from bot.transports.signal_cli.subscription import HOLD_SECONDS, RENEW_SECONDS, Subscription
 
 _log = logging.getLogger(__name__)
 
@@ -48,8 +48,9 @@ class SignalCli(SignalBridge):
 
     `attachments` is the folder in which the daemon keeps received files, if Aldis can delete there. The deadlines are
     in seconds: `silence` for a stream without even keep-alives, `headers` for opening an HTTP stream, `send` for a
-    message or a file, `call` for the rest; `hold` is how long an orderly end holds signal-cli up, `keep_alive` the
-    interval of keep-alives on an HTTP stream. For `name` and `notes_of` see `SignalBridge`.
+    message or a file, `call` for the rest; `hold` is how long an orderly end holds signal-cli up, `renew` how long a
+    subscription can be silent before it is renewed, `keep_alive` the interval of keep-alives on an HTTP stream. For
+    `name` and `notes_of` see `SignalBridge`.
     """
 
     keeps_messages = True
@@ -70,6 +71,7 @@ class SignalCli(SignalBridge):
         connect_seconds: float = CONNECT_SECONDS,
         headers_seconds: float = HEADERS_SECONDS,
         hold_seconds: float = HOLD_SECONDS,
+        renew_seconds: float = RENEW_SECONDS,
         keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
     ) -> None:
         super().__init__(account, name=name, notes_of=notes_of, is_exclusive=is_socket(url))
@@ -91,6 +93,7 @@ class SignalCli(SignalBridge):
                 call_seconds=call_seconds,
                 silence_seconds=silence_seconds,
                 hold_seconds=hold_seconds,
+                renew_seconds=renew_seconds,
             )
             if is_socket(url)
             else EventStream(

@@ -20,7 +20,7 @@ from tests.bot.transports.bridges import OWN_ACCOUNT, PATIENT, Bridge, received,
 from tests.servers import signal_cli
 from tests.servers.envelopes import message
 from tests.servers.signal_cli import ReceiveMode
-from tests.waiting import eventually, with_enough_time
+from tests.waiting import WAIT_SECONDS, eventually, with_enough_time
 
 WAYS: tuple[signal_cli.Way, ...] = ("unix", "tcp")
 
@@ -122,6 +122,49 @@ async def test_an_end_that_signal_cli_does_not_answer_is_bounded(
     transport.stop_receiving()
     assert await ending == []
     assert "did not unsubscribe" in caplog.text
+
+
+async def test_a_signal_cli_that_stopped_receiving_is_made_to_receive_again(bridge: Bridge) -> None:
+    """Anybody can end its receiving with one message, and nothing shows that: what comes then is only late."""
+    server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01, renew_seconds=0.05)
+    frames = numbered(3)
+    async with aclosing(transport.envelopes()) as envelopes:
+        first = asyncio.ensure_future(anext(envelopes))
+        await server.connected()
+        await server.deliver(frames[0])
+        came = [(await first).sent_at]
+        await server.delivered()
+        await server.die_receiving()
+        await server.deliver(*frames[1:])
+        async with asyncio.timeout(WAIT_SECONDS):
+            came += [(await anext(envelopes)).sent_at for _ in range(2)]
+        assert transport.is_open
+    assert (came, server.lost) == (times(frames), [])
+
+
+async def test_a_subscription_that_is_renewed_loses_nothing(bridge: Bridge) -> None:
+    """Whoever writes into a silence may meet its renewal."""
+    server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01, renew_seconds=0.01)
+    frames = numbered(30)
+    async with aclosing(transport.envelopes()) as envelopes, asyncio.timeout(WAIT_SECONDS):
+        opened, came = 0, list[int]()
+        for frame in frames:
+            next_one = asyncio.ensure_future(anext(envelopes))
+            await server.connected(opened := opened + 1)
+            await server.deliver(frame)
+            came.append((await next_one).sent_at)
+    assert (came, server.lost) == (times(frames), [])
+
+
+async def test_somebody_else_who_receives_hinders_no_renewal(bridge: Bridge) -> None:
+    """signal-cli then refuses to receive for a call."""
+    server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01, renew_seconds=0.05)
+    async with aclosing(bridge.transport().envelopes()) as others, aclosing(transport.envelopes()) as envelopes:
+        both = [asyncio.ensure_future(anext(one)) for one in (others, envelopes)]
+        await server.connected(streams_opened=4)
+        await server.deliver(message("for both"))
+        async with asyncio.timeout(WAIT_SECONDS):
+            assert len({envelope.sent_at for envelope in await asyncio.gather(*both)}) == 1
 
 
 async def test_a_stream_that_was_stopped_is_not_opened_again(bridge: Bridge) -> None:
