@@ -4,6 +4,7 @@ from datetime import datetime
 
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import moment
+from bot.turn.intents import plain_name
 
 ABOUT_TRUST = Sentence("ABOUT_TRUST", "shows whose safety number has changed, or trusts the new one.")
 NO_SUSPECTS = Sentence("NO_SUSPECTS", "All safety numbers are trusted.")
@@ -43,4 +44,4 @@ def now_trusted(name: str | None, label: str) -> str:
 
 
 def _named(name: str | None, label: str) -> str:
-    return say(_PERSON_NAMED, name=name, label=label) if name else label
+    return say(_PERSON_NAMED, name=plain_name(name), label=label) if name else label

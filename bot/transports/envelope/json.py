@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from bot.events import PersonId
+from tools import clean_line
 
 Json = Mapping[str, object]
 
@@ -80,13 +81,16 @@ def person_in(parent: Json, field: str) -> PersonId | None:
 
 
 def line_of(text: str, max_chars: int = MAX_NAME_CHARS) -> str:
-    """Returns text that people wrote, on one line and shortened; can be empty."""
-    return " ".join(text.split())[:max_chars].rstrip()
+    """Returns text that people wrote, on one line, shortened, and without characters that hide something or turn the
+    direction of what follows; can be empty.
+    """
+    return clean_line(text)[:max_chars].rstrip()
 
 
 def name_of(name: str, number: str = "") -> str | None:
-    """Returns a name that people chose, on one line and shortened; None if there is none or it is only a phone
-    number.
+    """Returns a name that people chose, as `line_of`; None if there is none, or only what signal-cli gives instead: a
+    phone number or a UUID.
     """
     line = line_of(name)
-    return line if line and line != number and not line.lstrip("+").isdecimal() else None
+    is_id = line in {"", number} or line.lstrip("+").isdecimal() or _UUID.fullmatch(line.lower())
+    return None if is_id else line

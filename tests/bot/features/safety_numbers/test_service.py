@@ -150,6 +150,24 @@ async def test_trust_alone_lists_whom_with_the_number_to_compare(store: Store, c
         assert await label_of(aldis, ALICE) in texts(transport, BOB)[-1]
 
 
+async def test_the_name_of_whoever_has_a_new_key_is_only_a_name(store: Store, clock: SetClock) -> None:
+    """Whoever took a number over chose it, and the admins read it: it is no formatting and no link."""
+    async with locked(store, clock) as (aldis, transport):
+        name = "*Alice*, checked: https://evil.example `/trust`"
+        transport.known_contacts = tuple(replace(one, name=name) for one in transport.known_contacts)
+        await greet(aldis, ALICE, BOB)
+        await hold(aldis, transport, ALICE)
+        await aldis.identities.look()
+        await aldis.transport.until(lambda: len(texts(transport, BOB)) == 2)
+        notice = [reply.content for reply in transport.sent if reply.chat == BOB.chat][1]
+        assert "*Alice*, checked: " in notice.text
+        assert "https://evil.example" not in notice.text
+        assert [notice.text[style.start : style.start + style.length] for style in notice.styles] == [
+            f"/trust {await label_of(aldis, ALICE)}",
+            "/trust",
+        ]
+
+
 async def test_only_admins_trust(store: Store, clock: SetClock) -> None:
     """To everybody else the command does not exist; the help lists it for admins alone, and no group reads of it."""
     async with locked(store, clock) as (aldis, transport):

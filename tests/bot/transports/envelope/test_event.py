@@ -267,6 +267,7 @@ def test_the_collected_samples_read_as_the_fixtures_do(path: Path) -> None:
         pytest.param("￼ b", [mention_of(BOB) | {"start": None}], "￼ b", id="without a place"),
         pytest.param("￼ b", [mention_of(BOB) | {"length": 10**30}], "￼ b", id="of absurd length"),
         pytest.param("￼ b", [mention_of(BOB) | {"name": BOB.number}], "@member-b0b00000 b", id="no name but a number"),
+        pytest.param("￼ b", [mention_of(BOB) | {"name": BOB.uuid}], "@member-b0b00000 b", id="no name but an id"),
         pytest.param("￼ b", [{"start": 0, "length": 1}], "@member-unknown b", id="of nobody"),
         pytest.param("￼ b", [mention_of(BOB) | {"name": " B\no  b "}], "@B o b b", id="a name of several lines"),
         pytest.param(
@@ -788,6 +789,8 @@ def test_names_are_one_short_line_and_never_a_number() -> None:
     """What a stranger calls himself stands in the prompt: it may not break out of its line."""
     assert heard(message(author=replace(ALICE, name="A\nl\tice " * 40))).name == ("A l ice " * 40)[:80].rstrip()
     assert heard(message(author=replace(ALICE, name=ALICE.number))).name is None
+    assert heard(message(author=replace(ALICE, name=ALICE.uuid))).name is None
+    assert heard(message(author=replace(ALICE, name="A\u202elice\u200b \u2066"))).name == "Alice"
     assert heard(message(author=replace(ALICE, name=None))).name is None
 
 
