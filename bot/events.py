@@ -144,15 +144,6 @@ class Envelope:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Quote:
-    """The older message that a message replies to."""
-
-    sent_at: SentId
-    author: PersonId | None
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Attachment:
     """A file that came with a message; its bytes stay with the transport until they are needed."""
 
@@ -161,6 +152,19 @@ class Attachment:
     name: str | None
     size_bytes: int | None
     is_voice_note: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Quote:
+    """The older message that a message replies to."""
+
+    sent_at: SentId
+    author: PersonId | None
+    text: str
+    pictures: tuple[Attachment, ...] = ()
+    """Small pictures of the files that came with it, as far as there are some."""
+    has_unseen_files: bool = False
+    """Whether files came with it of which there is no picture."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -214,6 +218,11 @@ class Incoming:
     """A note from Aldis to the model, placed before the words; may be empty."""
     scheduled: ScheduledPrompt | None = None
     """Set when nobody wrote it just now: a reminder asks. Its words are not the person's own."""
+
+    @property
+    def files(self) -> tuple[Attachment, ...]:
+        """The files that can be opened for it: its own, and the pictures of what it quotes."""
+        return (*self.attachments, *(self.quote.pictures if self.quote is not None else ()))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -169,8 +169,8 @@ class _Purse:
 
 
 def _attached(turn: Turn) -> tuple[Attachment, ...]:
-    """The files that came with the question, each once."""
-    return tuple({one.id: one for message in turn.incoming for one in message.attachments}.values())
+    """The files that came with the question or its quotes, each once."""
+    return tuple({one.id: one for message in turn.incoming for one in message.files}.values())
 
 
 def _is_spoken(turn: Turn) -> bool:

@@ -96,7 +96,7 @@ def question(
     found = findings or {}
     stamp = f"{now.astimezone(ZoneInfo(timezone)):%a %Y-%m-%d %H:%M} {timezone}"
     text = "\n".join(_worded(message, stamp, _clipped(message, found)) for message in messages)
-    attached = (found.get(attachment.id) for message in messages for attachment in message.attachments)
+    attached = (found.get(attachment.id) for message in messages for attachment in message.files)
     media = tuple(finding.medium for finding in attached if finding is not None and finding.medium is not None)
     return UserMessage(text=text, sent_at=tuple(message.sent_at for message in messages), media=media)
 
@@ -290,6 +290,9 @@ def _worded(message: Incoming, stamp: str, clipped: Sequence[str]) -> str:
 def _clipped(message: Incoming, findings: Mapping[str, FileDescription]) -> list[str]:
     """The lines about what came with a message besides words."""
     lines = [_attached(attachment, findings.get(attachment.id)) for attachment in message.attachments]
+    quoted = message.quote.pictures if message.quote is not None else ()
+    of_quoted = (_attached(picture, findings.get(picture.id)) for picture in quoted)
+    lines += [f"from the message that this answers, in small: {line}" for line in of_quoted]
     if message.sticker:
         shown = safe_name(message.sticker_emoji) if message.sticker_emoji else ""
         lines.append(f"a sticker that says {shown}" if shown else "a sticker, which cannot be seen here")
@@ -322,5 +325,7 @@ def safe_name(chosen: str | None) -> str:
 def _answered(quote: Quote, *, is_own: bool) -> str:
     """The line about the quoted message, which may have left the history long ago or never been part of it."""
     if not quote.text.strip():
-        return "(in answer to a message without words, which you are not shown)"
-    return f"(in answer to{' what you said' if is_own else ''}: {shorten(quote.text, _QUOTE_CHARACTERS)!r})"
+        unseen = "" if quote.pictures and not quote.has_unseen_files else ", which you are not shown"
+        return f"(in answer to a message without words{unseen})"
+    files = ", with a file that you are not shown" if quote.has_unseen_files else ""
+    return f"(in answer to{' what you said' if is_own else ''}: {shorten(quote.text, _QUOTE_CHARACTERS)!r}{files})"

@@ -119,7 +119,7 @@ def _of_message(message: Incoming) -> Iterable[Labels]:
         yield Labels(sources=(Source(kind="person", name=shown_name(name)),))
     if message.extras:
         yield Labels(sources=(Source(kind="person"),))  # contacts and polls contain other people's words
-    for attachment in message.attachments:
+    for attachment in message.files:
         # A file or a recording can come from anybody: Signal does not tell what was forwarded.
         kind = "voice" if attachment.is_voice_note else "file"
         name = "" if attachment.is_voice_note else shown_name(attachment.name)

@@ -32,7 +32,7 @@ from bot.events import (
     plain_command,
 )
 from bot.transports.envelope.contents import Stickers, extras_in, sticker_emoji
-from bot.transports.envelope.files import attachment_in
+from bot.transports.envelope.files import attachment_in, quoted_picture_in
 from bot.transports.envelope.json import (
     Json,
     as_object,
@@ -57,6 +57,9 @@ _COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+(?:[,:]\s*|\s+))?(?:[\"“„«
 
 _MAX_TARGETS = 500
 """How many messages one receipt can confirm. Source: SendReadReceiptJob.MAX_TIMESTAMPS of Signal-Android (2026)."""
+
+_MAX_QUOTED_FILES = 4
+"""How many files of a quoted message are looked at: Signal's own apps name one."""
 
 _NO_MESSAGE = ("storyContext", "pinMessage", "unpinMessage", "payment")
 """Content of a data message that makes it none for Aldis. A story reply answers a story, and Aldis posts none."""
@@ -368,7 +371,15 @@ def _quote(quote: Json, own: Own) -> Quote | None:
         return None
     mentions = [mention_in(as_object(item), own) for item in items_in(quote, "mentions")]
     text = with_names(text_in(quote, "text"), mentions)
-    return Quote(sent_at=SentId(sent_at), author=person_in(quote, "authorUuid"), text=text)
+    files = [as_object(item) for item in items_in(quote, "attachments")[:_MAX_QUOTED_FILES]]
+    pictures = [quoted_picture_in(file) for file in files]
+    return Quote(
+        sent_at=SentId(sent_at),
+        author=person_in(quote, "authorUuid"),
+        text=text,
+        pictures=tuple(picture for picture in pictures if picture is not None),
+        has_unseen_files=None in pictures,
+    )
 
 
 def _attachments(data: Json) -> tuple[Attachment, ...]:

@@ -12,6 +12,7 @@ import logging
 import os
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -54,6 +55,12 @@ def attachment_in(item: Json) -> Attachment | None:
         size_bytes=whole_in(item, "size"),
         is_voice_note=item.get("isVoiceNote") is True,
     )
+
+
+def quoted_picture_in(item: Json) -> Attachment | None:
+    """Returns the small picture of a file of a quoted message, under the name of that file; None if there is none."""
+    picture = attachment_in(object_in(item, "thumbnail"))
+    return None if picture is None else replace(picture, name=name_of(text_in(item, "filename")), is_voice_note=False)
 
 
 def files_in(raw: str) -> tuple[Attachment, ...]:

@@ -23,7 +23,7 @@ from tests.bot.media.voices import speech_at
 from tests.bot.turn.turn_helpers import Echo, EchoArguments, calls, says
 from tests.conftest import NOON
 from tests.servers.base import hang
-from tests.servers.envelopes import ALICE, BOB, GROUP, Frame, attachment, delete, message
+from tests.servers.envelopes import ALICE, BOB, GROUP, Frame, attachment, delete, message, quote_of
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai_audio import SOUND, OpenAIAudio
 from tools import Result, ResultFile, ToolContext
@@ -176,6 +176,24 @@ async def test_talk_of_others_is_never_opened(store: Store, clock: SetClock) -> 
         await aldis.until(lambda: not aldis.transport.files)
         assert aldis.model.requests == []
         assert len(aldis.transport.discarded) == 1
+
+
+async def test_a_quoted_picture_is_seen_in_small(store: Store, clock: SetClock) -> None:
+    """Somebody showed it to the group, and another asks Aldis about it: that phone sends a small one along."""
+    async with app_harness(store, clock) as aldis:
+        thumbnail = file(aldis, picture(), filename=None)
+        quoted = {"contentType": "image/png", "filename": "bed.png", "thumbnail": thumbnail}
+        for text, files in (("", [quoted]), ("My bed", [quoted, {"contentType": "text/plain", "filename": "e.txt"}])):
+            aldis.transport.files[thumbnail["id"]] = picture()
+            quote = quote_of(BOB, 12345, text) | {"attachments": files}
+            await aldis.deliver(message("What is this?", group=GROUP, mention=True, quote=quote))
+            await aldis.quiet()
+            [seen] = last(aldis).media
+            assert isinstance(seen, Picture)
+            assert "in small: a picture named 'bed.png', which is attached" in last(aldis).text
+            assert ("(in answer to a message without words)" in last(aldis).text) == (text == "")
+            assert ("with a file that you are not shown)" in last(aldis).text) == (text != "")
+            await aldis.until(lambda: not aldis.transport.files)
 
 
 async def test_a_deleted_message_takes_its_picture_with_it(store: Store, clock: SetClock) -> None:

@@ -157,6 +157,8 @@ class TestQuestion:
         """Of a picture, say; and whether it is the model's own words that are quoted."""
         silent = replace(HELLO, quote=Quote(sent_at=SentId(1), author=None, text=" "))
         assert worded(silent).endswith("\n(in answer to a message without words, which you are not shown)")
+        files = replace(HELLO, quote=Quote(sent_at=SentId(1), author=None, text="Look", has_unseen_files=True))
+        assert worded(files).endswith("\n(in answer to: 'Look', with a file that you are not shown)")
         own = replace(HELLO, quote=Quote(sent_at=SentId(1), author=None, text="It rains."), quotes_me=True)
         assert worded(own).endswith("\n(in answer to what you said: 'It rains.')")
 
