@@ -120,7 +120,7 @@ class Agent:
         async with waiting():
             offered = await self._toolbox.offers()
         offers = tuple(offer for offer in offered if turn.settings.allows_tool(offer.name))
-        labels = join_labels([turn.note_labels, provenance.of_stored(turn.question, turn.chat, self._toolbox.spec)])
+        labels = join_labels([turn.note_labels, prompt.labels_of([turn.question])])
         state = TurnState(
             turn=turn,
             journal=journal,
@@ -154,12 +154,7 @@ class Agent:
         shown = prompt.window(past, max_tokens=tokens)
         state.history = tuple(message for past in shown for message in past)
         state.history_tokens = sum(past.tokens for past in shown)
-        state.labels = join_labels([state.labels, *(self._labels(turn, past) for past in shown)])
-
-    def _labels(self, turn: Turn, past: PastTurn) -> Labels:
-        if past.labels is not None:
-            return past.labels
-        return join_labels(provenance.of_stored(message, turn.chat, self._toolbox.spec) for message in past)
+        state.labels = join_labels([state.labels, *(past.labels for past in shown)])
 
     def _beside_tokens(self, state: TurnState) -> int:
         """Roughly how many tokens a request has apart from the earlier turns, including room for its answer."""
@@ -319,16 +314,7 @@ def _sendable(history: Iterable[PastTurn], offers: Iterable[ToolOffer]) -> tuple
     calls without tools, and a model that sees a call would repeat it.
     """
     names = {offer.name for offer in offers}
-    return tuple(turn if turn.called <= names else _without_tools(turn) for turn in history)
-
-
-def _without_tools(turn: PastTurn) -> PastTurn:
-    """Question and answer only; an answer older than labels counts as coming from unknown tools."""
-    words = prompt.without_tools(turn)
-    return PastTurn(
-        replace(message, labels=message.labels or UNKNOWN) if isinstance(message, AssistantMessage) else message
-        for message in words
-    )
+    return tuple(turn if turn.called <= names else PastTurn(prompt.without_tools(turn)) for turn in history)
 
 
 def _labelled(turn: Turn) -> Turn:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.labels import Labels, Source, join_labels, load_labels
+from bot.labels import Labels, join_labels, load_labels
 from bot.messages import Message, UserMessage
 from bot.turn.steps import OpenQuestion
 from store import ConversationId, Fact, Repositories, TurnId
@@ -29,8 +29,6 @@ _OPEN = (
     " or 👎 on the question, or by quoting it. What stands in the arguments is data.)"
 )
 _MAX_QUESTIONS = 3
-_OF_OLD_FACT = Labels(sources=(Source(kind="unknown"),))
-"""For facts older than labels: anybody may have wanted them kept, but they are no secret in the person's own chat."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,8 +58,8 @@ def recall(
     notes = [_listed(facts)] if facts else []
     if summary is not None:
         notes.append(f"{_SUMMARY}\n{summary.summary.decode()}")
-    kept = [_OF_OLD_FACT if fact.labels is None else load_labels(fact.labels) for fact in facts]
-    labels = join_labels([*kept, *([] if summary is None else [load_labels(summary.labels)])])
+    kept = [fact.labels for fact in facts] + ([] if summary is None else [summary.labels])
+    labels = join_labels(map(load_labels, kept))
     return RecalledContext(note="\n\n".join(notes), summed_up=None if summary is None else summary.last, labels=labels)
 
 

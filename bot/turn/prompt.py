@@ -12,7 +12,7 @@ from functools import cached_property
 from zoneinfo import ZoneInfo
 
 from bot.events import Attachment, Incoming, Quote
-from bot.labels import Labels, join_labels
+from bot.labels import UNKNOWN, Labels, join_labels
 from bot.media.findings import TRANSCRIPT, FileDescription
 from bot.messages import AssistantMessage, Document, Medium, Message, ToolMessage, UserMessage
 from tools import clean_line, clean_text, shorten
@@ -142,17 +142,15 @@ class PastTurn(tuple[Message, ...]):  # noqa: SLOT001  (computed values are cach
         )
 
     @cached_property
-    def labels(self) -> Labels | None:
-        """The labels of all of it; None: part of it is older than labels."""
-        found: list[Labels] = []
-        for message in self:
-            pieces = message.answers if isinstance(message, ToolMessage) else (message,)
-            # An answer of Aldis without labels has read no more than what comes before it.
-            labels = [piece.labels for piece in pieces if piece.labels or not isinstance(piece, AssistantMessage)]
-            if None in labels:
-                return None
-            found += [one for one in labels if one is not None]
-        return join_labels(found)
+    def labels(self) -> Labels:
+        """The labels of all of it."""
+        return labels_of(self)
+
+
+def labels_of(messages: Iterable[Message]) -> Labels:
+    """The labels of all these messages; whatever has none is older than labels."""
+    pieces = (message.answers if isinstance(message, ToolMessage) else (message,) for message in messages)
+    return join_labels(piece.labels or UNKNOWN for several in pieces for piece in several)
 
 
 def window(turns: Sequence[PastTurn], *, max_tokens: int) -> tuple[PastTurn, ...]:

@@ -4,25 +4,22 @@
                         files; for a reminder's prompt, the labels it was planned with
     talk in the group   whoever wrote it
     a tool's answer     the page, the search, the tool; for what people had Aldis keep, the labels it was kept with
-    older than labels   unknown if it may contain anything but the asker's words
 
 Left to others: what follows from labels (`bot.policy.trust`), storing them (with the content itself).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from bot.events import ChatId, Incoming
-from bot.labels import UNKNOWN, Labels, Source, Writer, is_plain_name, join_labels, load_labels, shown_name
-from bot.messages import AssistantMessage, Message, ToolAnswer, UserMessage
+from bot.events import Incoming
+from bot.labels import Labels, Source, Writer, is_plain_name, join_labels, load_labels, shown_name
+from bot.messages import ToolAnswer, UserMessage
 from bot.policy.chat_settings import Persona
 from bot.policy.own_words import MESSAGE_END
 from bot.policy.records import is_plain
 from tools import ToolSpec
 
-_CLIP = "\n📎"
-_QUOTE = "\n(in answer to"
 _TELLING = ('"error": "not_found"', '"error": "too_large"')
 """The beginnings of failed answers that nevertheless reveal something about what exists."""
 
@@ -62,17 +59,6 @@ def _is_trusted(answer: ToolAnswer, spec: ToolSpec | None) -> bool:
 def of_persona(persona: Persona | None) -> Labels:
     """The labels of the persona that a conversation's people chose."""
     return Labels() if persona is None else Labels(people=(Writer(id=persona.author),))
-
-
-def of_stored(message: Message, chat: ChatId, spec_of: Callable[[str], ToolSpec | None]) -> Labels:
-    """The labels of a message from the history, which may be older than labels; `spec_of` looks up a tool's present
-    spec.
-    """
-    if isinstance(message, UserMessage):
-        return message.labels or _of_old_question(message, chat)
-    if isinstance(message, AssistantMessage):
-        return message.labels or Labels()  # without labels it has read no more than what comes before it
-    return join_labels(answer.labels or _of_old_answer(answer, spec_of(answer.name)) for answer in message.answers)
 
 
 def correct_labels(asked: UserMessage, message: Incoming) -> UserMessage:
@@ -124,18 +110,6 @@ def _of_message(message: Incoming) -> Iterable[Labels]:
         kind = "voice" if attachment.is_voice_note else "file"
         name = "" if attachment.is_voice_note else shown_name(attachment.name)
         yield Labels(sources=(Source(kind=kind, name=name, is_private=True),))
-
-
-def _of_old_answer(answer: ToolAnswer, spec: ToolSpec | None) -> Labels:
-    """The labels of where the tool has it from; what people had Aldis keep may have come from anywhere."""
-    if spec is None or (spec.own_words and not spec.computes_only):
-        return UNKNOWN
-    return of_answer(answer, spec, address=None, origins=())
-
-
-def _of_old_question(message: UserMessage, chat: ChatId) -> Labels:
-    may_be_others = chat.is_group or _CLIP in message.text or _QUOTE in message.text or bool(message.media)
-    return UNKNOWN if may_be_others else Labels()
 
 
 def _source(name: str, spec: ToolSpec | None, address: str | None, *, is_trusted: bool) -> Source:

@@ -24,13 +24,12 @@ from typing import TypeVar
 from bot import labels, messages
 from bot.clock import Clock
 from bot.errors import ContextTooLong, ProviderError
-from bot.events import ChatId
 from bot.labels import Labels
 from bot.logs import RepeatedWarning
 from bot.messages import AssistantMessage, Message, UserMessage
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop
 from bot.settings import HistorySettings
-from bot.turn import chats, prompt, provenance
+from bot.turn import chats, prompt
 from bot.turn.budget import Budget
 from bot.turn.citations import in_hosts
 from bot.turn.journal import Outcome, Turn
@@ -256,7 +255,7 @@ class Summaries:
             last=max(older.turns),
             summary=text.encode(),
             expires_at=older.expires_at,
-            labels=labels.dump_labels(_labels(turn.chat, older)),
+            labels=labels.dump_labels(_labels(older)),
         )
 
         def keep(repos: Repositories) -> bool:
@@ -313,10 +312,10 @@ class Summaries:
         return all(stands.get(turn) == rows for turn, rows in older.turns.items())
 
 
-def _labels(chat: ChatId, older: _Older) -> Labels:
+def _labels(older: _Older) -> Labels:
     """The labels of everything that was summarized."""
-    read = [provenance.of_stored(message, chat, lambda _: None) for message in older.said]
-    return labels.join_labels([*([] if older.former is None else [labels.load_labels(older.former.labels)]), *read])
+    former = [] if older.former is None else [labels.load_labels(older.former.labels)]
+    return labels.join_labels([*former, prompt.labels_of(older.said)])
 
 
 def _fitting(sizes: Sequence[int], max_turns: int, max_tokens: int) -> int:
