@@ -146,8 +146,7 @@ class AssistantMessage:
     """Where it comes from: everything the model had read by then. None: it is older than labels, or not labelled
     yet."""
     pages: tuple[Page, ...] | None = None
-    """The pages it cites, in the order people see them. None: not an answer to people, or older than numbered
-    pages."""
+    """The pages it cites, in the order people see them. None: not an answer to people."""
 
     @property
     def text(self) -> str:

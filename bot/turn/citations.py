@@ -46,7 +46,6 @@ _WOULD_BE_OTHERS = re.compile(r"[(\w]")
 """What follows brackets that are not a citation but name an item or a link."""
 _SHOWN = re.compile(r"\[(\d{1,3})\]")
 _OPEN = re.compile(r"[ \t]?(?:\[[\d,; ]{0,40}|【[^】\n]{0,90})\Z")
-_LISTED = re.compile(r"^\[(\d{1,2})\] (https?://\S+)$", re.MULTILINE)
 _LINK = re.compile(
     r"""!?\[([^\[\]\n]{0,300})\]\(<?(https?://[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s+"[^"\n]*")?\)""",
     re.IGNORECASE,
@@ -72,7 +71,7 @@ class CitedPages:
         self.last_number = last_number
         """The highest number assigned so far; 0 if there is none."""
         self._urls: dict[int, str | None] = {}
-        """By number; None for a number of two pages, which an older Aldis may have assigned."""
+        """By number; None for a number of two pages, which turns may have assigned that knew nothing of each other."""
         self._numbers: dict[str, int] = {}
         """By the address's canonical spelling."""
         self._shown: dict[int, str] = {}
@@ -129,9 +128,8 @@ class CitedPages:
         for message in self._history:
             for number, url in self._rows(message):
                 self._define(number, url)
-            if isinstance(message, AssistantMessage):
-                listed = _listed(message)
-                self._shown = listed or self._shown
+            if isinstance(message, AssistantMessage) and message.pages:
+                self._shown = {place: page.url for place, page in enumerate(message.pages, 1)}
 
     def _rows(self, message: Message) -> Iterator[tuple[int, str]]:
         if isinstance(message, AssistantMessage):
@@ -287,13 +285,6 @@ def _words(message: Message) -> str:
         return "\n".join(answer.content for answer in message.answers)
     pages = message.pages or () if isinstance(message, AssistantMessage) else ()
     return "\n".join([message.text, *(page.url for page in pages)])
-
-
-def _listed(message: AssistantMessage) -> dict[int, str]:
-    """Returns what people were shown below an answer; an older Aldis stored it as part of the words."""
-    if message.pages is not None:
-        return {place: page.url for place, page in enumerate(message.pages, 1)}
-    return {int(place): url for place, url in _LISTED.findall(message.text)}
 
 
 def _asked(read: Sequence[Message]) -> frozenset[str]:

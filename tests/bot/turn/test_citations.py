@@ -178,17 +178,8 @@ def test_brackets_that_cite_nothing_stay(text: str) -> None:
     assert told(asked="[Sat] What of [3, 9, 12], [4], [205], [0]?", finds=[found(LAMPS)]).shown(text) == text
 
 
-def test_what_an_older_aldis_kept_leads_where_it_led() -> None:
-    """Its answers have the numbers that people saw, with the addresses; a number of two pages leads to neither."""
-    old = (
-        question(),
-        *tools_said({"results": [{"number": 3, "url": LAMPS}, {"number": 1, "url": FLAGS}]}),
-        AssistantMessage(parts=(Text(text=f"Lamps flash [1].\n\n[1] {LAMPS}"),)),
-    )
-    assert told(*old).shown("As I said [1].") == f"As I said [1].\n\n[1] {LAMPS}"
-    assert told(*old).shown("As I said [3].") == f"As I said [1].\n\n[1] {LAMPS}"
-    later = told(*old, finds=[found(BELLS)])
-    assert later.shown("Bells [101], lamps [3].") == f"Bells [1], lamps [2].\n\n[1] {BELLS}\n[2] {LAMPS}"
+def test_a_number_of_two_pages_leads_to_neither() -> None:
+    """Nobody knows which of them is meant."""
     clash = tools_said({"results": [{"number": 307, "url": LAMPS}, {"number": 307, "url": FLAGS}]})
     assert told(*clash, finds=[found(BELLS)]).shown("See [307], bells [308].") == f"See, bells [1].\n\n[1] {BELLS}"
 
