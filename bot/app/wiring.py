@@ -122,7 +122,6 @@ class Parts:
         self._room = ContextRoom(self._lessons, models.server_of(settings))
         self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
         self._pairing = pairing or Pairing()
-        self._menu = Menu()
         self._allowed = policies.access_list(settings, realm)
         self._turns = Turns(
             store,
@@ -156,12 +155,7 @@ class Parts:
     def service(self, provider: Provider, tools: Sequence[Tool], more: Sequence[ToolSource] = ()) -> Service:
         """All of them together; `more` are sources of tools known only while it runs."""
         settings = self._settings
-        self._menu = Menu(
-            models=settings.llm.models_to_choose,
-            tools=tuple(tool.spec for tool in tools),
-            sources=tuple(more),
-            known=self._known,
-        )
+        menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more, known=self._known)
         minutes = settings.signal.round_trip_minutes
         self._counts.allow("tool_call_seconds", "tool", (*(tool.spec.name for tool in tools), "unknown"))
         watchdog = Watchdog(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
@@ -195,7 +189,7 @@ class Parts:
         captchas = Captchas(self._transport, self._store, self._clock, self._counts)
         return Service(
             settings=settings,
-            worker=self._worker(self._agent(provider, toolbox), intake, identities, summary_worker.note),
+            worker=self._worker(self._agent(provider, toolbox), menu, intake, identities, summary_worker.note),
             intake=intake,
             sender=self._sender(identities.notice),
             membership=Membership(self._transport, self._store, self._clock),
@@ -287,7 +281,12 @@ class Parts:
         )
 
     def _worker(
-        self, agent: MultimodalAgent, intake: Intake, identities: Identities, on_kept: Callable[[Turn], None]
+        self,
+        agent: MultimodalAgent,
+        menu: Menu,
+        intake: Intake,
+        identities: Identities,
+        on_kept: Callable[[Turn], None],
     ) -> Worker:
         policies.note_few_conversations(self._settings)
         approvals = Approvals(self._store, self._clock, self._turns)
@@ -301,7 +300,7 @@ class Parts:
             turns=self._turns,
             revisions=self._revisions,
             approvals=approvals,
-            commands=Commands(context, self._commands(context, approvals, intake, identities)),
+            commands=Commands(context, self._commands(context, approvals, menu, intake, identities)),
             group_context=group_context,
             authority=authority,
         )
@@ -320,7 +319,7 @@ class Parts:
             settings=self._settings,
             authority=authority,
             on_kept=on_kept,
-            greeting=self._greeting() if self._realm == "signal" and self._settings.access.greeting else None,
+            greeting=self._greeting(menu) if self._realm == "signal" and self._settings.access.greeting else None,
         )
 
     def _sender(self, on_untrusted: Callable[[PersonId], None]) -> Sender:
@@ -343,18 +342,18 @@ class Parts:
         is_shown = self._realm == "signal" and self._settings.signal.ack == "reaction"
         return Reactions(self._transport, self._store, self._clock, emoji=EMOJI if is_shown else None)
 
-    def _greeting(self) -> Callable[[], str]:
-        name, tools = self._settings.signal.name, tuple(spec.name for spec in self._menu.tools)
+    def _greeting(self, menu: Menu) -> Callable[[], str]:
+        name, tools = self._settings.signal.name, tuple(tool.spec.name for tool in menu.tools)
         return lambda: phrases.greeting(name, tools)
 
     def _commands(
-        self, context: CommandContext, approvals: Approvals, intake: Intake, identities: Identities
+        self, context: CommandContext, approvals: Approvals, menu: Menu, intake: Intake, identities: Identities
     ) -> tuple[CommandGroup, ...]:
         return command_groups(
             self._settings,
             context,
             approvals,
-            self._menu,
+            menu,
             account=self._transport.account,
             reminders=self.reminders,
             memory=self.memory,

@@ -5,7 +5,6 @@ In a group everybody can set the first four, just as everybody can write: the ch
 it. When Aldis speaks up is for admins to decide, if there are any.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,24 +14,25 @@ from bot.commands.names import closest, fold
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language
 from bot.policy.chat_settings import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
-from bot.providers.capabilities import NOTHING, Capabilities
+from bot.providers.capabilities import Capabilities
 from bot.turn import phrases as turn_phrases
+from bot.turn.offers import gather_tools
 from bot.turn.tool_shapes import shape_of
 from store import Repositories
-from tools import ToolSource, ToolSpec, clean_text
+from tools import Tool, ToolSource, ToolSpec, clean_text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Menu:
     """The choices that exist."""
 
-    models: tuple[str, ...] = ()
+    models: tuple[str, ...]
     """As `provider/model`; the first one answers unless another is chosen. Empty means no choice."""
-    tools: tuple[ToolSpec, ...] = ()
+    tools: Sequence[Tool]
     """Tools that are always there, in the order in which models see them."""
-    sources: tuple[ToolSource, ...] = ()
+    sources: Sequence[ToolSource]
     """Sources of further tools while Aldis runs."""
-    known: Callable[[str | None], Capabilities] = lambda _: NOTHING
+    known: Callable[[str | None], Capabilities]
     """Returns what is known about a model."""
 
 
@@ -174,11 +174,8 @@ class PreferenceCommands(CommandGroup):
 
     async def _specs(self) -> Mapping[str, ToolSpec]:
         """The tools that exist now, by name."""
-        given = await asyncio.gather(*(source.tools() for source in self._menu.sources))
-        found = {tool.spec.name: tool.spec for tools in reversed(given) for tool in tools}
-        order = (tool.spec.name for tools in given for tool in tools)
-        own = {spec.name: spec for spec in self._menu.tools}
-        return {**own, **{name: found[name] for name in order if name not in own}}
+        tools = await gather_tools(self._menu.tools, self._menu.sources)
+        return {name: tool.spec for name, tool in tools.items()}
 
     async def _switch(self, call: Call, words: Sequence[str], names: Sequence[str]) -> None:
         is_on = _SWITCHES.get(fold(words[0]))

@@ -1,9 +1,10 @@
-"""Pure: how tools are described to models: a name, a purpose, and a schema reduced to what matters.
+"""Which tools there are, and how they are described to models: a name, a purpose, and a schema reduced to what matters.
 
 A rarely used tool is one line in the list of `more_tools`, with its arguments, and so is any other that does not fit in
 full; a model that wants the details asks for them.
 """
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -12,7 +13,7 @@ from pydantic import Field
 
 from bot.providers.base import ToolOffer
 from bot.providers.more_tools import NAME
-from tools import Arguments, NotFound, Result, ToolContext, ToolSpec
+from tools import Arguments, NotFound, Result, Tool, ToolContext, ToolSource, ToolSpec
 
 _SAYS_NOTHING = frozenset(
     {"maxLength", "minLength", "maxItems", "format", "minimum", "maximum", "pattern", "additionalProperties"}
@@ -21,6 +22,15 @@ _SAYS_NOTHING = frozenset(
 _MAX_CHOICES = 6
 _MAX_LINE_CHARACTERS = 120
 """The limit of a description in the list of `more_tools`; servers of MCP write pages."""
+
+
+async def gather_tools(fixed: Iterable[Tool], sources: Iterable[ToolSource]) -> dict[str, Tool]:
+    """The fixed tools and then those of the sources, by name; of several with the same name the first."""
+    found = {tool.spec.name: tool for tool in fixed}
+    for tools in await asyncio.gather(*(source.tools() for source in sources)):
+        for tool in tools:
+            found.setdefault(tool.spec.name, tool)
+    return found
 
 
 def offer(spec: ToolSpec, *, in_brief: bool = False) -> ToolOffer:

@@ -31,7 +31,7 @@ from bot.turn import call_names, provenance
 from bot.turn.citations import CitedPages, number_pages, without_numbers
 from bot.turn.files import files_of
 from bot.turn.intents import deed
-from bot.turn.offers import MoreToolsTool, offer
+from bot.turn.offers import MoreToolsTool, gather_tools, offer
 from bot.turn.phrases import Deed
 from bot.turn.steps import Allowance, ToolRun
 from bot.turn.tool_arguments import has_valid_arguments, outline_arguments, parse_arguments
@@ -100,9 +100,9 @@ class Toolbox:
         """The servers of which `approve` names a tool they do not have."""
         self._has_more = any(tool.spec.seldom for tool in tools)
         more = (MoreToolsTool(self._specs),) if self._has_more else ()
-        self._fixed: dict[str, Tool] = {tool.spec.name: tool for tool in (*tools, *more)}
+        self._fixed: tuple[Tool, ...] = (*tools, *more)
         self._sources = tuple(sources)
-        self._tools: Mapping[str, Tool] = self._fixed
+        self._tools: Mapping[str, Tool] = {tool.spec.name: tool for tool in self._fixed}
         self._offered: list[ToolSpec] = []
         self._offers: tuple[ToolOffer, ...] = ()
         """What was last offered for these tools; it is the same for most turns."""
@@ -119,10 +119,7 @@ class Toolbox:
         do.
         """
         if self._sources:
-            given = await asyncio.gather(*(source.tools() for source in self._sources))
-            found = {tool.spec.name: tool for tools in reversed(given) for tool in tools}
-            order = (tool.spec.name for tools in given for tool in tools)
-            self._tools = self._fixed | {name: found[name] for name in order if name not in self._fixed}
+            self._tools = await gather_tools(self._fixed, self._sources)
             self._note_misnamed()
             if self._shapes is not None:
                 self._changed = await self._shapes.changed_tools(

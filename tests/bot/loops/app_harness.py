@@ -19,6 +19,7 @@ from typing import Any
 from bot.app.wiring import Parts
 from bot.clock import SetClock
 from bot.commands.base import CommandContext, CommandGroup
+from bot.commands.preferences import Menu
 from bot.errors import ProviderError
 from bot.events import Envelope, Event, PersonId, Removal, Reply, SentId
 from bot.features.reminders.scheduler import ReminderScheduler
@@ -214,9 +215,9 @@ class StoryParts(Parts):
         return Reactions(self._transport, self._store, self._clock, emoji=EMOJI, after_seconds=seconds)
 
     def _commands(
-        self, context: CommandContext, approvals: Approvals, intake: Intake, identities: Identities
+        self, context: CommandContext, approvals: Approvals, menu: Menu, intake: Intake, identities: Identities
     ) -> tuple[CommandGroup, ...]:
-        return (*super()._commands(context, approvals, intake, identities), *self._paces.commands(context))
+        return (*super()._commands(context, approvals, menu, intake, identities), *self._paces.commands(context))
 
 
 @asynccontextmanager
