@@ -15,7 +15,15 @@ from dataclasses import replace
 
 from bot.errors import ContextTooLong, ProviderError
 from bot.labels import UNKNOWN, Labels, join_labels
-from bot.messages import AssistantMessage, CallId, ToolCall, ToolMessage, UserMessage, without_opaque
+from bot.messages import (
+    AssistantMessage,
+    AssistantPart,
+    CallId,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+    without_opaque,
+)
 from bot.policy.budgets import UsedUp
 from bot.policy.chat_settings import Persona
 from bot.policy.secrets import Secrets
@@ -195,7 +203,7 @@ class Agent:
         if isinstance(asked, UsedUp):
             return asked
         state.journal.note_answer(asked)  # paid, whatever comes of it
-        completion = _named(self._without_secrets(self._understood(asked)), state, number)
+        completion = asked if asked.message is None else replace(asked, message=self._read(asked.message, state))
         await state.on_progress(_progress(completion))
         if completion.stop is Stop.TOOLS and completion.message is not None and state.rounds_left:
             calls = completion.message.calls
@@ -248,17 +256,23 @@ class Agent:
         if self._budget is not None:
             self._budget.charge(state.turn, completion, state.spent_usd)
 
-    def _without_secrets(self, completion: Completion) -> Completion:
-        message = completion.message
-        return completion if message is None else replace(completion, message=self._secrets.cut_message(message))
+    def _read(self, message: AssistantMessage, state: TurnState) -> AssistantMessage:
+        """The message without secrets, and with its calls under the tools' own names, before anything is decided about
+        them; calls beyond the limit are dropped.
 
-    def _understood(self, completion: Completion) -> Completion:
-        """The completion with its calls under the tools' own names, before anything is decided about them."""
-        message = completion.message
-        if message is None or not message.calls:
-            return completion
-        parts = (self._toolbox.understood(part) if isinstance(part, ToolCall) else part for part in message.parts)
-        return replace(completion, message=replace(message, parts=tuple(parts)))
+        Each call gets an id of our own, because vendors and local servers reuse theirs across turns.
+        """
+        parts: list[AssistantPart] = []
+        count = 0
+        for part in message.parts:
+            if not isinstance(part, ToolCall):
+                parts.append(part)
+            elif count < _MAX_CALLS:
+                id_ = CallId(f"call_{state.turn.id}_{len(state.completions)}_{count}")
+                parts.append(replace(self._toolbox.understood(part), id=id_))
+                count += 1
+        labels = state.labels if count else message.labels
+        return self._secrets.cut_message(replace(message, parts=tuple(parts), labels=labels))
 
     def _request(self, state: TurnState) -> Request:
         size, turn = SIZES[state.size], state.turn
@@ -327,23 +341,6 @@ def _labelled(turn: Turn) -> Turn:
     labels = join_labels([known, asked, talk, provenance.of_persona(turn.settings.persona)])
     question = replace(turn.question, labels=replace(labels, is_scheduled=known.is_scheduled or asked.is_scheduled))
     return replace(turn, question=question)
-
-
-def _named(completion: Completion, state: TurnState, number: int) -> Completion:
-    """The completion with call ids of our own, because vendors and local servers reuse theirs across turns. Calls
-    beyond the limit are dropped.
-    """
-    message = completion.message
-    if message is None or not message.calls:
-        return completion
-    calls = message.calls[:_MAX_CALLS]
-    names = {id(call): CallId(f"call_{state.turn.id}_{number}_{place}") for place, call in enumerate(calls)}
-    parts = tuple(
-        replace(part, id=names[id(part)]) if isinstance(part, ToolCall) else part
-        for part in message.parts
-        if not isinstance(part, ToolCall) or id(part) in names
-    )
-    return replace(completion, message=AssistantMessage(parts=parts, labels=state.labels))
 
 
 def _unbound(completion: Completion) -> Completion:
