@@ -212,11 +212,21 @@ class Agent:
         return completion
 
     async def _asked(self, state: TurnState) -> Completion | UsedUp:
-        """Asks the models once; if the request is too long, again with a shorter one."""
-        journal, was_refused = state.journal, False
+        """Asks the models once; if the request is too long, again with a shorter one. Or the limit that forbids it."""
+        turn, journal, was_refused = state.turn, state.journal, False
         while True:
+            limit = None if self._budget is None else await self._budget.used_up(turn, state.spent_usd)
+            if limit is not None:
+                return limit
             try:
-                completion = await self._paid(state)
+                completion = await complete(
+                    self._provider,
+                    self._request(state),
+                    self._budget,
+                    call=journal.model_call,
+                    on_broken_off=journal.break_off,
+                    on_text=self._answers.listener(state),
+                )
             except ProviderError as error:
                 error.attempts = (*journal.take_failures(), *failed_attempts(error))
                 if not isinstance(error, ContextTooLong) or not self._shrink(state, error):
@@ -225,26 +235,9 @@ class Agent:
                 for attempt in failed_attempts(error):
                     journal.break_off(attempt)  # until a completion has them
                 continue
-            if isinstance(completion, UsedUp):
-                return completion
-            turn, failed = state.turn, journal.take_failures()
+            failed = journal.take_failures()
             self._room.on_end(turn.conversation, turn.settings.model, state.size, was_refused=was_refused)
             return replace(completion, attempts=(*failed, *completion.attempts)) if failed else completion
-
-    async def _paid(self, state: TurnState) -> Completion | UsedUp:
-        """The models' answer, or the limit that leaves no money for asking them."""
-        if self._budget is not None:
-            limit = await self._budget.used_up(state.turn, state.spent_usd)
-            if limit is not None:
-                return limit
-        return await complete(
-            self._provider,
-            self._request(state),
-            self._budget,
-            call=state.journal.model_call,
-            on_broken_off=state.journal.break_off,
-            on_text=self._answers.listener(state),
-        )
 
     async def _charge(self, state: TurnState, completion: Completion, again: AskedAgain | None) -> None:
         if again is not None:
