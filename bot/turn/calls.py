@@ -12,8 +12,9 @@ Whatever an earlier attempt of the turn has journaled is reused. Left to others:
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from bot.labels import UNKNOWN, Labels, Source, join_labels
 from bot.messages import ToolCall
@@ -36,6 +37,7 @@ NOBODY_HERE = (
 )
 """What the model is told if a scheduled run wants to do something that needs a person's approval."""
 
+_INTERRUPTED = "a restart interrupted this; it may have happened, so do not repeat it unasked"
 _SHOWN_ARGUMENT_CHARACTERS = 120
 _MAX_NUMBERED = 1000
 
@@ -70,34 +72,23 @@ class Calls:
         A failed call can be tried again, unless its effect may have happened; a look-up can be repeated once something
         was done. If somebody must agree first, the other calls run meanwhile, and their answers are journaled.
         """
-        first = {_key(call): call for call in reversed(calls)}
+        keys = [_key(call) for call in calls]
         known = self._known(state)
-        to_run = [call for call in calls if first[_key(call)] is call and _key(call) not in known]
-        allowed = to_run[: self._max_per_round]
+        to_run: dict[str, ToolCall] = {}  # of equal calls the first
+        for key, call in zip(keys, calls, strict=True):
+            if key not in known:
+                to_run.setdefault(key, call)
+        allowed = dict(islice(to_run.items(), self._max_per_round))
         state.rounds_left -= 1
-        undecided = [call for call in allowed if self._waits(state, call)]
-        to_begin = [call for call in allowed if call not in undecided]
+        undecided = [call for call in allowed.values() if self._waits(state, call)]
         async with waiting():
-            ran = await self._side_by_side(state, to_begin)
+            ran = await self._side_by_side(state, {key: call for key, call in allowed.items() if call not in undecided})
         await state.journal.flush()  # what was held back for the runs, in case there were none
         if undecided:
-            is_asked = all(call.id in state.journal.asked for call in undecided)
-            causes = dict.fromkeys(cause for call in undecided for cause in self.causes(state, call) or ())
-            cost_usd = self._toolbox.cost_usd(undecided)
-            deeds = tuple(map(self._toolbox.deed, undecided))
-            return Pause(
-                calls=tuple(undecided),
-                deeds=deeds,
-                cost_usd=cost_usd,
-                is_asked=is_asked,
-                causes=tuple(causes),
-                allowance=self._allowance(state, undecided),
-                shapes=self._toolbox.shapes(undecided),
-                is_changed=any(self._toolbox.has_changed(call) for call in undecided),
-            )
-        done = known | ran
-        runs = [_as(done[_key(call)], call) if _key(call) in done else self._over_limit(call) for call in calls]
-        new = [run for run, call in zip(runs, calls, strict=True) if call in to_run]
+            return self._pause(state, undecided)
+        done = known | ran | {key: self._over_limit(call) for key, call in to_run.items() if key not in allowed}
+        runs = [_as(done[key], call) for key, call in zip(keys, calls, strict=True)]
+        new = [done[key] for key in to_run]
         state.runs += new
         self._room.uses.update(run.tool for run in new)
         state.labels = join_labels([state.labels, *(run.answer.labels or UNKNOWN for run in new)])
@@ -105,12 +96,25 @@ class Calls:
             state.fresh_from = len(state.runs)
         return runs
 
-    async def _side_by_side(self, state: TurnState, calls: Sequence[ToolCall]) -> dict[str, ToolRun]:
-        """The runs of the calls by key."""
-        if len(calls) == 1:
-            return {_key(calls[0]): await self._ran(state, calls[0])}
-        by_key = {_key(call): call for call in calls}
-        return dict(zip(by_key, await side_by_side(self._ran(state, call) for call in by_key.values()), strict=True))
+    def _pause(self, state: TurnState, undecided: Sequence[ToolCall]) -> Pause:
+        """The pause in which somebody decides about these calls."""
+        causes = (cause for call in undecided for cause in self.causes(state, call) or ())
+        return Pause(
+            calls=tuple(undecided),
+            deeds=tuple(map(self._toolbox.deed, undecided)),
+            cost_usd=self._toolbox.cost_usd(undecided),
+            is_asked=all(call.id in state.journal.asked for call in undecided),
+            causes=tuple(dict.fromkeys(causes)),
+            allowance=self._allowance(state, undecided),
+            shapes=self._toolbox.shapes(undecided),
+            is_changed=any(map(self._toolbox.has_changed, undecided)),
+        )
+
+    async def _side_by_side(self, state: TurnState, calls: Mapping[str, ToolCall]) -> dict[str, ToolRun]:
+        """The runs of the calls by key; a single one needs no task of its own."""
+        ran = [self._ran(state, call) for call in calls.values()]
+        runs = [await ran[0]] if len(ran) == 1 else await side_by_side(ran)
+        return dict(zip(calls, runs, strict=True))
 
     def _known(self, state: TurnState) -> dict[str, ToolRun]:
         """The earlier runs that answer an equal call as well."""
@@ -167,20 +171,23 @@ class Calls:
         await state.on_progress(_ended_run(run))
         return run
 
-    async def _run(self, state: TurnState, call: ToolCall, paid: PaidCall) -> ToolRun:
+    def _refused(self, state: TurnState, call: ToolCall) -> ToolRun | None:
+        """The answer to a call that may not run; None: it may."""
+        journal = state.journal
         if not state.turn.settings.allows_tool(call.name):
             return self._toolbox.refuse(call, "disabled", f"{call.name} is switched off in this conversation")
-        if call.id in state.journal.asked and not state.journal.decided.get(call.id, False):
-            said = "said no to this" if call.id in state.journal.decided else "did not answer in time whether you may"
+        if call.id in journal.asked and not journal.decided.get(call.id, False):
+            said = "said no to this" if call.id in journal.decided else "did not answer in time whether you may"
             return self._toolbox.refuse(call, "denied", f"the person {said}: it was not done; do not ask again")
         if state.turn.is_unattended and self.causes(state, call) is not None:
             return self._toolbox.refuse(call, "denied", NOBODY_HERE)
-        if call.id in state.journal.started:
-            return self._toolbox.refuse(
-                call,
-                UnknownOutcome.code,
-                "a restart interrupted this; it may have happened, so do not repeat it unasked",
-            )
+        if call.id in journal.started:
+            return self._toolbox.refuse(call, UnknownOutcome.code, _INTERRUPTED)
+        return None
+
+    async def _run(self, state: TurnState, call: ToolCall, paid: PaidCall) -> ToolRun:
+        if (refused := self._refused(state, call)) is not None:
+            return refused
         shape = state.journal.shapes.get(call.id) if state.journal.decided.get(call.id, False) else None
         if shape is not None:
             await self._toolbox.agreed(call, shape)
