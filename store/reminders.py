@@ -20,7 +20,7 @@ from store.repository import Repository, millis, millis_if, moment, moment_if
 
 _log = logging.getLogger(__name__)
 
-_COLUMNS = "id, conversation_id, origin, number, plan, words, due_at, expires_at, settled_at, set_back_ms"
+_COLUMNS = "id, conversation_id, origin, number, plan, words, due_at, expires_at, set_back_ms"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,7 +41,6 @@ class Reminder:
     """The next time, or the last one."""
     expires_at: datetime | None
     """When the words disappear; None: they stay."""
-    is_planned: bool
     is_delay: bool
     """Whether it was asked for as a delay, not as a date."""
 
@@ -225,7 +224,7 @@ class Reminders(Repository):
         return tuple(read)
 
     def _reminder(self, row: tuple[Any, ...]) -> Reminder:
-        number, conversation, origin, label, plan, words, due_at, expires_at, settled_at, set_back_ms = row
+        number, conversation, origin, label, plan, words, due_at, expires_at, set_back_ms = row
         place = ConversationId(conversation)
         return Reminder(
             id=number,
@@ -236,6 +235,5 @@ class Reminders(Repository):
             words=None if words is None else self.keyring.open(place, f"reminders.words|{origin}", words),
             due_at=moment(due_at),
             expires_at=moment_if(expires_at),
-            is_planned=settled_at is None,
             is_delay=set_back_ms is not None,
         )
