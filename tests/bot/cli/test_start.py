@@ -41,13 +41,12 @@ BESIDE = """
 import asyncio, sys, threading
 from tests.campaigns.bench import aldis
 
-class Watch:
-    def find_spec(self, name, path=None, target=None):
-        if name == "anthropic":
-            print("the loop's" if threading.current_thread() is threading.main_thread() else "another")
+def on_event(event, arguments):
+    if event == "import" and arguments[0] == "anthropic":
+        print("the loop's" if threading.current_thread() is threading.main_thread() else "another")
 
 async def main():
-    sys.meta_path.insert(0, Watch())
+    sys.addaudithook(on_event)
     async with aldis.at_work({**aldis.variables("anthropic", "http://127.0.0.1:9"), "STORE__PATH": sys.argv[1]}):
         print("built")
 
