@@ -69,7 +69,12 @@ class Unavailable(ProviderError):
 
 
 class TooSlow(Unavailable):
-    """The model did not finish in the time that one call may take: a slow one of somebody's own may need more."""
+    """The model was silent for too long, or did not come to an end: a slow one of somebody's own may need more time.
+
+    `begun` is the `bot.providers.base.Completion` with what it had written; None if that is not a word.
+    """
+
+    begun: object | None = None
 
 
 class Unreadable(Unavailable):

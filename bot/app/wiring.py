@@ -375,6 +375,7 @@ class Parts:
             self._room,
             window=history,
             timeout_seconds=self._settings.llm.timeout_seconds,
+            total_seconds=self._settings.worker.turn_timeout_seconds,
             budget=self._budget,
         )
         return SummaryWorker(summaries, self._counts)

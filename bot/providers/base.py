@@ -58,7 +58,10 @@ class Request:
     """False disables the tools but keeps their descriptions: vendors want both to understand the history."""
     max_output_tokens: int
     timeout_seconds: float
-    """For the whole completion, including retries and pauses."""
+    """How long models may be silent, retries and pauses included: until the answer begins, and between its pieces. One
+    that comes whole must come in this time."""
+    total_seconds: float | None = None
+    """For the whole completion, however steadily it comes; None means `timeout_seconds`."""
     model: str | None = None
     """The configured model that should answer, as `provider/model`; None means the first."""
     conversation: str
@@ -69,6 +72,8 @@ class Request:
     """Whether none of it is ever asked again, so that caching it would cost and never pay."""
     on_broken_off: OnBrokenOff = field(default=lambda _: None, compare=False, repr=False)
     """Called by a provider that tries several times, before it lets a cancellation pass."""
+    on_piece: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
+    """Called with each piece of an answer that brings more of it."""
 
     @property
     def told_tools(self) -> tuple[ToolOffer, ...]:
@@ -89,6 +94,8 @@ class Stop(StrEnum):
     LENGTH = "length"
     """Cut off by the output limit: a tool call in it may be incomplete and is not run."""
     REFUSAL = "refusal"
+    UNFINISHED = "unfinished"
+    """Cut off by the clock: it has the words that came in time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,10 +146,11 @@ class Provider(Protocol):
         ...
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """The model's answer, within `request.timeout_seconds`. With `on_text` it is streamed, with the same result.
+        """The model's answer, in the request's time. With `on_text` it is streamed, with the same result.
 
         Raises:
-            ProviderError: one of its kinds, see `bot.errors`; no other exception leaves an adapter.
+            ProviderError: one of its kinds, see `bot.errors`; no other exception leaves an adapter. A `TooSlow` has
+                what was written by then.
         """
         ...
 

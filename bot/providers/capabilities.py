@@ -60,6 +60,9 @@ class Capabilities:
     thinking: bool | None = None
     effort: bool | None = None
     """Whether it can be told how much to think."""
+    is_at_home: bool | None = None
+    """Whether its server is one that people run on machines of their own, which may be slow: llama.cpp, LM Studio and
+    Ollama."""
     price: Price | None = None
 
     @property
@@ -80,7 +83,7 @@ class Capabilities:
 
 
 NOTHING = Capabilities()
-_FLAGS = ("tools", "pictures", "documents", "system", "parallel_calls", "thinking", "effort")
+_FLAGS = ("tools", "pictures", "documents", "system", "parallel_calls", "thinking", "effort", "is_at_home")
 
 
 def told_of(lessons: ModelLessons, server: str, model: str) -> Capabilities:
@@ -157,6 +160,7 @@ def of_llama_cpp(props: object) -> Capabilities:
         pictures=_flag(_object(told.get("modalities")).get("vision")),
         system=_flag(knows.get("supports_system_role")),
         parallel_calls=_flag(knows.get("supports_parallel_tool_calls")) if calls else None,
+        is_at_home=True if "default_generation_settings" in told else None,
     )
 
 
@@ -167,6 +171,7 @@ def of_lm_studio(listed: object, model: str) -> Capabilities:
     return Capabilities(
         window_tokens=_window(entry.get("loaded_context_length")) or _window(entry.get("max_context_length")),
         pictures=kind == "vlm" if kind in {"llm", "vlm"} else None,
+        is_at_home=True if entry else None,
     )
 
 
@@ -189,6 +194,7 @@ def of_ollama(shown: object, running: object, model: str) -> Capabilities:
         tools=None if can is None else "tools" in can,
         pictures=None if can is None else "vision" in can,
         thinking=None if can is None else "thinking" in can,
+        is_at_home=True if can is not None else None,
     )
 
 

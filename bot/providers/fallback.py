@@ -2,9 +2,10 @@
 
 One request goes through at most three rounds with a short pause in between. A round asks the providers in order; those
 that are cooling down are skipped as long as another is ready; the first completion ends it. A failed provider cools
-down, so that the next requests skip it. Everything happens within `Request.timeout_seconds`, of which each provider may
-take half of what is left, and the last of a round all of it. A request for one of the selectable models asks that
-one first; the others stand in for it with their own models.
+down, so that the next requests skip it. Together they may be silent for `Request.timeout_seconds`, of which each
+may take half of what is left, and the last of a round all of it; the time in which one writes does not count, and
+`Request.total_seconds` end everything. If none comes to its end, what one of them had written by then is the answer.
+A request for one of the selectable models asks that one first; the others stand in for it with their own models.
 
     Overloaded, Unavailable    the next provider; asked again in the next round unless it wants too long a pause
     Unreadable                 the next provider; not asked again (its adapter has asked twice), no cool-down
@@ -25,9 +26,20 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
+from bot.errors import (
+    BadKey,
+    ContextTooLong,
+    NoSuchModel,
+    Overloaded,
+    ProviderError,
+    Rejected,
+    TooSlow,
+    Unavailable,
+    Unreadable,
+)
 from bot.providers import wire
 from bot.providers.base import Attempt, Completion, OnText, Provider, Request
+from bot.providers.deadline import Deadline
 
 BACK_OFF_SECONDS = (0.5, 2.0)
 """The pauses before the second and third round if no provider names one; jitter adds or subtracts up to half."""
@@ -59,16 +71,29 @@ class _Seat:
     cool_until: float = -math.inf
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Run:
-    """One request in progress: its deadline, who is still worth asking, and what has failed so far."""
+    """One request in progress: its deadlines, who is still worth asking, and what has failed so far."""
 
     request: Request
     on_text: OnText | None
+    silent_until: float
+    """Grows by the time in which somebody wrote."""
     ends_at: float
     hopeful: list[_Seat]
     errors: list[ProviderError] = field(default_factory=list[ProviderError])
     attempts: list[Attempt] = field(default_factory=list[Attempt])
+
+    def partial_answer(self) -> Completion | None:
+        """The longest of the answers that did not come to their end, with the other tries attached; None: there is
+        none.
+        """
+        begun = [error.begun if isinstance(error, TooSlow) else None for error in self.errors]
+        answers = [(place, one) for place, one in enumerate(begun) if isinstance(one, Completion)]
+        if not answers:
+            return None
+        place, answer = max(answers, key=lambda found: len(found[1].message.text) if found[1].message else 0)
+        return replace(answer, attempts=(*self.attempts[:place], *self.attempts[place + 1 :]))
 
     def speaking_error(self) -> ProviderError:
         """The error that represents all, with all tries attached: the first if all were rejected, else the last."""
@@ -119,14 +144,21 @@ class Fallback:
         self._fraction = fraction
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """The first completion that a provider gives; its `attempts` lists the tries that failed before.
+        """The first completion that a provider gives, or else the longest that did not come to its end; its `attempts`
+        lists the tries that failed.
 
         Raises:
             ContextTooLong: at once, from whichever provider says so; `attempts` is set.
             ProviderError: every try failed: the last error, or the first if all were `Rejected`; `attempts` is set.
         """
-        ends_at = self._monotonic() + request.timeout_seconds
-        run = _Run(request=request, on_text=on_text, ends_at=ends_at, hopeful=self._in_order(request.model))
+        now, total_seconds = self._monotonic(), request.total_seconds
+        run = _Run(
+            request=request,
+            on_text=on_text,
+            silent_until=now + request.timeout_seconds,
+            ends_at=now + (request.timeout_seconds if total_seconds is None else total_seconds),
+            hopeful=self._in_order(request.model),
+        )
         try:
             return await self._completed(run)
         except asyncio.CancelledError:
@@ -138,6 +170,8 @@ class Fallback:
         while (completion := await self._round(run)) is None:
             wait_seconds = self._wait_seconds(run, run.errors[failed_before:], next(back_offs, None))
             if wait_seconds is None:
+                if (partial := run.partial_answer()) is not None:
+                    return partial
                 raise run.speaking_error()
             failed_before = len(run.errors)
             await self._pause(wait_seconds)
@@ -159,7 +193,7 @@ class Fallback:
         now = self._monotonic()
         ready = [seat for seat in run.hopeful if seat.cool_until <= now] or [*run.hopeful]
         for followers, seat in zip(reversed(range(len(ready))), ready, strict=True):
-            left_seconds = run.ends_at - self._monotonic()
+            left_seconds = min(run.silent_until, run.ends_at) - self._monotonic()
             if run.errors and left_seconds <= 0:
                 return None
             # One that hangs must leave time for those after it, otherwise they could never make up for a time-out.
@@ -172,16 +206,23 @@ class Fallback:
 
     async def _try(self, seat: _Seat, run: _Run, timeout_seconds: float) -> Completion | None:
         """Asks one; None if it failed, which is then recorded in the run and at its seat."""
-        began_at = self._monotonic()
+        began_at = heard_at = self._monotonic()
+
+        def hear() -> None:
+            nonlocal heard_at
+            heard_at = self._monotonic()
+            run.request.on_piece()
+
+        total_seconds = max(timeout_seconds, run.ends_at - began_at)
+        request = replace(run.request, timeout_seconds=timeout_seconds, total_seconds=total_seconds, on_piece=hear)
         try:
-            return await _complete_in_time(
-                seat.provider, replace(run.request, timeout_seconds=timeout_seconds), run.on_text
-            )
+            return await _complete_in_time(seat.provider, request, run.on_text)
         except asyncio.CancelledError as error:
             name, latency_seconds = seat.provider.name, self._monotonic() - began_at
             run.attempts.append(_attempt(name, seat.model, error, latency_seconds=latency_seconds, cost_usd=None))
             raise
         except ProviderError as error:
+            run.silent_until += heard_at - began_at
             self._note(seat, run, error, latency_seconds=self._monotonic() - began_at)
             if isinstance(error, ContextTooLong):
                 error.attempts = tuple(run.attempts)
@@ -210,16 +251,22 @@ class Fallback:
         pauses = [_asked_pause_seconds(error, jittered_seconds) for error in errors if _worth_repeating(error)]
         # There is nothing to wait for if the next round asks only those that were skipped in this one.
         wait_seconds = min(pauses, default=0.0)
-        return wait_seconds if self._monotonic() + wait_seconds < run.ends_at else None
+        return wait_seconds if self._monotonic() + wait_seconds < min(run.silent_until, run.ends_at) else None
 
 
 async def _complete_in_time(provider: Provider, request: Request, on_text: OnText | None) -> Completion:
-    """The provider's answer; a provider that exceeds its time is `Unavailable`."""
+    """The provider's answer; a provider that exceeds its time is `TooSlow`."""
+    deadline = Deadline(request, grace_seconds=_GRACE_SECONDS)
+
+    def hear() -> None:
+        deadline.extend()
+        request.on_piece()
+
     try:
-        async with asyncio.timeout(request.timeout_seconds + _GRACE_SECONDS):
-            return await provider.complete(request, on_text)
+        async with deadline:
+            return await provider.complete(replace(request, on_piece=hear), on_text)
     except TimeoutError as error:
-        raise wire.no_answer(request, provider=provider.name, model="") from error
+        raise wire.no_answer(deadline, provider=provider.name, model="") from error
 
 
 def _attempt(

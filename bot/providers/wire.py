@@ -18,6 +18,7 @@ from pydantic_core import to_json
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, TooSlow, Unavailable
 from bot.messages import AssistantMessage, AssistantPart, CallId, Opaque, Text, ToolCall
 from bot.providers.base import Completion, Request, Stop, Usage
+from bot.providers.deadline import Deadline
 from bot.providers.prices import Prices
 
 _Error = TypeVar("_Error", bound=ProviderError)
@@ -301,10 +302,9 @@ def max_output_tokens(words: str, request: Request) -> int | None:
     return most if 0 < most < request.max_output_tokens else None
 
 
-def no_answer(request: Request, *, provider: str, model: str) -> TooSlow:
+def no_answer(deadline: Deadline, *, provider: str, model: str) -> TooSlow:
     """The error for a missed deadline: the request was accepted, so the service counts it, and tells nobody."""
-    said = f"{provider} gave no answer in {request.timeout_seconds:g} s"
-    return _uncounted(TooSlow(said, provider=provider, model=model))
+    return _uncounted(TooSlow(f"{provider} {deadline.story}", provider=provider, model=model))
 
 
 def no_connection(error: BaseException, *, provider: str, model: str) -> Unavailable:

@@ -10,6 +10,7 @@ import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 
 from bot.messages import AssistantMessage, AssistantPart, CallId, Document, Message, Text, ToolMessage, UserMessage
@@ -90,6 +91,14 @@ class Reader:
         was_cut = answered.is_cut_in_call
         return wire.wire_answer([*parts, *calls], answered.stop, answered.usage, was_cut_in_call=was_cut)
 
+    def read_unfinished(self, answered: wire.WireAnswer) -> wire.WireAnswer:
+        """The same of an answer that may lack its end: then it has only the words that people may see by then."""
+        read = self.read(answered)
+        if read.stop is not Stop.LENGTH:
+            return read
+        words = self.visible(answered.text)
+        return replace(read, message=AssistantMessage(parts=(Text(text=words),)) if words.strip() else None)
+
     def _cut(self, answered: wire.WireAnswer) -> wire.WireAnswer:
         room = most = max(MIN_CHARACTERS, CHARACTERS_PER_TOKEN * self._request.max_output_tokens)
         if answered.message is None or len(answered.text) <= most:
@@ -148,6 +157,11 @@ class PartialText:
             self._read_chars, self._shown = chars, self._reader.visible(written)
         return self._shown
 
+    @property
+    def size(self) -> int:
+        """How much has come so far, for people or not."""
+        return self._inner.size
+
     def take(self, piece: object) -> None:
         """Adds a piece.
 
@@ -156,13 +170,13 @@ class PartialText:
         """
         self._inner.take(piece)
 
-    def body(self) -> bytes:
-        """The complete answer in JSON, with the calls in its text.
+    def body(self, *, is_cut: bool = False) -> bytes:
+        """The complete answer in JSON, with the calls in its text; `is_cut`: what there is of it.
 
         Raises:
             ValueError: its end is missing.
         """
-        return self._inner.body()
+        return self._inner.body(is_cut=is_cut)
 
 
 def without_thoughts(text: str) -> str:

@@ -10,6 +10,7 @@ journaled is reused, and already paid. Knows neither SQL nor Signal nor a vendor
 Left to others: carrying out calls (`bot.turn.calls`), what people are told in the end (`bot.turn.answers`).
 """
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -88,19 +89,28 @@ class Agent:
         self._answers = Answers(toolbox, self._calls, budget=budget, secrets=self._secrets, shows_sources=shows_sources)
 
     async def answer(
-        self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None = None
+        self,
+        turn: Turn,
+        journal: Journal,
+        on_progress: OnProgress,
+        on_text: OnText | None = None,
+        *,
+        seconds: float | None = None,
     ) -> Outcome | Pause:
         """The outcome of a turn, or a pause if somebody must first agree to something it wants to do.
 
         Failures of models and tools are outcomes too, and so is a used-up budget. `on_text` receives the words of each
-        completion as they are written; None if nobody wants them before they are complete.
+        completion as they are written; None if nobody wants them before they are complete. What a model has written
+        after so many seconds is the answer; None means those of a whole turn.
 
         Raises:
             StoreError: a step could not be journaled; the turn can be tried again later.
         """
         turn = _labelled(turn)
         journal.ask(turn)
-        state = await self._begun(turn, journal, on_progress, on_text)
+        most = self._settings.worker.turn_timeout_seconds if seconds is None else seconds
+        ends_at = asyncio.get_running_loop().time() + most
+        state = await self._begun(turn, journal, on_progress, on_text, ends_at=ends_at)
         while True:
             try:
                 completion = await self._completion(state)
@@ -124,7 +134,9 @@ class Agent:
                 return runs
             state.said += [message, ToolMessage(answers=tuple(run.answer for run in runs))]
 
-    async def _begun(self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None) -> TurnState:
+    async def _begun(
+        self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None, *, ends_at: float
+    ) -> TurnState:
         async with waiting():
             offered = await self._toolbox.offers()
         offers = tuple(offer for offer in offered if turn.settings.allows_tool(offer.name))
@@ -134,6 +146,7 @@ class Agent:
             journal=journal,
             on_progress=on_progress,
             on_text=on_text,
+            ends_at=ends_at,
             all_offers=offers,
             said=[turn.question],
             sources=Sources(turn, labels),
@@ -275,13 +288,15 @@ class Agent:
             said.append(_PRESSED)
         elif "once more" in state.journal.asked_again and not state.runs:
             said.append(_AGAIN)
+        total_seconds = max(0.0, state.ends_at - asyncio.get_running_loop().time())
         return Request(
             system=self._system,
             messages=with_note((*state.history, *said), turn.note if size.has_note else ""),
             tools=state.offers,
             may_call_tools=bool(state.offers) and state.rounds_left > 0 and not is_pressed,
             max_output_tokens=self._output_tokens(state),
-            timeout_seconds=self._settings.llm.timeout_seconds,
+            timeout_seconds=min(self._settings.llm.timeout_seconds, total_seconds),
+            total_seconds=total_seconds,
             model=turn.settings.model,
             conversation=f"c{turn.conversation}",
             persona=_wished(turn.settings.persona),
@@ -299,7 +314,7 @@ def _asked_again(state: TurnState, completion: Completion) -> AskedAgain | None:
     if stop is Stop.LENGTH and (is_mute or completion.is_cut_in_call) and "with more room" not in before:
         return "with more room"
     wants_more = stop is Stop.TOOLS and state.rounds_left == 0
-    has_found = stop is not Stop.REFUSAL and is_mute and any(run.answer.ok for run in state.runs)
+    has_found = stop not in {Stop.REFUSAL, Stop.UNFINISHED} and is_mute and any(run.answer.ok for run in state.runs)
     if (wants_more or (has_found and stop is not Stop.TOOLS)) and "to answer" not in before:
         return "to answer"
     if stop is Stop.END and is_mute and not state.runs and "once more" not in before:

@@ -37,6 +37,11 @@ _SHOWN_RUNS = 3
 _OF_THE_WEB = frozenset({"page", "search"})
 _TOLD = _OF_THE_WEB | {"file", "voice", "person", "talk"}
 """The kinds of sources named below an answer that rests on them."""
+_CUTS = {
+    Stop.LENGTH: (phrases.CUT_OFF, phrases.NO_WORDS_LEFT),
+    Stop.UNFINISHED: (phrases.CUT_BY_TIME, phrases.TOO_SLOW),
+}
+"""What is said below an answer that was cut off, and in place of one without words."""
 
 
 class Answers:
@@ -84,14 +89,12 @@ class Answers:
         """The outcome of a completion that runs no tools, without remarks."""
         if completion.stop is Stop.REFUSAL:
             return state.outcome(say(phrases.REFUSED), ok=False)
-        is_cut = completion.stop is Stop.LENGTH
+        cut, mute = _CUTS.get(completion.stop, (None, phrases.NOTHING_SAID))
         answer = None if completion.message is None else self._cited(state, completion.message.text, shielded)
         if answer is None:
-            return self._found(state, shielded) or state.outcome(
-                say(phrases.NO_WORDS_LEFT) if is_cut else say(phrases.NOTHING_SAID), ok=False
-            )
+            return self._found(state, shielded) or state.outcome(say(mute), ok=False)
         text = shielded(visible_words(answer))
-        return state.outcome(f"{text}\n\n{say(phrases.CUT_OFF)}" if is_cut else text, ok=True, keeps=answer)
+        return state.outcome(text if cut is None else f"{text}\n\n{say(cut)}", ok=True, keeps=answer)
 
     @staticmethod
     def _cited(state: TurnState, text: str, shielded: Callable[[str], str]) -> AssistantMessage | None:

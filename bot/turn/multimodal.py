@@ -34,6 +34,8 @@ _ROOM_BYTES = 200_000_000
 """For the files of all running turns, including those that only wait for their model."""
 _MARGIN_SECONDS = 5.0
 """The part of the turn's time that speaking leaves for keeping the answer."""
+_MARGIN_SHARE = 0.1
+"""The models leave as much, or this share of a short turn."""
 _WORTHWHILE_SECONDS = 3.0
 
 
@@ -70,16 +72,18 @@ class MultimodalAgent:
         Raises:
             StoreError: a step could not be journaled; the turn can be tried again later.
         """
+        now = asyncio.get_running_loop().time
+        ends_at = now() + self._turn_seconds
+        margin_seconds = min(_MARGIN_SECONDS, _MARGIN_SHARE * self._turn_seconds)
         async with AsyncExitStack() as room:
             async with waiting():
                 await room.enter_async_context(self._room.of(self._bytes_of(turn), person=turn.person))
-            began = asyncio.get_running_loop().time()
             asked = await self._asked(turn, journal)
-            outcome = await self._agent.answer(asked, journal, on_progress, on_text)
+            left_seconds = ends_at - margin_seconds - now()
+            outcome = await self._agent.answer(asked, journal, on_progress, on_text, seconds=left_seconds)
             if self._speech is None or isinstance(outcome, Pause) or not (outcome.ok and _is_spoken(turn)):
                 return outcome
-            left_seconds = began + self._turn_seconds - _MARGIN_SECONDS - asyncio.get_running_loop().time()
-            return await self._spoken(outcome, journal, self._speech, left_seconds)
+            return await self._spoken(outcome, journal, self._speech, ends_at - _MARGIN_SECONDS - now())
 
     async def _asked(self, turn: Turn, journal: Journal) -> Turn:
         """The turn with its files opened, unless an earlier attempt already asked or the budget forbids it."""

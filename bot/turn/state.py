@@ -30,6 +30,8 @@ class TurnState:
     journal: Journal
     on_progress: OnProgress
     on_text: OnText | None
+    ends_at: float
+    """When the models must have come to an end, on the loop's clock."""
     all_offers: tuple[ToolOffer, ...]
     said: list[Message]
     sources: Sources

@@ -35,6 +35,8 @@ class OpenAIServer(ModelServer):
     """Parameters of chat completions that this server does not know, as `unsupported_parameter`."""
     sees: bool = False
     """Whether the model of a local server takes more than words."""
+    streams_tools: bool = True
+    """Whether the server answers in pieces if tools are offered."""
     takes_tools: bool = True
     """Whether the server takes tools; where not it refuses them with `tool_refusal`."""
     tool_refusal: rules.ToolRefusal = "ollama"
@@ -110,6 +112,9 @@ class OpenAIServer(ModelServer):
             rules.check_carried(self.carries, body["messages"], self.carried)
             if "reasoning_effort" in body and not self.thinks:
                 raise Mistake(f'"{body["model"]}" does not support thinking', kind="api_error")
+            if body.get("tools") and body.get("stream") and not self.streams_tools:
+                # llama.cpp's server until May 2025, as issue threads quote it (2026-11-26).
+                raise Mistake("Cannot use tools with stream", status=500, kind="server_error", code=500)
             if body.get("tools") and not self.takes_tools:
                 raise rules.tools_refused(self.tool_refusal, body["model"])
             if self.local:

@@ -92,7 +92,8 @@ class _Older:
 class Summaries:
     """The summaries of all conversations.
 
-    `window` is what is read again in full, unless `room` says that a model can take less; `budget` None means no limit.
+    `window` is what is read again in full, unless `room` says that a model can take less; `timeout_seconds` and
+    `total_seconds` are those of a request; `budget` None means no limit.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Summaries:
         *,
         window: HistorySettings,
         timeout_seconds: float,
+        total_seconds: float,
         budget: Budget | None = None,
     ) -> None:
         self._store = store
@@ -114,6 +116,7 @@ class Summaries:
         self._room = room
         self._window = window
         self._timeout_seconds = timeout_seconds
+        self._total_seconds = total_seconds
         self._budget = budget
         self._unwritten = RepeatedWarning(_log)
         self._rests: dict[ConversationId, int] = {}
@@ -238,6 +241,7 @@ class Summaries:
             may_call_tools=False,
             max_output_tokens=self._output_tokens(model),
             timeout_seconds=self._timeout_seconds,
+            total_seconds=self._total_seconds,
             model=model,
             conversation=f"c{turn.conversation}-summary",
             is_one_off=True,

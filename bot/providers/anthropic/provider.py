@@ -7,10 +7,8 @@ Left to others: retries and other models (`bot.providers.fallback`), what is ask
 Source: docs.claude.com (Messages API, version 2026-10-21) and the package anthropic 2.12.0, 2026-11-21.
 """
 
-import asyncio
 import logging
-import time
-from collections.abc import AsyncIterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import urlsplit
@@ -37,6 +35,7 @@ from bot.messages import (
 from bot.providers import bounds, caching, capabilities, media, special_tokens, streams, wire, written
 from bot.providers.anthropic import stream as anthropic_events
 from bot.providers.base import Completion, OnText, Request, Stop, ToolOffer, Usage
+from bot.providers.deadline import Deadline
 from bot.providers.lessons import ModelLessons
 from bot.providers.prices import Prices, published_prices
 
@@ -138,7 +137,7 @@ class _Answer(wire.Wire):
 class _Ear:
     """The listener to one completion, and its streams so far: one, plus one for each pause."""
 
-    on_text: streams.Listener
+    listener: streams.Listener
     reader: written.Reader
     begun: list[anthropic_events.PartialMessage] = field(default_factory=list[anthropic_events.PartialMessage])
 
@@ -152,13 +151,21 @@ class _Ear:
         """The usage so far, complete or not."""
         return sum((_Usage.model_validate(gathered.usage) for gathered in self.begun), _Usage())
 
-    async def listen(self, pieces: AsyncIterable[object], after: _Answer | None) -> bytes:
+    async def listen(
+        self, pieces: AsyncIterable[object], after: _Answer | None, read: Callable[[_Answer], wire.WireAnswer]
+    ) -> bytes:
         """The body of the streamed answer, whose words are passed on after those of the paused answer before it."""
         content = after.content if after is not None else ()
         before = streams.join_texts(part.text for part in map(_part, content) if isinstance(part, Text))
         self.begun.append(anthropic_events.PartialMessage())
         partial = written.PartialText(self.begun[-1], self.reader)
-        return await streams.read_stream(pieces, partial, lambda text: self.on_text(streams.join_texts([before, text])))
+
+        def so_far() -> wire.WireAnswer:
+            cut = wire.parse(_Answer, partial.body(is_cut=True))
+            return self.reader.read_unfinished(read(cut if after is None else after.extend(cut)))
+
+        self.listener.begin(so_far, before=before)
+        return await streams.read_stream(pieces, partial, self.listener)
 
 
 class _Client(anthropic.AsyncAnthropic):
@@ -212,6 +219,7 @@ class Anthropic:
             ),
         )
 
+        self._is_slow = False
         self._encoded = IdentityCache(_encoded)
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
@@ -220,21 +228,22 @@ class Anthropic:
         Raises:
             ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is what a failed stream had used.
         """
-        ear = None if on_text is None else _Ear(on_text=streams.Listener(on_text), reader=written.Reader(request))
+        deadline = Deadline(request)
+        ear = _Ear(listener=streams.Listener(request, deadline, on_text), reader=written.Reader(request))
         try:
-            return await self._completed(request, ear)
+            return await self._completed(request, deadline, ear)
         except ProviderError as error:
-            if ear is not None and ear.has_heard:
+            if ear.has_heard:
                 error.cost_usd = self._prices.cost(self._model, _usage(ear.usage))
             raise
 
-    async def _completed(self, request: Request, ear: _Ear | None) -> Completion:
-        started = time.monotonic()
+    async def _completed(self, request: Request, deadline: Deadline, ear: _Ear) -> Completion:
         try:
-            async with asyncio.timeout(request.timeout_seconds):
+            async with deadline:
                 answer = await self._ask(request, ear)
         except TimeoutError as error:
-            raise wire.no_answer(request, provider=NAME, model=self._model) from error
+            self._is_slow = True
+            raise ear.listener.too_slow(provider=NAME, model=self._model, prices=self._prices) from error
         except anthropic.APIStatusError as error:
             # Not chained: the SDK's error would carry the service's words, which may quote the prompt, into tracebacks.
             raise self._refused(error) from None
@@ -242,16 +251,16 @@ class Anthropic:
             raise wire.no_connection(error, provider=NAME, model=self._model) from error
         except (anthropic.AnthropicError, ValueError, RecursionError) as error:  # JSON can be too deep
             raise wire.unreadable(provider=NAME, model=self._model) from error
-        if ear is not None:
-            ear.on_text.end(answer.text)
-        latency_seconds = time.monotonic() - started
+        ear.listener.end(answer.text)
+        latency_seconds = deadline.seconds
+        self._is_slow = self._is_slow or latency_seconds > streams.SLOW_SECONDS
         return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
 
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._client.close()
 
-    async def _ask(self, request: Request, ear: _Ear | None) -> wire.WireAnswer:
+    async def _ask(self, request: Request, ear: _Ear) -> wire.WireAnswer:
         """The answer; if the model refuses a medium, the answer to text in its place."""
         takes = self._takes - self._unseen_kinds()
         while True:
@@ -275,8 +284,7 @@ class Anthropic:
         kinds = {media.PICTURE: told.pictures, media.DOCUMENT: told.documents}
         return frozenset(kind for kind, can in kinds.items() if can is False)
 
-    async def _answered(self, request: Request, takes: media.Kinds, ear: _Ear | None) -> wire.WireAnswer:
-        reader = written.Reader(request)
+    async def _answered(self, request: Request, takes: media.Kinds, ear: _Ear) -> wire.WireAnswer:
         request = request if self._official else special_tokens.told_as_words(request)
         plan = caching.plan(request)
         body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
@@ -287,15 +295,13 @@ class Anthropic:
                 break
             paused: Block = {"role": "assistant", "content": answer.content}
             answer = answer.extend(await self._post(body, [*messages, wire.encode_json(paused)], ear, after=answer))
-        return reader.read(self._read(answer))
+        return ear.reader.read(self._read(answer))
 
-    async def _post(
-        self, body: Block, messages: list[bytes], ear: _Ear | None, *, after: _Answer | None = None
-    ) -> _Answer:
+    async def _post(self, body: Block, messages: list[bytes], ear: _Ear, *, after: _Answer | None = None) -> _Answer:
         """Makes one request with these JSON messages; `after` is the paused answer to continue."""
         # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
         url = f"{self._base_url}/v1/messages"
-        if ear is None:
+        if not (ear.listener.is_wanted or self._is_slow):
             data = wire.with_messages(body, messages)
             return wire.parse(_Answer, await self._client.post(url, content=data, cast_to=bytes))
         data = wire.with_messages({**body, "stream": True}, messages)
@@ -303,7 +309,7 @@ class Anthropic:
         async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
             if streams.is_whole(stream.response.headers):
                 return wire.parse(_Answer, await stream.response.aread())
-            return wire.parse(_Answer, await ear.listen(stream, after))
+            return wire.parse(_Answer, await ear.listen(stream, after, self._read))
 
     def _conversation(
         self, messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]

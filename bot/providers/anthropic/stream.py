@@ -36,6 +36,8 @@ class PartialMessage:
         self._blocks: dict[int, Block] = {}
         self._inputs: dict[int, str] = {}
         """The arguments of calls so far, as JSON text."""
+        self.size = 0
+        """How much has come so far, in characters."""
         self._has_ended = False
 
     @property
@@ -69,16 +71,19 @@ class PartialMessage:
             case _:
                 pass
 
-    def body(self) -> bytes:
-        """The complete answer in JSON.
+    def body(self, *, is_cut: bool = False) -> bytes:
+        """The complete answer in JSON; `is_cut`: what there is of it, cut off by the limit if its end is missing.
 
         Raises:
             ValueError: its end is missing.
         """
-        if not self._has_ended or not self._message:
+        if not (self._has_ended or is_cut) or not self._message:
             raise ValueError("the stream ended before the answer did")
         content = [self._whole(index) for index in sorted(self._blocks)]
-        return wire.encode_json({**self._message, "content": content, "usage": self.usage or None})
+        reason = self._message.get("stop_reason") or ("max_tokens" if is_cut else None)
+        return wire.encode_json(
+            {**self._message, "content": content, "stop_reason": reason, "usage": self.usage or None}
+        )
 
     def _count(self, usage: Block) -> None:
         """Updates the counts, which are totals: newer ones replace older ones, missing ones stay."""
@@ -92,10 +97,13 @@ class PartialMessage:
             raise ValueError("a piece of a block that never began")
         match delta:
             case {"type": "input_json_delta", "partial_json": str(more)}:
+                self.size += len(more)
                 self._inputs[index] = self._inputs.get(index, "") + more
             case {"type": "text_delta", "text": str(more)}:
+                self.size += len(more)
                 block["text"] = f"{block.get('text', '')}{more}"
             case {"type": "thinking_delta", "thinking": str(more)}:
+                self.size += len(more)
                 block["thinking"] = f"{block.get('thinking', '')}{more}"
             case {"type": "signature_delta", "signature": str(signature)}:
                 block["signature"] = signature

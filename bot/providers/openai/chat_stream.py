@@ -16,6 +16,8 @@ from bot.providers import streams, wire
 
 Json = dict[str, object]
 
+_GROWING = ("text", "summary", "data")
+"""Where a thought's details hold its words."""
 _MAX_TRIED = 8 * streams.MAX_CHARACTERS
 """The limit per call for all checks together of whether it is complete."""
 
@@ -37,6 +39,7 @@ class _Delta(wire.Wire):
     refusal: str | None = None
     tool_calls: list[_Call] | None = None
     reasoning_content: object = None
+    reasoning: object = None
     reasoning_details: list[Json] | None = None
 
 
@@ -94,6 +97,8 @@ class PartialChat:
         self._calls: list[_Asked] = []
         self._reason: str | None = None
         self._usage: Json | None = None
+        self.size = 0
+        """How much has come so far, in characters; also of thoughts that nobody wants back."""
 
     @property
     def text(self) -> str:
@@ -112,43 +117,48 @@ class PartialChat:
             self._reason = choice.finish_reason or self._reason
             self._grow(choice.delta or _Delta())
 
-    def body(self) -> bytes:
-        """The complete answer in JSON.
+    def body(self, *, is_cut: bool = False) -> bytes:
+        """The complete answer in JSON; `is_cut`: what there is of it, cut off by the limit if its end is missing.
 
         Raises:
             ValueError: its end is missing.
         """
-        if self._reason is None:
+        if self._reason is None and not is_cut:
             raise ValueError("the stream ended before the answer did")
         message: Json = {"content": self._content, "refusal": self._refusal or None}
         message["tool_calls"] = [call.body() for call in self._calls]
         message |= {"reasoning_content": "".join(self._thoughts), "reasoning_details": self._details}
-        choice: Json = {"message": message, "finish_reason": self._reason}
+        choice: Json = {"message": message, "finish_reason": self._reason or "length"}
         return wire.encode_json({"choices": [choice], "usage": self._usage})
 
     def _grow(self, delta: _Delta) -> None:
-        self._content += _words(delta.content)
+        words = _words(delta.content)
+        self._content += words
         self._refusal += delta.refusal or ""
+        thoughts = [one for one in (delta.reasoning_content, delta.reasoning) if isinstance(one, str)]
+        self.size += len(words) + len(delta.refusal or "") + sum(map(len, thoughts))
         self._thoughts += [delta.reasoning_content] if isinstance(delta.reasoning_content, str) else []
         for detail in delta.reasoning_details or ():
             self._detail(detail)
         for piece in delta.tool_calls or ():
             asked = self._asked(piece)
+            self.size += 0 if asked.name else len(piece.function.name or "")
             asked.name = asked.name or piece.function.name or ""
             asked.extra = piece.extra_content or asked.extra
             arguments = piece.function.arguments
             if arguments is not None:
-                asked.written.append(arguments if isinstance(arguments, str) else wire.encode_json(arguments).decode())
+                written = arguments if isinstance(arguments, str) else wire.encode_json(arguments).decode()
+                self.size += len(written)
+                asked.written.append(written)
 
     def _detail(self, piece: Json) -> None:
         """Appends a piece of a thought to the one it continues, else adds it as the next."""
+        self.size += sum(len(str(piece.get(name) or "")) for name in _GROWING)
         last = self._details[-1] if self._details else None
         if last is None or any(piece.get(name) != last.get(name) for name in ("type", "index")):
             self._details.append(dict(piece))
             return
-        grown = {
-            name: f"{last.get(name) or ''}{piece[name]}" for name in ("text", "summary", "data") if piece.get(name)
-        }
+        grown = {name: f"{last.get(name) or ''}{piece[name]}" for name in _GROWING if piece.get(name)}
         last |= {name: value for name, value in piece.items() if value is not None} | grown
 
     def _asked(self, piece: _Call) -> _Asked:

@@ -8,10 +8,9 @@ see `wire.encode_json` for what that saves. Left to others: the formats (`chat`,
 Source: platform.openai.com and the package openai 3.54.0, 2026-11-21.
 """
 
-import asyncio
 import logging
 import re
-import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, Literal, cast
 from urllib.parse import urlsplit
@@ -32,6 +31,7 @@ from bot.errors import (
 )
 from bot.providers import bounds, capabilities, media, special_tokens, streams, wire, written
 from bot.providers.base import Attempt, Completion, OnText, Request
+from bot.providers.deadline import Deadline
 from bot.providers.lessons import ModelLessons
 from bot.providers.openai import chat, chat_stream, responses_stream
 from bot.providers.openai import responses as openai_responses
@@ -152,6 +152,7 @@ class OpenAI:
         )
         self._first_habits = self._habits
         self._lessons = lessons or ModelLessons()
+        self._is_slow = False
         self._surely_takes = frozenset({media.PICTURE}) if sees else frozenset[str]()
         self._recall()
         self._client = _Client(
@@ -180,38 +181,42 @@ class OpenAI:
             ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is None if a stream had begun, because usage
                 comes only at its end.
         """
-        began = time.monotonic()
+        deadline = Deadline(request)
         try:
-            return await self._answer(request, on_text)
+            return await self._answer(request, deadline, on_text)
         except Unreadable as error:
-            seconds = time.monotonic() - began
-            if seconds >= request.timeout_seconds:
+            seconds = deadline.seconds
+            if deadline.left_seconds <= 0:
                 raise
             in_words = any(phrase in str(error) for phrase in _IN_WORDS_NEXT)
         _log.info("the server could not read what the model %s wrote; asking once more", self._model)
-        again = replace(request, timeout_seconds=request.timeout_seconds - seconds)
-        completion = await self._answer(again, on_text, in_words=in_words)
+        completion = await self._answer(request, deadline, on_text, in_words=in_words)
         kind = Unreadable.__name__
         lost = Attempt(provider=NAME, model=self._model, error=kind, latency_seconds=seconds, cost_usd=None)
         return replace(completion, attempts=(lost, *completion.attempts))
 
-    async def _answer(self, request: Request, on_text: OnText | None, *, in_words: bool = False) -> Completion:
+    async def _answer(
+        self, request: Request, deadline: Deadline, on_text: OnText | None, *, in_words: bool = False
+    ) -> Completion:
         """The answer to one request; `in_words`: tools are offered in words if that may be chosen."""
-        listener = None if on_text is None else streams.Listener(on_text)
+        listener = streams.Listener(request, deadline, on_text)
         try:
-            return await self._completed(request, listener, in_words=in_words)
+            return await self._completed(request, deadline, listener, in_words=in_words)
         except ProviderError as error:
-            if listener is not None and listener.has_heard:
+            if listener.has_heard:
                 error.cost_usd = None
             raise
 
-    async def _completed(self, request: Request, listener: streams.Listener | None, *, in_words: bool) -> Completion:
-        started = time.monotonic()
+    async def _completed(
+        self, request: Request, deadline: Deadline, listener: streams.Listener, *, in_words: bool
+    ) -> Completion:
+        began_seconds = deadline.seconds
         try:
-            async with asyncio.timeout(request.timeout_seconds):
+            async with deadline:
                 answer = await self._ask(request, listener, in_words=in_words)
         except TimeoutError as error:
-            raise wire.no_answer(request, provider=NAME, model=self._model) from error
+            self._is_slow = True
+            raise listener.too_slow(provider=NAME, model=self._model, prices=self._prices) from error
         except openai.APIStatusError as error:
             # Not chained: the SDK's error would carry the service's words, which may quote the prompt, into tracebacks.
             raise self._refused(error) from None
@@ -224,16 +229,16 @@ class OpenAI:
             raise self._broken_off(error) from None
         except (openai.OpenAIError, ValueError, RecursionError) as error:  # JSON can be too deep
             raise wire.unreadable(provider=NAME, model=self._model) from error
-        if listener is not None:
-            listener.end(answer.text)
-        latency_seconds = time.monotonic() - started
+        listener.end(answer.text)
+        latency_seconds = deadline.seconds - began_seconds
+        self._is_slow = self._is_slow or latency_seconds > streams.SLOW_SECONDS
         return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
 
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._client.close()
 
-    async def _ask(self, request: Request, listener: streams.Listener | None, *, in_words: bool) -> wire.WireAnswer:
+    async def _ask(self, request: Request, listener: streams.Listener, *, in_words: bool) -> wire.WireAnswer:
         """The answer; if the server wants to be asked differently, the answer to that."""
         if not self._model:
             self._model = await self._first_listed()
@@ -242,10 +247,11 @@ class OpenAI:
         habits, tried = self._habits.as_told(told_of, surely_takes=self._surely_takes), set[Habits]()
         if in_words and habits.tool_mode == "auto" and request.tools:
             habits = replace(habits, tool_mode="prompt")
+        is_streamed = listener.is_wanted or self._is_slow or told_of.is_at_home is True
         while True:
             tried.add(habits)
             try:
-                return await self._answered(request, habits, listener)
+                return await self._answered(request, habits, listener if is_streamed and habits.takes_streams else None)
             except openai.APIStatusError as error:
                 learned = habits.after(_refusal(error), request)
                 if learned is None or learned in tried or isinstance(self._refused(error), _NOT_THE_WAY):
@@ -282,28 +288,42 @@ class OpenAI:
             reasons = _REASONING.match(model) is not None
             body = openai_responses.body(request, model=model, effort=effort, reasons=reasons, habits=habits)
             partial = written.PartialText(responses_stream.PartialResponse(), reader)
-            data = await self._data(openai_responses.PATH, body, partial, listener)
-            return reader.read(openai_responses.read(data, request, model=model))
+
+            def read_response(data: bytes) -> wire.WireAnswer:
+                return openai_responses.read(data, request, model=model)
+
+            return await self._read(openai_responses.PATH, body, partial, reader, read_response, listener)
         asked = prompted.in_words(request) if habits.tool_mode == "prompt" else request
         body = chat.body(asked, model=model, effort=effort, official=self._official, habits=habits)
         if listener is not None and habits.counts_streams:  # so that usage is reported at the end
             body["stream_options"] = {"include_usage": True}
         partial = written.PartialText(chat_stream.PartialChat(), reader)
-        return reader.read(chat.read(await self._data(chat.PATH, body, partial, listener), asked))
 
-    async def _data(
-        self, path: str, body: dict[str, object], partial: streams.PartialAnswer, listener: streams.Listener | None
-    ) -> bytes:
-        """The answer's body; with `listener` it is streamed."""
+        def read(data: bytes) -> wire.WireAnswer:
+            return chat.read(data, asked)
+
+        return await self._read(chat.PATH, body, partial, reader, read, listener)
+
+    async def _read(
+        self,
+        path: str,
+        body: dict[str, object],
+        partial: streams.PartialAnswer,
+        reader: written.Reader,
+        read: Callable[[bytes], wire.WireAnswer],
+        listener: streams.Listener | None,
+    ) -> wire.WireAnswer:
+        """The answer, whose body `read` parses; with `listener` it is streamed."""
         # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
         url = f"{self._base_url}{path}"
         if listener is None:
-            return await self._client.post(url, content=wire.encode_json(body), cast_to=bytes)
+            return reader.read(read(await self._client.post(url, content=wire.encode_json(body), cast_to=bytes)))
         data, kind = wire.encode_json(body | {"stream": True}), openai.AsyncStream[object]
         async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
             if streams.is_whole(stream.response.headers):
-                return await stream.response.aread()
-            return await streams.read_stream(listener.hear(stream), partial, listener)
+                return reader.read(read(await stream.response.aread()))
+            listener.begin(lambda: reader.read_unfinished(read(partial.body(is_cut=True))))
+            return reader.read(read(await streams.read_stream(stream, partial, listener)))
 
     async def _first_listed(self) -> str:
         """The first model in the server's list that can hold a conversation, judging by its name."""

@@ -69,6 +69,15 @@ _ONE_CALL = re.compile(r"only supports single tool[- ]calls? at once", re.IGNORE
 
 Source for both: llama-server of llama.cpp, build 0c1e570, with these templates; observed, 2026-11-24.
 """
+_NO_STREAM = re.compile(
+    r"cannot use tools with stream|stream\w*[^.]{0,60}\bnot (?:yet )?(?:supported|available|implemented)"
+    r"|not support stream",
+    re.IGNORECASE,
+)
+"""How servers refuse to answer in pieces, or not if tools are offered: llama.cpp's until May 2025.
+
+Source: issue threads, 2026-11-26 (500 "Cannot use tools with stream").
+"""
 _CARRIED = re.compile(r"reasoning_content|reasoning_details|extra_content")
 
 
@@ -91,6 +100,8 @@ class Habits:
     """The kinds of media its model can look at."""
     counts_streams: bool = True
     """Whether it accepts the option to report usage at the end of a stream."""
+    takes_streams: bool = True
+    """Whether it can answer in pieces what it is asked."""
     tool_mode: ToolMode = "native"
     takes_effort: bool = True
     """Whether it can be told how much its model should think."""
@@ -167,6 +178,7 @@ class Habits:
                 {"takes_parallel_calls": False},
             ),
             (self.counts_streams and _is_about(refusal, "stream_options"), {"counts_streams": False}),
+            (self.takes_streams and _NO_STREAM.search(refusal.words) is not None, {"takes_streams": False}),
             (self.marks_cache and "prompt_cache" in f"{refusal.param} {refusal.words}", {"marks_cache": False}),
         )
         return next((replace(self, **changes) for applies, changes in ways if applies), None)

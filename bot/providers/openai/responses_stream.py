@@ -11,7 +11,8 @@ from bot.providers import streams, wire
 
 Json = dict[str, object]
 
-_WORDS = frozenset({"response.output_text.delta", "response.refusal.delta"})
+_REFUSAL = "response.refusal.delta"
+_WORDS = frozenset({"response.output_text.delta", _REFUSAL})
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
@@ -30,6 +31,9 @@ class PartialResponse:
     def __init__(self) -> None:
         self._texts: dict[tuple[int, int], str] = {}
         self._response: Json | None = None
+        self._is_refusal = False
+        self.size = 0
+        """How much has come so far, in characters."""
 
     @property
     def text(self) -> str:
@@ -43,7 +47,10 @@ class PartialResponse:
             ValueError: it is not what the service sends.
         """
         event = _Event.model_validate(piece)
+        if event.type.endswith(".delta") and isinstance(event.delta, str):
+            self.size += len(event.delta)
         if event.type in _WORDS:
+            self._is_refusal |= event.type == _REFUSAL
             place = (event.output_index, event.content_index)
             self._texts[place] = self._texts.get(place, "") + str(event.delta or "")
             if len(self._texts) > streams.MAX_PARTS:
@@ -53,12 +60,19 @@ class PartialResponse:
         elif event.type == "error":
             self._response = {"status": "failed", "error": {"code": event.code}, "output": []}
 
-    def body(self) -> bytes:
-        """The complete answer in JSON.
+    def body(self, *, is_cut: bool = False) -> bytes:
+        """The complete answer in JSON; `is_cut`: what there is of it, cut off by the limit if its end is missing.
 
         Raises:
             ValueError: its end is missing.
         """
-        if self._response is None:
+        if self._response is None and not is_cut:
             raise ValueError("the stream ended before the answer did")
-        return wire.encode_json(self._response)
+        return wire.encode_json(self._response or self._words())
+
+    def _words(self) -> Json:
+        """The answer with the words so far, and without its calls."""
+        kind = "refusal" if self._is_refusal else "text"
+        content = [{kind: text} for _, text in sorted(self._texts.items())]
+        cut: Json = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+        return cut | {"output": [{"type": "message", "content": content}]}

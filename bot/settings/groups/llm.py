@@ -95,7 +95,8 @@ class LlmSettings(SettingsGroup):
     max_output_tokens: int = Field(default=4096, ge=256, le=128_000)
     """The longest answer in tokens, thinking included."""
     timeout_seconds: float = Field(default=120, ge=1, le=3600)
-    """How many seconds one model call can take in all, retries and other providers included."""
+    """How many seconds models can be silent, retries and other providers included: until an answer begins, and between
+    its pieces. A server that does not send pieces has to send the whole answer in this time."""
     system_prompt: str | None = None
     """What the model is told about itself; unset means the built-in text."""
 

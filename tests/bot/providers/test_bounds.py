@@ -19,7 +19,7 @@ from bot.providers.openai.chat_stream import PartialChat
 from bot.providers.openai.provider import OpenAI
 from bot.providers.openai.responses_stream import PartialResponse
 from bot.providers.streams import PartialAnswer, read_stream
-from tests.bot.providers.vendors import QUESTION
+from tests.bot.providers.vendors import QUESTION, listener
 from tests.waiting import DEADLINE_SECONDS
 
 STREAM, WHOLE = "text/event-stream", "application/json"
@@ -109,9 +109,9 @@ async def test_what_a_stream_comes_to_is_no_larger_than_a_whole_answer() -> None
             piece = {"index": 0, "id": "call_0", "function": {"name": "a", "arguments": "x" * 100_000}}
             yield {"choices": [{"delta": {"tool_calls": [piece]}, "finish_reason": "tool_calls"}]}
 
-    assert len(await read_stream(pieces(30), PartialChat(), print)) > 3_000_000
+    assert len(await read_stream(pieces(30), PartialChat(), listener())) > 3_000_000
     with pytest.raises(ValueError, match="larger than one may be"):
-        await read_stream(pieces(50), PartialChat(), print)
+        await read_stream(pieces(50), PartialChat(), listener())
 
 
 @asynccontextmanager

@@ -22,7 +22,7 @@ from bot.providers.openai import chat_stream
 from bot.providers.openai.provider import OpenAI
 from bot.turn.journal import Outcome
 from bot.turn.ledger_entries import ledger_entries
-from tests.bot.providers.vendors import NAMES, QUESTION, Listening, Vendor, opened, texts
+from tests.bot.providers.vendors import NAMES, QUESTION, Listening, Vendor, listener, opened, texts
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Break, Scripted, Tokens, broken, call, cut_off, pause, refuse, say, think
 from tests.waiting import WAIT_SECONDS, with_enough_time
@@ -145,9 +145,9 @@ async def test_a_stream_that_breaks_off(vendor: Vendor, how: Break, kind: type[P
 
 
 async def test_a_stream_that_stalls(vendor: Vendor) -> None:
-    """The deadline of the whole answer holds, also when some of it came in time."""
+    """The deadline holds also when some of the answer came in time."""
     vendor.server.scripted(broken(say(WORDS), "stall", events=6))
-    with pytest.raises(TooSlow, match=r"no answer in 0\.2 s"):
+    with pytest.raises(TooSlow, match=r"(gave no answer|did not come to an end) in 0\.2 s"):
         async with asyncio.timeout(
             WAIT_SECONDS
         ):  # so that a deadline that does not hold fails the test instead of hanging it
@@ -361,7 +361,7 @@ async def test_a_server_that_never_ends_is_left() -> None:
     """Some models repeat themselves for ever; the words are no more than any answer can have."""
     heard: list[str] = []
     with pytest.raises(ValueError, match="does not end"):
-        await streams.read_stream(_endless("x" * 100_000), chat_stream.PartialChat(), heard.append)
+        await streams.read_stream(_endless("x" * 100_000), chat_stream.PartialChat(), listener(heard.append))
     assert len(heard[-1]) == streams.MAX_CHARACTERS
 
 
@@ -385,7 +385,7 @@ async def test_a_call_without_end_whose_pieces_all_bear_its_name_takes_no_time(m
 
 async def test_a_fast_server_leaves_others_their_turn() -> None:
     """The deadline comes through, though no piece is ever waited for."""
-    listening = asyncio.create_task(streams.read_stream(_endless(" "), chat_stream.PartialChat(), print))
+    listening = asyncio.create_task(streams.read_stream(_endless(" "), chat_stream.PartialChat(), listener()))
     for _ in range(10):
         await asyncio.sleep(0)
     listening.cancel()

@@ -9,7 +9,9 @@ from typing import Any
 from bot.messages import AssistantMessage, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.providers.anthropic.provider import Anthropic
 from bot.providers.base import Completion, OnText, Provider, Request, ToolOffer
+from bot.providers.deadline import Deadline
 from bot.providers.openai.provider import OpenAI
+from bot.providers.streams import Listener
 from tests.servers import anthropic as anthropic_server
 from tests.servers import openai as openai_server
 from tests.servers.anthropic import AnthropicServer
@@ -103,6 +105,11 @@ class Vendor:
     def sent(self) -> dict[str, Any]:
         """The body of the newest request."""
         return self.server.requests[-1].json()
+
+
+def listener(on_text: OnText = lambda _: None) -> Listener:
+    """What listens to one answer to the question."""
+    return Listener(QUESTION, Deadline(QUESTION), on_text)
 
 
 def server_of(kind: str) -> AnthropicServer | OpenAIServer:

@@ -21,6 +21,7 @@ from store import Store
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, Tide, calls, completion, contents, says, toolbox
 from tests.invariants import is_sendable
 from tests.ledger_sums import ledger_sum
+from tests.waiting import DEADLINE_SECONDS, let_pass
 from tools import Result, ToolContext, ToolSpec
 
 
@@ -264,8 +265,13 @@ async def test_a_failed_model_is_told_in_a_sentence(
         (completion(stop=Stop.LENGTH), phrases.NO_WORDS_LEFT.text, False),
         (says("Half an ans", Stop.LENGTH), f"Half an ans\n\n{phrases.CUT_OFF.text}", True),
         (calls(("echo", {"word": "a"}), stop=Stop.LENGTH), phrases.NO_WORDS_LEFT.text, False),
+        (says("Half an ans", Stop.UNFINISHED), f"Half an ans\n\n{phrases.CUT_BY_TIME.text}", True),
+        (says("\u200b", Stop.UNFINISHED), phrases.TOO_SLOW.text, False),
     ],
-    ids=["empty", "bare refusal", "refusal with words", "all thought", "cut off", "cut off in a call"],
+    ids=[
+        *("empty", "bare refusal", "refusal with words", "all thought", "cut off", "cut off in a call"),
+        *("too slow", "too slow for a sign"),
+    ],
 )
 async def test_odd_ends_have_an_outcome(store: Store, clock: SetClock, last: Completion, text: str, ok: bool) -> None:
     """Refused, empty and cut-off answers: a sentence for the person, nothing empty in the history, no half call run."""
@@ -273,7 +279,29 @@ async def test_odd_ends_have_an_outcome(store: Store, clock: SetClock, last: Com
     outcome = await desk(store, clock, last, last, tools=(tool,)).kept()
     assert (outcome.text, outcome.ok, tool.ran) == (text, ok, [])
     assert not outcome.messages or is_sendable(outcome.messages)
-    assert phrases.CUT_OFF.text not in str(outcome.messages)
+    assert "cut off here" not in str(outcome.messages)
+
+
+async def test_an_answer_without_its_end_is_not_asked_for_again(store: Store, clock: SetClock) -> None:
+    """Not even after a call: the time is over, and what was found is told instead."""
+    tool = Echo()
+    there = desk(store, clock, calls(("echo", {"word": "a"})), says("\u200b", Stop.UNFINISHED), tools=(tool,))
+    outcome = await there.kept()
+    assert (outcome.ok, len(there.provider.requests)) == (True, 2)
+    assert outcome.text.startswith(phrases.FOUND_ALONE.text)
+
+
+async def test_models_have_the_rest_of_the_turns_time(store: Store, clock: SetClock) -> None:
+    """They may be silent for as long as the settings say, and for no longer than the turn still lasts."""
+    tool = Echo(work=lambda _: let_pass(DEADLINE_SECONDS / 2))
+    there = desk(store, clock, calls(("echo", {"word": "a"})), says("A."), says("B."), tools=(tool,))
+    await there.kept()
+    first, second = ((one.timeout_seconds, one.total_seconds or 0.0) for one in there.provider.requests)
+    assert first == (DEADLINE_SECONDS, pytest.approx(900, abs=DEADLINE_SECONDS))
+    assert second[1] <= first[1] - DEADLINE_SECONDS / 2
+    turn = await there.loaded()
+    await there.agent.answer(turn, there.turns.journal(turn), there.watch, seconds=7)
+    assert there.provider.requests[-1].timeout_seconds <= 7
 
 
 async def test_an_empty_answer_is_asked_for_once_more(store: Store, clock: SetClock) -> None:
