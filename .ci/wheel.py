@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ("bot", "store", "tools")
 _BESIDE = ("pyproject.toml", "README.md", "LICENSE")
-_NAMES = ("python3", "python3.11", "python3.12", "python3.13", "python3.14")
+_NAMES = ("python3", "python3.11", "python3.12", "python3.13", "python3.14", "python3.15")
 _WHO = "import ensurepip, sys, venv; print(*sys.version_info[:3], sys.implementation.name)"
 _LEAST = (3, 11)
 _ANSWER_SECONDS = 120
