@@ -16,6 +16,7 @@ from bot.providers.fallback import Fallback
 from bot.providers.lessons import ModelLessons
 from bot.providers.more_tools import MoreTools
 from bot.providers.prices import Price, PricedModel, Prices, published_prices, unknown_price
+from bot.providers.questions_first import QuestionsFirst
 from bot.settings import BudgetSettings, Settings
 from tools import ImagesOptions
 
@@ -37,12 +38,14 @@ def provider(
     }
     others = [choice for choice in llm.choices if choice not in providers]
     chosen = {choice: _offering(vendor(settings, *choice.split("/", 1), lessons=lessons)) for choice in others}
-    return Fallback(
+    known = known_models(settings, lessons or ModelLessons())
+    fallback = Fallback(
         [*providers.values()],
         choices=providers | chosen,
         on_error=lambda error: [note(error) for note in on_error],
         on_answer=lambda completion: [note(completion) for note in on_answer],
     )
+    return QuestionsFirst(fallback, is_at_home=lambda model: known(model).is_at_home is True)
 
 
 def _offering(provider: Provider) -> Provider:

@@ -70,6 +70,8 @@ class Request:
     """This conversation's addition to the system prompt; may be empty."""
     is_one_off: bool = False
     """Whether none of it is ever asked again, so that caching it would cost and never pay."""
+    may_wait: bool = False
+    """Whether nobody waits for it, so that it can give way to others (`bot.providers.questions_first`)."""
     on_broken_off: OnBrokenOff = field(default=lambda _: None, compare=False, repr=False)
     """Called by a provider that tries several times, before it lets a cancellation pass."""
     on_piece: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
