@@ -24,6 +24,7 @@ def set_up(level: str, form: Literal["text", "json"], stream: TextIO | None = No
     """
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_Json() if form == "json" else _Plain())
+    handler.addFilter(_Seldom())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     # logging would show a record it cannot format with all its arguments.
     logging.raiseExceptions = False
@@ -56,6 +57,24 @@ def describe_error(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)[-4:]
     places = " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(frames))
     return f"{' from '.join(type(link).__name__ for link in chain)} at {places or 'an unknown place'}"
+
+
+class _Seldom(logging.Filter):
+    """Lets a malformed HTTP request through once a minute: anybody who reaches a port can send as many as they like."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next_at = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[0] if record.exc_info else None
+        if error is None or record.name != "aiohttp.server" or error.__module__ != "aiohttp.http_exceptions":
+            return True
+        now, next_at = time.monotonic(), self._next_at
+        if now < next_at:
+            return False
+        self._next_at = now + _REMINDER_SECONDS
+        return True
 
 
 class _Plain(logging.Formatter):

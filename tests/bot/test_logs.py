@@ -12,6 +12,9 @@ from typing import Literal
 import pytest
 
 from bot.logs import describe_error, set_up
+from bot.web.health import HealthPages, serve
+from tests.bot.web.test_health import LOOPBACK, free_port
+from tests.waiting import WAIT_SECONDS
 
 SECRET = "my-secret-words"
 Form = Literal["text", "json"]
@@ -46,6 +49,21 @@ def message(form: Form, line: str) -> str:
     assert line.endswith("\n")
     assert line.count("\n") == 1
     return json.loads(line)["message"] if form == "json" else line[:-1].partition(": ")[2]
+
+
+@pytest.mark.parametrize("request_", [b"GET / HTTP/1.1\r\nA" * 9000, b"GET / HTTP/1.1\r\nno header\r\n\r\n"])
+async def test_malformed_requests_do_not_fill_the_log(request_: bytes) -> None:
+    """Whoever reaches a port could write a line with each; each is refused, one is told."""
+    stream, port = StringIO(), free_port()
+    set_up("INFO", "text", stream)
+    async with serve(HealthPages(), LOOPBACK, port):
+        for _ in range(20):
+            reader, writer = await asyncio.open_connection(LOOPBACK, port)
+            writer.write(request_)
+            async with asyncio.timeout(WAIT_SECONDS):
+                assert b" 400 " in await reader.readline()
+            writer.close()
+    assert stream.getvalue().count("Error handling request") == 1
 
 
 def fail() -> None:
