@@ -30,7 +30,7 @@ from bot.policy.routing import Verdict
 from bot.policy.trust import untrusted_sources
 from bot.policy.yes_no import invites_yes, is_nod
 from bot.turn import phrases
-from bot.turn.steps import Decided, Paused, dump_step, load_step
+from bot.turn.steps import Decided, Paused, dump_step, journaled_steps
 from bot.turn.turns import Turns, question_files
 from store import ConversationId, InboxId, Repositories, SaidSince, Store, TurnId
 
@@ -87,7 +87,10 @@ class Approvals:
         if place is None or place[0] not in repos.inbox.put_off_turns(conversation):
             return False
         turn, position = place
-        asked, steps = _asked(repos, conversation, turn)
+        found = _asked(repos, conversation, turn)
+        if found is None:
+            return False
+        asked, steps = found
         may_say = is_admin or verdict.author in asked.people
         if may_say and position >= asked.position:
             self._decide(repos, conversation, turn, verdict, asked, steps)
@@ -152,17 +155,22 @@ class Approvals:
         repos.inbox.take_up(turn)
 
 
-def _asked(repos: Repositories, conversation: ConversationId, turn: TurnId) -> tuple[Paused, int]:
-    """A waiting turn's last question and the position of its journal's next step, within a transaction."""
-    done = [load_step(line) for line in repos.journal.steps(conversation, turn)]
-    return next(step for step in reversed(done) if isinstance(step, Paused)), len(done)
+def _asked(repos: Repositories, conversation: ConversationId, turn: TurnId) -> tuple[Paused, int] | None:
+    """A waiting turn's last question and the position of its journal's next step, within a transaction.
+
+    None if its journal is damaged: whatever is said to it, it cannot go on, and says so when its time has come.
+    """
+    done = journaled_steps(repos, conversation, turn)
+    return None if done is None else (next(step for step in reversed(done) if isinstance(step, Paused)), len(done))
 
 
 def _waiting(repos: Repositories, conversation: ConversationId, person: PersonId, item: InboxId) -> list[_Waiting]:
     """The questions this person was asked and could read before their message came, within a transaction."""
     found: list[_Waiting] = []
     for turn in repos.inbox.put_off_turns(conversation):
-        asked, position = _asked(repos, conversation, turn)
+        if (one := _asked(repos, conversation, turn)) is None:
+            continue
+        asked, position = one
         since = (
             repos.sent_messages.said_since(conversation, turn, asked.position, item) if person in asked.people else None
         )

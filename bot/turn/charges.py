@@ -18,7 +18,7 @@ from bot.policy import budgets
 from bot.turn.journal import Outcome, Turn, failed_outcome, paid_steps
 from bot.turn.ledger_entries import KILLED, ledger_entries
 from bot.turn.paid_calls import SUMMARY
-from bot.turn.steps import load_step
+from bot.turn.steps import journaled_steps
 from store import ConversationId, LedgerEntry, OpenCall, Repositories, StoreError, TurnId
 
 
@@ -64,7 +64,7 @@ class Charges:
         self, repos: Repositories, conversation: ConversationId, turn: TurnId, *, person: PersonId, chat: ChatId
     ) -> None:
         """Records what the journal of an abandoned turn holds, without any words."""
-        spent = failed_outcome(map(load_step, repos.journal.steps(conversation, turn)))
+        spent = failed_outcome(journaled_steps(repos, conversation, turn) or ())
         self.add_for(repos, conversation, turn, spent, person=person, chat=chat, keeps_words=False)
 
     def add_open(self, repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
@@ -106,9 +106,8 @@ class Charges:
         if repos.turns.end(turn) in {"kept", "failed"}:
             return True
         try:
-            steps = map(load_step, repos.journal.steps(conversation, turn))
-            return call.step in paid_steps(steps)
-        except (StoreError, ValueError):  # damaged, or written by another version
+            return call.step in paid_steps(journaled_steps(repos, conversation, turn) or ())
+        except StoreError:
             return False
 
 

@@ -67,6 +67,8 @@ class Turn:
     """The last turns of the conversation, oldest first, each complete."""
     steps: tuple[Step, ...]
     """What earlier attempts of this turn wrote; empty on the first."""
+    is_damaged: bool = False
+    """Whether what they wrote cannot be read, so that the turn cannot go on."""
     expires_at: datetime | None = None
     """When everything that belongs to it must be gone; None: it stays."""
     replaces: TurnId | None = None

@@ -6,6 +6,7 @@
 Left to others: when each is written (`bot.turn.journal`), what follows from it (`bot.turn.agent`).
 """
 
+import logging
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,11 +17,14 @@ from pydantic import Field, TypeAdapter
 
 from bot.events import File, PersonId
 from bot.labels import UNKNOWN, Labels
+from bot.logs import describe_error
 from bot.media.findings import Fee, FileDescription
 from bot.messages import CallId, ToolAnswer, ToolCall, UserMessage
 from bot.policy.chat_settings import ChatSettings
 from bot.providers.base import Completion
-from store import TurnId
+from store import ConversationId, Damaged, Repositories, TurnId
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -153,6 +157,18 @@ def dump_step(step: Step) -> bytes:
 def load_step(line: bytes) -> Step:
     """The step written by `dump_step`."""
     return _steps.validate_json(line)
+
+
+def journaled_steps(repos: Repositories, conversation: ConversationId, turn: TurnId) -> tuple[Step, ...] | None:
+    """The steps of a running turn, within a transaction; None if its journal is damaged, which is logged.
+
+    Such a turn cannot go on: nobody knows which of its tools have run.
+    """
+    try:
+        return tuple(map(load_step, repos.journal.steps(conversation, turn)))
+    except (Damaged, ValueError) as error:  # the latter: an older version of Aldis cannot read it
+        _log.error("the journal of turn %d cannot be read: %s", turn, describe_error(error))
+        return None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,7 +16,7 @@ from bot.turn import chats
 from bot.turn.citations import as_kept
 from bot.turn.context_note import RecalledContext, recall
 from bot.turn.past_turns import StoredTurn
-from bot.turn.steps import Allowance, OpenQuestion, load_step, open_question
+from bot.turn.steps import Allowance, OpenQuestion, journaled_steps, open_question
 from store import Claim, ConversationId, Repositories, TurnId
 
 
@@ -79,7 +79,7 @@ def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming,
     if incoming[-1].scheduled is not None:
         return ()
     found = (
-        open_question(turn, map(load_step, repos.journal.steps(claim.conversation, turn)), incoming[-1].author)
+        open_question(turn, journaled_steps(repos, claim.conversation, turn) or (), incoming[-1].author)
         for turn in claim.put_off
         if turn < claim.turn
     )

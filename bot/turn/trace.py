@@ -25,7 +25,7 @@ from bot.turn.steps import (
     Started,
     Step,
     ToolRun,
-    load_step,
+    journaled_steps,
 )
 from store import LedgerEntry, Repositories, Store, Trace, TracedMessage, TracedReply, TurnId
 
@@ -57,7 +57,7 @@ def _told(repos: Repositories, turn: TurnId) -> Iterator[str]:
             "nothing of it is kept any more (forgotten, disappeared or aged out)" if was_there else "there is none yet"
         )
         raise CallRefused(f"turn {turn}: {why}; `{command_line('trace')}` lists the newest")
-    done = tuple(map(load_step, repos.journal.steps(trace.conversation, turn)))
+    done = journaled_steps(repos, trace.conversation, turn) or ()
     yield f"turn {turn}, {trace.state}: conversation {trace.conversation} of {trace.realm}"
     if trace.replaces is not None:
         yield f"repeats turn {trace.replaces}"

@@ -26,7 +26,7 @@ from bot.turn.context_note import note_with_questions
 from bot.turn.files import with_enclosures
 from bot.turn.journal import Journal, Outcome, PastTurn, Pause, Turn, failed_outcome, origin_of
 from bot.turn.past_turns import PastTurns, StoredTurn, rows_of
-from bot.turn.steps import Asked, Paused, Step, dump_step, load_step
+from bot.turn.steps import Asked, Paused, Step, dump_step, journaled_steps
 from bot.turn.surroundings import read_surroundings, with_kept_quote
 from bot.turn.work import work_out
 from store import Claim, ConversationId, InboxId, Repositories, Store, TurnEnd, TurnId
@@ -86,7 +86,7 @@ class Turns:
         now, wall = self._clock.now(), self._clock.wall()
         past = await self._past_turns.load(claim.conversation)
         earlier = () if claim.is_new else await self._steps(claim)
-        asked = next((step for step in earlier if isinstance(step, Asked)), None)
+        asked = next((step for step in earlier or () if isinstance(step, Asked)), None)
         known = await self._store.read(
             lambda repos: read_surroundings(repos, claim, incoming, asked and asked.settings, now=self._clock.now())
         )
@@ -108,7 +108,8 @@ class Turns:
             if asked
             else prompt.question(incoming, now=wall, timezone=known.zone or self._timezone),
             history=tuple(turn.messages for turn in past if turn.expires_at is None or turn.expires_at > now),
-            steps=earlier,
+            steps=earlier or (),
+            is_damaged=earlier is None,
             expires_at=claim.expires_at,
             replaces=claim.replaces,
             settings=settings,
@@ -261,7 +262,9 @@ class Turns:
         await self._store.transaction(transact)
 
     async def dead_letter(self, turn: Turn) -> None:
-        """Gives up a turn that failed too often: tells the person, marks its messages dead, and records its cost."""
+        """Gives up a turn that failed too often or cannot go on: tells the person, marks its messages dead, and records
+        its cost.
+        """
         spent = self.journal(turn).failure(say(phrases.GAVE_UP))
         replies = await self._replies(turn, spent)
 
@@ -411,9 +414,8 @@ class Turns:
         """Drops a conversation (None: all) whose stored history has changed, so that it is read again."""
         self._past_turns.forget(conversation)
 
-    async def _steps(self, claim: Claim) -> tuple[Step, ...]:
-        lines = await self._store.read(lambda repos: repos.journal.steps(claim.conversation, claim.turn))
-        return tuple(load_step(line) for line in lines)
+    async def _steps(self, claim: Claim) -> tuple[Step, ...] | None:
+        return await self._store.read(lambda repos: journaled_steps(repos, claim.conversation, claim.turn))
 
     async def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
         text, asked = outcome.text, turn.incoming

@@ -349,7 +349,7 @@ class Worker:
         `said_before` is how many preceding messages of others they are about in any case.
         """
         turn = replace(turn, talk=self._group_context.talk(turn.chat, at_least=said_before))
-        if self._is_over(claim):
+        if self._is_over(claim) or turn.is_damaged:
             self._counts.add("turns_given_up")
             _log.error("turn %d failed %d times and was given up", claim.turn, claim.attempt - 1 + claim.deaths)
             await self._turns.dead_letter(turn)

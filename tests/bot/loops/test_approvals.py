@@ -272,6 +272,25 @@ async def test_the_wait_survives_a_restart(store: Store, clock: SetClock) -> Non
         assert len(aldis.model.asked) == 1
 
 
+async def test_a_question_whose_journal_is_damaged_holds_nothing_up(store: Store, clock: SetClock) -> None:
+    """The chat is answered meanwhile, a yes is a message like any other, and in the end the person hears of it."""
+    look, post = tools()
+    async with app_harness(store, clock, tools=(look, post), approval_seconds=600) as aldis:
+        await asked_whether(aldis)
+        await aldis.store.transaction(lambda repos: repos.journal.execute("UPDATE journal SET step = zeroblob(60)"))
+        aldis.model.script = [says("One."), says("Two."), says("Three.")]
+        await aldis.deliver(message("Something else?"))
+        assert (await aldis.answered(2))[1].content.text == "One."
+        await aldis.deliver(reaction("👍", QUESTION))
+        await aldis.deliver(message("Yes!", quote=quote_of(ALDIS, QUESTION, "May I do this?")))
+        assert (await aldis.answered(3))[2].content.text == "Two."
+        clock.move(601)
+        await aldis.maintenance.expire()
+        assert (await aldis.answered(4))[3].content.text == turn_phrases.GAVE_UP.text
+        await aldis.quiet()
+        assert post.ran == []
+
+
 async def test_a_turn_that_has_read_nothing_asks_nobody(store: Store, clock: SetClock) -> None:
     """What the person asks for directly is done; so is what has no effects."""
     look, post = tools()

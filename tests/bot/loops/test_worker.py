@@ -28,7 +28,7 @@ from bot.turn.group_context import GroupContext
 from bot.turn.reactions import Reactions
 from bot.turn.status import StatusMessages
 from bot.turn.turns import Turns
-from store import Arrival, Store
+from store import Arrival, Repositories, Store
 from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.bot.turn.turn_helpers import Scripted, says, settings_with, toolbox, turn_settings
 from tests.conftest import NOON
@@ -411,6 +411,28 @@ async def test_a_turn_that_fails_is_tried_again_and_then_buried(store: Store, cl
         await arrive(store, "hello", 2)
         assert await said(store, 1) == ["answer"]
     assert sum("explode" in asked for asked in fake_model.asked) == 1
+
+
+@pytest.mark.parametrize("damage", [b"?" * 60, None], ids=["sealed", "other words"])
+async def test_a_turn_whose_journal_is_damaged_is_buried(store: Store, clock: SetClock, damage: bytes | None) -> None:
+    """Nobody knows which of its tools have run: the person is told at once, and the conversation goes on."""
+    await arrive(store, "hello", 1)
+
+    def interrupted(repos: Repositories) -> None:
+        claim = repos.inbox.claim(now=clock.now(), until=clock.now(), busy=())
+        assert claim is not None
+        repos.journal.add(claim.conversation, claim.turn, 0, b'{"step": "of another version"}')
+        if damage is not None:
+            repos.journal.execute("UPDATE journal SET step = ?", (damage,))
+        repos.inbox.recover(at_work=())
+
+    await store.transaction(interrupted)
+    fake_model = FakeModel()
+    async with running(worker_of(store, clock, FakeTransport(), fake_model)):
+        assert await said(store, 1) == [phrases.GAVE_UP.text]
+        await arrive(store, "and now", 2)
+        assert await said(store, 1) == ["answer"]
+    assert not any("hello" in asked for asked in fake_model.asked)
 
 
 @pytest.mark.parametrize(("deaths", "reply"), [(10, "answer"), (11, phrases.GAVE_UP.text)])
