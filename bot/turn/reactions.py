@@ -29,8 +29,9 @@ _MAX_SECONDS = 3600.0
 _REACT_SECONDS = 30.0
 _LATE = timedelta(seconds=90)
 """How long a failed reaction may still go out: as long as an answer in doubt waits for its receipt."""
-_LAST_SECONDS = 1.0
-"""How long Aldis waits for the last marks to be removed when it ends."""
+_LAST_SECONDS = 3.0
+"""How long Aldis waits for the last marks to be removed when it ends: their answers go out first, and a busy bridge
+takes a second for each."""
 
 _MIN_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.05, 5.0
 """How long a mark waits before it checks again whether its chat is quiet."""
@@ -85,10 +86,12 @@ class Reactions:
         """Waits briefly for marks being removed; all others stay on messages that wait for the next start."""
         for _, task in self._standing.values():
             task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=_LAST_SECONDS)
-        for task in self._tasks:
-            task.cancel()
+        try:
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=_LAST_SECONDS)
+        finally:
+            for task in self._tasks:
+                task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _marked(self, place: _Place, over: asyncio.Event, emoji: str, may_stand: bool) -> None:  # noqa: FBT001
