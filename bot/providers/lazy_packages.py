@@ -7,7 +7,8 @@ answers that it writes and reads itself. They cost half a second and 25 MB.
     package.Message                                     --> package.message is imported
 
 What a name is does not change, only when its module runs: also when the `__init__` itself uses the name. One that
-defines functions or classes, which could use its names unseen, is executed as it stands.
+defines functions or classes, which could use its names unseen, is executed as it stands. What stands in the `__init__`
+by its name counts before what `import *` brings.
 Source: PEP 810 (Python 3.15) does this for all imports, which older versions cannot; PEP 562 for `__getattr__`.
 """
 
@@ -19,8 +20,6 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
-
-_NAMES = "__lazy_names__"
 
 
 def make_lazy(package: str) -> None:
@@ -50,7 +49,6 @@ class _Loader(SourceFileLoader):
             super().exec_module(module)
             return
         names = _Names(module.__dict__)
-        module.__dict__[_NAMES] = names
         module.__dict__["__getattr__"] = names.attribute
         module.__dict__["__builtins__"] = vars(builtins) | {"__import__": names.note}
         try:
@@ -68,11 +66,12 @@ class _Origin:
 
 
 class _Source:
-    """A module that is not imported yet: each of its names is an `_Origin`; `names` are what `import *` takes."""
+    """A module that is not imported yet: each of its names is an `_Origin`."""
 
-    def __init__(self, module: str, names: Sequence[str] = ()) -> None:
+    __all__ = ()
+
+    def __init__(self, module: str) -> None:
         self._lazy_module = module
-        self.__all__ = names
 
     def __getattr__(self, name: str) -> _Origin:
         return _Origin(self._lazy_module, name)
@@ -85,6 +84,7 @@ class _Names(dict[str, Any]):
         super().__init__()
         self._namespace = namespace
         self._origins: dict[str, _Origin] = {}
+        self._starred: list[str] = []
 
     def note(
         self,
@@ -94,14 +94,13 @@ class _Names(dict[str, Any]):
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> object:
-        """In place of `__import__`: notes `from .module import names`, and imports everything else."""
+        """In place of `__import__`: notes `from .module import names`, `*` too, and imports everything else."""
         if level != 1 or not name or not fromlist:
             return __import__(name, globals, locals, fromlist or (), level)
         module = f"{self._namespace['__name__']}.{name}"
-        if "*" not in fromlist:
-            return _Source(module)
-        names = getattr(import_module(module), _NAMES, None)
-        return _Source(module, names.public()) if isinstance(names, _Names) else import_module(module)
+        if "*" in fromlist:
+            self._starred.append(module)
+        return _Source(module)
 
     def attribute(self, name: str) -> object:
         """What the module has by this name, imported now.
@@ -115,10 +114,6 @@ class _Names(dict[str, Any]):
             module = self._namespace["__name__"]
             raise AttributeError(f"module {module!r} has no attribute {name!r}") from None
 
-    def public(self) -> tuple[str, ...]:
-        """What `import *` takes from here."""
-        return tuple(name for name in (*self._namespace, *self._origins) if not name.startswith("_"))
-
     def __setitem__(self, name: str, value: object) -> None:
         if isinstance(value, _Origin):
             self._origins[name] = value
@@ -127,10 +122,19 @@ class _Names(dict[str, Any]):
             self._namespace[name] = value
 
     def __getitem__(self, name: str) -> object:
-        if name not in self._namespace and name in self._origins:
-            origin = self._origins[name]
-            self._namespace[name] = getattr(import_module(origin.module), origin.name)
+        if name not in self._namespace:
+            self._namespace[name] = self._value(name)
         return self._namespace[name]
+
+    def _value(self, name: str) -> object:
+        if name in self._origins:
+            origin = self._origins[name]
+            return getattr(import_module(origin.module), origin.name)
+        if not name.startswith("_") and not hasattr(builtins, name):
+            for module in map(import_module, reversed(self._starred)):
+                if name in getattr(module, "__all__", (name,)) and hasattr(module, name):
+                    return getattr(module, name)
+        raise KeyError(name)
 
     def __delitem__(self, name: str) -> None:
         self[name]

@@ -79,17 +79,20 @@ def test_the_last_of_two_with_a_name_counts(make: Make) -> None:
     assert (lamps.A, lamps.B, lamps.C, hasattr(lamps, "D")) == ("own", 2, 4, False)
 
 
-def test_all_names_of_a_package_within_are_lazy_too(make: Make) -> None:
-    """`import *` takes them without their modules; those of a plain module are there at once."""
+def test_import_star_is_lazy_too(make: Make) -> None:
+    """Its modules are imported for a name that nothing else has; the last one with it counts, if it is public there."""
     lamps = make(
-        package="from .oil import *\nfrom .gas import *\n",
-        package_within="from .wick import WICK\nOIL = 2\n",
+        package="from .oil import *\nfrom .gas import *\nfrom .gas import GLASS\nBIG = max(1, 2)\n",
+        package_within="from .wick import WICK\nOIL = FUEL = _OWN = 2\n",
         module_within="WICK = 1\n",
-        gas="GAS = 3\n",
+        gas="__all__ = ['FUEL', 'GLASS']\nFUEL, GLASS, OIL, _OWN = 3, 4, 5, 6\n",
     )
-    assert loaded() == {"lamps.oil", "lamps.gas"}
-    assert (lamps.OIL, lamps.GAS, lamps.WICK) == (2, 3, 1)
-    assert "lamps.oil.wick" in loaded()
+    assert loaded() == set()
+    assert (lamps.GLASS, lamps.BIG, loaded()) == (4, 2, {"lamps.gas"})
+    assert (lamps.FUEL, lamps.OIL, lamps.WICK) == (3, 2, 1)
+    assert not hasattr(lamps, "_OWN")
+    with pytest.raises(AttributeError, match="BRASS"):
+        _ = lamps.BRASS
 
 
 def test_a_package_with_functions_is_imported_whole(make: Make) -> None:
