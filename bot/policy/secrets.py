@@ -10,6 +10,7 @@ Left to others: which those are (`bot.app.policies`), where they are cut out (`b
 import base64
 import codecs
 import re
+import string
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -43,6 +44,11 @@ _DIGITS = (
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
 )
 """The digits of base 58 and 62; capitals and small letters are equivalent here, whichever come first."""
+_DIGITS_85 = (
+    string.digits + string.ascii_uppercase + string.ascii_lowercase + "!#$%&()*+-;<=>?@^_`{|}~",
+    "".join(map(chr, range(33, 118))),
+)
+"""Those of base 85 and Ascii85. `base64` would keep tables of 0.7 MB for them."""
 _LOOKALIKES = str.maketrans(
     "аАвВеЕзЗіІјЈкКмМнНоОрРсСтТуУхХѕЅһԁӏαΑβΒεΕΖΗιΙκΚΜνΝοΟρΡτΤυΥχΧᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
     "aAbBeE33iIjJkKmMhHoOpPcCtTyYxXsShdlaAbBeEZHiIkKMvNoOpPtTuYxXabcdefghijklmnoprstuvwyz",
@@ -177,8 +183,9 @@ def _forms(part: str) -> Iterator[str]:
     yield from _encoded(data, base64.b32hexencode, 5, 8)
     for spelled in (data.hex(), base64.b64encode(data).decode()):
         yield spelled[::-1].lstrip("=")[1:]
-    for encode in (base64.b85encode, base64.a85encode):
-        yield encode(data).decode()[: len(data) // 4 * 5]
+    groups = [data[at : at + 4] for at in range(0, len(data) // 4 * 4, 4)]
+    for digits in _DIGITS_85:
+        yield "".join(_number(group, digits).rjust(5, digits[0]) for group in groups)
     for sign in ("{}", "0x{:02x}", "u{:04x}", "{:08b}", "{:o}", "{:03o}"):
         yield "".join(map(sign.format, data))
 
