@@ -282,12 +282,12 @@ def as_outcome(*, is_group: bool) -> Generator[None]:
 
 
 @contextmanager
-def as_log(what: str) -> Generator[None]:
+def as_log(what: str, level: int = logging.INFO) -> Generator[None]:
     """Only logs the failure of something that nobody waits for; `what` names it in the log."""
     try:
         yield
     except (BridgeRefusal, SignalAPIError, aiohttp.ClientError, TimeoutError) as error:
-        _log.info("%s failed: %s", what, type(error).__name__)
+        _log.log(level, "%s failed: %s", what, type(error).__name__)
 
 
 @contextmanager

@@ -342,7 +342,7 @@ class RestApi(SignalBridge):
         messages = self._clients.messages
         tell = messages.start_typing if started else messages.stop_typing
         revision = self._sessions.revision(chat)
-        with as_log("a typing indicator"):
+        with as_log("a typing indicator", logging.DEBUG):
             async with asyncio.timeout(self._call_seconds):
                 await tell(TypingIndicatorRequest(recipient=recipient_of(chat)))
             self._sessions.complete(chat, revision)

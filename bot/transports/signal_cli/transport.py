@@ -323,7 +323,8 @@ class SignalCli(SignalBridge):
             given = {"account": self._account.name, **params}
             return await self._rpc.call(method, given, timeout_seconds=self._call_seconds)
         except TransportError as error:
-            _log.info("%s failed: %s", method, error)
+            # signal-cli 0.13.14 cannot show typing to people without a profile key, with each of their messages.
+            _log.log(logging.DEBUG if method == "sendTyping" else logging.INFO, "%s failed: %s", method, error)
             return None
 
 

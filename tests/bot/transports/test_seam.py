@@ -855,8 +855,10 @@ async def test_typing_and_receipts_go_out(bridge: Bridge) -> None:
 
 @pytest.mark.parametrize("fault", [answer_json({}, status=500), answer_json("no", status=404), hang])
 async def test_typing_and_receipts_may_fail(bridge: Bridge, fault: Any, caplog: pytest.LogCaptureFixture) -> None:
-    """Nobody waits for them, so their failures are logged and go no further; they are bounded, too."""
-    caplog.set_level(logging.INFO)
+    """Nobody waits for them, so their failures are logged and go no further; they are bounded, too. A bridge may fail
+    each typing indicator to somebody, so those are no news.
+    """
+    caplog.set_level(logging.DEBUG)
     transport = bridge.transport(call_seconds=0.3)
     frame = json.dumps(message("hi"))
     envelope = Envelope(
@@ -872,7 +874,8 @@ async def test_typing_and_receipts_may_fail(bridge: Bridge, fault: Any, caplog: 
     bridge.server.faults += [fault, fault]
     await transport.typing(ChatId(MALLORY.chat), started=True)
     await transport.receipt(envelope)
-    assert len([record for record in caplog.records if record.name.startswith("bot.")]) == 2
+    levels = [record.levelno for record in caplog.records if record.name.startswith("bot.")]
+    assert levels == [logging.DEBUG, logging.INFO]
 
 
 async def test_a_server_that_is_down_stops_no_typing(bridge: Bridge) -> None:
