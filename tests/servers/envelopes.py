@@ -19,6 +19,9 @@ Frame = dict[str, Any]
 FIXTURES = Path(__file__).parent.parent / "bot" / "transports" / "envelopes"
 """One file for every kind of frame that signal-cli is known to write."""
 
+MAX_INLINE_BYTES = 2000
+"""What is longer comes as a file, too."""
+
 MENTION_SIGN = "\ufffc"
 """Stands in a text where a native mention is."""
 
@@ -145,6 +148,12 @@ def attachment(name: str | None = "garden.jpg", content_type: str = "image/jpeg"
     }
 
 
+def long_text(text: str) -> Frame:
+    """The file with the whole text that comes with a message of more than 2,000 bytes."""
+    size_bytes = len(text.encode("utf-8", "replace"))
+    return attachment(None, "text/x-signal-plain", size_bytes) | {"id": f"{timestamp()}.txt"}
+
+
 def message(
     text: str | None = "hi",
     *,
@@ -159,12 +168,17 @@ def message(
     account: str = ACCOUNT,
     **more: Any,
 ) -> Frame:
-    """A message of a person; `mention` puts a native mention of Aldis in front, `quote` comes from `quote_of`."""
+    """A message of a person; `mention` puts a native mention of Aldis in front, `quote` comes from `quote_of`.
+
+    A long text comes twice, as signal-cli 0.14.6 hands it on: whole, and as a file.
+    """
     at = timestamp() if sent_at is None else sent_at
     optional: Frame = {"mentions": [mention_of(ALDIS)]} if mention else {}
     optional |= {"quote": quote} if quote else {}
-    optional |= {"attachments": list(attachments)} if attachments else {}
     written = f"{MENTION_SIGN} {text or ''}" if mention else text
+    is_long = len((written or "").encode("utf-8", "replace")) > MAX_INLINE_BYTES
+    files = [*([long_text(written or "")] if is_long else []), *attachments]
+    optional |= {"attachments": files} if files else {}
     body = data(at, written, group=group, **optional) | {"expiresInSeconds": expires_in_seconds} | more
     return envelope(author, at, account=account, waited_ms=waited_ms, dataMessage=body)
 

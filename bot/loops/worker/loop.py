@@ -274,7 +274,8 @@ class Worker:
         """Makes the bridge delete the attachments, which have been read or never will be."""
         for one in opened:
             message = one.event.message if isinstance(one.event, Edited) else one.event
-            for attachment in message.files if isinstance(message, Incoming) else ():
+            files = (*message.files, *message.text_files) if isinstance(message, Incoming) else ()
+            for attachment in files:
                 await self._transport.discard(attachment)
 
     async def _handed_back(self, claim: Claim, *, counts: bool) -> None:

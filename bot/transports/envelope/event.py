@@ -32,7 +32,7 @@ from bot.events import (
     plain_command,
 )
 from bot.transports.envelope.contents import Stickers, extras_in, sticker_emoji
-from bot.transports.envelope.files import attachment_in, quoted_picture_in
+from bot.transports.envelope.files import attachment_in, quoted_picture_in, repeats_text
 from bot.transports.envelope.json import (
     Json,
     as_object,
@@ -247,6 +247,7 @@ def _message(opened: _Opened) -> Incoming:
     lost = not mentions and opened.chat.is_group and text.startswith(MENTION_SIGN)
     view_once = data.get("viewOnce") is True
     quote = object_in(data, "quote")
+    files = () if view_once else _attachments(data)
     return Incoming(
         author=opened.author,
         name=name_of(text_in(opened.source, "sourceName"), opened.envelope.number or ""),
@@ -257,7 +258,8 @@ def _message(opened: _Opened) -> Incoming:
         mentioned=tuple(named for mention in mentions for named in mention.others),
         quote=_quote(quote, own),
         quotes_me=bool(quote) and own.is_me(person_in(quote, "authorUuid"), _number_of(quote, "author")),
-        attachments=() if view_once else _attachments(data),
+        attachments=tuple(file for file in files if not repeats_text(file, text)),
+        text_files=tuple(file for file in files if repeats_text(file, text)),
         sticker=bool(data.get("sticker")),
         sticker_emoji=sticker_emoji(data, opened.stickers),
         extras=extras_in(data, text),

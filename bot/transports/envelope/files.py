@@ -27,6 +27,7 @@ _ID = re.compile(r"[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,254}")
 
 _TYPE = re.compile(r"[\w!#$&^.+-]{1,64}/[\w!#$&^.+-]{1,64}", re.ASCII)
 _UNFIT = re.compile(r"[^\w.-]+")
+_LONG_TEXT = "text/x-signal-plain"
 _UNKNOWN_TYPE = "application/octet-stream"
 _MAX_NAME_CHARS = 100
 _SWEEP_SECONDS = 3600.0
@@ -55,6 +56,18 @@ def attachment_in(item: Json) -> Attachment | None:
         size_bytes=whole_in(item, "size"),
         is_voice_note=item.get("isVoiceNote") is True,
     )
+
+
+def repeats_text(file: Attachment, text: str) -> bool:
+    """Whether a file of a message is only the message's text: phones send what is longer than 2,000 bytes as a file.
+
+    signal-cli 0.14 hands on the whole text, and the file as well; 0.13, and any that could not fetch the file, only the
+    beginning of the text.
+
+    Source: signal-cli 0.14.6, `MessageEnvelope.Data.from`, read; 0.13.14, seen (2026-11-26).
+    """
+    is_whole = file.size_bytes is not None and file.size_bytes <= len(text.encode())
+    return file.content_type == _LONG_TEXT and is_whole
 
 
 def quoted_picture_in(item: Json) -> Attachment | None:

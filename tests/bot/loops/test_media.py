@@ -168,6 +168,20 @@ async def test_a_file_does_not_outlive_the_timer_of_its_message(store: Store, cl
         assert await aldis.count("SELECT count(*) FROM inbox WHERE envelope IS NOT NULL") == 0
 
 
+async def test_a_long_text_is_read_once(store: Store, clock: SetClock) -> None:
+    """Phones send it as a file, too, which signal-cli keeps: it is no file of the person's, and is deleted."""
+    async with app_harness(store, clock) as aldis:
+        frame = message("How long is this? " * 200)
+        [twice] = frame["envelope"]["dataMessage"]["attachments"]
+        aldis.transport.files[twice["id"]] = b"How long is this? " * 200
+        await aldis.deliver(frame)
+        await aldis.answered(1)
+        assert last(aldis).text.count("How long is this?") == 200
+        assert "📎" not in last(aldis).text
+        await aldis.quiet()
+        await aldis.until(lambda: not aldis.transport.files)
+
+
 async def test_talk_of_others_is_never_opened(store: Store, clock: SetClock) -> None:
     """Only what is to be answered is fetched; the bridge throws away the rest."""
     async with app_harness(store, clock) as aldis:

@@ -71,6 +71,8 @@ def said(text: str, *, chat: ChatId = DIRECT, **more: Any) -> Incoming:
 
 
 PICTURE = Attachment(id="8841230055511.jpg", content_type="image/jpeg", name="tomatoes.jpg", size_bytes=58112)
+LONG = "Beans: " + "sow them in May, and water them. " * 70
+LONG_FILE = Attachment(id="5512309988772.txt", content_type="text/x-signal-plain", name=None, size_bytes=len(LONG))
 VOICE = Attachment(id="Qm90YW5pYw1.aac", content_type="audio/aac", name=None, size_bytes=20480, is_voice_note=True)
 HEART = Reacted(
     author=ALICE_ID,
@@ -129,6 +131,8 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
             extras=("a place on the map: latitude 52.520008, longitude 13.404954",),
         ),
     ),
+    "long_text": (Kind.MESSAGE, said(LONG, text_files=(LONG_FILE,))),
+    "long_text_old_signal_cli": (Kind.MESSAGE, said(LONG[:2000], attachments=(LONG_FILE,))),
     "mention_group": (Kind.MESSAGE, said("what grows in shade?", chat=IN_GROUP, mentions_me=True)),
     "mention_missing_bug": (Kind.MESSAGE, said("what grows in shade?", chat=IN_GROUP, mentions_me=True)),
     "pin_message": (Kind.OTHER, None),
