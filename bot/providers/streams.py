@@ -159,7 +159,7 @@ async def read_stream(pieces: AsyncIterable[object], partial: PartialAnswer, lis
 
 def is_whole(headers: Mapping[str, str]) -> bool:
     """Whether an answer arrives in one piece after all; a few compatible servers do not stream."""
-    return headers.get("content-type", "").startswith("application/json")
+    return headers.get("content-type", "").lower().startswith("application/json")
 
 
 def join_texts(texts: Iterable[str]) -> str:

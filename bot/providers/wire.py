@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from math import isfinite
-from typing import Annotated, TypeVar
+from typing import Annotated, TypeVar, cast
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, TypeAdapter
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 from pydantic_core import to_json
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, TooSlow, Unavailable
@@ -36,13 +36,29 @@ class Wire(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
 
-def _believable(count: int) -> int:
+def _believable(count: object) -> int:
     """Clamps a count: no vendor's limit is near this, and a number no ledger can hold must not cost the answer."""
-    return min(max(count, 0), 10**12)
+    whole = int(count) if isinstance(count, int) or (isinstance(count, float) and isfinite(count)) else 0
+    return min(max(whole, 0), 10**12)
 
 
-Count = Annotated[int, BeforeValidator(lambda value: 0 if value is None else value), AfterValidator(_believable)]
-"""A number of tokens; null, a missing and a negative one count as 0."""
+def _object_or_none(value: object) -> object:
+    return cast("object", value) if isinstance(value, dict | Wire) else None
+
+
+def _name(value: object) -> str | None:
+    return value if isinstance(value, str) else str(value) if type(value) is int else None
+
+
+_Given = TypeVar("_Given")
+
+# What an answer says besides its words and calls must not cost the answer: it is paid for.
+Count = Annotated[int, BeforeValidator(_believable)]
+"""A number of tokens; whatever is none, and a negative one, counts as 0."""
+Name = Annotated[str | None, BeforeValidator(_name)]
+"""A name or an id, also if it is a number; None if it is anything else."""
+Aside = Annotated[_Given | None, BeforeValidator(_object_or_none)]
+"""An object; None if it is none."""
 
 _object = TypeAdapter(dict[str, object])
 

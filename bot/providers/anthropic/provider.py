@@ -101,7 +101,7 @@ class _Written(wire.Wire):
 class _Usage(wire.Wire):
     input_tokens: wire.Count = 0
     cache_creation_input_tokens: wire.Count = 0
-    cache_creation: _Written | None = None
+    cache_creation: wire.Aside[_Written] = None
     cache_read_input_tokens: wire.Count = 0
     output_tokens: wire.Count = 0
 
@@ -122,8 +122,8 @@ class _Usage(wire.Wire):
 
 class _Answer(wire.Wire):
     content: list[Block]
-    stop_reason: str | None = None
-    usage: _Usage | None = None
+    stop_reason: wire.Name = None
+    usage: wire.Aside[_Usage] = None
 
     def extend(self, more: "_Answer") -> "_Answer":
         """A paused answer joined with its continuation."""

@@ -15,8 +15,9 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Annotated, cast
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
 from bot.messages import (
     AssistantMessage,
@@ -72,28 +73,47 @@ api-docs.deepseek.com (chat completions), 2026-11-24.
 """
 
 
+def _written(content: object) -> object:
+    """The text of a message, or its parts: one that stands alone is one of them, and some are bare texts."""
+    if isinstance(content, dict):
+        return [cast("object", content)]
+    if not isinstance(content, list):
+        return content
+    return [{"text": part} if isinstance(part, str) else part for part in cast("list[object]", content)]
+
+
+def _objects(value: object) -> object:
+    parts = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("object", part) for part in parts if isinstance(part, dict)] or None
+
+
+WrittenContent = Annotated[str | list[Json] | None, BeforeValidator(_written)]
+Details = Annotated[list[Json] | None, BeforeValidator(_objects)]
+"""OpenRouter's thoughts."""
+
+
 class _Function(wire.Wire):
-    name: str
+    name: wire.Name = None
     arguments: object = None
 
 
 class _Call(wire.Wire):
-    function: _Function
-    id: str | None = None
-    extra_content: Json | None = None
+    function: wire.Aside[_Function] = None
+    id: wire.Name = None
+    extra_content: wire.Aside[Json] = None
 
 
 class _Message(wire.Wire):
-    content: str | list[Json] | None = None
-    refusal: str | None = None
+    content: WrittenContent = None
+    refusal: wire.Name = None
     tool_calls: list[_Call] | None = None
     reasoning_content: object = None
-    reasoning_details: list[Json] | None = None
+    reasoning_details: Details = None
 
 
 class _Choice(wire.Wire):
     message: _Message
-    finish_reason: str | None = None
+    finish_reason: wire.Name = None
 
 
 class _Details(wire.Wire):
@@ -108,7 +128,7 @@ class Counted(wire.Wire):
 
     asked: wire.Count = Field(default=0, validation_alias=AliasChoices("prompt_tokens", "input_tokens"))
     answered: wire.Count = Field(default=0, validation_alias=AliasChoices("completion_tokens", "output_tokens"))
-    details: _Details | None = Field(
+    details: wire.Aside[_Details] = Field(
         default=None, validation_alias=AliasChoices("prompt_tokens_details", "input_tokens_details")
     )
 
@@ -126,7 +146,7 @@ class Counted(wire.Wire):
 
 class _Answer(wire.Wire):
     choices: list[_Choice] = Field(min_length=1)
-    usage: Counted | None = None
+    usage: wire.Aside[Counted] = None
 
 
 def body(request: Request, *, model: str, effort: str | None, official: bool, habits: Habits) -> Json:
@@ -276,8 +296,9 @@ def _parts(message: _Message, request: Request) -> list[AssistantPart]:
     parts: list[AssistantPart] = [*(Text(text=text) for text in words), *_carried(message)]
     ids = CallIds(request)
     for call in message.tool_calls or ():
-        parts += _carried(call)
-        parts.append(wire.tool_call(ids.free(call.id), call.function.name, call.function.arguments))
+        if call.function is not None:
+            parts += _carried(call)
+            parts.append(wire.tool_call(ids.free(call.id), call.function.name or "", call.function.arguments))
     return parts
 
 

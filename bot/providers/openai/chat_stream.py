@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from bot.messages import CallId
 from bot.providers import streams, wire
+from bot.providers.openai.chat import Details, WrittenContent
 
 Json = dict[str, object]
 
@@ -23,41 +24,42 @@ _MAX_TRIED = 8 * streams.MAX_CHARACTERS
 
 
 class _Function(wire.Wire):
-    name: str | None = None
+    name: wire.Name = None
     arguments: object = None
 
 
 class _Call(wire.Wire):
-    index: int | None = None
-    id: str | None = None
-    function: _Function = _Function()
-    extra_content: Json | None = None
+    index: wire.Name = None
+    id: wire.Name = None
+    function: wire.Aside[_Function] = None
+    extra_content: wire.Aside[Json] = None
 
 
 class _Delta(wire.Wire):
-    content: str | list[Json] | None = None
-    refusal: str | None = None
+    content: WrittenContent = None
+    refusal: wire.Name = None
     tool_calls: list[_Call] | None = None
     reasoning_content: object = None
     reasoning: object = None
-    reasoning_details: list[Json] | None = None
+    reasoning_details: Details = None
 
 
 class _Choice(wire.Wire):
+    index: wire.Name = None
     delta: _Delta | None = None
-    finish_reason: str | None = None
+    finish_reason: wire.Name = None
 
 
 class _Chunk(wire.Wire):
     choices: list[_Choice] | None = None
-    usage: Json | None = None
+    usage: wire.Aside[Json] = None
 
 
 @dataclass
 class _Asked:
     """An incomplete call."""
 
-    index: int | None
+    index: str | None
     id: str | None
     name: str = ""
     written: list[str] = field(default_factory=list[str])
@@ -96,6 +98,7 @@ class PartialChat:
         self._details: list[Json] = []
         self._calls: list[_Asked] = []
         self._reason: str | None = None
+        self._place: str | None = None
         self._usage: Json | None = None
         self.size = 0
         """How much has come so far, in characters; also of thoughts that nobody wants back."""
@@ -113,7 +116,10 @@ class PartialChat:
         """
         chunk = _Chunk.model_validate(piece)
         self._usage = chunk.usage or self._usage
-        for choice in (chunk.choices or [])[:1]:
+        for choice in chunk.choices or ():
+            self._place = self._place or choice.index
+            if choice.index not in {None, self._place}:
+                continue  # another answer beside the first one, which nobody asked for
             self._reason = choice.finish_reason or self._reason
             self._grow(choice.delta or _Delta())
 
@@ -141,11 +147,12 @@ class PartialChat:
         for detail in delta.reasoning_details or ():
             self._detail(detail)
         for piece in delta.tool_calls or ():
-            asked = self._asked(piece)
-            self.size += 0 if asked.name else len(piece.function.name or "")
-            asked.name = asked.name or piece.function.name or ""
+            function = piece.function or _Function()
+            asked = self._asked(piece, function.name)
+            self.size += 0 if asked.name else len(function.name or "")
+            asked.name = asked.name or function.name or ""
             asked.extra = piece.extra_content or asked.extra
-            arguments = piece.function.arguments
+            arguments = function.arguments
             if arguments is not None:
                 written = arguments if isinstance(arguments, str) else wire.encode_json(arguments).decode()
                 self.size += len(written)
@@ -161,10 +168,10 @@ class PartialChat:
         grown = {name: f"{last.get(name) or ''}{piece[name]}" for name in _GROWING if piece.get(name)}
         last |= {name: value for name, value in piece.items() if value is not None} | grown
 
-    def _asked(self, piece: _Call) -> _Asked:
+    def _asked(self, piece: _Call, name: str | None) -> _Asked:
         """The call that a piece belongs to: the one with its number, unless it is a new one, which has a name."""
         same = [call for call in self._calls if call.index == piece.index][-1:]
-        if not same or (piece.function.name and same[0].is_over(piece.id)):
+        if not same or (name and same[0].is_over(piece.id)):
             if len(self._calls) == streams.MAX_PARTS:
                 raise ValueError("the calls do not end")
             same = [_Asked(index=piece.index, id=piece.id)]
