@@ -47,6 +47,7 @@ SHOWN_RESULT_CHARS = 200
 SHOWN_FILE_LINES = 40
 """How many lines of a file a terminal shows; more would push the answer off the screen."""
 
+_SHOWN_NAME_CHARS = 60
 _TEXTS = frozenset({"application/json", "text/plain", "text/csv"})
 _INDICATOR, _INDICATOR_GONE = "…", "\r\x1b[K"
 _ANSI_CODES = {Style.BOLD: "1", Style.ITALIC: "3", Style.STRIKETHROUGH: "9"}
@@ -327,7 +328,7 @@ def paint(content: Styled) -> str:
 def progress_line(progress: Progress, verbosity: int) -> str | None:
     """Returns the line for a step, or None if the verbosity does not ask for it (see `Terminal`)."""
     if isinstance(progress, ToolStarted):
-        return f"· {progress.name} {progress.arguments}"
+        return f"· {_shown_name(progress.name)} {progress.arguments}"
     if isinstance(progress, ModelFailed):
         # Whoever is here can fix what people in Signal cannot.
         if progress.error == TooSlow.__name__:
@@ -341,7 +342,8 @@ def progress_line(progress: Progress, verbosity: int) -> str | None:
             return who if verbosity and progress.instead_of else None
         tokens = f"{progress.input_tokens} tokens in, {progress.output_tokens} out"
         return f"· {progress.provider} {progress.model}: {tokens}, {progress.cost_usd} USD{timing}"
-    return f"  {progress.name} → {shorten(progress.content, SHOWN_RESULT_CHARS)}{timing}" if verbosity else None
+    shown = shorten(progress.content, SHOWN_RESULT_CHARS)
+    return f"  {_shown_name(progress.name)} → {shown}{timing}" if verbosity else None
 
 
 class _Frame(BaseModel):
@@ -349,6 +351,11 @@ class _Frame(BaseModel):
 
     text: str
     timestamp: int
+
+
+def _shown_name(tool: str) -> str:
+    """The name on part of a line: a model may have made it up."""
+    return shorten(" ".join(tool.split()), _SHOWN_NAME_CHARS)
 
 
 def _lines(stdin: TextIO, stderr: TextIO, once: str | None, *, interactive: bool) -> Once | PromptInput | PipedInput:

@@ -365,6 +365,8 @@ async def test_half_characters_do_not_reach_the_store(desk: Desk) -> None:
     ("progress", "lines"),
     [
         (STARTED, ['· get_weather {"place": "Paris"}'] * 3),
+        (replace(STARTED, name="look\n· done\n", arguments="{}"), ["· look · done {}"] * 3),
+        (replace(STARTED, name="r" * 1000, arguments="{}"), [f"· {'r' * 59}… {{}}"] * 3),
         (SLOW, ["· openai did not answer in time: LLM__TIMEOUT_SECONDS gives a slow model longer"] * 3),
         (FAILED, ["· openai did not answer (Unavailable): `aldis doctor` looks for what is wrong"] * 3),
         (ENDED, [None, '  get_weather → {"ok": true}', '  get_weather → {"ok": true} (0.25 s)']),
