@@ -8,6 +8,7 @@ Source: docs.claude.com (Messages API, version 2026-10-21) and the package anthr
 """
 
 import logging
+import secrets
 from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -449,8 +450,10 @@ def _part(block: Block) -> AssistantPart:
     match block:
         case {"type": "text", "text": str(text)}:
             return Text(text=text)
-        case {"type": "tool_use", "id": str(call_id), "name": str(name), "input": written}:
-            return wire.tool_call(CallId(call_id), name, written)
+        case {"type": "tool_use", "name": str(name)}:
+            # A server that only speaks this API may leave out the id, or the arguments of a call that has none.
+            call_id = CallId(str(block.get("id") or f"call_{secrets.token_hex(12)}"))
+            return wire.tool_call(call_id, name, block.get("input"))
         case _:
             return Opaque(vendor=NAME, data=block)
 

@@ -7,23 +7,21 @@ Left to others: the stream (`bot.providers.streams`), what the answer says (`bot
 Source: docs.claude.com (Streaming messages, version 2026-10-21) and the package anthropic 2.12.0, 2026-11-22.
 """
 
-from pydantic import TypeAdapter
+from typing import cast
 
 from bot.messages import CallId
 from bot.providers import streams, wire
 
 Block = dict[str, object]
 
-_block = TypeAdapter(Block)
-
 
 class _Event(wire.Wire):
     type: str
     index: int = 0
-    message: Block | None = None
-    content_block: Block | None = None
-    delta: Block | None = None
-    usage: Block | None = None
+    message: wire.Aside[Block] = None
+    content_block: wire.Aside[Block] = None
+    delta: wire.Aside[Block] = None
+    usage: wire.Aside[Block] = None
 
 
 class PartialMessage:
@@ -43,7 +41,7 @@ class PartialMessage:
     @property
     def text(self) -> str:
         """The words so far, of all text blocks."""
-        texts = (str(block.get("text", "")) for block in self._blocks.values() if block.get("type") == "text")
+        texts = (str(block.get("text") or "") for block in self._blocks.values() if block.get("type") == "text")
         return streams.join_texts(texts)
 
     def take(self, piece: object) -> None:
@@ -56,7 +54,8 @@ class PartialMessage:
         match event.type:
             case "message_start":
                 self._message = event.message or {}
-                self._count(_block.validate_python(self._message.get("usage") or {}))
+                usage = self._message.get("usage")
+                self._count(cast("Block", usage) if isinstance(usage, dict) else {})
             case "content_block_start":
                 self._blocks[event.index] = dict(event.content_block or {})
                 if len(self._blocks) > streams.MAX_PARTS:
@@ -101,10 +100,10 @@ class PartialMessage:
                 self._inputs[index] = self._inputs.get(index, "") + more
             case {"type": "text_delta", "text": str(more)}:
                 self.size += len(more)
-                block["text"] = f"{block.get('text', '')}{more}"
+                block["text"] = f"{block.get('text') or ''}{more}"
             case {"type": "thinking_delta", "thinking": str(more)}:
                 self.size += len(more)
-                block["thinking"] = f"{block.get('thinking', '')}{more}"
+                block["thinking"] = f"{block.get('thinking') or ''}{more}"
             case {"type": "signature_delta", "signature": str(signature)}:
                 block["signature"] = signature
             case _:  # citations, which are not kept
