@@ -1,7 +1,7 @@
 """What signal-cli receives, over a socket of its daemon: subscribed to on demand, unsubscribed from in order.
 
     connect . is the receive mode manual? . subscribeReceive --> frames --> unsubscribeReceive . its answer . close
-       ^                                                           '-- nothing came for minutes: the same --.
+       ^                                                           '-- nothing came for an hour: the same --.
        '---------------------------------------- receive, of no message <-----------------------------------'
 
 signal-cli fetches from Signal's server only while somebody is subscribed, and unsubscribes whoever is gone at once;
@@ -16,7 +16,7 @@ unsubscribes then. With ten messages a second coming in, one in four ends lost o
 
 signal-cli can stop receiving without a sign: an error that it does not expect, such as a story that its library cannot
 read, ends its receiving thread, and everything else goes on. Anybody can send that. So a silent subscription is renewed
-now and then, which starts another thread. Asking for no message in between is needed: the dead thread has left behind
+every hour, which starts another thread. Asking for no message in between is needed: the dead thread has left behind
 that receiving is to stop, and only the end of some receiving clears that; until then signal-cli starts threads as fast
 as it can, in vain (seen with signal-cli 0.13.14; the code of 0.14.6 is the same). What comes in the meantime stays with
 Signal's server.
@@ -56,8 +56,10 @@ HOLD_SECONDS = 1.0
 _BUSY_SECONDS = 2.0
 """How much longer that can take on a busy machine, including writing what holds it up; then unsubscribing goes ahead
 anyway."""
-RENEW_SECONDS = 300.0
-"""How long a subscription can be silent before it is renewed: at night, Signal sees a new connection that often."""
+RENEW_SECONDS = 3600.0
+"""How long a subscription can be silent before it is renewed. A message whose file signal-cli fetches at that very moment
+is lost: after such a silence hardly anybody writes, but every five minutes it would have been one a month.
+"""
 _LOOK_SECONDS = 0.02
 _MIN_LOOKS = 10
 """The fewest looks in that time: if they take longer, signal-cli can too."""
