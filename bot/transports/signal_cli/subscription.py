@@ -57,9 +57,8 @@ _BUSY_SECONDS = 2.0
 """How much longer that can take on a busy machine, including writing what holds it up; then unsubscribing goes ahead
 anyway."""
 RENEW_SECONDS = 3600.0
-"""How long a subscription can be silent before it is renewed. A message whose file signal-cli fetches at that very moment
-is lost: after such a silence hardly anybody writes, but every five minutes it would have been one a month.
-"""
+"""How long a subscription can be silent before it is renewed. A message whose file signal-cli fetches at that moment is
+lost: hardly anybody writes after such a silence, but every five minutes it could be one a month."""
 _LOOK_SECONDS = 0.02
 _MIN_LOOKS = 10
 """The fewest looks in that time: if they take longer, signal-cli can too."""
