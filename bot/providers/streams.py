@@ -136,7 +136,8 @@ async def read_stream(pieces: AsyncIterable[object], partial: PartialAnswer, lis
     Raises:
         ValueError: a piece is unreadable, the end is missing, or the answer is too long.
     """
-    said, size = "", 0
+    said = shown = ""
+    size = 0
     async for piece in listener.hear(pieces):
         # Buffered pieces arrive without a pause: without this one a fast server would block everything else.
         await asyncio.sleep(0)
@@ -144,8 +145,11 @@ async def read_stream(pieces: AsyncIterable[object], partial: PartialAnswer, lis
         if partial.size > size:
             size = partial.size
             listener.on_progress()
+        if (written := partial.text) is shown:
+            continue
+        shown = written
         # Half a surrogate pair, whose other half may be in the next piece, cannot be shown.
-        text = partial.text.encode("utf-8", "replace").decode()
+        text = written.encode("utf-8", "replace").decode()
         if len(text) > MAX_CHARACTERS:
             raise ValueError("the answer does not end")
         if text != said and text.strip():

@@ -41,8 +41,8 @@ class PartialMessage:
     @property
     def text(self) -> str:
         """The words so far, of all text blocks."""
-        texts = (str(block.get("text") or "") for block in self._blocks.values() if block.get("type") == "text")
-        return streams.join_texts(texts)
+        texts = [str(block.get("text") or "") for block in self._blocks.values() if block.get("type") == "text"]
+        return texts[0] if len(texts) == 1 else streams.join_texts(texts)
 
     def take(self, piece: object) -> None:
         """Adds an event; ignores unknown kinds.

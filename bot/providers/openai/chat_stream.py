@@ -106,7 +106,7 @@ class PartialChat:
     @property
     def text(self) -> str:
         """The words so far; those of a refusal if there is one."""
-        return streams.join_texts([self._refusal or self._content])
+        return self._refusal or self._content  # with each piece, so without looking at all of it
 
     def take(self, piece: object) -> None:
         """Adds a chunk.
