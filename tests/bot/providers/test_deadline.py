@@ -342,17 +342,3 @@ def test_what_counts_as_a_piece(partial: type[PartialAnswer], pieces: list[Any],
         before = answer.size
         answer.take(piece)
         assert (answer.size > before) is grows
-
-
-@pytest.mark.parametrize(
-    ("partial", "piece"), [(PartialChat, _chat(content="Hi")), (PartialMessage, _block(type="ping"))]
-)
-def test_words_are_not_put_together_with_each_piece(partial: type[PartialAnswer], piece: Any) -> None:
-    """A hundred thousand small pieces would take a minute of everybody's time."""
-    answer = partial()
-    if partial is PartialMessage:
-        answer.take({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "Hi"}})
-    answer.take(piece)
-    assert answer.text == "Hi"
-    before = answer.text
-    assert answer.text is before
