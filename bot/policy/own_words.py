@@ -118,7 +118,7 @@ def names(
     }
     return bool(said.items and given) and all(
         _is_named(value, said)
-        or _is_flag_named(name, value, said)
+        or (value is True and _has_word(said, name))
         or _is_called(value_words.get(f"{name}={value}", ()), said)
         or _is_taken(name, value, said, takes)
         for name, value in given.items()
@@ -206,11 +206,6 @@ def _is_text_named(text: str, said: list[str]) -> bool:
             return False
         at = found + 1
     return [word for word in said if word in _TURNING] == [word for word in wanted if word in _TURNING]
-
-
-def _is_flag_named(name: str, value: object, said: _Said) -> bool:
-    """Whether it is a flag that is set, and the words contain its name."""
-    return value is True and _is_text_named(name.replace("_", " "), said.items)
 
 
 def _is_called(phrases: Iterable[str], said: _Said) -> bool:
