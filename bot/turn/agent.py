@@ -140,7 +140,6 @@ class Agent:
         async with waiting():
             offered = await self._toolbox.offers()
         offers = tuple(offer for offer in offered if turn.settings.allows_tool(offer.name))
-        labels = join_labels([turn.note_labels, prompt.labels_of([turn.question])])
         state = TurnState(
             turn=turn,
             journal=journal,
@@ -149,10 +148,8 @@ class Agent:
             ends_at=ends_at,
             all_offers=offers,
             said=[turn.question],
-            sources=Sources(turn, labels),
-            labels=labels,
+            labels=join_labels([turn.note_labels, prompt.labels_of([turn.question])]),
             words=provenance.own_words(turn.incoming, turn.person),
-            first_labels=labels,
             rounds_left=self._settings.tools.max_tool_calls if offers else 0,
             size=self._room.size(turn.conversation, turn.settings.model),
             pages=self._calls.pages(turn),

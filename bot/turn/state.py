@@ -34,18 +34,19 @@ class TurnState:
     """When the models must have come to an end, on the loop's clock."""
     all_offers: tuple[ToolOffer, ...]
     said: list[Message]
-    sources: Sources
     labels: Labels
     """The labels of everything in any request of the turn."""
     words: str
     """The part of the question that the asker wrote themselves."""
-    first_labels: Labels
-    """The labels of everything in the first request."""
     rounds_left: int
     size: int
     """The index of its requests' size."""
     pages: CitedPages
     """The pages the conversation knows."""
+    first_labels: Labels = field(init=False)
+    """The labels of everything in the first request."""
+    sources: Sources = field(init=False)
+    """The addresses the turn may fetch."""
     offers: tuple[ToolOffer, ...] = ()
     """The tools that fit."""
     history: tuple[Message, ...] = ()
