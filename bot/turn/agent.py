@@ -13,6 +13,7 @@ Left to others: carrying out calls (`bot.turn.calls`), what people are told in t
 import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 
 from bot.errors import ContextTooLong, ProviderError
 from bot.labels import UNKNOWN, Labels, join_labels
@@ -170,7 +171,7 @@ class Agent:
         most = self._settings.history.max_tokens
         tokens = self._room.history_tokens(most, size, model, beside_tokens=self._beside_tokens(state))
         shown = prompt.window(past, max_tokens=tokens)
-        state.history = tuple(message for past in shown for message in past)
+        state.history = tuple(chain.from_iterable(shown))
         state.history_tokens = sum(past.tokens for past in shown)
         state.labels = join_labels([state.labels, *(past.labels for past in shown)])
 

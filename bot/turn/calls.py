@@ -14,7 +14,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 
 from bot.labels import UNKNOWN, Labels, Source, join_labels
 from bot.messages import ToolCall
@@ -59,8 +59,8 @@ class Calls:
 
     def pages(self, turn: Turn) -> CitedPages:
         """The pages the conversation knows; those that the turn finds are numbered after them."""
-        history = tuple(message for past in turn.history for message in past)
-        return CitedPages(history, self._finds_pages, last_number=self._last_numbers.get(turn.conversation, 0))
+        history, last_number = chain.from_iterable(turn.history), self._last_numbers.get(turn.conversation, 0)
+        return CitedPages(history, self._finds_pages, last_number=last_number)
 
     def _finds_pages(self, tool: str) -> bool:
         spec = self._toolbox.spec(tool)

@@ -19,7 +19,7 @@ anywhere in what the model has read; so does the front page of its site.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 from urllib.parse import unquote
@@ -61,7 +61,7 @@ _LEFT_ALONE = re.compile(r"[ \t]*+(?:[-*+•]|\d+[.)]|\[\d+\])?[ \t]*+(?:\w+:)?[
 class CitedPages:
     """The pages of a conversation and their numbers, as far as one turn knows them."""
 
-    def __init__(self, history: Sequence[Message], finds_pages: Callable[[str], bool], *, last_number: int = 0) -> None:
+    def __init__(self, history: Iterable[Message], finds_pages: Callable[[str], bool], *, last_number: int = 0) -> None:
         """`history` is what was said before the turn; `finds_pages` tells whether the named tool does; `last_number` is
         the last number known to be assigned in the conversation.
         """

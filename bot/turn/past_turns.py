@@ -4,7 +4,7 @@ Left to others: which of them go into a request (`bot.turn.prompt`), what people
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -71,8 +71,8 @@ class PastTurns:
             return
         # In the order in which they began, as in the store.
         whole = sorted((*taken.turns, *more), key=lambda kept: kept.turn)
-        last = tuple(whole[-self._max_turns :]) if self._max_turns else ()
-        self._remember(taken.conversation, last, taken.changes)
+        last = whole[-self._max_turns :] if self._max_turns else []
+        self._remember(taken.conversation, _light(last), taken.changes)
 
     def forget(self, conversation: ConversationId | None = None) -> None:
         """Drops a conversation (None: all) whose stored history has changed, so that it is read again."""
@@ -84,7 +84,7 @@ class PastTurns:
 
     async def _lightened(self, conversation: ConversationId, past: tuple[StoredTurn, ...]) -> tuple[StoredTurn, ...]:
         """The turns with only the pictures and documents that are still shown; the others are deleted."""
-        light = tuple(map(_recalled, past, prompt.without_old_media([turn.messages for turn in past])))
+        light = _light(past)
         changed = [now.turn for now, before in zip(light, past, strict=True) if now.messages != before.messages]
 
         def lighten(repos: Repositories) -> None:
@@ -102,7 +102,6 @@ class PastTurns:
 
     def _remember(self, conversation: ConversationId, past: tuple[StoredTurn, ...], changes: int) -> None:
         """Caches what was read after that many changes, unless there was another since."""
-        past = tuple(map(_recalled, past, prompt.without_old_media([turn.messages for turn in past])))
         is_large = sum(turn.messages.media_bytes for turn in past) > _REMEMBERED_MEDIA_BYTES
         if changes != self._changes or is_large:
             return
@@ -136,9 +135,13 @@ def _row(turn: TurnId, message: Message, call_id: CallId | None) -> StoredMessag
     return StoredMessage(turn=turn, role=message.role, call_id=call_id, message=messages.dump_messages((message,)))
 
 
-def _recalled(past: StoredTurn, said: PastTurn) -> StoredTurn:
-    """The turn with only those messages that are shown again."""
-    return past if said is past.messages else replace(past, messages=said)
+def _light(turns: Sequence[StoredTurn]) -> tuple[StoredTurn, ...]:
+    """The turns with only the pictures and documents that are still shown."""
+    said = prompt.without_old_media([turn.messages for turn in turns])
+    return tuple(
+        turn if shown is turn.messages else replace(turn, messages=shown)
+        for turn, shown in zip(turns, said, strict=True)
+    )
 
 
 def _joined(rows: Iterable[StoredMessage]) -> Iterable[Message]:
