@@ -45,10 +45,13 @@ from store.turns import Turns
 
 _log = logging.getLogger(__name__)
 
+_FROM_WAITING = (
+    "FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
+    "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND "
+)
 _WAITING = (
     "SELECT inbox.conversation_id, turn_id, inbox.id, account, author, device, sent_at, kind, envelope, received_at, "
-    "attempts, expires_at, refusal FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
-    "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND "
+    "attempts, expires_at, refusal " + _FROM_WAITING
 )
 
 
@@ -150,20 +153,12 @@ class Inbox(Repository):
 
     def has_waiting(self) -> bool:
         """Whether anything waits to be claimed now, in busy conversations or others."""
-        return self.exists(
-            "SELECT 1 FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
-            "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND NOT urgent "
-            "AND put_off_until IS NULL AND realm = ? LIMIT 1",
-            (self.realm,),
-        )
+        condition = "NOT urgent AND put_off_until IS NULL AND realm = ? LIMIT 1"
+        return self.exists("SELECT 1 " + _FROM_WAITING + condition, (self.realm,))
 
     def has_urgent(self) -> bool:
         """Whether anything urgent waits."""
-        return self.exists(
-            "SELECT 1 FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
-            "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND urgent AND realm = ? LIMIT 1",
-            (self.realm,),
-        )
+        return self.exists("SELECT 1 " + _FROM_WAITING + "urgent AND realm = ? LIMIT 1", (self.realm,))
 
     def put_off(self, turn: TurnId, *, until: datetime) -> None:
         """Lets the turn wait for a person's word, at most until `until`; does not count as a failed attempt."""
@@ -402,9 +397,8 @@ class Inbox(Repository):
         self, busy: Collection[ConversationId], busy_people: Collection[bytes], now: datetime
     ) -> ConversationId | None:
         return self.value(
-            "SELECT inbox.conversation_id FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
-            "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND NOT inbox.urgent "
-            "AND coalesce(put_off_until, 0) <= ? AND conversations.realm = ? "
+            "SELECT inbox.conversation_id " + _FROM_WAITING + "NOT urgent "  # noqa: S608  (literals only)
+            "AND coalesce(put_off_until, 0) <= ? AND realm = ? "
             "AND inbox.conversation_id NOT IN (SELECT value FROM json_each(?)) "
             "AND hex(inbox.author) NOT IN (SELECT value FROM json_each(?)) "
             "ORDER BY conversations.served_at, inbox.id LIMIT 1",
