@@ -33,19 +33,12 @@ class TypingIndicator:
             yield
             return
         self._conversations += 1
-        try:
-            async with self._kept(chat):
-                yield
-        finally:
-            self._conversations -= 1
-
-    @asynccontextmanager
-    async def _kept(self, chat: ChatId) -> AsyncGenerator[None]:
-        shown = asyncio.Event()
+        is_shown = False
 
         async def keep_typing() -> None:
+            nonlocal is_shown
             while True:
-                shown.set()
+                is_shown = True
                 await self._transport.typing(chat, started=True)
                 await asyncio.sleep(_TYPING_SECONDS)
 
@@ -53,9 +46,10 @@ class TypingIndicator:
         try:
             yield
         finally:
+            self._conversations -= 1
             task.cancel()
             await asyncio.wait([task])
-            if shown.is_set():
+            if is_shown:
                 with suppress(TimeoutError):
                     async with waiting(), asyncio.timeout(_TYPING_ENDS_SECONDS):
                         await self._transport.typing(chat, started=False)
