@@ -62,7 +62,7 @@ _PERSONA = "The people of this conversation want you to be like this here, withi
 
 
 class Agent:
-    """Answers turns with one provider and one toolbox; without a `budget`, spending is unlimited."""
+    """Answers turns with one provider and one toolbox."""
 
     def __init__(
         self,
@@ -71,23 +71,23 @@ class Agent:
         *,
         system: str,
         settings: Settings,
-        budget: Budget | None = None,
-        secrets: Secrets | None = None,
-        room: ContextRoom | None = None,
+        budget: Budget,
+        secrets: Secrets,
+        room: ContextRoom,
     ) -> None:
-        """`secrets` are the operator's own, hidden from models and people; None: there are none. `room` is what is
-        already known about the models' context windows.
+        """`secrets` are the operator's own, hidden from models and people. `room` is what is already known about the
+        models' context windows.
         """
-        self._secrets = secrets or Secrets()
+        self._secrets = secrets
         self._provider = provider
         self._toolbox = toolbox
         self._system = system
         self._settings = settings
         self._budget = budget
-        self._room = room or ContextRoom()
+        self._room = room
         most, shows_sources = settings.tools.max_calls_per_round, settings.answers.show_sources
-        self._calls = Calls(toolbox, max_per_round=most, secrets=self._secrets, room=self._room)
-        self._answers = Answers(toolbox, self._calls, budget=budget, secrets=self._secrets, shows_sources=shows_sources)
+        self._calls = Calls(toolbox, max_per_round=most, secrets=secrets, room=room)
+        self._answers = Answers(toolbox, self._calls, budget=budget, secrets=secrets, shows_sources=shows_sources)
 
     async def answer(
         self,
@@ -226,8 +226,7 @@ class Agent:
         """Asks the models once; if the request is too long, again with a shorter one. Or the limit that forbids it."""
         turn, journal, was_refused = state.turn, state.journal, False
         while True:
-            limit = None if self._budget is None else await self._budget.used_up(turn, state.spent_usd)
-            if limit is not None:
+            if (limit := await self._budget.used_up(turn, state.spent_usd)) is not None:
                 return limit
             try:
                 completion = await complete(
@@ -257,8 +256,7 @@ class Agent:
             state.completions.append(completion)
             if len(state.completions) > len(state.journal.completions):
                 state.journal.note_answer(completion)
-        if self._budget is not None:
-            self._budget.charge(state.turn, completion, state.spent_usd)
+        self._budget.charge(state.turn, completion, state.spent_usd)
 
     def _read(self, message: AssistantMessage, state: TurnState) -> AssistantMessage:
         """The message without secrets, and with its calls under the tools' own names, before anything is decided about

@@ -48,9 +48,9 @@ class Answers:
     """Turns what models say into the answers of turns."""
 
     def __init__(
-        self, toolbox: Toolbox, calls: Calls, *, budget: Budget | None, secrets: Secrets, shows_sources: bool
+        self, toolbox: Toolbox, calls: Calls, *, budget: Budget, secrets: Secrets, shows_sources: bool
     ) -> None:
-        """Without a `budget`, spending is unlimited. `shows_sources`: a line below an answer names its sources."""
+        """`shows_sources`: a line below an answer names its sources."""
         self._toolbox = toolbox
         self._calls = calls
         self._budget = budget
@@ -158,7 +158,7 @@ class Answers:
         if state.journal.allowed and outcome.ok:
             told = "\n".join(say(phrases.ALWAYS_ALLOWED, tool=tool) for tool in state.journal.allowed)
             outcome = replace(outcome, text=f"{outcome.text}\n\n{told}")
-        near = self._budget.nearly_used_up(state.turn) if self._budget is not None and outcome.ok else None
+        near = self._budget.nearly_used_up(state.turn) if outcome.ok else None
         if near is None:
             return outcome
         remark = phrases.budget_nearly_used_up(near.scope, near.span, near.percent)

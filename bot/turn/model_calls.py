@@ -27,16 +27,16 @@ from bot.turn.work import waiting
 async def complete(
     provider: Provider,
     request: Request,
-    budget: Budget | None,
+    budget: Budget,
     *,
     call: PaidCall,
     on_broken_off: Callable[[Attempt], None],
     on_text: OnText | None = None,
 ) -> Completion:
-    """The completion. Without a `budget`, spending is unlimited and nothing is estimated.
+    """The completion, with its cost.
 
-    Whoever ends `call` has recorded everything that it has cost.
-    `on_broken_off` is called for each paid try once nobody waits for the answer any longer.
+    Whoever ends `call` has recorded everything that it has cost. `on_broken_off` is called for each paid try once
+    nobody waits for the answer any longer.
 
     Raises:
         ProviderError: one of its kinds, see `bot.errors`; `attempts` has the tries with their costs.
@@ -49,7 +49,7 @@ async def complete(
         async with waiting():
             completion = await provider.complete(replace(request, on_broken_off=lost.extend), on_text)
     except asyncio.CancelledError:
-        if not lost and budget is not None:
+        if not lost:
             stopped = budget.broken_off(
                 request.model,
                 input_tokens=_tokens(request),
@@ -66,10 +66,9 @@ async def complete(
         error.attempts = failed = _with_costs(failed_attempts(error), request, budget)
         call.note_cost(_sum(failed))
         raise
-    if budget is not None:
-        if completion.attempts:
-            completion = replace(completion, attempts=_with_costs(completion.attempts, request, budget))
-        completion = _counted(completion, request, budget)
+    if completion.attempts:
+        completion = replace(completion, attempts=_with_costs(completion.attempts, request, budget))
+    completion = _counted(completion, request, budget)
     call.note_cost(_sum((*completion.attempts, completion)))
     return completion
 
@@ -80,10 +79,8 @@ def _sum(paid: Iterable[Attempt | Completion]) -> Decimal | None:
     return sum(known, Decimal(0)) if known else None
 
 
-def _question(request: Request, budget: Budget | None) -> Attempt | None:
+def _question(request: Request, budget: Budget) -> Attempt | None:
     """The question, with what it costs even if nobody sees the answer; None: nothing, as far as known."""
-    if budget is None:
-        return None
     asked = budget.broken_off(request.model, input_tokens=_tokens(request), seconds=0, max_output_tokens=0)
     return asked if asked is not None and asked.cost_usd else None
 
@@ -107,9 +104,9 @@ def _counted(completion: Completion, request: Request, budget: Budget) -> Comple
     )
 
 
-def _with_costs(attempts: tuple[Attempt, ...], request: Request, budget: Budget | None) -> tuple[Attempt, ...]:
+def _with_costs(attempts: tuple[Attempt, ...], request: Request, budget: Budget) -> tuple[Attempt, ...]:
     """The tries, with their likely costs in place of unknown ones."""
-    if budget is None or all(attempt.cost_usd is not None for attempt in attempts):
+    if all(attempt.cost_usd is not None for attempt in attempts):
         return attempts
     asked, most = _tokens(request), request.max_output_tokens
     return tuple(budget.with_cost(one, input_tokens=asked, max_output_tokens=most) for one in attempts)

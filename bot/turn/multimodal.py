@@ -40,7 +40,7 @@ _WORTHWHILE_SECONDS = 3.0
 
 
 class MultimodalAgent:
-    """An agent that sees and hears. Without a `budget`, spending is unlimited.
+    """An agent that sees and hears.
 
     `speech` speaks the answers to voice notes; None: they stay text. `turn_seconds` is the time for a whole turn: the
     answer is never put at risk for its sound.
@@ -53,8 +53,8 @@ class MultimodalAgent:
         *,
         timezone: str,
         turn_seconds: float,
-        speech: Speech | None = None,
-        budget: Budget | None = None,
+        speech: Speech | None,
+        budget: Budget,
     ) -> None:
         self._agent = agent
         self._attachments = attachments
@@ -90,7 +90,7 @@ class MultimodalAgent:
         attached = _attached(turn)
         if not attached or any(isinstance(step, Asked) for step in turn.steps):
             return turn
-        if self._budget is not None and await self._budget.used_up(turn, Decimal(0)) is not None:
+        if await self._budget.used_up(turn, Decimal(0)) is not None:
             return turn
         purse = _Purse(turn, self._budget, journal.fees)
         async with waiting():
@@ -151,11 +151,9 @@ class MultimodalAgent:
 
 
 class _Purse:
-    """The budget for the files of one question together: hours of sound could exceed a budget many times over. Without
-    a `budget`, spending is unlimited.
-    """
+    """The budget for the files of one question together: hours of sound could exceed a budget many times over."""
 
-    def __init__(self, turn: Turn, budget: Budget | None, fees: Iterable[Fee]) -> None:
+    def __init__(self, turn: Turn, budget: Budget, fees: Iterable[Fee]) -> None:
         """`fees` were paid earlier."""
         self._turn = turn
         self._budget = budget
@@ -166,7 +164,7 @@ class _Purse:
         """As `bot.media.attachments.MaySpend`; the costs of the question's other files count as spent."""
         async with self._one_by_one:
             wanted_usd = self._spent_usd + cost_usd
-            if self._budget is not None and await self._budget.used_up(self._turn, wanted_usd) is not None:
+            if await self._budget.used_up(self._turn, wanted_usd) is not None:
                 return False
             self._spent_usd = wanted_usd
             return True

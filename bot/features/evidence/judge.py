@@ -96,13 +96,9 @@ class _Answer(BaseModel):
 
 
 class ReportJudge:
-    """Judges reports with the model of the conversation that asks; `provider` None means no model. `budget` None means
-    no spending limit.
-    """
+    """Judges reports with the model of the conversation that asks; `provider` None means no model."""
 
-    def __init__(
-        self, store: Store, clock: Clock, turns: Turns, provider: Provider | None, budget: Budget | None = None
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock, turns: Turns, provider: Provider | None, budget: Budget) -> None:
         self._budget = budget
         self._store = store
         self._clock = clock
@@ -115,11 +111,11 @@ class ReportJudge:
             raise Disabled("no model is set up that could read the reports")
         if not reports:
             return ()
-        if await self._is_used_up(context):
+        turn, person, chat = TurnId(context.turn), PersonId(context.person), ChatId(context.chat)
+        if await self._budget.used_up_in(turn, person=person, group=chat if chat.is_group else None):
             raise Disabled("the budget is used up, so no model reads the reports")
         sheet = Sheet.of(claim, reports[:MAX_REPORTS])
         request = await self._request(sheet, context)
-        turn, person, chat = TurnId(context.turn), PersonId(context.person), ChatId(context.chat)
         with PaidCall(self._store, turn, _PAID, person=person, chat=chat) as call:
             completion = await self._completion(self._provider, request, context, call)
         return sheet.read(completion)
@@ -140,13 +136,6 @@ class ReportJudge:
             raise Unavailable("the model that reads the reports did not answer") from error
         await self._charge(Outcome(text="", ok=True, completions=(completion,)), context)
         return completion
-
-    async def _is_used_up(self, context: ToolContext) -> bool:
-        if self._budget is None:
-            return False
-        turn, person, chat = TurnId(context.turn), PersonId(context.person), ChatId(context.chat)
-        group = chat if chat.is_group else None
-        return await self._budget.used_up_in(turn, person=person, group=group) is not None
 
     async def _request(self, sheet: "Sheet", context: ToolContext) -> Request:
         def chosen(repos: Repositories) -> tuple[ConversationId | None, str | None]:

@@ -93,7 +93,7 @@ class Summaries:
     """The summaries of all conversations.
 
     `window` is what is read again in full, unless `room` says that a model can take less; `timeout_seconds` and
-    `total_seconds` are those of a request; `budget` None means no limit.
+    `total_seconds` are those of a request.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Summaries:
         window: HistorySettings,
         timeout_seconds: float,
         total_seconds: float,
-        budget: Budget | None = None,
+        budget: Budget,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -144,7 +144,7 @@ class Summaries:
         if self._is_resting(turn.conversation):
             return False
         older = await self._store.read(lambda repos: self._older(repos, turn.conversation, turn.settings.model))
-        if not older.turns or (self._budget is not None and await self._budget.used_up(turn, Decimal(0))):
+        if not older.turns or await self._budget.used_up(turn, Decimal(0)):
             return False
         call = PaidCall(self._store, turn.id, SUMMARY, person=turn.person, chat=turn.chat)
         completion = await self._completion(turn, older, call)

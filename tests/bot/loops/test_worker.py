@@ -21,7 +21,6 @@ from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.providers.base import Completion, OnText, Request
 from bot.turn import phrases
-from bot.turn.agent import Agent
 from bot.turn.approvals import Approvals
 from bot.turn.edits import Revisions
 from bot.turn.group_context import GroupContext
@@ -30,7 +29,7 @@ from bot.turn.status import StatusMessages
 from bot.turn.turns import Turns
 from store import Arrival, Repositories, Store
 from tests.bot.loops.fake_transport import FakeTransport, envelope
-from tests.bot.turn.turn_helpers import Scripted, says, settings_with, toolbox, turn_settings
+from tests.bot.turn.turn_helpers import Scripted, agent_of, says, settings_with, toolbox, turn_settings, unlimited
 from tests.conftest import NOON
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually, eventually_found
 
@@ -68,7 +67,7 @@ def worker_of(
     bounds = {"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **changes}
     no_bounds = {"intake": {"max_age": float("inf")}, "limits": {"turns_at_once": 1_000_000}}
     settings = settings_with(turn_settings(max_history_tokens=1000), worker=bounds, **no_bounds)
-    agent = Agent(provider, toolbox(clock), system="Be kind.", settings=settings)
+    agent = agent_of(provider, toolbox(clock), unlimited(store, clock), settings=settings)
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
     context, counts, approvals = CommandContext(store, turns, clock), Counts(), Approvals(store, clock, turns)
     authority = Authority(name="Aldis", allowed=AccessList(persons=frozenset(), groups=frozenset()))

@@ -14,10 +14,20 @@ from bot.clock import SetClock
 from bot.messages import AssistantMessage, CallId, Opaque, Text, ToolCall
 from bot.policy.secrets import CUT, Secrets
 from bot.settings import load_settings
-from bot.turn.agent import Agent
 from bot.turn.journal import Outcome
 from store import Store
-from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, completion, contents, says, toolbox, turn_settings
+from tests.bot.turn.turn_helpers import (
+    Desk,
+    Echo,
+    Scripted,
+    agent_of,
+    calls,
+    completion,
+    contents,
+    says,
+    toolbox,
+    unlimited,
+)
 
 KEY = "sk-ant-canary-4711"
 SECRETS = Secrets([KEY, "Bearer canary-token-0815", "postgresql://reader:p%40ssw0rd42@db.example/club"])
@@ -193,7 +203,7 @@ async def test_neither_the_model_nor_people_nor_tools_are_told(store: Store, clo
     script: list[Any] = [calls(("echo", {"word": KEY})), says(f"The key is {KEY}.")]
     desk = Desk(store, clock, Scripted(script), tools=(echo,))
     told: list[str] = []
-    agent = Agent(desk.provider, toolbox(clock, echo), system="Be kind.", settings=turn_settings(), secrets=SECRETS)
+    agent = agent_of(desk.provider, toolbox(clock, echo), unlimited(store, clock), secrets=SECRETS)
     turn = await desk.loaded("What is the key?")
     outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch, told.append)
     assert isinstance(outcome, Outcome)
@@ -208,7 +218,7 @@ async def test_a_call_in_plain_words_loses_them_too(store: Store, clock: SetCloc
     echo = Echo()
     call = ToolCall(id=CallId("c1"), name="echo", arguments={}, malformed=f"look for {KEY}")
     desk = Desk(store, clock, Scripted([completion(call), says("Done.")]), tools=(echo,))
-    agent = Agent(desk.provider, toolbox(clock, echo), system="Be kind.", settings=turn_settings(), secrets=SECRETS)
+    agent = agent_of(desk.provider, toolbox(clock, echo), unlimited(store, clock), secrets=SECRETS)
     turn = await desk.loaded("What is the key?")
     outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch)
     assert echo.ran == [f"look for {CUT}"]
@@ -224,7 +234,7 @@ async def test_what_a_tool_brings_reaches_no_model(store: Store, clock: SetClock
             return await super().run(arguments.model_copy(update={"word": KEY}), context)
 
     desk = Desk(store, clock, Scripted([calls(("echo", {"word": "a"})), says("Done.")]))
-    agent = Agent(desk.provider, toolbox(clock, Leaky()), system="Be kind.", settings=turn_settings(), secrets=SECRETS)
+    agent = agent_of(desk.provider, toolbox(clock, Leaky()), unlimited(store, clock), secrets=SECRETS)
     turn = await desk.loaded("What is the key?")
     outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch)
     assert isinstance(outcome, Outcome)

@@ -24,7 +24,7 @@ from bot.turn.journal import Outcome, Turn
 from bot.turn.ledger_entries import ledger_entries
 from bot.turn.turns import Turns
 from store import Store, StoreError, open_store
-from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says, toolbox, turn_settings
+from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, agent_of, calls, says, toolbox
 from tests.conftest import NOON
 from tests.ledger_sums import ledger_sum
 
@@ -58,7 +58,7 @@ class Purse(Desk):
     @property
     def agent(self) -> Agent:
         box = toolbox(self.clock, *self.tools)
-        return Agent(self.provider, box, system="Be kind.", settings=turn_settings(), budget=self.budget)
+        return agent_of(self.provider, box, self.budget)
 
     async def asked(self, person: str = "alice", chat: str | None = None) -> Turn:
         """A new message of the person, claimed and loaded."""

@@ -25,7 +25,7 @@ from bot.turn.journal import Outcome
 from store import Store
 from tests.bot.providers import vendors
 from tests.bot.providers.vendors import NAMES, Vendor
-from tests.bot.turn.turn_helpers import Desk, Scripted, toolbox, turn_settings
+from tests.bot.turn.turn_helpers import Desk, Scripted, agent_of, toolbox, turn_settings, unlimited
 from tests.invariants import is_sendable
 from tests.servers.base import Answer, Seen, Server, hang
 from tests.servers.script import Heard, call, say
@@ -70,7 +70,7 @@ async def table(
         await stack.enter_async_context(fetcher)
         sandbox = stack.enter_context(closing(Sandbox()))
         tools = build(given, replace(alone(http, fetcher), papers=Library(sandbox)))
-        agent = Agent(vendor.provider, toolbox(clock, *tools, **box), system="Be kind.", settings=SETTINGS)
+        agent = agent_of(vendor.provider, toolbox(clock, *tools, **box), unlimited(store, clock), settings=SETTINGS)
         yield Table(Desk(store, clock, Scripted([])), agent)
 
 

@@ -21,7 +21,7 @@ from store import Store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.media.samples import adts
 from tests.bot.media.voices import speech_at
-from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says
+from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says, unlimited
 from tests.cells import sandbox
 from tests.servers.base import hang
 from tests.servers.fixtures import fixture_of
@@ -53,6 +53,7 @@ def multimodal(
     """`seconds` is a turn's time; 0 for one that does not speak."""
     attachments = AttachmentReader(transport, LIMITS, sandbox(), speech=speech)
     speaks = speech if seconds else None
+    budget = budget or unlimited(desk.store, desk.clock)
     return MultimodalAgent(desk.agent, attachments, timezone="UTC", turn_seconds=seconds, speech=speaks, budget=budget)
 
 

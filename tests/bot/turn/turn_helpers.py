@@ -12,10 +12,12 @@ from bot.clock import SetClock
 from bot.errors import ProviderError
 from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolCall
-from bot.providers.base import Completion, OnText, Request, Stop, Usage
-from bot.settings import Settings, load_settings
+from bot.policy.secrets import Secrets
+from bot.providers.base import Completion, OnText, Provider, Request, Stop, Usage
+from bot.settings import BudgetSettings, Settings, load_settings
 from bot.transports.base import Progress
 from bot.turn.agent import Agent
+from bot.turn.budget import Budget
 from bot.turn.journal import Outcome, Turn
 from bot.turn.room import ContextRoom
 from bot.turn.toolbox import Toolbox
@@ -160,6 +162,32 @@ def turn_settings(*, max_rounds: int = 5, max_calls_per_round: int = 8, max_hist
     )
 
 
+def unlimited(store: Store, clock: SetClock) -> Budget:
+    """A budget that nothing uses up."""
+    return Budget(store, clock, BudgetSettings(), timezone="UTC")
+
+
+def agent_of(
+    provider: Provider,
+    tools: Toolbox,
+    budget: Budget,
+    *,
+    settings: Settings | None = None,
+    secrets: Secrets | None = None,
+    room: ContextRoom | None = None,
+) -> Agent:
+    """An agent with small bounds, no secrets and nothing learnt, unless told otherwise."""
+    return Agent(
+        provider,
+        tools,
+        system="Be kind.",
+        settings=settings or turn_settings(),
+        budget=budget,
+        secrets=secrets or Secrets(),
+        room=room or ContextRoom(),
+    )
+
+
 def incoming(text: str = "hello", sent_at: int = 1, chat: str = "direct:alice") -> Incoming:
     return Incoming(author=PersonId("alice"), name="Alice", chat=ChatId(chat), sent_at=SentId(sent_at), text=text)
 
@@ -196,10 +224,10 @@ class Desk:
             max_calls_per_round=self.max_calls_per_round,
             max_history_tokens=self.max_history_tokens,
         )
-        return Agent(
+        return agent_of(
             self.provider,
             toolbox(self.clock, *self.tools, **self.changes),
-            system="Be kind.",
+            unlimited(self.store, self.clock),
             settings=settings_with(settings, answers={"show_sources": self.shows_sources}),
             room=self.room,
         )

@@ -13,14 +13,13 @@ from typing import Any
 
 from bot.clock import SetClock
 from bot.transports.base import Progress
-from bot.turn.agent import Agent
 from bot.turn.journal import Outcome, Pause, Turn
 from bot.turn.steps import Decided, dump_step, load_step
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
 from store import Repositories, Store, open_store
 from tests.arrivals import arrive
-from tests.bot.turn.turn_helpers import incoming, turn_settings
+from tests.bot.turn.turn_helpers import agent_of, incoming, turn_settings, unlimited
 from tests.campaigns.agentdojo.gates import GATES
 from tests.campaigns.agentdojo.model import Obeying
 from tests.campaigns.agentdojo.operator import options
@@ -90,7 +89,7 @@ class Ring:
             calls_per_minute=_LONG,
         )
         settings = turn_settings(max_rounds=100, max_history_tokens=_LONG)
-        agent = Agent(model, toolbox, system="Be kind.", settings=settings)
+        agent = agent_of(model, toolbox, unlimited(self.store, self.clock), settings=settings)
         turns = Turns(self.store, self.clock, max_turns=20, timezone="UTC")
         turn = await self._begun(turns, prompt)
         asked: list[str] = []

@@ -20,7 +20,7 @@ from bot.turn.turns import Turns
 from store import Store
 from tests.bot.providers import vendors
 from tests.bot.providers.vendors import NAMES, Vendor
-from tests.bot.turn.turn_helpers import Desk, Scripted, calls, says
+from tests.bot.turn.turn_helpers import Desk, Scripted, calls, says, unlimited
 from tests.conftest import NOON
 from tests.ledger_sums import ledger_sum
 from tests.servers.script import Heard, call, cut_off, say
@@ -80,7 +80,7 @@ async def anthropic() -> AsyncGenerator[Vendor]:
 
 def judge_of(store: Store, clock: SetClock, vendor: Vendor | None) -> ReportJudge:
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    return ReportJudge(store, clock, turns, None if vendor is None else vendor.provider)
+    return ReportJudge(store, clock, turns, None if vendor is None else vendor.provider, unlimited(store, clock))
 
 
 async def judged(
