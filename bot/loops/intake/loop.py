@@ -68,9 +68,9 @@ class Intake:
         pause_factor: float = 1.0,
         admission: Admission | None = None,
         members_seconds: float = MEMBERS_SECONDS,
-        on_confirmation: Callable[[int], None] | None = None,
-        on_untrusted: Callable[[PersonId], None] | None = None,
-        on_group_change: Callable[[ChatId], None] | None = None,
+        on_confirmation: Callable[[int], None] = lambda _: None,
+        on_untrusted: Callable[[PersonId], None] = lambda _: None,
+        on_group_change: Callable[[ChatId], None] = lambda _: None,
     ) -> None:
         """`on_confirmation` is called for each message of ours that a device confirms.
 
@@ -221,7 +221,7 @@ class Intake:
             await self._gate(envelope, batch)
         else:
             self._inbox.pass_over(envelope, "other_kind")
-            if self._on_group_change and envelope.chat and envelope.group_revision is not None:
+            if envelope.chat and envelope.group_revision is not None:
                 self._on_group_change(envelope.chat)
 
     async def aclose(self) -> None:
@@ -279,19 +279,17 @@ class Intake:
     async def _suspect(self, envelope: Envelope) -> None:
         """Reports somebody who may write and has a new key."""
         event = self._transport.event(envelope)
-        if self._on_untrusted is None or not isinstance(event, Undecryptable) or event.reason != UNTRUSTED_IDENTITY:
+        if not isinstance(event, Undecryptable) or event.reason != UNTRUSTED_IDENTITY:
             return
         if envelope.author is not None and not envelope.from_self:
             _, may_write = await self._recognition.recognize(replace(envelope, chat=ChatId.direct(envelope.author)))
             if may_write:
-                self._aside.begin(self._tell_untrusted(envelope, envelope.author, self._on_untrusted), "key-probe")
+                self._aside.begin(self._tell_untrusted(envelope, envelope.author), "key-probe")
 
-    async def _tell_untrusted(
-        self, envelope: Envelope, author: PersonId, on_untrusted: Callable[[PersonId], None]
-    ) -> None:
+    async def _tell_untrusted(self, envelope: Envelope, author: PersonId) -> None:
         """Reports a new key; signal-cli may learn it only by sending something to it, which does not arrive."""
         await self._transport.receipt(envelope)
-        on_untrusted(author)
+        self._on_untrusted(author)
 
     async def admit(self, person: PersonId) -> None:
         """Stores what a person wrote while they waited, now that they were let in."""

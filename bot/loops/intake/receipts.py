@@ -30,7 +30,7 @@ class Receipts:
         counts: Counts,
         *,
         note_to_self: bool,
-        on_confirmation: Callable[[int], None] | None,
+        on_confirmation: Callable[[int], None],
     ) -> None:
         self._transport = transport
         self._store = store
@@ -47,9 +47,8 @@ class Receipts:
         confirmed = self._transport.event(envelope)
         if not isinstance(confirmed, Receipt):
             return ()
-        if self._on_confirmation is not None:
-            for target in confirmed.targets:
-                self._on_confirmation(target)
+        for target in confirmed.targets:
+            self._on_confirmation(target)
         return (await self._shown(confirmed),) if self._note_to_self else ()
 
     def from_person(self, envelope: Envelope) -> tuple[Confirmation, ...]:

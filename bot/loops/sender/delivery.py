@@ -60,7 +60,7 @@ class Delivery:
         counts: Counts,
         outcomes: Outcomes,
         *,
-        on_untrusted: Callable[[PersonId], None] | None,
+        on_untrusted: Callable[[PersonId], None],
     ) -> None:
         self._transport = transport
         self._clock = clock
@@ -88,7 +88,7 @@ class Delivery:
         while self._transport.missed:
             missed = self._transport.missed.popleft()
             self._counts.add(f"missed_{missed.reason}")
-            if missed.reason == "untrusted" and missed.person is not None and self._on_untrusted is not None:
+            if missed.reason == "untrusted" and missed.person is not None:
                 self._on_untrusted(missed.person)
 
     async def _tried(self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool = False) -> Outcome:

@@ -92,7 +92,7 @@ class Sender:
         place_seconds: float = _PLACE_SECONDS,
         language: Callable[[Repositories, ConversationId], Language] = lambda _repos, _conversation: "en",
         max_parts: int = 5,
-        on_untrusted: Callable[[PersonId], None] | None = None,
+        on_untrusted: Callable[[PersonId], None] = lambda _: None,
         max_delay_seconds: float = _MAX_DELAY_SECONDS,
     ) -> None:
         """`grace_seconds` is how long an unknown send waits for its proof; without one it is sent again, up to
