@@ -45,7 +45,6 @@ from bot.turn.sources import Sources
 from bot.turn.state import OnProgress, TurnState
 from bot.turn.steps import Asked, AskedAgain
 from bot.turn.toolbox import Toolbox
-from bot.turn.work import waiting
 from tools import clean_text
 
 _MORE_ROOM = 4
@@ -138,8 +137,7 @@ class Agent:
     async def _begun(
         self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None, *, ends_at: float
     ) -> TurnState:
-        async with waiting():
-            offered = await self._toolbox.offers()
+        offered = await self._toolbox.offers()
         offers = tuple(offer for offer in offered if turn.settings.allows_tool(offer.name))
         state = TurnState(
             turn=turn,

@@ -36,6 +36,7 @@ from bot.turn.phrases import Deed
 from bot.turn.steps import Allowance, ToolRun
 from bot.turn.tool_arguments import has_valid_arguments, outline_arguments, parse_arguments
 from bot.turn.tool_shapes import ToolShapes, shape_of
+from bot.turn.work import waiting
 from tools import (
     Denied,
     NotFound,
@@ -119,7 +120,8 @@ class Toolbox:
         do.
         """
         if self._sources:
-            self._tools = await gather_tools(self._fixed, self._sources)
+            async with waiting():
+                self._tools = await gather_tools(self._fixed, self._sources)
             self._note_misnamed()
             if self._shapes is not None:
                 self._changed = await self._shapes.changed_tools(
