@@ -31,7 +31,7 @@ from bot.doctor.checkup import recheck
 from bot.doctor.deps import Deps
 from bot.doctor.machine import words_of_level
 from bot.doctor.troubles import ModelTroubles
-from bot.features.feeds.service import FeedService
+from bot.features.feeds.service import Feeds, FeedService
 from bot.features.safety_numbers.service import Identities
 from bot.i18n.language import set_language
 from bot.i18n.statements import english
@@ -48,7 +48,7 @@ from bot.settings import Settings, unread_names
 from bot.shutdown import Restarts
 from bot.transports.base import Transport
 from store import UNDECIDED, Store, Undecided, open_store
-from tools import Fetcher, Http, ToolDeps, ToolSource, alone
+from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone
 
 __all__ = [
     "build_service",
@@ -127,18 +127,7 @@ async def build_service(
         stack.push_async_callback(_close, transport)
         importing = import_sdks(settings)
         stack.callback(importing.cancel)
-        given = settings.store
-        store = await stack.enter_async_context(
-            open_store(
-                given.path,
-                realm=realm,
-                key=given.master_key,
-                old_key=given.old_master_key,
-                reserve_bytes=_RESERVE_BYTES,
-            )
-        )
-        if await store.read(lambda repos: repos.restored.restoration()) is not None:
-            raise Undecided(UNDECIDED)
+        store = await stack.enter_async_context(_decided_store(settings, realm))
         await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
@@ -193,10 +182,7 @@ async def build_service(
             papers=Library(sandbox),
             judge=parts.judge(provider),
         )
-        own = equipment.own_tools(settings, around)
-        equipment.check_approve(settings, own)
-        tools, news = equipment.apart(own)
-        more = (FeedService(news, parts.feeds), *equipment.tool_sources(settings, [*tools, *news]))
+        tools, more = _tools_and_sources(settings, around, parts.feeds)
         for source in more:
             stack.push_async_callback(_close, source)
         aldis = parts.service(provider, tools, more)
@@ -204,6 +190,32 @@ async def build_service(
         gc.freeze()
         gc.enable()
         yield aldis
+
+
+@asynccontextmanager
+async def _decided_store(settings: Settings, realm: str) -> AsyncGenerator[Store]:
+    """The store, unless it was restored and nobody has decided yet how it goes on."""
+    given = settings.store
+    async with open_store(
+        given.path,
+        realm=realm,
+        key=given.master_key,
+        old_key=given.old_master_key,
+        reserve_bytes=_RESERVE_BYTES,
+    ) as store:
+        if await store.read(lambda repos: repos.restored.restoration()) is not None:
+            raise Undecided(UNDECIDED)
+        yield store
+
+
+def _tools_and_sources(
+    settings: Settings, around: ToolDeps, feeds: Feeds
+) -> tuple[tuple[Tool, ...], tuple[ToolSource, ...]]:
+    """The tools that are always there, and the sources of those that come and go."""
+    own = equipment.own_tools(settings, around)
+    equipment.check_approve(settings, own)
+    tools, news = equipment.apart(own)
+    return tools, (FeedService(news, feeds), *equipment.tool_sources(settings, own))
 
 
 async def _close(part: Transport | Provider | ToolSource | KeptLessons | CapabilityProbe) -> None:
