@@ -25,7 +25,7 @@ _collapsing = asyncio.Event()
 _words: list[str] = []
 
 
-async def _bursting(self: Agent, turn: Any, journal: Any, on_progress: Any, on_text: Any = None) -> Any:
+async def _bursting(self: Agent, turn: Any, *rest: Any, **named: Any) -> Any:
     question = str(turn)
     _words.append(question)
     if "fray" in question:
@@ -37,7 +37,7 @@ async def _bursting(self: Agent, turn: Any, journal: Any, on_progress: Any, on_t
             _fail(question)
         except ValueError as error:
             raise KeyError(question) from error
-    return await _answer(self, turn, journal, on_progress, on_text)
+    return await _answer(self, turn, *rest, **named)
 
 
 def _fail(words: str) -> NoReturn:

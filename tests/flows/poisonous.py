@@ -14,10 +14,10 @@ from bot.turn.agent import Agent
 _answer = Agent.answer
 
 
-async def _poisoned(self: Agent, turn: Any, journal: Any, on_progress: Any, on_text: Any = None) -> Any:
+async def _poisoned(self: Agent, turn: Any, *rest: Any, **named: Any) -> Any:
     if any("poison" in message.text for message in turn.incoming):
         os.kill(os.getpid(), signal.SIGKILL)
-    return await _answer(self, turn, journal, on_progress, on_text)
+    return await _answer(self, turn, *rest, **named)
 
 
 Agent.answer = _poisoned
