@@ -18,7 +18,7 @@ from tests.flows.consoles import seated
 MAX_CPU_RATIO = {"anthropic": 1.0, "openai": 0.5}
 MAX_START_SECONDS = 2.0
 MAX_PROMPT_SECONDS = 0.5
-MAX_MEMORY_MB = 120.0
+MAX_MEMORY_RATIO = 1.15
 PROMPTED = "\x1b[?2004h"
 """What a terminal is told when a prompt begins to listen (bracketed paste)."""
 MAX_GROWTH = 1.25
@@ -98,7 +98,7 @@ async def cpu(pair: Pair, size: Size) -> list[Figure]:
         Figure(
             name=f"CPU per turn, Aldis to hand-written, {pair.vendor}", value=ratio, most=MAX_CPU_RATIO[pair.vendor]
         ),
-        _memory(pair, measured[-1][0]),
+        *_memory(pair, *measured[-1]),
     ]
 
 
@@ -221,9 +221,15 @@ def _talks(prefix: str, size: Size, *, at_once: bool) -> Block:
     return Block(conversations=conversations, turns_each=size.turns_each, at_once=at_once)
 
 
-def _memory(pair: Pair, last: Measured) -> Figure:
-    megabytes = None if last.memory_bytes is None else last.memory_bytes / 2**20
-    return Figure(name=f"resident memory, {pair.vendor}", value=megabytes, unit="MB", most=MAX_MEMORY_MB)
+def _memory(pair: Pair, aldis: Measured, plain: Measured) -> list[Figure]:
+    """What each of both had after its last block, and what one makes of the other."""
+    ours, theirs = (None if each.memory_bytes is None else each.memory_bytes / 2**20 for each in (aldis, plain))
+    ratio = None if ours is None or theirs is None else ours / theirs
+    return [
+        Figure(name=f"resident memory, Aldis, {pair.vendor}", value=ours, unit="MB"),
+        Figure(name=f"resident memory, hand-written loop, {pair.vendor}", value=theirs, unit="MB"),
+        Figure(name=f"resident memory, Aldis to hand-written, {pair.vendor}", value=ratio, most=MAX_MEMORY_RATIO),
+    ]
 
 
 async def _right(child: Child, block: Block) -> Measured:
