@@ -53,8 +53,10 @@ COOL_DOWN_SECONDS = 30.0
 MAX_COOL_DOWN_SECONDS = 300.0
 """The most a `retry-after` can ask for, and the cool-down of a refused key, since the operator may fix either."""
 
-_GRACE_SECONDS = 0.1
-"""How far a provider may miss its deadline, because its own error says more: the model, and what it has cost."""
+_GRACE_SECONDS = 1.0
+"""How far a provider may miss its deadline, because its own error says more: the model, what it has cost, and what was
+written by then. Closing the connection takes a while where the machine is busy.
+"""
 
 _TRANSIENT = (Overloaded, Unavailable)
 

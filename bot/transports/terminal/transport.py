@@ -332,7 +332,8 @@ def progress_line(progress: Progress, verbosity: int) -> str | None:
     if isinstance(progress, ModelFailed):
         # Whoever is here can fix what people in Signal cannot.
         if progress.error == TooSlow.__name__:
-            return f"· {progress.provider} did not answer in time: LLM__TIMEOUT_SECONDS gives a slow model longer"
+            names = "LLM__TIMEOUT_SECONDS and WORKER__TURN_TIMEOUT_SECONDS"
+            return f"· {progress.provider} did not answer in time: {names} give a slow model longer"
         doctor = command_line("doctor")
         return f"· {progress.provider} did not answer ({progress.error}): `{doctor}` looks for what is wrong"
     timing = f" ({progress.latency_seconds:.2f} s)" if verbosity > 1 else ""

@@ -50,6 +50,7 @@ MODEL = ModelAnswered(
     provider="offline", model="offline", input_tokens=12, output_tokens=3, cost_usd="0", latency_seconds=1.5
 )
 FAILED = ModelFailed(provider="openai", error="Unavailable")
+BOUNDS = "LLM__TIMEOUT_SECONDS and WORKER__TURN_TIMEOUT_SECONDS"
 SLOW = replace(FAILED, error="TooSlow")
 CUT = "r" * 199 + "…"
 
@@ -367,7 +368,7 @@ async def test_half_characters_do_not_reach_the_store(desk: Desk) -> None:
         (STARTED, ['· get_weather {"place": "Paris"}'] * 3),
         (replace(STARTED, name="look\n· done\n", arguments="{}"), ["· look · done {}"] * 3),
         (replace(STARTED, name="r" * 1000, arguments="{}"), [f"· {'r' * 59}… {{}}"] * 3),
-        (SLOW, ["· openai did not answer in time: LLM__TIMEOUT_SECONDS gives a slow model longer"] * 3),
+        (SLOW, [f"· openai did not answer in time: {BOUNDS} give a slow model longer"] * 3),
         (FAILED, ["· openai did not answer (Unavailable): `aldis doctor` looks for what is wrong"] * 3),
         (ENDED, [None, '  get_weather → {"ok": true}', '  get_weather → {"ok": true} (0.25 s)']),
         (MODEL, [None, None, "· offline offline: 12 tokens in, 3 out, 0 USD (1.50 s)"]),
