@@ -35,6 +35,8 @@ class OpenAIServer(ModelServer):
     """Parameters of chat completions that this server does not know, as `unsupported_parameter`."""
     sees: bool = False
     """Whether the model of a local server takes more than words."""
+    is_verified: bool = True
+    """Whether the organization has shown who it is, without which OpenAI streams no answer of its newest models."""
     streams_tools: bool = True
     """Whether the server answers in pieces if tools are offered."""
     takes_tools: bool = True
@@ -103,6 +105,13 @@ class OpenAIServer(ModelServer):
         if seen.method != "POST" or seen.path not in {CHAT, RESPONSES}:
             raise Mistake(f"Invalid URL ({seen.method} {seen.path})", status=404)
         self._check_model(body)
+        if body.get("stream") and not self.is_verified:
+            raise rules.wrong(
+                "Your organization must be verified to stream this model. Please go to: "
+                "https://platform.openai.com/settings/organization/general and click on Verify Organization.",
+                "stream",
+                "unsupported_value",
+            )
         if seen.path == RESPONSES:
             rules.check_responses(body, reasoning_follows=self.reasoning_follows)
         else:

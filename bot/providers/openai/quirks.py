@@ -71,12 +71,14 @@ Source for both: llama-server of llama.cpp, build 0c1e570, with these templates;
 """
 _NO_STREAM = re.compile(
     r"cannot use tools with stream|stream\w*[^.]{0,60}\bnot (?:yet )?(?:supported|available|implemented)"
-    r"|not support stream",
+    r"|not support stream|must be verified to stream",
     re.IGNORECASE,
 )
-"""How servers refuse to answer in pieces, or not if tools are offered: llama.cpp's until May 2025.
+"""How servers refuse to answer in pieces: llama.cpp's until May 2025 if tools are offered, OpenAI's newest models for
+organizations that have not shown who they are.
 
-Source: issue threads, 2026-11-26 (500 "Cannot use tools with stream").
+Source: issue threads, 2026-11-26: 500 "Cannot use tools with stream", 400 "Your organization must be verified to stream
+this model".
 """
 _CARRIED = re.compile(r"reasoning_content|reasoning_details|extra_content")
 
@@ -178,7 +180,10 @@ class Habits:
                 {"takes_parallel_calls": False},
             ),
             (self.counts_streams and _is_about(refusal, "stream_options"), {"counts_streams": False}),
-            (self.takes_streams and _NO_STREAM.search(refusal.words) is not None, {"takes_streams": False}),
+            (
+                self.takes_streams and (refusal.param == "stream" or bool(_NO_STREAM.search(refusal.words))),
+                {"takes_streams": False},
+            ),
             (self.marks_cache and "prompt_cache" in f"{refusal.param} {refusal.words}", {"marks_cache": False}),
         )
         return next((replace(self, **changes) for applies, changes in ways if applies), None)

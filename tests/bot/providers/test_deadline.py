@@ -194,6 +194,17 @@ async def test_a_server_that_cannot_stream_tools() -> None:
     assert [completion.stop for completion in completions] == [Stop.END, Stop.END]
 
 
+@pytest.mark.parametrize("kind", ["chat", "responses"])
+async def test_whoever_may_not_be_streamed_is_awaited_as_a_whole(kind: str) -> None:
+    """OpenAI streams its newest models to those alone who have shown who they are; others are answered all the same."""
+    async with opened(kind, streams=True) as vendor:
+        assert isinstance(vendor.server, OpenAIServer)
+        vendor.server.is_verified, vendor.mistakes = False, True
+        completions = [await vendor.provider.complete(QUESTION) for _ in range(2)]
+        assert [seen.json().get("stream", False) for seen in vendor.server.requests] == [True, False, False]
+    assert [completion.stop for completion in completions] == [Stop.END, Stop.END]
+
+
 @dataclass
 class Late:
     """A provider that writes so many words, one in each `pace_seconds`, and then no more."""
