@@ -1,6 +1,6 @@
 """The models: the configured providers in their order, and what they cost.
 
-A vendor's SDK is imported with the provider that needs it: each costs up to a second and 75 MB.
+A vendor's SDK is imported with the provider that needs it: each costs up to a second and 55 MB.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
