@@ -6,8 +6,10 @@
 
 Reports are data from strangers, who may address the model. A page can always lie about its own report: it could
 simply agree with the claim. What it must not do is change the verdict on the others. So two reports that Aldis writes
-itself are put at unpredictable places, one that denies the claim and one about something else. Of what the model
-writes, only two words out of three and a yes or no are used per report. It reads no history and has no other tool.
+itself are put at unpredictable places, one that denies the claim and one about something else. They are worded
+unpredictably as well, since a page could tell the model to except what it can describe; one that describes all denials
+excepts the real ones, too. Of what the model writes, only two words out of three and a yes or no are used per report.
+It reads no history and has no other tool.
 """
 
 import asyncio
@@ -76,8 +78,38 @@ _SCHEMA: Mapping[str, object] = {
 }
 _OFFER = ToolOffer(name="judge_reports", description="Takes what each report says of the claim.", parameters=_SCHEMA)
 
-_DENIALS = ("Not so: {}", "Correction: it is not true that this happened: {}", "Editors withdraw what they told: {}")
-_OTHERS = ("Opening hours of the public library", "Recipe: potato soup with leek", "The chess club meets on Thursdays")
+_DENIALS = (
+    "Not so: {claim}",
+    "Correction: it is not true that this happened: {claim}",
+    "Editors withdraw what they told: {claim}",
+    "{who}: no truth in the report “{claim}”",
+    "“{claim}” - that is wrong, says {who}",
+    "{who} on “{claim}”: this did not happen",
+    "“{claim}”? {who} says no",
+    "False alarm: {claim}",
+    "Why “{claim}” is false",
+    "{who} rejects reports: {claim}",
+)
+_DENIERS = ("a spokeswoman", "the ministry", "an official", "the city", "the company", "the agency", "the hospital")
+_MORE = (
+    "",
+    "",
+    "{who} said so on {day}.",
+    "Nothing of it is true, {who} told reporters on {day}.",
+    "We got this wrong.",
+)
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_SUBJECTS = ("the public library", "the swimming pool", "the botanical garden", "the town archive", "the toy museum")
+_OTHERS = (
+    "Opening hours of {what}",
+    "{what} is closed on {day}",
+    "Volunteers wanted for {what}",
+    "A new roof for {what}",
+    "Recipe of the week: potato soup with leek",
+    "The chess club meets on {day}",
+    "Lost on {day}: a grey cat with a white paw",
+    "Timetable of the ferry from {day} on",
+)
 
 
 class _Judged(BaseModel):
@@ -185,8 +217,7 @@ class Sheet:
     @classmethod
     def of(cls, claim: str, reports: Sequence[Excerpt]) -> Self:
         """The reports in their order, with ours at unpredictable places."""
-        denial = Excerpt(title=secrets.choice(_DENIALS).format(claim), snippet="")
-        other = Excerpt(title=secrets.choice(_OTHERS), snippet="")
+        denial, other = _denial(claim), _other_report()
         mixed = list(reports)
         first = secrets.randbelow(len(mixed) + 1)
         mixed.insert(first, denial)
@@ -227,6 +258,23 @@ class Sheet:
             for place, judged in sorted(by_place.items())
             if place not in {self.denial, self.other}
         )
+
+
+def _denial(claim: str) -> Excerpt:
+    """A report that denies the claim."""
+    who, day = secrets.choice(_DENIERS), secrets.choice(_DAYS)
+    title, more = secrets.choice(_DENIALS), secrets.choice(_MORE)
+    return Excerpt(title=_capital(title.format(who=who, claim=claim)), snippet=_capital(more.format(who=who, day=day)))
+
+
+def _other_report() -> Excerpt:
+    """A report about something else."""
+    what, day = secrets.choice(_SUBJECTS), secrets.choice(_DAYS)
+    return Excerpt(title=_capital(secrets.choice(_OTHERS).format(what=what, day=day)), snippet="")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _cut(text: str) -> str:
