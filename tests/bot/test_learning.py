@@ -61,26 +61,33 @@ async def learned(settings: Settings, lessons: ModelLessons, *, answered: bool =
         (ModelHost("vllm"), Capabilities(window_tokens=8192)),
         (
             ModelHost("llama_cpp"),
-            Capabilities(window_tokens=8192, tools=True, pictures=False, system=True, parallel_calls=True),
+            Capabilities(
+                window_tokens=8192, tools=True, pictures=False, system=True, parallel_calls=True, is_at_home=True
+            ),
         ),
         (
             ModelHost("llama_cpp", sees=True, knows_system=False, knows_parallel_calls=False),
-            Capabilities(window_tokens=8192, tools=True, pictures=True, system=False, parallel_calls=False),
+            Capabilities(
+                window_tokens=8192, tools=True, pictures=True, system=False, parallel_calls=False, is_at_home=True
+            ),
         ),
         (
             ModelHost("llama_cpp", tools=False),
-            Capabilities(window_tokens=8192, tools=False, pictures=False, system=True),
+            Capabilities(window_tokens=8192, tools=False, pictures=False, system=True, is_at_home=True),
         ),
-        (ModelHost("lm_studio"), Capabilities(window_tokens=8192, pictures=False)),
-        (ModelHost("lm_studio", is_loaded=False), Capabilities(window_tokens=131_072, pictures=False)),
-        (ModelHost("ollama"), Capabilities(window_tokens=8192, tools=True, pictures=False, thinking=False)),
+        (ModelHost("lm_studio"), Capabilities(window_tokens=8192, pictures=False, is_at_home=True)),
+        (ModelHost("lm_studio", is_loaded=False), Capabilities(window_tokens=131_072, pictures=False, is_at_home=True)),
+        (
+            ModelHost("ollama"),
+            Capabilities(window_tokens=8192, tools=True, pictures=False, thinking=False, is_at_home=True),
+        ),
         (
             ModelHost("ollama", is_loaded=False, num_ctx=16_384, tools=False),
-            Capabilities(window_tokens=16_384, tools=False, pictures=False, thinking=False),
+            Capabilities(window_tokens=16_384, tools=False, pictures=False, thinking=False, is_at_home=True),
         ),
         (
             ModelHost("ollama", is_loaded=False, sees=True),
-            Capabilities(window_tokens=131_072, tools=True, pictures=True, thinking=False),
+            Capabilities(window_tokens=131_072, tools=True, pictures=True, thinking=False, is_at_home=True),
         ),
         (
             ModelHost("openrouter", tools=False),
