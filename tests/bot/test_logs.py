@@ -13,7 +13,8 @@ import pytest
 
 from bot.logs import describe_error, set_up
 from bot.web.health import HealthPages, serve
-from tests.bot.web.test_health import LOOPBACK, free_port
+from tests.bot.web.test_health import LOOPBACK
+from tests.ports import free_port
 from tests.waiting import WAIT_SECONDS
 
 SECRET = "my-secret-words"

@@ -10,7 +10,7 @@ import aiohttp
 from aiohttp import web
 
 from tests.flows.canaries import Canaries
-from tests.flows.test_health import free_port
+from tests.ports import free_port
 from tests.servers import anthropic, brave, openai
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Answer, answer_json

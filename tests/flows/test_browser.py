@@ -19,9 +19,9 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 from bot.clock import MachineClock
 from bot.policy.budgets import periods
 from store import ConversationId, LedgerEntry, TurnId, open_store
-from tests.bot.web.test_health import free_port
 from tests.flows.consoles import Console, watched
 from tests.flows.test_setup import link_in
+from tests.ports import free_port
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.brave import KEY, Brave
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, message

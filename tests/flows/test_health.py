@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from bot.loops.watchdog import CAPTCHA, CLOSED
 from bot.transports.envelope.accounts import NO_ACCOUNT
 from tests.flows.consoles import seated
 from tests.flows.processes import Ended, started
+from tests.ports import free_port
 from tests.servers.envelopes import ACCOUNT, ALICE, MALLORY, message
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_server import Plan
@@ -23,11 +23,6 @@ TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
 
 MANY = 1000
 """Of how many sends Signal wants a captcha: more than there are before the test says that it is solved."""
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return listening.getsockname()[1]
 
 
 async def page(port: int, *, until: int) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from bot.turn import phrases
 from store import open_store
 from tests.flows.gates import Gate
 from tests.flows.processes import started
+from tests.ports import free_port
 from tests.servers.anthropic import AnthropicServer, error_body
-from tests.servers.base import answer_json, free_port
+from tests.servers.base import answer_json
 from tests.servers.envelopes import ALICE, BOB, Person, message
 from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
 from tests.servers.script import call, cut_body, cut_connection, say

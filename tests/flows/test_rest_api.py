@@ -11,7 +11,7 @@ from tests.bot.transports.bridges import SECRET
 from tests.flows.gates import Gate
 from tests.flows.outside import Outside
 from tests.flows.processes import started
-from tests.servers.base import free_port
+from tests.ports import free_port
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP, MALLORY, message, quote_of
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say

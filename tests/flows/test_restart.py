@@ -19,7 +19,8 @@ from tests.flows.conftest import Signal
 from tests.flows.gates import Gate, Hanging
 from tests.flows.outside import Outside
 from tests.flows.processes import started
-from tests.flows.test_health import free_port, page
+from tests.flows.test_health import page
+from tests.ports import free_port
 from tests.servers.envelopes import ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say

@@ -17,9 +17,9 @@ from PIL import Image
 from bot.transports.profiles import Username
 from bot.transports.usernames import UsernameFile, usernames_path
 from bot.web.admin.audit import audit_path
-from tests.bot.web.test_health import free_port
 from tests.flows.consoles import Console, watched
 from tests.flows.processes import started
+from tests.ports import free_port
 from tests.servers import mcp_server
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, MALLORY, Person, delete, message
 from tests.servers.signal_cli import SignalCli

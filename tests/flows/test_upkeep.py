@@ -12,7 +12,7 @@ import pytest
 from tests.flows.gates import Gate
 from tests.flows.outside import Outside
 from tests.flows.processes import started
-from tests.flows.test_health import free_port
+from tests.ports import free_port
 from tests.servers.envelopes import ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say

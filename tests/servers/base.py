@@ -28,13 +28,6 @@ class Seen:
 Answer = Callable[[Seen], Awaitable[web.StreamResponse] | web.StreamResponse]
 
 
-def free_port() -> int:
-    """A port on loopback on which nobody listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
 @dataclass
 class Server:
     """A loopback server; `async with` starts and stops it. Subclasses answer in `respond` or override `app`.

@@ -8,10 +8,8 @@ import asyncio
 import contextlib
 import os
 import pwd
-import random
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -21,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+
+from tests.ports import free_port
 
 PASSWORD = "lamp-4711-secret"
 _PACKAGES = Path("/usr/lib/postgresql")
@@ -109,7 +109,7 @@ def _initialised(programs: Path, data: Path, secret: Path, owner: dict[str, Any]
 
 @contextmanager
 def _started(programs: Path, data: Path, owner: dict[str, Any]) -> Iterator[PostgresServer]:
-    server = PostgresServer(folder=data.parent, port=_free_port())
+    server = PostgresServer(folder=data.parent, port=free_port())
     settings = [f"port={server.port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={server.folder}", *_FAST]
     command = [programs / "postgres", "-D", data, *(part for setting in settings for part in ("-c", setting))]
     with (data.parent / "log").open("wb") as log:
@@ -136,12 +136,3 @@ async def _ready(server: PostgresServer, process: subprocess.Popen[Any]) -> None
             await connection.execute("CREATE DATABASE lighthouse")
         finally:
             await connection.close()
-
-
-def _free_port() -> int:
-    """Below those that the kernel gives away, so that no other test gets it in between."""
-    while True:
-        port = random.randint(20_000, 30_000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port

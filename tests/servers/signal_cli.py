@@ -35,6 +35,7 @@ from typing import Any, Literal, cast
 from aiohttp import web
 from aiohttp.payload import AsyncIterablePayload
 
+from tests.ports import free_port
 from tests.servers.base import Seen
 from tests.servers.envelopes import Frame, Person, timestamp
 from tests.servers.profiles import ProfileRefused
@@ -374,8 +375,8 @@ class SignalCli(SignalServer):
     async def start(self) -> None:
         await super().start()
         self._place.mkdir(exist_ok=True)
+        self.tcp_port = self.tcp_port or free_port()  # not any one: a start after a stop wants it again
         lines = await asyncio.start_server(self._serve, "127.0.0.1", self.tcp_port, limit=_MAX_LINE_BYTES)
-        self.tcp_port = lines.sockets[0].getsockname()[1]
         self._line_servers = [
             lines,
             await asyncio.start_unix_server(self._serve, self.socket, limit=_MAX_LINE_BYTES),

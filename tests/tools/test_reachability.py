@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.servers.base import free_port
+from tests.ports import free_port
 from tools import why_unreachable
 
 

@@ -9,7 +9,7 @@ from bot.app import machine as process
 from bot.doctor.machine import check_ports, check_rights, check_sqlite, check_store_folder
 from bot.settings import Settings, load_settings
 from tests.bot.doctor.practice import USER_AGENT, examined, wrong
-from tests.servers.base import free_port
+from tests.ports import free_port
 from tests.servers.feeds import HOSTILE, FeedSite, Item, rss
 from tests.tools.sites import only_here
 from tools import Fetcher
@@ -83,7 +83,7 @@ def test_a_port_that_is_taken_is_named() -> None:
 
 def test_a_port_that_was_used_a_moment_ago_is_free() -> None:
     """What still lingers in the kernel does not keep Aldis from listening, so it is not called taken."""
-    kept = socket.create_server(("127.0.0.1", 0))
+    kept = socket.create_server(("127.0.0.1", free_port()))
     with socket.create_connection(kept.getsockname()):
         accepted, _ = kept.accept()
         accepted.close()

@@ -9,8 +9,9 @@ import pytest
 from bot.doctor.findings import format_findings
 from bot.doctor.servers import is_loopback, nearest
 from tests.bot.doctor.practice import examined, wrong
+from tests.ports import free_port
 from tests.servers.anthropic import AnthropicServer
-from tests.servers.base import answer_json, free_port, redirect
+from tests.servers.base import answer_json, redirect
 from tests.servers.model_hosts import ModelHost
 from tests.servers.openai import OpenAIServer
 from tests.servers.openai_audio import KEY as AUDIO_KEY

@@ -14,7 +14,7 @@ from bot.transports.rest_api.transport import RestApi
 from bot.transports.rest_api.webhook import POST_WAITS, UNPOSTED, PostWaits
 from store import Store
 from tests.bot.transports.bridges import OWN_ACCOUNT, PATIENT, SECRET
-from tests.servers.base import free_port
+from tests.ports import free_port
 from tests.servers.envelopes import ALICE, BOB, Frame, message, receipt
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.waiting import eventually, eventually_found

@@ -411,9 +411,8 @@ async def test_a_server_that_does_not_speak_http(kind: str, said: bytes) -> None
 @pytest.mark.parametrize("kind", ["anthropic", "chat"])
 async def test_nobody_listens(kind: str) -> None:
     """A refused connection names its cause by class, so that an operator can tell it from a bad certificate."""
-    async with server_of(kind) as server:
-        pass
-    async with aclosing(provider_of(kind, server)) as provider:
+    async with server_of(kind) as server, aclosing(provider_of(kind, server)) as provider:
+        await server.stop()
         with pytest.raises(Unavailable, match="ConnectionRefusedError"):
             await provider.complete(QUESTION)
 

@@ -11,8 +11,8 @@ from bot.events import Account, ChatId, Envelope, PersonId, Reply, Styled
 from bot.transports.base import Transport
 from bot.transports.rest_api.transport import RestApi
 from bot.transports.signal_cli.transport import SignalCli
+from tests.ports import free_port
 from tests.servers import signal_cli, signal_rest_api
-from tests.servers.base import free_port
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE
 from tests.servers.signal_server import SignalServer
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS

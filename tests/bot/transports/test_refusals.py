@@ -11,7 +11,8 @@ from bot.i18n.language import use_language
 from bot.i18n.statements import english, text_of
 from bot.transports.detect import bridge_at
 from bot.transports.refusals import BridgeRefused, BridgeSilent, in_words, words_of, words_of_unreachable
-from tests.servers.base import Server, free_port
+from tests.ports import free_port
+from tests.servers.base import Server
 from tools import why_unreachable
 
 

@@ -30,15 +30,11 @@ from store import Store, open_store
 from tests import arrivals
 from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.conftest import NOON
+from tests.ports import free_port
 from tests.waiting import DEADLINE_SECONDS
 
 LOOPBACK = "127.0.0.1"
 TOO_LONG = "a message has been waiting for too long"
-
-
-def free_port() -> int:
-    with socket.create_server((LOOPBACK, 0)) as listening:
-        return listening.getsockname()[1]
 
 
 def page_of(store: Store, clock: SetClock, counts: Counts, transport: FakeTransport | None = None) -> HealthPage:

@@ -9,7 +9,8 @@ import pytest
 from aiohttp import web
 
 from bot.web.listening import listen
-from tests.bot.web.test_health import LOOPBACK, free_port
+from tests.bot.web.test_health import LOOPBACK
+from tests.ports import free_port
 from tests.waiting import WAIT_SECONDS, eventually
 
 ANSWER_BYTES = 20_000_000

@@ -19,7 +19,8 @@ from aiohttp import web
 
 from tests.campaigns.chaos.kill_switch import KillSwitch
 from tests.campaigns.chaos.record import Forgetful, Record, WentOut
-from tests.servers.base import Seen, free_port
+from tests.ports import free_port
+from tests.servers.base import Seen
 from tests.servers.envelopes import receipt
 from tests.servers.signal_cli import SignalCli, _Arrival, _Listener
 from tests.servers.signal_rest_api import SignalRestApi

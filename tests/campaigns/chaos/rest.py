@@ -1,7 +1,6 @@
 """Rest after the kills: lives that end as an operator ends them, until nothing is open any more."""
 
 import asyncio
-import socket
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -11,6 +10,7 @@ import aiohttp
 from tests.campaigns.chaos.kills import connected
 from tests.campaigns.chaos.lives import ForkServer, Life
 from tests.campaigns.chaos.world import Vendor, World
+from tests.ports import free_port
 from tests.waiting import WAIT_SECONDS
 
 _REST_SECONDS = 120.0
@@ -37,7 +37,7 @@ async def resting(here: World, home: ForkServer) -> bool:
 
 async def _rested(here: World, home: ForkServer, vendor: Vendor) -> bool:
     """One calm life; gives whether it came to rest."""
-    port = _free_port()
+    port = free_port()
     life = await here.begin(home, vendor, web_port=port)
     await connected(here, life)
     await _taken_in(here, life, port)
@@ -86,9 +86,3 @@ async def _watched(port: int) -> AsyncGenerator[Watch]:
             return state.get("inbox", {}).get("open"), state.get("outbox", {}).get("open")
 
         yield watch
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]

@@ -5,7 +5,6 @@ Source: Linux, proc(5) (2026). Where there is no /proc, as on macOS, there are n
 
 import asyncio
 import os
-import socket
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -92,10 +91,3 @@ async def page(port: int) -> AsyncGenerator[Page]:
     """The page of figures at this port."""
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(force_close=True)) as http:
         yield Page(f"http://127.0.0.1:{port}/metrics", http)
-
-
-def free_port() -> int:
-    """A port that nobody listens on just now."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]

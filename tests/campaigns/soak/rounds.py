@@ -13,9 +13,10 @@ from tests.campaigns.soak.beats import read_beats
 from tests.campaigns.soak.letters import Letter, Pen, Phase
 from tests.campaigns.soak.model import SlowModel
 from tests.campaigns.soak.phones import Phones
-from tests.campaigns.soak.process_stats import Files, Page, ProcessStats, free_port, page, stats
+from tests.campaigns.soak.process_stats import Files, Page, ProcessStats, page, stats
 from tests.campaigns.soak.record import Idle, Record, Size
 from tests.flows.processes import Process, started
+from tests.ports import free_port
 from tests.servers.envelopes import ACCOUNT
 
 _BOUT = (1, 1, 1, 2, 3)

@@ -5,7 +5,6 @@ import dataclasses
 import json
 import logging
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Mapping
@@ -15,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.ports import free_port
 from tests.servers import mcp_bad_server, mcp_server
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually, eventually_found
 from tools import Records, Result, Tool, ToolContext, Unavailable, UnknownOutcome
@@ -117,12 +117,6 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
         assert is_alive(pid)
         assert complaints_of(pid) == os.devnull
     assert not is_alive(pid)
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ import pytest
 from bot.errors import ConfigError
 from bot.transports.rest_api import webhook
 from bot.transports.rest_api.webhook import MAX_BODY_BYTES, MAX_CONNECTIONS, MAX_WAITING, Post, Webhook, post_in
-from tests.servers.base import free_port
+from tests.ports import free_port
 from tests.servers.envelopes import ACCOUNT, message
 from tests.waiting import WAIT_SECONDS, eventually
 

@@ -18,7 +18,8 @@ from bot.web.admin.sessions import CurrentFactor, SecondFactor, Sessions
 from bot.web.admin.site import Site
 from bot.web.admin.world import World
 from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS
-from tests.bot.web.test_health import LOOPBACK, free_port
+from tests.bot.web.test_health import LOOPBACK
+from tests.ports import free_port
 
 NOTHING = "http://127.0.0.1:1"
 """Where nobody answers."""
