@@ -29,21 +29,49 @@ _HELP = "help"
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one verb and exits with its status."""
+    _open_closed_streams()
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     if given[:1] == [_HELP]:
         given = [*given[1:2], "--help"]
     try:
-        parser = _parser()
-        if not given:
-            parser.print_help(sys.stderr)
-            sys.exit(2)
-        sys.exit(_status(parser.read(given)))
-    except BrokenPipeError:
-        # The reader of our output is gone (`| head`); the interpreter would complain again when it closes the stream.
+        try:
+            parser = _parser()
+            if not given:
+                parser.print_help(sys.stderr)
+                sys.exit(2)
+            sys.exit(_status(parser.read(given)))
+        finally:
+            sys.stdout.flush()  # here, where its failure can still be reported
+    except OSError:
+        if (failure := _output_error()) is None:
+            raise
+        # The interpreter would complain again when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(failure, BrokenPipeError):  # that is a reader who has seen enough, such as `| head`
+            print(f"aldis: standard output cannot be written: {failure.strerror}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)  # Ctrl-C before a verb listens for it: what a shell expects
+
+
+def _open_closed_streams() -> None:
+    """Opens the null device for each standard stream that was closed at the start (`>&-`).
+
+    Otherwise the next file that is opened, such as the database, would get the stream's descriptor.
+    """
+    # In this order, because each gets the lowest descriptor that is free.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 (open until the end)
+
+
+def _output_error() -> OSError | None:
+    """Why standard output cannot be written; None if it can, and the error came from elsewhere."""
+    try:
+        print(flush=True)  # a flush alone would not tell: what was too long for the buffer is lost, not waiting
+    except OSError as error:
+        return error
+    return None
 
 
 def _status(options: argparse.Namespace) -> int:
