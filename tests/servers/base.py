@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -39,13 +40,15 @@ class Server:
     faults: list[Answer] = field(default_factory=list)
     port: int = 0
     """0 takes a free one; a restart keeps the first."""
+    tls: ssl.SSLContext | None = None
+    """The server's side of TLS; None does without."""
     _runner: web.AppRunner | None = None
     _kept: socket.socket | None = None
     """Keeps the port while the server is stopped: bound and not listening, so that whoever asks is refused."""
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -70,7 +73,7 @@ class Server:
         if self._kept is None:
             self._kept = bound(self.port)
             self.port = self._kept.getsockname()[1]
-        await web.SockSite(self._runner, bound(self.port)).start()
+        await web.SockSite(self._runner, bound(self.port), ssl_context=self.tls).start()
 
     async def stop(self) -> None:
         runner, self._runner = self._runner, None

@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from tests.servers.base import Answer, Seen, hang
+from tests.servers.certificates import certified
 from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT, memory_below
 from tests.tools.sites import (
@@ -23,7 +24,6 @@ from tests.tools.sites import (
     Talk,
     answer_bytes,
     bomb,
-    certified,
     endless,
     fetch,
     line,
@@ -421,8 +421,11 @@ async def test_waiting_for_a_slot_stands_under_the_deadline(fetcher: Fetcher, si
 
 async def test_tls_keeps_the_name_of_the_host(tmp_path: Path) -> None:
     """The connection goes to the address that was judged; the certificate must be for the name."""
-    server, client = certified(SITE, tmp_path)
-    async with line(SECRET, authority=server) as secure, fetcher_for(secure.port, authorities=client) as fetcher:
+    site = certified(SITE, tmp_path)
+    async with (
+        line(SECRET, authority=site.server) as secure,
+        fetcher_for(secure.port, authorities=site.client) as fetcher,
+    ):
         page = await fetch(fetcher, f"https://{SITE}:{secure.port}/a")
         with pytest.raises(Unavailable, match="its certificate is not trusted"):
             await fetch(fetcher, f"https://www.site.example:{secure.port}/a")
@@ -434,8 +437,8 @@ async def test_tls_keeps_the_name_of_the_host(tmp_path: Path) -> None:
 
 async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
     """The usual authorities are asked where none are given."""
-    server, _ = certified(SITE, tmp_path)
-    async with line(SECRET, authority=server) as secure, fetcher_for(secure.port) as fetcher:
+    unknown = certified(SITE, tmp_path)
+    async with line(SECRET, authority=unknown.server) as secure, fetcher_for(secure.port) as fetcher:
         with pytest.raises(Unavailable, match="its certificate is not trusted"):
             await fetch(fetcher, f"https://{SITE}:{secure.port}/")
     assert not secure.heard
@@ -443,12 +446,12 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) 
 
 async def test_no_redirect_leads_from_https_to_http(site: Site, tmp_path: Path) -> None:
     """Everybody on the way could read the page and change it; from http to https is fine."""
-    server, client = certified(SITE, tmp_path)
+    known = certified(SITE, tmp_path)
     away = says(f"HTTP/1.1 302 Found\r\nLocation: {url_of(site)}\r\nContent-Length: 0\r\n\r\n")
     async with (
-        line(away, authority=server) as secure,
-        line(SECRET, authority=server) as better,
-        fetcher_for(secure.port, site.port, better.port, authorities=client) as fetcher,
+        line(away, authority=known.server) as secure,
+        line(SECRET, authority=known.server) as better,
+        fetcher_for(secure.port, site.port, better.port, authorities=known.client) as fetcher,
     ):
         with pytest.raises(Denied, match="from https to http"):
             await fetch(fetcher, f"https://{SITE}:{secure.port}/")
