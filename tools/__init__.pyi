@@ -50,6 +50,8 @@ from .http import Http as Http
 from .http import JsonAnswer as JsonAnswer
 from .http import Unreachable as Unreachable
 from .http import bearer as bearer
+from .http import has_certificates as has_certificates
+from .http import trusted_certificates as trusted_certificates
 from .images.options import ImagesOptions as ImagesOptions
 from .mcp.options import McpOptions as McpOptions
 from .news.options import NewsOptions as NewsOptions

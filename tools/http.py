@@ -26,6 +26,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import httpx
@@ -338,16 +339,30 @@ async def _in_time(service: str, timeout_seconds: float) -> AsyncGenerator[None]
 
 
 @functools.cache
-def trust() -> ssl.SSLContext:
-    """Returns the trusted certificates, loaded once because that takes a tenth of a second."""
+def trusted_certificates() -> ssl.SSLContext:
+    """Returns the authorities that Aldis trusts for every service, loaded once because that takes a tenth of a second.
+
+    They are the machine's, or what SSL_CERT_FILE and SSL_CERT_DIR name, so that a household or a company can have one
+    of its own; Mozilla's, by certifi, where there are none.
+
+    Source: https://docs.openssl.org/3.5/man3/SSL_CTX_load_verify_locations/ (2026-11)
+    """
+    paths = ssl.get_default_verify_paths()
+    if paths.cafile or (paths.capath and has_certificates(Path(paths.capath))):
+        return ssl.create_default_context()
     return httpx.create_ssl_context(trust_env=False)
+
+
+def has_certificates(folder: Path) -> bool:
+    """Returns whether OpenSSL finds any there: it looks for files whose names are hashes, as `openssl rehash` makes."""
+    return any(folder.glob("????????.[0-9]"))
 
 
 def _new_client(user_agent: str) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         headers={"User-Agent": user_agent, "Accept": "application/json", "Accept-Encoding": "gzip, identity"},
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-        verify=trust(),
+        verify=trusted_certificates(),
         follow_redirects=False,
         trust_env=False,
         http2=False,

@@ -23,6 +23,7 @@ from bot.doctor.findings import Finding, ok, warning
 from bot.doctor.machine import (
     check_attachments,
     check_cells,
+    check_certificates,
     check_disk,
     check_machine,
     check_ports,
@@ -112,7 +113,7 @@ async def recheck(settings: Settings, deps: Deps) -> tuple[Finding, ...]:
 
 async def _check_machine(settings: Settings, deps: Deps, clock: Clock, sandbox: Sandbox) -> list[Finding]:
     machine = check_machine(settings, clock, is_contained=deps.is_contained)
-    return [*machine, *check_proxies(os.environ), await check_cells(sandbox)]
+    return [*machine, *check_proxies(os.environ), *check_certificates(os.environ), await check_cells(sandbox)]
 
 
 async def _check_kept(settings: Settings, deps: Deps, clock: Clock, running: RunningState | None) -> list[Finding]:

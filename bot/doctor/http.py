@@ -10,6 +10,7 @@ import httpx
 
 from bot.errors import Disconnected
 from bot.transports.envelope.json import Json
+from tools import trusted_certificates
 
 ASK_SECONDS = 10.0
 """For one question, whatever it is."""
@@ -24,7 +25,7 @@ async def fetch_json(
         Disconnected: nobody answers there within so many seconds, or with something else.
     """
     # The machine's proxies have no business on the way to what is close by, and no certificate is read without need.
-    verify = url.startswith("https:")
+    verify = trusted_certificates() if url.startswith("https:") else False
     try:
         async with (
             asyncio.timeout(seconds),

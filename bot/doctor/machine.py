@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import sqlite3
+import ssl
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -34,6 +35,7 @@ from bot.settings import SETTINGS_FILE_NAME, Settings, unread_zone
 from bot.transports.envelope.files import comes_with_first_file
 from bot.turn.notices import Notice
 from store import Store, StoreError, StoreInUse, Tampering, open_store
+from tools import has_certificates
 
 _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
 _PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
@@ -119,6 +121,32 @@ def check_proxies(environ: Mapping[str, str]) -> list[Finding]:
     return [
         warning(AREA_NETWORK, fill(phrases.FOUND_PROXY_UNUSED, names=", ".join(named)), phrases.FOUND_PROXY_INSTEAD)
     ]
+
+
+def check_certificates(environ: Mapping[str, str]) -> list[Finding]:
+    """That certificates can be read where the environment names some: OpenSSL skips what it cannot read."""
+    kinds = {"SSL_CERT_FILE": _is_readable, "SSL_CERT_DIR": _are_searchable}
+    return [
+        problem(
+            AREA_NETWORK,
+            fill(phrases.FOUND_CERTIFICATES_UNREAD, name=name, path=path),
+            phrases.FOUND_CERTIFICATES_NAME,
+        )
+        for name, has_any in kinds.items()
+        if (path := environ.get(name)) and not has_any(path)
+    ]
+
+
+def _is_readable(file: str) -> bool:
+    try:
+        ssl.create_default_context(cafile=file)
+    except OSError:
+        return False
+    return True
+
+
+def _are_searchable(folders: str) -> bool:
+    return all(has_certificates(Path(folder)) for folder in folders.split(os.pathsep))
 
 
 def _has_reset_bug(version: tuple[int, ...]) -> bool:

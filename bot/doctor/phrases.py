@@ -84,6 +84,13 @@ FOUND_PROXY_INSTEAD = Sentence(
     "FOUND_PROXY_INSTEAD",
     "route the traffic on the machine itself, or name a gateway as the address of a service (OPENAI_BASE_URL)",
 )
+FOUND_CERTIFICATES_UNREAD = Sentence(
+    "FOUND_CERTIFICATES_UNREAD", "{name} is {path}, but no certificates can be read there"
+)
+FOUND_CERTIFICATES_NAME = Sentence(
+    "FOUND_CERTIFICATES_NAME",
+    "name a file in PEM form (SSL_CERT_FILE) or a folder after `openssl rehash` (SSL_CERT_DIR), or remove the variable",
+)
 FOUND_STORE_NEW = Sentence("FOUND_STORE_NEW", "{path} will be created at the first start")
 FOUND_STORE_HELD = Sentence("FOUND_STORE_HELD", "{path} is in use by a running Aldis")
 FOUND_STORE_WELL = Sentence("FOUND_STORE_WELL", "{path} opens with its key, is intact, and takes {size} MB")

@@ -19,6 +19,7 @@ from bot.transports.envelope.json import parse_frame
 from bot.transports.refusals import BridgeRefused, BridgeSilent, words_of_unreachable
 from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import Rpc
+from tools import trusted_certificates
 
 
 async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
@@ -34,7 +35,7 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
     # At INFO httpx logs every address, which can contain a password.
     logging.getLogger("httpx").setLevel(logging.WARNING)
     # Loading the certificates takes a tenth of a second, and a plain http address needs none.
-    verify = url.startswith("https:")
+    verify = trusted_certificates() if url.startswith("https:") else False
     try:
         async with (
             asyncio.timeout(timeout_seconds),

@@ -208,6 +208,8 @@ NAMED: dict[str, tuple[Mapping[str, str], str]] = {
     ),
     "a search service without its key": ({f"{SEARCH}PROVIDERS": "brave,wikipedia"}, f"{SEARCH}API_KEY"),
     "a feed on a private network": ({"TOOLS__NEWS__FEEDS": "http://127.0.0.1:9/feed"}, "TOOLS__NEWS__FEEDS"),
+    "certificates that are not there": ({"SSL_CERT_FILE": "/nowhere/ca.pem"}, "SSL_CERT_FILE is /nowhere/ca.pem"),
+    "a folder without certificates": ({"SSL_CERT_DIR": "{folder}"}, "SSL_CERT_DIR is {folder}"),
     "a port that is taken": ({"WEB__PORT": "{port}"}, "WEB__PORT is {port}, which is already in use"),
     "a port of the webhook that is taken": (
         {"SIGNAL__WEBHOOK_PORT": "{port}", "SIGNAL__WEBHOOK_SECRET": "0123456789abcdef"},

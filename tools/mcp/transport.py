@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types.methods import parse_server_result
 
-from tools.http import trust
+from tools.http import trusted_certificates
 from tools.mcp.base import ConnectionState
 from tools.mcp.bounds import MAX_ANSWER_BYTES, MAX_ANSWER_VALUES, Count, Volume, cut_lists, values_in
 from tools.mcp.options import ServerOptions
@@ -67,7 +67,7 @@ def _http_client(server: ServerOptions, state: ConnectionState) -> httpx2.AsyncC
     return httpx2.AsyncClient(
         headers={name: value.get_secret_value() for name, value in server.headers.items()}
         | {"Accept-Encoding": "identity"},
-        transport=_Bounded(httpx2.AsyncHTTPTransport(verify=trust(), trust_env=False), state),
+        transport=_Bounded(httpx2.AsyncHTTPTransport(verify=trusted_certificates(), trust_env=False), state),
         timeout=httpx2.Timeout(_CONNECT_SECONDS, read=_SILENT_SECONDS),
         trust_env=False,
     )

@@ -45,7 +45,7 @@ from typing import Any, Self, cast
 import httpcore
 
 from tools.errors import BadArguments, Denied, NotFound, TimedOut, Unavailable
-from tools.http import decompress, trust
+from tools.http import decompress, trusted_certificates
 from tools.reachability import why_unreachable
 from tools.web.addresses import PUBLIC_WEB, FetchReach, IpAddress, WebAddress, resolve_redirect, web_address
 
@@ -126,7 +126,7 @@ class Fetcher:
         resolve = self._resolve or self._closing.enter_context(_system_resolver())
         self._pool = await self._closing.enter_async_context(
             httpcore.AsyncConnectionPool(
-                ssl_context=self._authorities or trust(),
+                ssl_context=self._authorities or trusted_certificates(),
                 max_connections=MAX_AT_ONCE,
                 max_keepalive_connections=0,  # every request opens its own connection and so passes the guard
                 network_backend=_GuardedBackend(self._reach, resolve),

@@ -39,6 +39,7 @@ from bot.providers.base import Completion, OnText, Request, Stop, ToolOffer, Usa
 from bot.providers.deadline import Deadline
 from bot.providers.lessons import ModelLessons
 from bot.providers.prices import Prices, published_prices
+from tools import trusted_certificates
 
 NAME: Final = "anthropic"
 BASE_URL = "https://api.anthropic.com"
@@ -213,6 +214,7 @@ class Anthropic:
             max_retries=0,
             open_telemetry=False,
             http_client=anthropic.DefaultAioHttpClient(
+                verify=trusted_certificates(),
                 trust_env=False,
                 follow_redirects=False,  # they would carry people's words to a server that nobody has chosen
                 headers=bounds.HEADERS,

@@ -38,6 +38,7 @@ from bot.providers.openai import responses as openai_responses
 from bot.providers.openai.quirks import Habits, Refusal, ToolMode, lessons_of, with_lessons
 from bot.providers.prices import Prices, published_prices
 from bot.providers.prompted import provider as prompted
+from tools import trusted_certificates
 
 _log = logging.getLogger(__name__)
 
@@ -164,6 +165,7 @@ class OpenAI:
             timeout=openai.Timeout(None, connect=wire.CONNECT_TIMEOUT_SECONDS),
             max_retries=0,
             http_client=openai.DefaultAioHttpClient(
+                verify=trusted_certificates(),
                 trust_env=False,
                 follow_redirects=False,  # they would carry people's words to a server that nobody has chosen
                 headers=bounds.HEADERS,

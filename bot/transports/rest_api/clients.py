@@ -27,6 +27,7 @@ from websockets.exceptions import WebSocketException
 
 from bot.errors import CallRefused, ConfigError, Disconnected, NotSent, SendUnknown, Unfetchable
 from bot.transports.rest_api.errors import refusal, words_in
+from tools import trusted_certificates
 
 _log = logging.getLogger(__name__)
 
@@ -66,16 +67,22 @@ class _Sessions(SessionManager):
     back can have another address.
     """
 
-    def __init__(self, connect_seconds: float) -> None:
+    def __init__(self, connect_seconds: float, *, is_secure: bool) -> None:
         super().__init__()
         self._connect_seconds = connect_seconds
+        self._is_secure = is_secure
 
     async def get(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 raise_for_status=_refuse,
                 # No limit: sends that hang must not block others, receipts and questions from the bridge.
-                connector=aiohttp.TCPConnector(limit=0, force_close=True, ttl_dns_cache=1),
+                connector=aiohttp.TCPConnector(
+                    limit=0,
+                    force_close=True,
+                    ttl_dns_cache=1,
+                    ssl=trusted_certificates() if self._is_secure else True,
+                ),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_seconds),
                 middlewares=(_once,),
             )
@@ -216,7 +223,7 @@ class Clients:
             raise ConfigError("SIGNAL__URL is not an address; it should look like http://signal-cli-rest-api:8080")
         service = (parts.netloc + parts.path).rstrip("/")
         uris = BaseURIs(service, account, use_https=parts.scheme == "https")
-        self.sessions = _Sessions(connect_seconds)
+        self.sessions = _Sessions(connect_seconds, is_secure=parts.scheme == "https")
         self.messages = MessagesClient(MessagesURIs(uris), None, self.sessions)
         self.receipts = ReceiptsClient(ReceiptsURIs(uris), None, self.sessions)
         self.reactions = ReactionsClient(ReactionsURIs(uris), None, self.sessions)

@@ -27,6 +27,7 @@ from bot.transports.envelope.json import Json, as_object, object_in, text_in
 from bot.transports.envelope.send_errors import http_failure
 from bot.transports.signal_cli.lines import LineParser, connect, is_socket
 from bot.transports.signal_cli.send_results import RpcError
+from tools import trusted_certificates
 
 CONNECT_SECONDS = 5.0
 """For reaching the daemon, which runs on the same machine or private network."""
@@ -139,7 +140,7 @@ def http_client(url: str, connect_seconds: float, *, resets: bool = False) -> ht
     limits = httpx.Limits(max_keepalive_connections=0)
     timeout = httpx.Timeout(None, connect=connect_seconds)
     # Loading the certificates takes a tenth of a second, and a plain http address needs none.
-    verify = url.startswith("https:")
+    verify = trusted_certificates() if url.startswith("https:") else False
     options = [_RESET] if resets else []
     try:
         transport = httpx.AsyncHTTPTransport(verify=verify, trust_env=False, limits=limits, socket_options=options)
