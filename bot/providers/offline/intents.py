@@ -3,8 +3,8 @@ a reminder, something to remember.
 
 Understands English, and typical requests in German, French and Spanish (`phrasebook`). A message may ask for several
 things; each becomes the tool call that answers it.
-Left to others: arithmetic (`arithmetic`), conversions (`conversions`), whether the tools are there (`provider`), what
-their answers say (`answers`).
+Left to others: arithmetic (`arithmetic`), conversions (`conversions`), places (`places`), whether the tools are
+there (`provider`), what their answers say (`answers`).
 """
 
 import re
@@ -17,6 +17,7 @@ from bot.i18n import time_grammar
 from bot.providers.offline.arithmetic import expression, find_expression
 from bot.providers.offline.conversions import conversion
 from bot.providers.offline.phrasebook import in_english
+from bot.providers.offline.places import forecasts, times
 from bot.settings.values import is_zone
 from tools import Wish
 
@@ -24,7 +25,6 @@ MAX_INTENTS = 8
 """The limit per message: a pasted page is not a list of requests."""
 
 _MAX_CHARS = 2_000
-_MAX_DAYS = 7
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,10 +80,6 @@ _RECALLED = "(A note from Aldis:"
 _HEADER = re.compile(r"^\[[^\]\n]*\d{4}-\d\d-\d\d[^\]\n]*\] ?", re.MULTILINE)
 _STAMP = re.compile(r"^\[\w+ (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<zone>[\w+/-]+)", re.MULTILINE)
 _NOTE = re.compile(r"^(?:\(in answer to\b.*\)|(?:📎|>) .*)$")
-
-
-def _any(*alternatives: str) -> str:
-    return rf"\b(?:{'|'.join(alternatives)})\b"
 
 
 def _pattern(pattern: str) -> re.Pattern[str]:
@@ -205,23 +201,11 @@ def _conversion(clause: str) -> Sequence[OfflineIntent]:
 
 
 def _time(clause: str) -> Sequence[OfflineIntent]:
-    if not _TIME.search(clause):
-        return ()
-    places = _places(_WHEN.sub("", clause))
-    return [OfflineIntent(tool="current_time", arguments={"timezone": place} if place else {}) for place in places]
+    return [OfflineIntent(tool="current_time", arguments=asked) for asked in times(clause)]
 
 
 def _weather(clause: str) -> Sequence[OfflineIntent]:
-    bare = " ".join(_WHEN.sub(" ", _UNITS.sub(" ", clause)).split())
-    places = _places(bare)
-    others = _NO_PLACE.sub(" ", bare).strip(" ,'")
-    if not _WEATHER.search(clause) and not (_WEATHER_LIKELY.match(clause) and (places != [""] or not others)):
-        return ()
-    more = {**_days(clause), **_units(clause)}
-    return [
-        OfflineIntent(tool="get_weather", arguments={"place": place, **more} if place else {})
-        for place in (places if places != [""] else [others])
-    ]
+    return [OfflineIntent(tool="get_weather", arguments=asked) for asked in forecasts(clause)]
 
 
 def _embedded_sum(clause: str) -> Sequence[OfflineIntent]:
@@ -276,69 +260,4 @@ _NOUN = _pattern(
     r"|tell me (?:something )?about|define|explain) (?:(?:the|an?) )?(.+)"
 )
 _QUESTION = _pattern(r"((?:who|whose|what|where|when|which|why|how) \S+ \S.*)")
-_PERSONAL = _pattern(_any("you", "your", "i", "my", "me", "we", "our", "us", "this", "that", "it", "up", "going on"))
-
-_TIME = _pattern(
-    r"\b(?:what time(?: is it| it is|(?= in\b))|(?:what's|what is|whats) the (?:current |local |exact )?time"
-    r"|(?:current|local) time|how late is it|(?:what's|what is|whats) (?:the |today's )(?:current )?date"
-    r"|today's date|current date|(?:what|which) (?:day|date) (?:is (?:it|today)|it is))\b"
-    r"|^(?:the )?(?:time|date)(?: in\b|$)"
-)
-
-_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_WHEN = _pattern(
-    r"(?:\b(?:for|over|in|during|on|at)\s+)?(?:\bthe\s+)?"
-    + _any(
-        "right now|now|currently|at the moment|today|tonight|please",
-        "tomorrow(?: (?:morning|afternoon|evening|night))?",
-        "(?:this|next|coming) (?:morning|afternoon|evening|night|week|weekend|few days|days)",
-        r"(?:next |coming )?\d[ -]days?|weekend|week",
-        f"(?:next |this )?{_DAY}",
-    )
-)
-_COUNTED_DAYS = _pattern(r"\b([1-9])[ -]days?\b")
-_DAYS_BY_WORD = (
-    (_pattern(_any("week", "weekend", "few days", "next days", "coming days", _DAY)), _MAX_DAYS),
-    (_pattern(_any("tomorrow")), 2),
-    (_pattern(_any("today", "tonight", "now", "currently", "at the moment")), 1),
-)
-_UNITS = _pattern(r"\bin (?:degrees )?(celsius|metric|fahrenheit|imperial)(?: units)?\b")
-
-_MISSPELT = "wether|wheather|weater|weahter"
-"""The weather, as it is often written in haste."""
-_WEATHER = _pattern(_any("weather", _MISSPELT, "forecast", "temperature", "umbrella"))
-_WEATHER_SIGNS = r"rain(?:ing|y)?|snow(?:ing|y)?|sunny|cloudy|windy|stormy?|warm|cold|hot"
-_WEATHER_LIKELY = _pattern(rf"(?:will|is|does|do|how)\b.*\b(?:{_WEATHER_SIGNS})\b")
-_NO_PLACE = _pattern(
-    _any(
-        "what's|whats|what|how's|how|is|are|the|an?|like|will|would|it|be|does|do|i|we|need|take|should|going|to|there",
-        f"weather|{_MISSPELT}|forecast|temperature|umbrella|current|outside|here|for|in|of|at|check|get|{_WEATHER_SIGNS}",
-    )
-)
-_AT_PLACE = _pattern(r"\b(?:(?:in|for|at|near|around|of)\s+)+(?:the )?(\S.*)$")
-_LIST = _pattern(r",? (?:and|or|&) (?:in )?|, ?(?:in )?")
-_LISTED = _pattern(" (?:and|or|&) ")
-
-
-def _places(clause: str) -> Sequence[str]:
-    """The places named after an "in" or "for", at least one, which is empty if there are none.
-
-    "Paris, Texas" is one place, "Paris, Rome and Oslo" are three.
-    """
-    match = _AT_PLACE.search(clause)
-    named = match[1].strip(" ,") if match else ""
-    return _LIST.split(named) if _LISTED.search(named) else [named]
-
-
-def _days(clause: str) -> Mapping[str, object]:
-    if counted := _COUNTED_DAYS.search(clause):
-        return {"days": min(int(counted[1]), _MAX_DAYS)}
-    spoken_of = [days for pattern, days in _DAYS_BY_WORD if pattern.search(clause)]
-    return {"days": spoken_of[0]} if spoken_of else {}
-
-
-def _units(clause: str) -> Mapping[str, object]:
-    match = _UNITS.search(clause)
-    if not match:
-        return {}
-    return {"units": "imperial" if match[1].lower() in {"fahrenheit", "imperial"} else "metric"}
+_PERSONAL = _pattern(r"\b(?:you|your|i|my|me|we|our|us|this|that|it|up|going on)\b")
