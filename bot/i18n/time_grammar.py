@@ -103,7 +103,7 @@ _COUNTS = {word: number + 1 for word, number in _HOURS.items()} | {
     word: number for number, words in _MORE_NUMBERS.items() for word in words.split()
 }
 _LENGTH = (
-    rf"(\d{{1,5}}(?:[.,]\d)?|(?<![^\W\d_])(?:an?|eine[mr]?|un|(?:{_either(_COUNTS)})(?=\s)))"
+    rf"(\d{{1,5}}(?:[.,]\d)?|(?<![^\W\d_])(?:an?|eine[mr]?|un|{_either(_COUNTS)})(?=\s))"
     rf"\s*({_either(_UNITS)})(?![^\W\d_])"
 )
 _LENGTHS = re.compile(_LENGTH, re.IGNORECASE)
@@ -210,7 +210,7 @@ _BETWEEN = re.compile(r"[\s,]*")
 _GAP = re.compile(r"[\s,]*(?:[:;.→–—-]+(?=\s)[\s,]*)*")
 """Between a time and its text."""
 _COURTESY = re.compile(r"(?:(?:mich|me|moi|bitte|please|por favor)[\s,]+)*", re.IGNORECASE)
-_JOINED = re.compile(r"(?:(?:an|daran|dass|zu|de|que|à|to)[\s,]+|(?:d|qu)')+", re.IGNORECASE)
+_JOINED = re.compile(r"(?:(?:ans?|daran|dass|zu|de|que|à|to)[\s,]+|(?:d|qu)')+", re.IGNORECASE)
 """Words that lead from a time to the text, and from the wish to either."""
 _JOINED_IN_ENGLISH = re.compile(r"(?:(?:to|of|about|that)\s+)+", re.IGNORECASE)
 _LAST_WORDS = re.compile(r"[\s,]*(?:bitte|please|por favor|s'il te plaît)?[\s,.!?]*", re.IGNORECASE)

@@ -95,6 +95,8 @@ def test_a_time_of_the_clock(words: str, local: str, text: str) -> None:
         ("in anderthalb Stunden Tee", 5400, "Tee"),
         ("dans un quart d'heure du thé", 900, "du thé"),
         ("in three quarters of an hour tea", 2700, "tea"),
+        ("in 10 minutes and tea", 600, "and tea"),
+        ("mich in 5 Minuten ans Atmen", 300, "Atmen"),
     ],
 )
 def test_a_delay(words: str, seconds: int, text: str) -> None:
