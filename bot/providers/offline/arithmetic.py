@@ -20,6 +20,7 @@ _LARGE: Mapping[str, int] = {"hundred": 100, "thousand": 10**3, "million": 10**6
 # A search must not restart within a number, which would take quadratic time with many digits.
 _NUMBER = r"(?<![\d.])-?\d++(?:\.\d++)?"
 _ATOM = rf"({_NUMBER}|\([^()]*\)|pi\b)"
+_PERCENT = "(?:%|percent|per cent)"
 _AND = r"(?:,? and |, ?)"
 _LIST = rf"((?:{_NUMBER}{_AND})+{_NUMBER})"
 _NAMES = (
@@ -58,7 +59,10 @@ _SPOKEN: Sequence[tuple[str, _Replacement]] = (
     (rf"{_ATOM} squared", r"\1^2"),
     (rf"{_ATOM} cubed", r"\1^3"),
     (rf"{_ATOM} (?:(?:raised )?to the power (?:of )?|to the )(\d+)(?:(?:st|nd|rd|th)(?: power)?)?", r"\1^\2"),
-    (rf"{_ATOM} ?(?:%|percent|per cent) of {_ATOM}", r"\1/100*\2"),
+    (rf"{_ATOM} ?{_PERCENT} of {_ATOM}", r"\1/100*\2"),
+    (rf"{_ATOM} ?{_PERCENT} off {_ATOM}", r"\2*(1-\1/100)"),
+    (rf"^{_ATOM} ?(?:\+|plus) ?{_ATOM} ?{_PERCENT}$", r"\1*(1+\2/100)"),
+    (rf"^{_ATOM} ?(?:-|minus) ?{_ATOM} ?{_PERCENT}$", r"\1*(1-\2/100)"),
     (rf"(?:the )?sum of {_LIST}", _joined(" + ")),
     (rf"(?:the )?product of {_LIST}", _joined(" * ")),
     (rf"(?:the )?difference (?:between|of) {_LIST}", _joined(" - ")),
@@ -83,7 +87,7 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _ARITHMETIC = re.compile(rf"(?>(?:\d++(?:\.\d++)?|\.\d++|[-+*/%^×÷−(),√π ]|\b(?:{_NAMES})\b)+)")
 _OPERATION = re.compile(r"[\d)πie] ?(?:[-+*/%^×÷−]|//|\*\*) ?[-\d(.√πa-z]|[a-z]\(|√")
 _NO_ARITHMETIC = re.compile(r"[\d)] +\d|[-+*/%^×÷−(,√]$|^\d{4}-\d\d-\d\d$|^\d\d?/\d\d?/\d+$")
-_EMBEDDED = re.compile(r"[\d(][-\d.()*+/^×÷− ]*+")
+_EMBEDDED = re.compile(rf"(?<![\d.])[\d(][-\d.()*+/^×÷− ]*+(?!{_PERCENT})")
 _DANGLING = "-.(*+/^×÷− "
 _SURE_SIGN = re.compile(r"[*+^×÷]")
 

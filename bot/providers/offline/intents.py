@@ -63,15 +63,15 @@ def intents(words: str, now: datetime | None = None) -> tuple[OfflineIntent, ...
     Without `now`, in the asker's zone, reminders cannot have a date.
     """
     found: list[OfflineIntent] = []
-    for clause in _clauses(words[:_MAX_CHARS]):
+    for clause in clauses(words):
         found += [intent for intent in _asked(_with_there(clause, found), now) if intent not in found]
     return tuple(_with_place(intent, found) for intent in found[:MAX_INTENTS])
 
 
 def not_understood(words: str) -> tuple[str, ...]:
     """The requests of a message that fit no pattern, without greetings and thanks."""
-    clauses = (clause for clause in _clauses(words[:_MAX_CHARS]) if len(clause.split()) > 1)
-    asked = [clause for clause in clauses if not _asked(clause) and not _NOTHING_ASKED.match(clause)]
+    several = (clause for clause in clauses(words) if len(clause.split()) > 1)
+    asked = [clause for clause in several if not _asked(clause) and not _NOTHING_ASKED.match(clause)]
     return tuple(dict.fromkeys(asked))[:MAX_INTENTS]
 
 
@@ -87,36 +87,107 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 
 
 _COURTESY = _pattern(
-    r"^(?:(?:hi|hello|hey|ok|okay|please|and|also|then|so|now|thanks|(?:can|could|would) you"
-    r"|(?:tell|give|show) me(?! (?:something )?about)|do you know|i(?:'d| would)? (?:want|like) to know)\b[\s,:]*)+"
+    r"^(?:(?:(?:hi|hello|hey|hallo|moin|guten (?:morgen|tag|abend)|bonjour|bonsoir|salut|hola|buenos días"
+    r"|buenas tardes)(?: aldis)?|aldis(?=,)|ok|okay|please|and|und|et|y|also|then|so|now|thanks|(?:can|could|would) you"
+    r"|(?:tell|give|show) me(?! (?:something )?about)|do you know|i(?:'d| would)? (?:want|like) to know"
+    r"|bitte|danke|por favor|s'il te plaît|(?:sag mir|kannst du mir|weißt du)(?: (?:bitte|mal|sagen))*(?=,? w|$)"
+    r"|(?:dis[- ]moi|tu (?:peux me dire|sais)|peux-tu me dire|sais-tu)(?=,? (?:qu|com)|$)"
+    r"|(?:dime|sabes|(?:me )?puedes decir(?:me)?)(?=,? (?:qu|c[uó])|$))(?!\w)[\s,:]*)+"
 )
-_REQUEST = (
-    r"(?=(?:please |tell me |give me |show me )*(?:what|how|who|whose|when|where|which|will|is it|does it|can you"
-    r"|could you|search|look|google|find|calculate|compute|(?:the )?(?:weather|forecast|time|date)|define)\b"
-    r"|[\d.]+ ?[-+*/^×÷] ?\d)"
+_AND = r"and|then|also|but|und|dann|außerdem|sowie|et|puis|ensuite|y|luego|además"
+_TAIL = _pattern(
+    rf"(?:[\s,]+(?:please|bitte|s'il (?:te|vous) pla[iî]t|por favor|{_AND})"
+    r"|,\s*(?:thanks|thank you|danke|vielen dank|merci|gracias)(?: (?:a lot|very much|schön|beaucoup))?)+$"
 )
-_AND_REQUEST = (
-    r"(?=(?:was|wie|wer|wann|wo|welche[rsn]?|quel(?:le)?s?|combien|comment|qu'est-ce|qué|cuánt[oa]s?|cuál|cómo)\b)"
-)
-"""After "und" another request follows, after a comma the rest of one: "sag mir, wie spät es ist"."""
-_REQUEST_AFTER_ENGLISH = r"(?=(?:wie|wer|wann|welche[rsn]?|quel(?:le)?s?|combien|qué|cuánt[oa]s?|cuál|cómo)\b)"
-"""For several languages in one message; without "was", "wo" and "comment", which are English words, too."""
-_ENGLISH_REQUEST = r"(?=(?:what|how|who|when|where|which|calculate)\b|[\d.]+ ?[-+*/^×÷] ?\d)"
+_JOINT = _pattern(rf",?(?P<word>(?:\s+(?:{_AND}|as well as))+|\s+&),?\s+|,\s+")
+"""Between two requests, or in the middle of one: "milk and bread", "Tokyo and Lima"."""
 _NO_DATE = r"(?!(?<=\d)\.\s+(?:um\b|jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez))"
 """The full stop after a day of the month does not end a sentence: "am 3. Dezember", "am 3.12. um 9"."""
 _BORDER = _pattern(
-    rf"[?;\n]+|(?<!\d)!+|(?<!\bSt)(?<!\bMt)(?<!\b[ap]\.m){_NO_DATE}\.+(?=\s|$)"
-    rf"|,?(?:\s+(?:and|then|also))+\s+(?:{_REQUEST}|{_REQUEST_AFTER_ENGLISH})|,\s+{_REQUEST}"
-    rf"|,?(?:\s+(?:und|dann|et|puis|y))+\s+(?:{_AND_REQUEST}|{_ENGLISH_REQUEST})"
+    r"[?;\n]+|(?<!\d)!+|(?<=\d!)\s+(?-i:(?=[¿¡A-ZÄÖÜÉ]))"
+    rf"|(?<!\bSt)(?<!\bMt)(?<!\b\w\.\w){_NO_DATE}\.+(?=\s|$)"
 )
+_MAX_HEAD_CHARS = 300
+"""A longer text is not read again at each of its joints."""
 
 
-def _clauses(words: str) -> Iterator[str]:
+def clauses(words: str) -> Iterator[str]:
     """The separate requests of a message, without courtesies and surrounding punctuation."""
-    for part in _BORDER.split(words.replace("’", "'")):
-        clause = _COURTESY.sub("", part.strip()).strip(' ,:.\t"“”¿¡')
-        if clause:
-            yield clause
+    for sentence in _BORDER.split(words[:_MAX_CHARS].replace("’", "'")):
+        joints = [*_JOINT.finditer(sentence)]
+        start = 0
+        for joint, end in zip(joints, [*(joint.start() for joint in joints[1:]), len(sentence)], strict=False):
+            head = sentence[start : joint.start()]
+            if len(head) <= _MAX_HEAD_CHARS and _is_border(_bare(head), joint, sentence[joint.end() : end]):
+                yield _bare(head)
+                start = joint.end()
+        if last := _bare(sentence[start:]):
+            yield last
+
+
+def _bare(clause: str) -> str:
+    return _TAIL.sub("", _COURTESY.sub("", clause.strip().strip(_AROUND))).strip(_AROUND)
+
+
+_AROUND = ' ,:.\t"“”¿¡'
+
+
+def _is_border(head: str, joint: re.Match[str], rest: str) -> bool:
+    """Whether the words from this joint to the next are a request of their own, or at least no part of the head's."""
+    piece = _bare(rest)
+    if not head or not piece or head.count("(") > head.count(")"):
+        return False
+    before, after = _asked(head, _NO_DAY), _asked(piece)
+    tool = before[0].tool if before else ""
+    is_sure = any(intent.tool != "web_search" for intent in after)
+    if tool in {"remind", "remember"} or _SEARCH_ORDER.match(head):
+        is_new = is_sure and not _PLAIN_NOUN.fullmatch(piece)
+        is_order = tool == "web_search" and _SEARCH_ORDER.match(piece)
+        is_next = bool(joint["word"]) and (is_order or _DIRECT.match(piece))
+        return bool(is_new or is_next) or (_is_planned(before) and _begins_with_time(piece))
+    if is_sure or _DIRECT.match(piece) or _SEARCH_ORDER.match(piece) or _NOTHING_ASKED.match(piece):
+        return True
+    if after:  # after a comma, it may say more of what a question is about: "the house, where Goethe lived"
+        return bool(joint["word"]) or tool not in {"", "web_search"}
+    return " " in piece and _is_left_over(head, tool, joint, rest)
+
+
+def _is_left_over(head: str, tool: str, joint: re.Match[str], rest: str) -> bool:
+    """Whether something that is no request is no part of the head's either: "2+2 and write me a poem"."""
+    if tool in {"calculate", "convert"}:
+        return _is_exact(head) and not _is_exact(f"{head}{joint[0]}{rest}")
+    return bool(tool and (joint["word"] or tool != "web_search") and _PERSONAL_WORD.search(rest))
+
+
+def _is_exact(clause: str) -> bool:
+    english = in_english(clause)
+    return bool(_sum(english) or _conversion(english))
+
+
+def _is_planned(asked: Sequence[OfflineIntent]) -> bool:
+    return any(intent.arguments.get("action") == "set" for intent in asked)
+
+
+def _begins_with_time(piece: str) -> bool:
+    return time_grammar.read(f"{piece} x", now=_NO_DAY, zone="UTC", lacks_hour=True) is not None
+
+
+_DIRECT = _pattern(
+    r"(?:(?:who|what|where|when|how|which|why)(?:'s|(?: time)? (?:is|are|was|were|do|does|did|can|could)"
+    r"| (?:much|many|old|far|tall|high|long|late))|(?:can|could) you"
+    r"|(?:wer|was|wo|wann|wie|warum) (?:ist|sind|war|waren|wird|hat|haben|heißt|macht|kann|kannst|viele?|spät|hoch|alt"
+    r"|weit|lang|groß|geht|warm|kalt)|kannst du|suche|such (?:mal|bitte|nach)"
+    r"|qui (?:est|était|es)|qu'est-ce|quel(?:le)?s? (?:est|sont|heure|temps)|où (?:est|sont)|combien"
+    r"|que (?:peux|sais)-tu|peux-tu|cherche|recherche"
+    r"|(?:quién|qué|dónde|cuándo|cómo|cuál(?:es)?) (?:es|son|fue|está|estás|eres|hora|tiempo|puedes|sabes)|cuánt[oa]s?"
+    r"|busca)\b"
+)
+"""How a sentence of its own begins, unlike the rest of another: "what is", not "what she wants"."""
+_SEARCH_ORDER = _pattern(
+    r"(?:do an? )?(?:web )?(?:search|google|look|find|suche|such (?:mal|bitte|nach)|cherche|busca)\b"
+)
+_PLAIN_NOUN = _pattern(r"(?:the )?(?:time|date|weather|forecast)")
+_PERSONAL_WORD = _pattern(r"\b(?:me|my|mir|mich|mein\w*|dir|du|moi|mon|mes|tu|toi|me|yo|tú|mí|you|your|i)\b")
 
 
 def _with_there(clause: str, found: Sequence[OfflineIntent]) -> str:
@@ -137,7 +208,7 @@ def _place_of(intent: OfflineIntent) -> object:
     return intent.arguments.get("place") or intent.arguments.get("timezone")
 
 
-_THERE = _pattern(r"\bthere$")
+_THERE = _pattern(r"\b(?:there|dort|là-bas|allí|ahí)$")
 
 
 def _asked(clause: str, now: datetime | None = None) -> Sequence[OfflineIntent]:
@@ -160,7 +231,7 @@ def _reminder(clause: str, english: str, now: datetime | None) -> Sequence[Offli
     if wish is None and (match["wake"] or match["timer"]):  # nobody says what for
         tries = (f"{lead}{rest} {clause}" for lead in ("", "in ", "at "))
         wish = next(filter(None, (time_grammar.read(words, now=at, zone=zone) for words in tries)), None)
-    if wish is None or (now is None and wish.delay_seconds is None):
+    if wish is None or _HALF.match(wish.text) or (now is None and wish.delay_seconds is None):
         return [OfflineIntent(tool="remind", arguments={})]
     return [OfflineIntent(tool="remind", arguments=_planned(wish))]
 
@@ -235,6 +306,8 @@ _REMIND = _pattern(
     r"(?:remind me|(?P<wake>wake me(?: up)?|set (?:me )?an? (?:alarm|reminder)(?: for)?)"
     r"|(?P<timer>(?:set |start )(?:me )?a timer (?:for|of))),? (?P<rest>.+)"
 )
+_HALF = _pattern(rf"(?:{_AND}) ")
+"""Begins the text of a reminder with a second time, of which only the first was read: "at 9 and at 10 to call"."""
 _NO_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 """For when the day is unknown: delays can still be computed."""
 _REMINDERS = _pattern(
@@ -244,7 +317,7 @@ _REMINDERS = _pattern(
 _CANCEL = _pattern(
     r"(?:please )?(?:cancel|delete|remove) (?:the |my )?reminder (?:number |no\.? ?|nr\.? ?|#)?(\d{1,9})"
 )
-_REMEMBER = _pattern(r"remember,? (?:that )?(?:i(?:'m| am) )?(.+)")
+_REMEMBER = _pattern(r"remember[,:]? (?:that )?(?:i(?:'m| am) )?(.+)")
 _NOTHING_ASKED = _pattern(
     r"(?:thank|thanks|merci|gracias|danke|vielen dank|guten |good |bonjour|buen|hallo|hello|hola|salut"
     r"|a lot$|very much$)"

@@ -19,11 +19,13 @@ _DAYS = (
 )
 _AT = r"(?:in|à|a|en|au|aux|für|pour|para)"
 _DAY = r"(?P<day> (?:morgen|heute|demain|aujourd'hui|hoy|mañana|diese woche|cette semaine|esta semana))?"
+_ONE_DAY = r"(?:morgen|heute|demain|aujourd'hui|hoy|mañana)"
 _WEATHER = (
-    r"(?:wie (?:ist|wird) (?:heute |morgen )?das wetter|wetter|quel temps (?:fait-il|fera-t-il)|(?:la )?météo"
-    r"|qué tiempo (?:hace|hará)|el tiempo|tiempo)(?P<more> (?:morgen|heute|demain|hoy|mañana))?"
-    rf"(?: {_AT})? (?P<text>.+)"
+    r"(?:wie (?:ist|wird) (?:heute |morgen )?das wetter|wie (?:warm|kalt|heiß) (?:ist|wird) es|(?:das )?wetter"
+    r"|(?:il fait )?quel temps(?: fait-il| fera-t-il| il fait)?|(?:la )?météo|qué tiempo (?:hace|hará)|(?:el )?tiempo)"
+    rf"(?P<more> {_ONE_DAY}(?: (?:und|et|y) {_ONE_DAY})?)?(?:(?: {_AT})? (?P<text>.+))?"
 )
+_WEATHER_AT_ITS_END = rf"wie (?:das wetter|warm es|kalt es)(?P<more> {_ONE_DAY})?(?: {_AT} (?P<text>.+))? (?:ist|wird)"
 _RAIN = (
     r"(?:regnet es|schneit es|wird es(?= .*\b(?:regnen|schneien)\b)|(?:va a )?ll(?:over|overá|ueve)"
     r"|(?:est-ce qu'il )?(?:va-t-il |il va |va )?pleu(?:t|voir)(?:-il)?)"
@@ -55,9 +57,11 @@ _CANCEL = (
     r"|(?:cancela|borra|elimina|anula) (?:el )?recordatorio) (?:nr\. ?|nummer |numéro |número |n° ?)?(?P<text>\d+)"
 )
 _CLOCK = (
-    r"(?:wie spät ist es|wie ?viel uhr ist es|quelle heure est-il|il est quelle heure|qué hora es)"
+    r"(?:wie spät ist es|wie ?viel uhr ist es|(?:die )?uhrzeit|quelle heure (?:est-il|il est)|il est quelle heure"
+    r"|l'heure|qué hora es|la hora)"
     rf"(?: (?:gerade|jetzt|maintenant|ahora))?(?: {_AT} (?P<text>.+))?"
 )
+_CLOCK_AT_ITS_END = rf"wie (?:spät|viel uhr) es(?: (?:gerade|jetzt))?(?: {_AT} (?P<text>.+))? ist"
 _DATE = (
     r"(?:welche[rsn]? (?:wochen)?(?:tag|datum)(?: (?:ist|haben wir))? ?(?:heute)?|der wievielte ist heute"
     r"|quel jour (?:sommes-nous|est-on|on est)(?: aujourd'hui)?|on est quel jour(?: aujourd'hui)?"
@@ -83,7 +87,7 @@ _UNITS: Mapping[str, str] = {
         "minutes": "minute minuten minuto minutos",
         "days": "tag tage tagen jour jours día días",
         "km/h": "km/h kmh",
-        "celsius": "celsius °c",
+        "celsius": "celsius °c grad degré degrés grado grados",
         "fahrenheit": "fahrenheit °f",
         "euros": "euro euros €",
         "dollars": "dollar dollars dólar dólares $",
@@ -110,6 +114,7 @@ _CONVERSIONS = (
 _SUM_WORDS: Sequence[tuple[str, str]] = (
     (r"\s*(?:prozent|pour ?cent|por ciento)\b", "%"),
     (r"(?<=%) (?:von|vom|de|del)(?= \d)", " of"),
+    (r"(?<=\d) ?(?:€|\$|£|euros?|dollars?|franken|francs?)(?!\w)", ""),
     (r"\b(?:mal|fois|por)\b(?= ?-?[\d(])", "*"),
     (r"\b(?:geteilt durch|durch|divisé par|dividido (?:por|entre)|entre)\b", "/"),
     (r"\b(?:plus|más|mas)\b", "+"),
@@ -155,7 +160,8 @@ def _amount(written: str) -> str:
 
 
 def _weather(found: re.Match[str]) -> str:
-    return f"weather in {_with_days(found['text'] + (found['more'] or ''))}"
+    place = f" in {found['text']}" if found["text"] else ""
+    return _with_days(f"weather{place}{found['more'] or ''}")
 
 
 def _rain(found: re.Match[str]) -> str:
@@ -179,14 +185,16 @@ _FORMS: Sequence[tuple[re.Pattern[str], _Made]] = tuple(
         (_REMIND_AT_ITS_END, r"remind me \g<text>"),
         (_WAKE, r"wake me \g<text>"),
         (_TIMER, r"set a timer for \g<text>"),
-        (r"(?:merk|merke) dir,? (?:bitte,? )?(?:dass )?(?P<text>.+)", r"remember that \g<text>"),
-        (r"(?:retiens|souviens-toi) (?:que |qu')(?P<text>.+)", r"remember that \g<text>"),
-        (r"recuerda que (?P<text>.+)", r"remember that \g<text>"),
+        (r"(?:merk|merke) dir[,:]? (?:bitte,? )?(?:dass )?(?P<text>.+)", r"remember that \g<text>"),
+        (r"(?:retiens|souviens-toi)(?: que | qu'| ?: )(?P<text>.+)", r"remember that \g<text>"),
+        (r"recuerda(?: que |: )(?P<text>.+)", r"remember that \g<text>"),
         (_REMINDERS, "my reminders"),
         (_CANCEL, r"cancel reminder \g<text>"),
         (_CLOCK, _time),
+        (_CLOCK_AT_ITS_END, _time),
         (_DATE, "what date is it"),
         (_WEATHER, _weather),
+        (_WEATHER_AT_ITS_END, _weather),
         (_RAIN, _rain),
         (
             r"(?:(?:such|suche|google)(?: (?:bitte|mal))?(?: nach)?|cherche|recherche|busca)\s+(?P<text>.+)",

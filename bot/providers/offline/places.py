@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 _MAX_DAYS = 7
+_BOUND = "\u00a0"
 
 
 def times(clause: str) -> Sequence[Mapping[str, object]]:
@@ -53,7 +54,7 @@ _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _WHEN = _pattern(
     r"(?:\b(?:for|over|in|during|on|at)\s+)?(?:\bthe\s+)?"
     + _any(
-        "right now|now|currently|at the moment|today|tonight|please",
+        "right now|now|currently|at the moment|today|tonight|please|bitte|por favor",
         "tomorrow(?: (?:morning|afternoon|evening|night))?",
         "(?:this|next|coming) (?:morning|afternoon|evening|night|week|weekend|few days|days)",
         r"(?:next |coming )?\d[ -]days?|weekend|week",
@@ -80,8 +81,17 @@ _NO_PLACE = _pattern(
     )
 )
 _AT_PLACE = _pattern(r"\b(?:(?:in|for|at|near|around|of)\s+)+(?:the )?(\S.*)$")
-_LIST = _pattern(r",? (?:and|or|&) (?:in )?|, ?(?:in )?")
-_LISTED = _pattern(" (?:and|or|&) ")
+_AND = "(?:and|or|&|und|et|y)"
+_LIST = _pattern(rf"(?:,? {_AND} |, ?)(?:also |auch |aussi |también )?(?:(?:in|à|en|au|aux) )?")
+_LISTED = _pattern(f" {_AND} ")
+_LOOSE_AND = _pattern(rf"^{_AND} | {_AND}$")
+_ONE_NAME = _pattern(
+    r"\b(?:antigua|bosnia|bosnien|bosnie|brighton|castilla|dumfries|heard|jammu|kitts|cristóbal|newfoundland|perth"
+    r"|pierre|tomé|tome|trinidad|trinité|turks|turks-|turcas|turques|tyne|vincent|vicente|wallis)"
+    rf" {_AND} (?:the |die |den |les |las )?(?:barbuda|her[zc][eé]\w+|hove|león|galloway|mcdonald|kashmir|nevis|nieves"
+    r"|labrador|kinross|miquelon|pr[ií]ncipe|tobago|caicos\w*|wear|gr[ea]n[ae]d\w+|futuna)\b"
+)
+"""Names of one place that hold an "and": countries as in the CLDR 48, and regions."""
 
 
 def _places(clause: str) -> Sequence[str]:
@@ -90,8 +100,10 @@ def _places(clause: str) -> Sequence[str]:
     "Paris, Texas" is one place, "Paris, Rome and Oslo" are three.
     """
     match = _AT_PLACE.search(clause)
-    named = match[1].strip(" ,") if match else ""
-    return _LIST.split(named) if _LISTED.search(named) else [named]
+    named = _LOOSE_AND.sub("", match[1].strip(" ,")) if match else ""
+    bound = _ONE_NAME.sub(lambda name: name[0].replace(" ", _BOUND), named)
+    listed = [place.strip(" ,") for place in _LIST.split(bound)] if _LISTED.search(bound) else []
+    return [place.replace(_BOUND, " ") for place in listed if place] or [bound.replace(_BOUND, " ")]
 
 
 def _days(clause: str) -> Mapping[str, object]:

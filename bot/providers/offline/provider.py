@@ -25,7 +25,7 @@ from bot.messages import (
 from bot.providers.base import Completion, OnText, Request, Stop, Usage
 from bot.providers.offline import phrases
 from bot.providers.offline.answers import describe_answer
-from bot.providers.offline.intents import OfflineIntent, asked_at, intents, not_understood, people_words
+from bot.providers.offline.intents import OfflineIntent, asked_at, clauses, intents, not_understood, people_words
 
 NAME = "offline"
 
@@ -78,7 +78,7 @@ _MEMORY = re.compile(
     r"|oublie (?:que\b|qu'|ça|cela)|qué (?:recuerdas|sabes) de mí\b|olvida (?:que|eso|esto)\b",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[?!.;\n]+\s*|,? (?:and|und|et|y) ")
+_AND = re.compile(r",? (?:and|und|et|y) ")
 _OWN_ID = re.compile(rf"{NAME}_(\d+)_\d+")
 
 
@@ -203,7 +203,7 @@ def _about(words: str, usable: AbstractSet[str]) -> Sequence[str]:
         return ["👍"]
     plain = words.replace("’", "'")
     about: list[str] = []
-    if any(map(_ABILITIES.fullmatch, _SENTENCE.split(plain))):
+    if any(_ABILITIES.fullmatch(part) for clause in clauses(words) for part in _AND.split(clause)):
         about.append(phrases.offline_introduction(usable, says_hello=False))
     if _PRIVACY.search(plain):
         about.append(say(phrases.OFFLINE_PRIVACY))

@@ -41,6 +41,17 @@ ALL = ("calculate", "convert", "get_weather", "current_time", "web_search", "rem
         ("5!", "calculate", {"expression": "factorial(5)"}),
         ("Remember that my cat is called Lux", "remember", {"fact": "my cat is called Lux"}),
         ("Merk dir, dass die Katze Lux heißt", "remember", {"fact": "die Katze Lux heißt"}),
+        ("Merk dir: die Katze heißt Lux", "remember", {"fact": "die Katze heißt Lux"}),
+        ("Hallo Aldis, kannst du mir bitte sagen, wie spät es in Tokio ist?", "current_time", {"timezone": "Tokio"}),
+        ("Bonjour, dis-moi quelle heure il est à Lyon, s'il te plaît", "current_time", {"timezone": "Lyon"}),
+        ("Hola, dime qué hora es en Madrid, gracias", "current_time", {"timezone": "Madrid"}),
+        ("Uhrzeit in Tokio", "current_time", {"timezone": "Tokio"}),
+        ("Weißt du, wie das Wetter morgen in Bonn wird?", "get_weather", {"place": "Bonn", "days": 2}),
+        ("wie warm ist es in Bonn bitte", "get_weather", {"place": "Bonn"}),
+        ("Wie wird das Wetter morgen?", "get_weather", {}),
+        ("météo", "get_weather", {}),
+        ("wie viel sind 20% von 50 Euro?", "calculate", {"expression": "20/100*50"}),
+        ("37 Grad in Fahrenheit", "convert", {"amount": 37.0, "unit": "celsius", "to": "fahrenheit"}),
     ],
 )
 def test_what_is_asked_in_four_languages(sentence: str, tool: str, arguments: dict[str, Any]) -> None:
@@ -260,6 +271,120 @@ async def test_what_is_planned_can_be_cancelled(words: str) -> None:
     assert (await answer(words, found(told), tools=("remind",))).endswith("water the plants")
 
 
+NAMES = (
+    "Bosnia and Herzegovina",
+    "Trinidad y Tobago",
+    "Antigua und Barbuda",
+    "Bosnie et Herzégovine",
+    "Castilla y León",
+)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "São Tomé & Príncipe", "St. Vincent and the Grenadines"])
+@pytest.mark.parametrize(
+    "form", ["weather in {}", "Wetter in {}", "météo à {}", "what time is it in {}", "qué hora es en {}"]
+)
+def test_the_name_of_a_place_may_hold_an_and(form: str, name: str) -> None:
+    """It is one place, alone and in a list."""
+    [intent] = intents(form.format(name))
+    assert [*intent.arguments.values()] == [name]
+    listed = intents(form.format(f"Lima and {name} and Rome"))
+    assert [[*one.arguments.values()] for one in listed] == [["Lima"], [name], ["Rome"]]
+
+
+@pytest.mark.parametrize(
+    "name", ["Newcastle upon Tyne", "Port-au-Prince", "Frankfurt an der Oder", "Bosnie-et-Herzégovine"]
+)
+def test_words_like_and_in_a_name_end_nothing(name: str) -> None:
+    """Nor do the short words of other languages."""
+    [intent] = intents(f"weather in {name}")
+    assert intent.arguments == {"place": name}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text"),
+    [
+        ("remind me in 5 minutes to buy milk and bread", "buy milk and bread"),
+        ("remind me in 5 minutes to buy apples and such things", "buy apples and such things"),
+        ("remind me in 5 minutes to call Mum and find her glasses", "call Mum and find her glasses"),
+        ("remind me in 5 minutes to ask Anna when and where we meet", "ask Anna when and where we meet"),
+        ("remind me in 5 minutes to ask Tom, who is ill", "ask Tom, who is ill"),
+        ("remind me in 5 minutes to check the weather and the time", "check the weather and the time"),
+        ("erinnere mich in 5 Minuten an Milch und Brot", "Milch und Brot"),
+        ("rappelle-moi dans 5 minutes d'acheter du lait et du pain", "acheter du lait et du pain"),
+        ("recuérdame en 5 minutos comprar leche y pan", "comprar leche y pan"),
+        ("remember that I know who she is and what she wants", "I know who she is and what she wants"),
+        ("remember that I told Bob, who is my brother", "I told Bob, who is my brother"),
+        ("retiens que j'aime le thé et que j'aime le café", "j'aime le thé et que j'aime le café"),
+    ],
+)
+def test_an_and_may_belong_to_the_text(sentence: str, text: str) -> None:
+    """Of a reminder, or of what is remembered: it is kept whole, and nothing of it is searched for."""
+    [intent] = intents(sentence)
+    assert text in intent.arguments.values()
+    assert not_understood(sentence) == ()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "tools"),
+    [
+        ("what time is it in Tokyo, und remind me to breathe", ["current_time", "remind"]),
+        ("remind me in 5 minutes to breathe, what time is it in Tokyo", ["remind", "current_time"]),
+        ("erinnere mich ans Atmen and what time is it in Tokyo", ["remind", "current_time"]),
+        ("rappelle-moi dans 5 minutes de manger et dis-moi quelle heure il est", ["remind", "current_time"]),
+        ("recuérdame en 5 minutos llamar a Ana y dime qué hora es en Lima", ["remind", "current_time"]),
+        ("remember my wife is Ana and remind me in 5 minutes to call her", ["remember", "remind"]),
+        ("remind me in 5 minutes to eat and who is Ada Lovelace?", ["remind", "web_search"]),
+        ("Erinnere mich in 5 Minuten an Brot und suche nach Rezepten", ["remind", "web_search"]),
+        ("lösche Erinnerung 2 und zeig mir meine Erinnerungen", ["remind", "remind"]),
+    ],
+)
+def test_a_text_ends_where_another_request_begins(sentence: str, tools: list[str]) -> None:
+    """In the same language or in another."""
+    found = intents(sentence)
+    assert [intent.tool for intent in found] == tools
+    values = " ".join(str(value) for intent in found for value in intent.arguments.values())
+    assert not any(word in values for word in (" and ", " und ", " et ", " y ", ","))
+    assert not_understood(sentence) == ()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "left"),
+    [
+        ("What is 17*23 and write me a poem", "write me a poem"),
+        ("weather in Paris and write me a poem", "write me a poem"),
+        ("Wetter in Paris und schreib mir ein Gedicht", "schreib mir ein Gedicht"),
+        ("quelle heure est-il à Lyon et écris-moi un poème", "écris-moi un poème"),
+        ("who is Ada Lovelace and write me a poem", "write me a poem"),
+        ("5 km in miles and how do you feel", "how do you feel"),
+        ("remind me in 5 minutes to buy milk and at 10 to call Mum", "at 10 to call Mum"),
+        ("erinnere mich in 5 Minuten an Brot und um 10 an Milch", "um 10 an Milch"),
+    ],
+)
+def test_what_hangs_on_an_and_is_named(sentence: str, left: str) -> None:
+    """If it is no request that works, and no part of the one before it."""
+    assert len(intents(sentence)) == 1
+    assert not_understood(sentence) == (left,)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["remind me at 9 and at 10 to call", "set a timer for 10 minutes and one for 20 minutes"]
+)
+def test_half_of_a_time_is_not_taken(sentence: str) -> None:
+    """Nobody is reminded once of what should come twice: it is asked back."""
+    now = datetime(2026, 11, 21, 12, tzinfo=ZoneInfo("Europe/Berlin"))
+    assert intents(sentence, now) == (OfflineIntent(tool="remind", arguments={}),)
+
+
+async def test_what_it_can_do_may_be_asked_beside_something_else() -> None:
+    """Behind a greeting, and before or behind an "and"."""
+    for sentence in ("Hello, what can you do and what is 2+2?", "was ist 2+2 und was kannst du?", "2+2 und hilfe"):
+        text = await answer(sentence, found({"expression": "2+2", "result": "4"}), tools=ALL)
+        assert "= **4**" in text
+        assert "No language model" in text
+        assert "understand" not in text
+
+
 async def test_what_was_not_understood_is_named() -> None:
     """Beside what was: nobody has to wonder which of their questions was left out."""
     text = await answer("What is 17*23? Also write me a poem about ships.", found(CALCULATED), tools=ALL)
@@ -285,7 +410,17 @@ async def test_what_it_cannot_do_is_one_line_with_the_way_out(language: Any, sen
 
 
 @pytest.mark.parametrize(
-    "text", ["a " * 50_000, "erinnere mich in " * 5000, "wetter " * 9000, "remind me tomorrow at " * 900]
+    "text",
+    [
+        "a " * 50_000,
+        "and " * 900,
+        "a, " * 900,
+        "2+2 and " * 300,
+        "5 and " * 400,
+        "erinnere mich in " * 5000,
+        "wetter " * 9000,
+        "remind me tomorrow at " * 900,
+    ],
 )
 def test_no_text_takes_for_ever(text: str) -> None:
     """Whatever it is made of."""
