@@ -57,7 +57,7 @@ ALL = ("calculate", "convert", "get_weather", "current_time", "web_search", "rem
 def test_what_is_asked_in_four_languages(sentence: str, tool: str, arguments: dict[str, Any]) -> None:
     """By the form of the request, with the names in it as they are."""
     [intent] = intents(sentence)
-    assert (intent.tool, {**arguments, **intent.arguments}) == (tool, dict(intent.arguments))
+    assert (intent.tool, {**intent.arguments, **arguments}) == (tool, dict(intent.arguments))
 
 
 @pytest.mark.parametrize(

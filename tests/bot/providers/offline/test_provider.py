@@ -333,7 +333,8 @@ async def test_what_a_sentence_asks_for(sentence: str, call: tuple[str, dict[str
         ),
         ("Wo ist das Haus, wo Goethe wohnte?", [search("Wo ist das Haus, wo Goethe wohnte")]),
         ("who wrote Pride and Prejudice", [search("who wrote Pride and Prejudice")]),
-        ("max(3*4, 5*6)", [calculate("max(3*4, 5*6)")]),
+        ("Who is Ada Lovelace, who was Alan Turing?", [search("Ada Lovelace"), search("Alan Turing")]),
+        ("max(2*3, 4*5, 1)", [calculate("max(2*3, 4*5, 1)")]),
         ("1+1; 1+2; 1+3; 1+4; 1+5; 1+6; 1+7; 1+8; 1+9", [calculate(f"1+{n}") for n in range(1, MAX_INTENTS + 1)]),
     ],
 )
