@@ -107,6 +107,11 @@ class _Message(wire.Wire):
     content: WrittenContent = None
     refusal: wire.Name = None
     tool_calls: list[_Call] | None = None
+    function_call: wire.Aside[_Function] = None
+    """What some gateways still send instead of `tool_calls`. llama-cpp-python sends both, and in this one a wrong name.
+
+    Source: github.com/QwenLM/qwen-code/pull/6240 and abetlen/llama-cpp-python (llama_chat_format.py), 2026-11-26.
+    """
     reasoning_content: object = None
     reasoning_details: Details = None
 
@@ -295,7 +300,8 @@ def _parts(message: _Message, request: Request) -> list[AssistantPart]:
     words = [message.refusal] if message.refusal else _words(message.content)
     parts: list[AssistantPart] = [*(Text(text=text) for text in words), *_carried(message)]
     ids = CallIds(request)
-    for call in message.tool_calls or ():
+    legacy = message.function_call
+    for call in message.tool_calls or ([_Call(function=legacy)] if legacy and legacy.name else ()):
         if call.function is not None:
             parts += _carried(call)
             parts.append(wire.tool_call(ids.free(call.id), call.function.name or "", call.function.arguments))

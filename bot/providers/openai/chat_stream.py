@@ -39,6 +39,8 @@ class _Delta(wire.Wire):
     content: WrittenContent = None
     refusal: wire.Name = None
     tool_calls: list[_Call] | None = None
+    function_call: wire.Aside[_Function] = None
+    """Instead of `tool_calls`, as in `chat`."""
     reasoning_content: object = None
     reasoning: object = None
     reasoning_details: Details = None
@@ -97,6 +99,7 @@ class PartialChat:
         self._thoughts: list[str] = []
         self._details: list[Json] = []
         self._calls: list[_Asked] = []
+        self._legacy = _Asked(index=None, id=None)
         self._reason: str | None = None
         self._place: str | None = None
         self._usage: Json | None = None
@@ -132,7 +135,10 @@ class PartialChat:
         if self._reason is None and not is_cut:
             raise ValueError("the stream ended before the answer did")
         message: Json = {"content": self._content, "refusal": self._refusal or None}
-        message["tool_calls"] = [call.body() for call in self._calls]
+        message |= {
+            "tool_calls": [call.body() for call in self._calls],
+            "function_call": self._legacy.body()["function"],
+        }
         message |= {"reasoning_content": "".join(self._thoughts), "reasoning_details": self._details}
         choice: Json = {"message": message, "finish_reason": self._reason or "length"}
         return wire.encode_json({"choices": [choice], "usage": self._usage})
@@ -149,14 +155,19 @@ class PartialChat:
         for piece in delta.tool_calls or ():
             function = piece.function or _Function()
             asked = self._asked(piece, function.name)
-            self.size += 0 if asked.name else len(function.name or "")
-            asked.name = asked.name or function.name or ""
             asked.extra = piece.extra_content or asked.extra
-            arguments = function.arguments
-            if arguments is not None:
-                written = arguments if isinstance(arguments, str) else wire.encode_json(arguments).decode()
-                self.size += len(written)
-                asked.written.append(written)
+            self._extend(asked, function)
+        if delta.function_call is not None:
+            self._extend(self._legacy, delta.function_call)
+
+    def _extend(self, asked: _Asked, piece: _Function) -> None:
+        self.size += 0 if asked.name else len(piece.name or "")
+        asked.name = asked.name or piece.name or ""
+        if piece.arguments is not None:
+            arguments = piece.arguments
+            written = arguments if isinstance(arguments, str) else wire.encode_json(arguments).decode()
+            self.size += len(written)
+            asked.written.append(written)
 
     def _detail(self, piece: Json) -> None:
         """Appends a piece of a thought to the one it continues, else adds it as the next."""
