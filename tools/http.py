@@ -18,6 +18,7 @@ import functools
 import json
 import logging
 import math
+import os
 import random
 import ssl
 import zlib
@@ -348,14 +349,17 @@ def trusted_certificates() -> ssl.SSLContext:
     Source: https://docs.openssl.org/3.5/man3/SSL_CTX_load_verify_locations/ (2026-11)
     """
     paths = ssl.get_default_verify_paths()
-    if paths.cafile or (paths.capath and has_certificates(Path(paths.capath))):
+    if paths.cafile or has_certificates(os.environ.get(paths.openssl_capath_env, paths.openssl_capath)):
         return ssl.create_default_context()
     return httpx.create_ssl_context(trust_env=False)
 
 
-def has_certificates(folder: Path) -> bool:
-    """Returns whether OpenSSL finds any there: it looks for files whose names are hashes, as `openssl rehash` makes."""
-    return any(folder.glob("????????.[0-9]"))
+def has_certificates(folders: str) -> bool:
+    """Returns whether OpenSSL finds any in one of these folders, by names that are hashes, as `openssl rehash` makes.
+
+    `folders` are separated as those of PATH are.
+    """
+    return any(any(Path(folder).glob("????????.[0-9]")) for folder in folders.split(os.pathsep) if folder)
 
 
 def _new_client(user_agent: str) -> httpx.AsyncClient:

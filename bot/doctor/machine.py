@@ -125,7 +125,7 @@ def check_proxies(environ: Mapping[str, str]) -> list[Finding]:
 
 def check_certificates(environ: Mapping[str, str]) -> list[Finding]:
     """That certificates can be read where the environment names some: OpenSSL skips what it cannot read."""
-    kinds = {"SSL_CERT_FILE": _is_readable, "SSL_CERT_DIR": _are_searchable}
+    kinds = {"SSL_CERT_FILE": _is_readable, "SSL_CERT_DIR": has_certificates}
     return [
         problem(
             AREA_NETWORK,
@@ -143,10 +143,6 @@ def _is_readable(file: str) -> bool:
     except OSError:
         return False
     return True
-
-
-def _are_searchable(folders: str) -> bool:
-    return all(has_certificates(Path(folder)) for folder in folders.split(os.pathsep))
 
 
 def _has_reset_bug(version: tuple[int, ...]) -> bool:

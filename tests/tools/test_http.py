@@ -5,18 +5,29 @@ import gzip
 import json
 import logging
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
 from tests.servers.base import Answer, Seen, Server, answer_json, hang
+from tests.servers.certificates import certified
 from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT, memory_below
 from tests.tools.sites import EMPTY_BLOCKS, GZIP_HEAD, answer_bytes, bomb, endless, line
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
 from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, Unavailable
-from tools.http import MAX_BODY_BYTES, BytesAnswer, FormFile, JsonAnswer, Pause, no_pause, usual_pause
+from tools.http import (
+    MAX_BODY_BYTES,
+    BytesAnswer,
+    FormFile,
+    JsonAnswer,
+    Pause,
+    no_pause,
+    trusted_certificates,
+    usual_pause,
+)
 
 SECRET = "sk-very-secret"
 JSON = "application/json"
@@ -413,3 +424,25 @@ async def post_json(http: Http, url: str, *, seconds: float = DEADLINE_SECONDS) 
     return await http.post_json(
         url, service="Service", body={"input": "ä"}, timeout_seconds=seconds, max_bytes=1000, headers={"X-Key": SECRET}
     )
+
+
+@pytest.mark.parametrize(
+    ("file", "folders", "count"),
+    [
+        ("authority.pem", "", range(1, 2)),
+        ("missing.pem", "empty:hashed", range(1)),
+        ("missing.pem", "empty", range(50, 1000)),
+    ],
+    ids=["a file", "a folder, read when it is needed", "neither, so the public ones"],
+)
+def test_authorities_are_those_that_the_environment_names(
+    file: str, folders: str, count: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file, several folders, or else the public ones."""
+    certified("127.0.0.1", tmp_path)
+    for name in ("empty", "hashed"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "hashed" / "0a1b2c3d.0").touch()
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / file))
+    monkeypatch.setenv("SSL_CERT_DIR", ":".join(str(tmp_path / name) for name in folders.split(":")))
+    assert trusted_certificates.__wrapped__().cert_store_stats()["x509"] in count
