@@ -70,7 +70,7 @@ def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | Non
 
 def settings_file_path(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Path:
     """Returns the path of the settings file: in the folder of the store that the environment and `.env` name."""
-    return store_path(environ, env_file).with_name(SETTINGS_FILE_NAME)
+    return store_path(environ, env_file).parent / SETTINGS_FILE_NAME
 
 
 def store_path(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Path:

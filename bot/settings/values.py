@@ -6,6 +6,7 @@ Each type takes a string, and refuses it with a message that begins with "must" 
 import base64
 import re
 from decimal import Decimal
+from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
@@ -128,6 +129,22 @@ def _is_socket(value: str) -> bool:
     return (is_unix or (is_tcp and parts.path in {"", "/"})) and not (parts.query or parts.fragment)
 
 
+def _database_path(path: Path) -> Path:
+    # SQLite takes paths in UTF-8 only, and `sqlite:///data/aldis.db` would create a folder `sqlite:`.
+    is_path = str(path).isprintable() and path.name and not re.match(r"\w*:", str(path))
+    if not is_path or _is_no_file(path):
+        raise ValueError("must be the path of a file, such as data/aldis.db")
+    return path
+
+
+def _is_no_file(path: Path) -> bool:
+    """Whether there is something at the path that is no file: a folder, or a device; False if nobody can know."""
+    try:
+        return path.exists() and not path.is_file()
+    except OSError:
+        return False
+
+
 def _zone(value: str) -> str:
     if not is_zone(value):
         raise ValueError("must be a time zone like Europe/Berlin")
@@ -210,6 +227,9 @@ PersonOrAll = Annotated[str, AfterValidator(_person_or_all)]
 
 GroupOrAll = Annotated[str, AfterValidator(_group_or_all)]
 """A group's id in its exact case, or `*` for every group."""
+
+DatabasePath = Annotated[Path, AfterValidator(_database_path)]
+"""The path of a file that exists, or can be created."""
 
 Zone = Annotated[str, AfterValidator(_zone)]
 """The name of a time zone of the IANA database."""

@@ -53,6 +53,7 @@ REFUSED: dict[str, tuple[Mapping[str, str], str]] = {
     "everybody an admin": ({"ACCESS__ADMINS": "*"}, "ACCESS__ADMINS"),
     "a group by name": ({"ACCESS__GROUPS": "Family"}, "ACCESS__GROUPS"),
     "a word for strangers that there is not": ({"ACCESS__STRANGERS": "pairing"}, "ACCESS__STRANGERS"),
+    "a folder for the database": ({"STORE__PATH": "/"}, "STORE__PATH"),
     "half a master key": ({"STORE__KEY": "00" * 16}, "STORE__KEY"),
     "a file for the key that is not there": ({"STORE__KEY_FILE": "/nowhere/key"}, "STORE__KEY_FILE"),
     "a key with a space": ({"ANTHROPIC_API_KEY": "sk and more"}, "ANTHROPIC_API_KEY"),

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from bot.settings.groups.base import SettingsGroup
-from bot.settings.values import MasterKey, master_key_of
+from bot.settings.values import DatabasePath, MasterKey, master_key_of
 from store import master_key_path
 
 
 class StoreSettings(SettingsGroup):
     """What is kept, and the key that seals it."""
 
-    path: Path = Path("data/aldis.db")
+    path: DatabasePath = Path("data/aldis.db")
     """The database; its folder is created if missing. The keys lie beside it."""
     key: MasterKey | None = None
     """The master key: 32 bytes in hex or base64; unset means the one created beside the database at the first start."""
