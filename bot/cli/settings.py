@@ -40,6 +40,8 @@ def show_or_change(options: argparse.Namespace) -> int:
             _change(file, dict(map(_pair, pairs)))
         case ["unset", *names] if names:
             _change(file, dict.fromkeys(names))
+        case [pair] if "=" in pair:
+            raise ConfigError("settings: to change a setting, use `aldis settings set NAME=VALUE`")
         case [name] if name not in {"set", "unset"}:
             _show_one(file, name)
         case _:
@@ -89,7 +91,7 @@ def _shown(variable: Variable, given: GivenValue) -> str:
 
 def _change(file: SettingsFile, changes: Mapping[str, str | None]) -> None:
     try:
-        file.write(changes)
+        is_changed = file.write(changes)
     except ConfigError as error:
         told = str(error).replace(f" (it is set in {file.path.name})", "")
         raise ConfigError(f"{told}; nothing was changed") from None
@@ -97,6 +99,9 @@ def _change(file: SettingsFile, changes: Mapping[str, str | None]) -> None:
         if winner := file.winner(name):
             where = "the environment" if winner == "environment" else winner
             print(f"{name.upper()}: its value in {where} overrides the settings file", file=sys.stderr)
+    if not is_changed:
+        print(f"{file.path} already says so: nothing was changed", file=sys.stderr)
+        return
     print(f"{file.path} is written; to have a running Aldis use it, run: {command_line('restart')}", file=sys.stderr)
 
 
@@ -104,11 +109,19 @@ def _pair(text: str) -> tuple[str, str]:
     """The name and the value of `NAME=VALUE`; `NAME=-` asks for the value, to keep it out of the shell's history.
 
     Raises:
-        ConfigError: it has another form.
+        ConfigError: it has another form, or nothing was entered.
     """
     name, is_given, value = text.partition("=")
     if not (name and is_given):
         raise ConfigError(_USAGE)
     if value != _FROM_INPUT:
         return name, value
-    return name, getpass.getpass(f"{name}: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    try:
+        entered = getpass.getpass(f"{name}: ") if sys.stdin.isatty() else sys.stdin.readline()
+    except EOFError:  # Ctrl-D
+        entered = ""
+    if not entered.strip():
+        raise ConfigError(
+            f"{name}: nothing was entered; nothing was changed (`aldis settings unset {name}` removes it)"
+        )
+    return name, entered.rstrip("\n")

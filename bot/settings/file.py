@@ -62,10 +62,11 @@ class SettingsFile:
         """
         return read_settings_file(self.path)
 
-    def write(self, changes: Mapping[str, str | None]) -> None:
+    def write(self, changes: Mapping[str, str | None]) -> bool:
         """Changes these settings and leaves all others; None, or an empty value, removes one.
 
-        A setting replaces its own value under any other of its names. If anything is wrong, nothing is written.
+        A setting replaces its own value under any other of its names. If anything is wrong, nothing is written. Returns
+        whether the file has changed.
 
         Raises:
             ConfigError: a name is unknown, a value is bad, the result as a whole is invalid, or the file cannot be
@@ -76,12 +77,13 @@ class SettingsFile:
             values, removed = self._sorted_out(changes, read_settings_file(self.path, text))
             new = change_text(text or _HEAD, values, removed)
             if new == text or not (text or values):
-                return
+                return False
             found = read_settings_file(self.path, new)
             values_from(self._environ, self._env_file, file=(self.path, found))
             # A value that the environment hides today must not turn out wrong on the day that it counts.
             values_from(self._environ, self._env_file, file=(self.path, found), is_file_first=True)
             write_atomically(self.path, new)
+            return True
 
     def preview(self, changes: Mapping[str, str | None]) -> Settings:
         """Returns the settings as they would be with these changes; writes nothing.

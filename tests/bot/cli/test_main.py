@@ -161,6 +161,27 @@ def test_the_settings_file_is_changed(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert "=" not in Path("data/settings.env").read_text()
 
 
+def test_a_value_that_did_not_come_removes_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The program before the pipe may have failed."""
+    assert left("settings", "set", "ANTHROPIC_API_KEY=sk-1") == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    capsys.readouterr()
+    assert left("settings", "set", "ANTHROPIC_API_KEY=-") == 2
+    assert capsys.readouterr().err.startswith("aldis: ANTHROPIC_API_KEY: nothing was entered; nothing was changed (")
+    assert "sk-1" in Path("data/settings.env").read_text()
+
+
+@pytest.mark.parametrize("words", [("set", "WEB__PORT=1"), ("unset", "WEB__HOST")], ids=" ".join)
+def test_a_change_that_is_none_is_not_announced(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is written, and no restart is advised."""
+    assert left("settings", "set", "WEB__PORT=1") == 0
+    capsys.readouterr()
+    assert left("settings", *words) == 0
+    assert capsys.readouterr().err == "data/settings.env already says so: nothing was changed\n"
+
+
 def test_a_change_that_is_refused_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     """And that is said, rather than where it would have stood."""
     assert left("settings", "set", "LLM__PROVIDERS=foo") == 2
@@ -194,6 +215,12 @@ def test_words_after_settings_that_are_none(words: tuple[str, ...], capsys: pyte
     """One line that shows how it is written."""
     assert left("settings", *words) == 2
     assert capsys.readouterr().err.startswith("aldis: settings: use `settings`, ")
+
+
+def test_a_change_without_its_verb_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is no name that is misspelt."""
+    assert left("settings", "WEB__PORT=1") == 2
+    assert capsys.readouterr().err.startswith("aldis: settings: to change a setting, use `")
 
 
 def test_a_bad_setting_spoils_every_verb(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
