@@ -97,6 +97,8 @@ def _drafting(folder: Path, now: datetime) -> Generator[tuple[Path, Path]]:
 
     Translates errors to the store's; that of a full disk names the folder.
     """
+    if not str(folder).isprintable():
+        raise StoreError("a backup cannot be made in this folder: its path is not UTF-8 text of one line")
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _clear(folder)
@@ -303,6 +305,8 @@ def is_undecided(path: Path) -> bool:
 
 def _fetch(copy: Path, draft: Path) -> None:
     """Copies the copy beside the store, together with logs and journals that an unclean stop left."""
+    if copy.is_dir():
+        raise StoreError(f"{copy} is a folder: name the backup's .db file in it")
     for suffix in _FILES:
         if not beside(copy, suffix).is_file():
             raise StoreError(f"{beside(copy, suffix)} is not there: a backup is two files, of which one ends in -keys")

@@ -45,6 +45,10 @@ _KINDS: dict[str, tuple[type[StoreError], str]] = {
         f"a statement is refused (SQLITE_ERROR): the database is not as Aldis made it, or this is a bug; {_RESTORE}",
     ),
     "SQLITE_NOTADB": (Damaged, f"the file is not a database: set STORE__PATH to another, or {_RESTORE}"),
+    "SQLITE_IOERR": (
+        StoreError,
+        "the database cannot be read or written ({name}): check its disk or network folder, and the system's log",
+    ),
     "SQLITE_BUSY": (StoreInUse, "another program holds the database locked: close it; Aldis tries again"),
     "SQLITE_READONLY": (StoreError, "the database cannot be written: check the owner and mode of its folder"),
     "SQLITE_CANTOPEN": (StoreError, "the database cannot be opened: check the owner and mode of its folder"),
@@ -64,7 +68,7 @@ def translate_error(error: sqlite3.Error | OSError | UnicodeDecodeError) -> Stor
     is_no_text = isinstance(error, UnicodeDecodeError) or str(error).startswith(_NO_TEXT)
     name = "SQLITE_CORRUPT" if is_no_text else getattr(error, "sqlite_errorname", None) or type(error).__name__
     kind, message = next((told for prefix, told in _KINDS.items() if name.startswith(prefix)), (StoreError, name))
-    return kind(message)
+    return kind(message.format(name=name))
 
 
 def lock_file(path: Path) -> int:

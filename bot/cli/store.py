@@ -10,6 +10,7 @@ verb opens the store itself. A restored store is not started until somebody has 
 
 import argparse
 import asyncio
+import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -64,6 +65,8 @@ _DONE: dict[Decision, str] = {
 
 def back_up(given: Settings, options: argparse.Namespace) -> int:
     """`backup FOLDER`: copies the store, even while Aldis runs."""
+    if not options.folder.strip():
+        raise ConfigError("backup: name the folder, as in `aldis backup backups`")
     folder = Path(options.folder).absolute()
 
     async def copied(store: Store) -> Mapping[str, Any]:
@@ -240,6 +243,9 @@ def export(given: Settings, options: argparse.Namespace) -> int:
 
     answer = asyncio.run(_done(given, "export", {"person": person}, answered))
     print(answer["json"])
+    if not any(json.loads(answer["json"]).values()):
+        hint = f"`{command_line('doctor')}` shows the uuids of the people on the list"
+        print(f"Nothing is kept about this person. If that surprises you, check the uuid: {hint}.", file=sys.stderr)
     return 0
 
 

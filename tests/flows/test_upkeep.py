@@ -77,8 +77,16 @@ async def test_without_a_running_aldis_the_verbs_do_it_themselves(world: World) 
         await world.signal.sent_count(1)
     assert (await world.verb("rotate-key")).status == 0
     assert (await world.verb("backup", "copies")).status == 0
-    found = json.loads((await world.verb("export", BOB.uuid)).stdout)
-    assert not any(found.values())
+    stranger = await world.verb("export", BOB.uuid)
+    assert not any(json.loads(stranger.stdout).values())
+    assert "Nothing is kept about this person" in stranger.stderr
+    assert (await world.verb("export", ALICE.uuid)).stderr == ""
+    for wrong, words in (("", "name the folder"), ("a\nb", "one line")):
+        refused = await world.verb("backup", wrong)
+        assert (refused.status, words in refused.stderr, len(refused.stderr.splitlines())) == (2, True, 1)
+    folder = await world.verb("restore", "copies")
+    assert (folder.status, "copies is a folder: name the backup's .db file in it" in folder.stderr) == (2, True)
+    assert (await world.verb("restore", "/")).status == 2
     unknown = await world.verb("export", "+15550100002")
     assert (unknown.status, "by uuid" in unknown.stderr) == (2, True)
 

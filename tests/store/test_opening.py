@@ -111,7 +111,8 @@ class Refusal(sqlite3.OperationalError):
         (Refusal("SQLITE_BUSY_SNAPSHOT"), StoreInUse, "locked"),
         (Refusal("SQLITE_READONLY_DIRECTORY"), StoreError, "owner and mode"),
         (Refusal("SQLITE_CANTOPEN"), StoreError, "owner and mode"),
-        (Refusal("SQLITE_IOERR_FSYNC"), StoreError, "SQLITE_IOERR_FSYNC"),
+        (Refusal("SQLITE_IOERR_FSYNC"), StoreError, "(SQLITE_IOERR_FSYNC): check its disk"),
+        (Refusal("SQLITE_LATER"), StoreError, "SQLITE_LATER"),
         (sqlite3.ProgrammingError("words that somebody wrote"), StoreError, "ProgrammingError"),
         (Refusal("SQLITE_ERROR"), StoreError, "restore a backup"),
         (
