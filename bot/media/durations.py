@@ -3,7 +3,8 @@
 What belongs to no frame or packet counts by its size: services may hear something in it. Nothing is decoded.
 
 Source: Microsoft, "Multiple Channel Audio Data and WAVE Files" (WAVE); RFC 9639 (FLAC frames), RFC 3533 (Ogg pages),
-RFC 7845 and RFC 6716, 3.1 (Opus packets); xiph.org, "Vorbis I specification", 4.2 and A.2; read 2026-11-26.
+RFC 7845 and RFC 6716, 3.1 (Opus packets); xiph.org, "Vorbis I specification", 4.2 and A.2; RFC 8794 and RFC 9559 (the
+elements and blocks of WebM); read 2026-11-26.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +20,8 @@ _FLAC_RATES = dict(
     enumerate((88_200, 176_400, 192_000, 8000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000), start=1)
 )
 """Samples a second by their code in the header of a frame; other codes are seldom used."""
+_MAX_ELEMENTS = 500_000
+"""The same for WebM, whose elements take longer to read; nearly three hours of the usual kind."""
 _MAX_CHUNKS = 1000
 _MIN_FORMAT_BYTES = 16
 _EXTENSIBLE = 0xFFFE
@@ -182,11 +185,65 @@ def _opus_seconds(packet: bytes) -> float:
     return min(samples * count, _MAX_OPUS_SAMPLES) / _OPUS_RATE
 
 
+def seconds_of_webm(data: bytes) -> float | None:
+    """Returns how long a WebM file with Opus is, all its tracks together; None if it has none, or something besides."""
+    at = skipped = 0
+    seconds, is_opus = 0.0, False
+    for _ in range(_MAX_ELEMENTS):
+        name, body, size = _element(data, at)
+        if body + size > len(data):
+            break
+        head = data[body : body + min(size, _MAX_HEADER_BYTES)]
+        frame = _ebml_width(head, 0) + _BLOCK_BYTES
+        if name in _BLOCKS and len(head) >= frame and not head[frame - 1] & _LACED:
+            seconds += _opus_seconds(head[frame:])
+        elif name in _CODECS and head.rstrip(b"\0") != b"A_OPUS":
+            return None
+        else:
+            is_opus = is_opus or name in _CODECS
+            skipped += size
+        at = body + size
+    return seconds + _by_size(skipped + len(data) - at) if seconds and is_opus else None
+
+
+_WITHIN = frozenset(map(bytes.fromhex, ("18538067", "1654ae6b", "ae", "1f43b675", "a0")))
+"""Segment, Tracks, TrackEntry, Cluster and BlockGroup: what is in them is read as if it stood beside them, because
+browsers write no sizes of them while they record."""
+_BLOCKS = frozenset({b"\xa3", b"\xa1"})
+_CODECS = frozenset({b"\x86", b"\x6d\x80"})
+"""CodecID, and ContentEncodings, by which packets may lack their first bytes."""
+_MAX_ID_BYTES = 4
+_BLOCK_BYTES = 3
+"""The time and the flags, behind the number of the track."""
+_LACED = 6
+"""Flags of a block with several packets, which counts by its size."""
+
+
+def _element(data: bytes, at: int) -> tuple[bytes, int, int]:
+    """The name of the element that begins there, where its content begins, and the size of it if it is read as one.
+
+    Where there is none, the content reaches beyond the end.
+    """
+    width = _ebml_width(data, at)
+    size_width = _ebml_width(data, at + width)
+    name, body = data[at : at + width], at + width + size_width
+    if not 0 < width <= _MAX_ID_BYTES or not size_width:
+        return b"", body, len(data) + 1
+    size = int.from_bytes(data[at + width : body]) & ((1 << 7 * size_width) - 1)
+    return name, body, 0 if name in _WITHIN else size
+
+
+def _ebml_width(data: bytes, at: int) -> int:
+    """The bytes of the number that begins there, by the zeros in front of its first one; 0 if none does."""
+    return 9 - data[at].bit_length() if at < len(data) and data[at] else 0
+
+
 SECONDS_OF: Mapping[str, Callable[[bytes], float | None]] = {
     "m4a": seconds_of,
     "mp3": seconds_of_mp3,
     "wav": seconds_of_wav,
     "flac": seconds_of_flac,
     "ogg": seconds_of_ogg,
+    "webm": seconds_of_webm,
 }
 """By the kind of file: its length in seconds; None if it cannot be told, or is not believed."""
