@@ -140,7 +140,7 @@ class McpServer:
         up_at: float | None = None
         state = ConnectionState()
         try:
-            opened = await _way_in()
+            opened = await import_way_in()
             with anyio.CancelScope(deadline=now() + self._timeouts.start_seconds) as start:
                 async with opened(self.options, state, self._greeting) as session:
                     await self._take_up(session)
@@ -228,7 +228,7 @@ def _said_of(tool: ListedTool) -> tuple[object, ...]:
     return tool.name, tool.description, tool.arguments.json_schema(), tool.effects, tool.reaches_out
 
 
-async def _way_in() -> Opened:
+async def import_way_in() -> Opened:
     """Imports and returns the function that opens connections, off the event loop: the SDK takes a second and 57 MB.
 
     Raises:

@@ -3,16 +3,17 @@
 import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from tools.base import Records, Result, Tool, ToolContext, ToolSpec
 from tools.errors import Unavailable, UnknownOutcome
-from tools.mcp.base import AnswerLost, ListedTool
+from tools.mcp.base import AnswerLost, ListedTool, SessionFailed
 from tools.mcp.names import names_of
 from tools.mcp.options import McpOptions, ToolHints
-from tools.mcp.server import McpServer, ServerTimeouts
+from tools.mcp.server import McpServer, ServerTimeouts, import_way_in
 
 MAX_TOOLS = 96
 """The limit for all servers together; OpenAI's API takes 128 tools in all.
@@ -119,11 +120,14 @@ class McpServers:
 
     async def _first_start(self) -> None:
         """Waits for the servers, but only once for slow ones: later questions do not wait for them."""
-        loop = asyncio.get_running_loop()
-        if self._patient_until is None:
-            self._patient_until = loop.time() + self._timeouts.wait_seconds
         if not self._servers:
             return
+        loop = asyncio.get_running_loop()
+        if self._patient_until is None:
+            # On a small machine the SDK takes several seconds, for which no server is to blame.
+            with suppress(SessionFailed):  # each server tells it
+                await import_way_in()
+            self._patient_until = loop.time() + self._timeouts.wait_seconds
         waits = [asyncio.ensure_future(server.wait_settled()) for server in self._servers]
         try:
             await asyncio.wait(waits, timeout=self._patient_until - loop.time())

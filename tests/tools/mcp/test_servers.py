@@ -2,11 +2,13 @@
 
 import asyncio
 import dataclasses
+import importlib.abc
 import json
 import logging
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
@@ -305,6 +307,33 @@ async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tm
         pids = [int(pid) for pid in silent.read_text().split()]
         assert [is_alive(pid) for pid in pids] == [True, True]
     await eventually(lambda: not any(map(is_alive, pids)))
+
+
+class _Held(importlib.abc.MetaPathFinder):
+    """An import that takes as long as somebody wants."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.released = name, threading.Event()
+
+    def find_spec(self, fullname: str, *_: object) -> None:
+        if fullname == self.name:
+            self.released.wait(WAIT_SECONDS)
+
+
+async def test_no_server_is_blamed_for_the_time_that_the_sdk_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The patience for servers begins when they can be talked to: importing the SDK takes long on a small machine."""
+    held = _Held("tools.mcp.session")
+    monkeypatch.delitem(sys.modules, held.name, raising=False)
+    monkeypatch.setattr(sys, "meta_path", [held, *sys.meta_path])
+    servers = {"rough": command(ROUGH, "plain", str(tmp_path / "pid"))}
+    async with running(servers, ServerTimeouts(wait_seconds=0.01)) as source:
+        asking = asyncio.create_task(source.tools())
+        early, _ = await asyncio.wait([asking], timeout=0.5)
+        held.released.set()
+        await asking
+    assert not early
 
 
 async def test_a_start_that_takes_too_long_is_given_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
