@@ -140,16 +140,24 @@ def _is_border(head: str, joint: re.Match[str], rest: str) -> bool:
     before, after = _asked(head, _NO_DAY), _asked(piece)
     tool = before[0].tool if before else ""
     is_sure = any(intent.tool != "web_search" for intent in after)
-    if tool in {"remind", "remember"} or _SEARCH_ORDER.match(head):
+    if _takes_text(head):
         is_new = is_sure and not _PLAIN_NOUN.fullmatch(piece)
-        is_order = tool == "web_search" and _SEARCH_ORDER.match(piece)
-        is_next = bool(joint["word"]) and (is_order or _DIRECT.match(piece))
-        return bool(is_new or is_next) or (_is_planned(before) and _begins_with_time(piece))
+        is_order = _SEARCH_ORDER.match(piece) and not (_ENGLISH_TEXT.match(head) and _ENGLISH_VERB.match(piece))
+        is_next = bool(is_order or (joint["word"] and _DIRECT.match(piece)))
+        return is_new or is_next or (_is_planned(before) and _begins_with_time(piece))
     if is_sure or _DIRECT.match(piece) or _SEARCH_ORDER.match(piece) or _NOTHING_ASKED.match(piece):
         return True
     if after:  # after a comma, it may say more of what a question is about: "the house, where Goethe lived"
         return bool(joint["word"]) or tool not in {"", "web_search"}
     return " " in piece and _is_left_over(head, tool, joint, rest)
+
+
+def _takes_text(head: str) -> bool:
+    """Whether any words may belong to it: a reminder, a fact, a search."""
+    english = in_english(head)
+    reminder = _REMIND.fullmatch(english)
+    is_reminder = reminder is not None and not (reminder["wake"] or reminder["timer"])
+    return is_reminder or bool(_REMEMBER.match(english) or _SEARCH_ORDER.match(head))
 
 
 def _is_left_over(head: str, tool: str, joint: re.Match[str], rest: str) -> bool:
@@ -174,18 +182,21 @@ def _begins_with_time(piece: str) -> bool:
 
 _DIRECT = _pattern(
     r"(?:(?:who|what|where|when|how|which|why)(?:'s|(?: time)? (?:is|are|was|were|do|does|did|can|could)"
-    r"| (?:much|many|old|far|tall|high|long|late))|(?:can|could) you"
-    r"|(?:wer|was|wo|wann|wie|warum) (?:ist|sind|war|waren|wird|hat|haben|heißt|macht|kann|kannst|viele?|spät|hoch|alt"
-    r"|weit|lang|groß|geht|warm|kalt)|kannst du|suche|such (?:mal|bitte|nach)"
+    r"| (?:much|many|old|far|tall|high|long|late)(?! (?:it|he|she|they|we|you|i|the|this|that)\b))|(?:can|could) you"
+    r"|(?:wer|was|wo|wann|wie|warum) (?:ist|sind|war|waren|wird|hat|haben|heißt|macht|kann|kannst|geht"
+    r"|(?:viele?|spät|hoch|alt|weit|lang|groß|warm|kalt)(?! (?:es|er|sie|wir|du|ich|man|der|die|das)\b))|kannst du"
     r"|qui (?:est|était|es)|qu'est-ce|quel(?:le)?s? (?:est|sont|heure|temps)|où (?:est|sont)|combien"
-    r"|que (?:peux|sais)-tu|peux-tu|cherche|recherche"
+    r"|que (?:peux|sais)-tu|peux-tu"
     r"|(?:quién|qué|dónde|cuándo|cómo|cuál(?:es)?) (?:es|son|fue|está|estás|eres|hora|tiempo|puedes|sabes)|cuánt[oa]s?"
-    r"|busca)\b"
+    r"|(?:what|which|welche[rsnm]?|quel(?:le)?s?|qué|cuál) \w+ (?:is|are|was|were|do|does|did|has|have|ist|sind|war"
+    r"|waren|hat|haben|est|sont|a|ont|es|son|tiene)|merke? dir)\b"
 )
 """How a sentence of its own begins, unlike the rest of another: "what is", not "what she wants"."""
 _SEARCH_ORDER = _pattern(
     r"(?:do an? )?(?:web )?(?:search|google|look|find|suche|such (?:mal|bitte|nach)|cherche|busca)\b"
 )
+_ENGLISH_TEXT, _ENGLISH_VERB = _pattern("remind me|remember"), _pattern("search|google|look|find")
+"""An order that may also go on with a text: "to call Mum and find her glasses"."""
 _PLAIN_NOUN = _pattern(r"(?:the )?(?:time|date|weather|forecast)")
 _PERSONAL_WORD = _pattern(r"\b(?:me|my|mir|mich|mein\w*|dir|du|moi|mon|mes|tu|toi|me|yo|tú|mí|you|your|i)\b")
 

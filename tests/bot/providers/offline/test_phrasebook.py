@@ -1,6 +1,7 @@
 """The assistant without a model: every request of a message is answered or named, in four languages."""
 
 from datetime import datetime
+from itertools import permutations
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -310,7 +311,13 @@ def test_words_like_and_in_a_name_end_nothing(name: str) -> None:
         ("remind me in 5 minutes to ask Anna when and where we meet", "ask Anna when and where we meet"),
         ("remind me in 5 minutes to ask Tom, who is ill", "ask Tom, who is ill"),
         ("remind me in 5 minutes to check the weather and the time", "check the weather and the time"),
+        (
+            "remind me in 5 minutes to ask Tom who it is and how much it costs",
+            "ask Tom who it is and how much it costs",
+        ),
         ("erinnere mich in 5 Minuten an Milch und Brot", "Milch und Brot"),
+        ("erinnere mich in 5 Minuten Tom zu fragen, wie viel es kostet", "Tom zu fragen, wie viel es kostet"),
+        ("merk dir, dass Tom weiß, wann es ist und wie spät es wird", "Tom weiß, wann es ist und wie spät es wird"),
         ("rappelle-moi dans 5 minutes d'acheter du lait et du pain", "acheter du lait et du pain"),
         ("recuérdame en 5 minutos comprar leche y pan", "comprar leche y pan"),
         ("remember that I know who she is and what she wants", "I know who she is and what she wants"),
@@ -337,6 +344,12 @@ def test_an_and_may_belong_to_the_text(sentence: str, text: str) -> None:
         ("remind me in 5 minutes to eat and who is Ada Lovelace?", ["remind", "web_search"]),
         ("Erinnere mich in 5 Minuten an Brot und suche nach Rezepten", ["remind", "web_search"]),
         ("lösche Erinnerung 2 und zeig mir meine Erinnerungen", ["remind", "remind"]),
+        ("show my reminders and then search for cats", ["remind", "web_search"]),
+        ("erinnere mich in 5 Minuten an Brot and search for cats", ["remind", "web_search"]),
+        ("remind me in 5 minutes to eat und welche Farbe hat der Himmel", ["remind", "web_search"]),
+        ("search for cats und merk dir, dass ich Tee mag", ["web_search", "remember"]),
+        ("set a timer for 10 minutes and search for cats", ["remind", "web_search"]),
+        ("set a timer for 10 minutes, when was Rome founded?", ["remind", "web_search"]),
     ],
 )
 def test_a_text_ends_where_another_request_begins(sentence: str, tools: list[str]) -> None:
@@ -374,6 +387,32 @@ def test_half_of_a_time_is_not_taken(sentence: str) -> None:
     """Nobody is reminded once of what should come twice: it is asked back."""
     now = datetime(2026, 11, 21, 12, tzinfo=ZoneInfo("Europe/Berlin"))
     assert intents(sentence, now) == (OfflineIntent(tool="remind", arguments={}),)
+
+
+REQUESTS = (
+    "what time is it in Tokyo",
+    "Wetter in Köln",
+    "15% of 80",
+    "quelle heure est-il",
+    "combien font 12 fois 3,5",
+    "100 usd to eur",
+    "remind me in 5 minutes to buy milk and bread",
+    "erinnere mich in 5 Minuten an Brot",
+    "weck mich in 5 Minuten",
+    "lösche Erinnerung 2",
+    "quién es Ana Frank",
+    "welche Farbe hat der Himmel",
+    "suche nach Katzen",
+    "recuerda que me gusta el té",
+)
+
+
+@pytest.mark.parametrize("joint", [" and ", ", and ", " und ", ", und dann ", " et ", " y ", " & ", "? ", ". ", "\n"])
+def test_any_two_requests_may_be_joined(joint: str) -> None:
+    """Both are understood as they are alone."""
+    for first, second in permutations(REQUESTS, 2):
+        assert intents(f"{first}{joint}{second}") == (*intents(first), *intents(second)), (first, second)
+        assert not_understood(f"{first}{joint}{second}") == ()
 
 
 async def test_what_it_can_do_may_be_asked_beside_something_else() -> None:
