@@ -90,9 +90,10 @@ _COURTESY = _pattern(
     r"^(?:(?:(?:hi|hello|hey|hallo|moin|guten (?:morgen|tag|abend)|bonjour|bonsoir|salut|hola|buenos días"
     r"|buenas tardes)(?: aldis)?|aldis(?=,)|ok|okay|please|and|und|et|y|also|then|so|now|thanks|(?:can|could|would) you"
     r"|(?:tell|give|show) me(?! (?:something )?about)|do you know|i(?:'d| would)? (?:want|like) to know"
-    r"|bitte|danke|por favor|s'il te plaît|(?:sag mir|kannst du mir|weißt du)(?: (?:bitte|mal|sagen))*(?=,? w|$)"
-    r"|(?:dis[- ]moi|tu (?:peux me dire|sais)|peux-tu me dire|sais-tu)(?=,? (?:qu|com)|$)"
-    r"|(?:dime|sabes|(?:me )?puedes decir(?:me)?)(?=,? (?:qu|c[uó])|$))(?!\w)[\s,:]*)+"
+    r"|bitte|danke|por favor|s'il te plaît"
+    r"|(?:sag mir|kannst du mir|weißt du)(?: (?:bitte|mal|sagen))*(?=,? w| die uhr|$)"
+    r"|(?:dis[- ]moi|tu (?:peux me dire|sais)|peux-tu me dire|sais-tu)(?=,? (?:qu|com|l'heure)|$)"
+    r"|(?:dime|sabes|(?:me )?puedes decir(?:me)?)(?=,? (?:qu|c[uó]|la hora)|$))(?!\w)[\s,:]*)+"
 )
 _AND = r"and|then|also|but|und|dann|außerdem|sowie|et|puis|ensuite|y|luego|además"
 _TAIL = _pattern(
@@ -141,10 +142,10 @@ def _is_border(head: str, joint: re.Match[str], rest: str) -> bool:
     tool = before[0].tool if before else ""
     is_sure = any(intent.tool != "web_search" for intent in after)
     if _takes_text(head):
-        is_new = is_sure and not _PLAIN_NOUN.fullmatch(piece)
+        is_new = is_sure and not _PLAIN_NOUN.fullmatch(rest.strip(_AROUND))
         is_order = _SEARCH_ORDER.match(piece) and not (_ENGLISH_TEXT.match(head) and _ENGLISH_VERB.match(piece))
         is_next = bool(is_order or (joint["word"] and _DIRECT.match(piece)))
-        return is_new or is_next or (_is_planned(before) and _begins_with_time(piece))
+        return is_new or is_next or (_is_planned(before) and _has_time_of_its_own(piece, head))
     if is_sure or _DIRECT.match(piece) or _SEARCH_ORDER.match(piece) or _NOTHING_ASKED.match(piece):
         return True
     if after:  # after a comma, it may say more of what a question is about: "the house, where Goethe lived"
@@ -176,8 +177,13 @@ def _is_planned(asked: Sequence[OfflineIntent]) -> bool:
     return any(intent.arguments.get("action") == "set" for intent in asked)
 
 
-def _begins_with_time(piece: str) -> bool:
-    return time_grammar.read(f"{piece} x", now=_NO_DAY, zone="UTC", lacks_hour=True) is not None
+def _has_time_of_its_own(piece: str, head: str) -> bool:
+    """Whether it begins with a time; or ends with one, as the head of it does: "call Mum at 9 and Dad at 10"."""
+    if time_grammar.read(f"{piece} x", now=_NO_DAY, zone="UTC", lacks_hour=True) is not None:
+        return True
+    reminder = _REMIND.fullmatch(in_english(head))
+    is_first = reminder is not None and time_grammar.read(reminder["rest"], now=_NO_DAY, zone="UTC", lacks_hour=True)
+    return not is_first and time_grammar.find(piece, now=_NO_DAY, zone="UTC") is not None
 
 
 _DIRECT = _pattern(
@@ -198,7 +204,7 @@ _SEARCH_ORDER = _pattern(
 _ENGLISH_TEXT, _ENGLISH_VERB = _pattern("remind me|remember"), _pattern("search|google|look|find")
 """An order that may also go on with a text: "to call Mum and find her glasses"."""
 _PLAIN_NOUN = _pattern(r"(?:the )?(?:time|date|weather|forecast)")
-_PERSONAL_WORD = _pattern(r"\b(?:me|my|mir|mich|mein\w*|dir|du|moi|mon|mes|tu|toi|me|yo|tú|mí|you|your|i)\b")
+_PERSONAL_WORD = _pattern(r"\b(?:me|my|mir|mich|mein\w*|dir|du|ich|je|moi|mon|mes|tu|toi|me|yo|tú|mí|you|your|i)\b")
 
 
 def _with_there(clause: str, found: Sequence[OfflineIntent]) -> str:

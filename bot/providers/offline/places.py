@@ -18,6 +18,8 @@ def times(clause: str) -> Sequence[Mapping[str, object]]:
     if not _TIME.search(clause):
         return ()
     places = _places(_WHEN.sub("", clause))
+    if places == [""] and (there := _THERE.search(clause)):
+        places = [there[0]]  # it was not said where, and it is not here
     return [{"timezone": place} if place else {} for place in places]
 
 
@@ -81,7 +83,8 @@ _NO_PLACE = _pattern(
     )
 )
 _AT_PLACE = _pattern(r"\b(?:(?:in|for|at|near|around|of)\s+)+(?:the )?(\S.*)$")
-_AND = "(?:and|or|&|und|et|y)"
+_AND = "(?:and|or|&|und|(?<!der )oder|et|ou|y)"
+_THERE = _pattern(r"\bthere$")
 _LIST = _pattern(rf"(?:,? {_AND} |, ?)(?:also |auch |aussi |también )?(?:(?:in|à|en|au|aux) )?")
 _LISTED = _pattern(f" {_AND} ")
 _LOOSE_AND = _pattern(rf"^{_AND} | {_AND}$")

@@ -47,6 +47,9 @@ ALL = ("calculate", "convert", "get_weather", "current_time", "web_search", "rem
         ("Bonjour, dis-moi quelle heure il est à Lyon, s'il te plaît", "current_time", {"timezone": "Lyon"}),
         ("Hola, dime qué hora es en Madrid, gracias", "current_time", {"timezone": "Madrid"}),
         ("Uhrzeit in Tokio", "current_time", {"timezone": "Tokio"}),
+        ("sag mir bitte die Uhrzeit in Tokio", "current_time", {"timezone": "Tokio"}),
+        ("dis-moi l'heure à Lyon", "current_time", {"timezone": "Lyon"}),
+        ("dime la hora en Madrid", "current_time", {"timezone": "Madrid"}),
         ("Weißt du, wie das Wetter morgen in Bonn wird?", "get_weather", {"place": "Bonn", "days": 2}),
         ("wie warm ist es in Bonn bitte", "get_weather", {"place": "Bonn"}),
         ("Wie wird das Wetter morgen?", "get_weather", {}),
@@ -310,6 +313,7 @@ def test_words_like_and_in_a_name_end_nothing(name: str) -> None:
         ("remind me in 5 minutes to call Mum and find her glasses", "call Mum and find her glasses"),
         ("remind me in 5 minutes to ask Anna when and where we meet", "ask Anna when and where we meet"),
         ("remind me in 5 minutes to ask Tom, who is ill", "ask Tom, who is ill"),
+        ("remind me in 5 minutes to meet Tom at 10 and Bob at 11", "meet Tom at 10 and Bob at 11"),
         ("remind me in 5 minutes to check the weather and the time", "check the weather and the time"),
         (
             "remind me in 5 minutes to ask Tom who it is and how much it costs",
@@ -340,6 +344,7 @@ def test_an_and_may_belong_to_the_text(sentence: str, text: str) -> None:
         ("erinnere mich ans Atmen and what time is it in Tokyo", ["remind", "current_time"]),
         ("rappelle-moi dans 5 minutes de manger et dis-moi quelle heure il est", ["remind", "current_time"]),
         ("recuérdame en 5 minutos llamar a Ana y dime qué hora es en Lima", ["remind", "current_time"]),
+        ("remind me in 5 minutes to call Bob, and tell me the time", ["remind", "current_time"]),
         ("remember my wife is Ana and remind me in 5 minutes to call her", ["remember", "remind"]),
         ("remind me in 5 minutes to eat and who is Ada Lovelace?", ["remind", "web_search"]),
         ("Erinnere mich in 5 Minuten an Brot und suche nach Rezepten", ["remind", "web_search"]),
@@ -372,6 +377,8 @@ def test_a_text_ends_where_another_request_begins(sentence: str, tools: list[str
         ("5 km in miles and how do you feel", "how do you feel"),
         ("remind me in 5 minutes to buy milk and at 10 to call Mum", "at 10 to call Mum"),
         ("erinnere mich in 5 Minuten an Brot und um 10 an Milch", "um 10 an Milch"),
+        ("remind me to call Mum in 5 minutes and Dad in 10 minutes", "Dad in 10 minutes"),
+        ("wie ist das Wetter in Paris und brauche ich einen Schirm", "brauche ich einen Schirm"),
     ],
 )
 def test_what_hangs_on_an_and_is_named(sentence: str, left: str) -> None:

@@ -323,6 +323,8 @@ async def test_what_a_sentence_asks_for(sentence: str, call: tuple[str, dict[str
             [time("Tokyo"), time("Lima"), calculate("2+2")],
         ),
         ("Wie ist das Wetter in Rom und wie spät ist es dort?", [weather("Rom"), time("Rom")]),
+        ("who is Ada Lovelace and what's the time there?", [search("Ada Lovelace"), time("there")]),
+        ("Wetter in Köln oder Frankfurt an der Oder", [weather("Köln"), weather("Frankfurt an der Oder")]),
         ("Wetter in Köln und in Bonn heute und morgen", [weather("Köln", days=2), weather("Bonn", days=2)]),
         ("météo à Lyon et à Paris", [weather("Lyon"), weather("Paris")]),
         ("weather in Washington, D.C. and Boston", [weather("Washington"), weather("D.C."), weather("Boston")]),
