@@ -293,6 +293,16 @@ async def test_ctrl_c_at_the_terminal(model: OpenAIServer, tmp_path: Path) -> No
     assert "Traceback" not in ended.stdout
 
 
+async def test_a_terminal_that_knows_no_control_sequences(tmp_path: Path) -> None:
+    """An editor's shell (`TERM=dumb`) would show them: it gets plain lines."""
+    async with seated("chat", settings={"TERM": "dumb"}, folder=tmp_path) as console:
+        console.type("What is 17*23?\n")
+        await console.out.until("17*23 = 391")
+        console.type("/quit\n")
+        ended = await console.ended()
+    assert (ended.status, "\x1b" in ended.stdout, "…" in ended.stdout) == (0, False, False)
+
+
 async def test_ctrl_c_before_anything_is_imported(tmp_path: Path) -> None:
     """It ends the process as a shell expects it, without a traceback."""
     (tmp_path / "difflib.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")

@@ -9,6 +9,7 @@ Left to others: signals and the exit status (`bot.cli.main`).
 import asyncio
 import itertools
 import json
+import os
 import time
 from collections.abc import AsyncGenerator
 from dataclasses import replace
@@ -84,11 +85,13 @@ class Terminal(PlainTransport):
         self._clock = clock or MachineClock()
         self.is_interactive = once is None and stdin.isatty() and stderr.isatty()
         """Whether a person is there, who sees failures."""
-        self._lines = _lines(stdin, stderr, once, interactive=self.is_interactive)
+        can_draw = os.environ.get("TERM") != "dumb"  # an editor's shell would show control sequences as they are
+        self._draws = self.is_interactive and can_draw
+        self._lines = _lines(stdin, stderr, once, interactive=self._draws)
         self.first_message: asyncio.Future[str | None] | None = None
         """What is being typed since `show_prompt`; None if nobody is at a terminal."""
         self._answers, self._notes = TerminalWriter(stdout), TerminalWriter(stderr)
-        self._painted = stdout.isatty()
+        self._painted = stdout.isatty() and can_draw
         self._last_sent_at = 0
         self.heard_at = None
         """When the last message was read; see `Transport.heard_at`."""
@@ -187,7 +190,7 @@ class Terminal(PlainTransport):
         """Shows a small sign while an answer is being written, if a person is at the terminal."""
         if not started:
             await self._hide_indicator()
-        elif self.is_interactive and chat == self._chat and self._waiting and not self._indicated:
+        elif self._draws and chat == self._chat and self._waiting and not self._indicated:
             self._indicated = True
             await self._notes.write_quietly(_INDICATOR)
 
