@@ -38,6 +38,7 @@ from store.records import ConversationId
 
 KEY_BYTES = 32
 _NONCE_BYTES = 12
+_PUT_BACK = "put back the one that the store was sealed with"
 _INDEX_KEY = b"index"
 _GUARDED_INDEX_KEY = b"index|guarded"
 """The name to which the index key is bound once rows have MACs (`store.guard`). Only the master key can undo that."""
@@ -111,7 +112,10 @@ class MasterKey:
 
     def _begin(self, connection: sqlite3.Connection) -> "Keyring":
         if connection.execute("SELECT 1 FROM main.conversations LIMIT 1").fetchone():
-            raise WrongKey("the key file of this store (its name ends in -keys) is missing or empty: put it back")
+            raise WrongKey(
+                "the key file of this store (its name ends in -keys) is missing or empty: put it back, or restore a "
+                "backup with `aldis restore FILE`"
+            )
         keyring = Keyring(connection, self._given or _read_key(self._path) or _new(self._path))
         keyring.unlock()
         return keyring
@@ -143,7 +147,7 @@ class MasterKey:
             )
         if not self._path.exists():
             return f"the master key {self._path} is missing{former}: put it back, or give STORE__KEY"
-        return f"the master key in {self._path} does not open this store{former}: put back the one it was sealed with"
+        return f"the master key in {self._path} does not open this store{former}: {_PUT_BACK}"
 
     def _settle_next(self) -> None:
         self._next_path.rename(self._path)
@@ -159,11 +163,14 @@ def _check_length(key: bytes, name: str) -> bytes:
 def _read_key(path: Path) -> bytes | None:
     """Returns the key in a file; None if there is no file."""
     try:
-        return _check_length(bytes.fromhex(path.read_text("ascii")), str(path))
+        key = bytes.fromhex(path.read_text("ascii"))
     except FileNotFoundError:
         return None
-    except ValueError as error:
-        raise WrongKey(f"{path} does not hold {2 * KEY_BYTES} hexadecimal digits") from error
+    except ValueError:
+        key = b""
+    if len(key) != KEY_BYTES:
+        raise WrongKey(f"{path} does not hold {2 * KEY_BYTES} hexadecimal digits: {_PUT_BACK}")
+    return key
 
 
 def _draft(path: Path) -> bytes | None:

@@ -26,7 +26,7 @@ from bot.cli import store as upkeep
 from bot.doctor.pages import secret_of
 from bot.errors import ConfigError, Disconnected
 from bot.i18n.statements import Words
-from bot.invocation import command_line
+from bot.invocation import command_line, spell_commands
 from bot.policy.pairing import Pairing
 from bot.service import until
 from bot.settings import Settings
@@ -128,6 +128,7 @@ class _Runs:
             world.wait_for(what)
 
         async with serve(pages, given.web.host, given.web.port):
+            await upkeep.try_store(given)
             # If the account is ambiguous, a page asks for it; a wrong choice is rolled back like any other setting.
             asks = given.web.admin_port > 0 and self._former is None
             importing = app.import_sdks(given)
@@ -158,8 +159,8 @@ class _Runs:
             self._now = self._next
             return True
         self._now, self._former = self._former, None
-        self._restarts.refused = str(found[0])
-        _log.error("the new settings were refused; the previous ones apply again: %s", found[0])
+        self._restarts.refused = spell_commands(str(found[0]))
+        _log.error("the new settings were refused; the previous ones apply again: %s", self._restarts.refused)
         return True
 
 

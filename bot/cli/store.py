@@ -103,6 +103,18 @@ def decide(given: Settings, decision: Decision | None) -> None:
         raise Undecided(UNDECIDED)
 
 
+async def try_store(given: Settings) -> None:
+    """Opens the store and closes it again, which takes 10 ms: what is wrong with it is reported before Aldis waits for
+    the bridge.
+
+    Raises:
+        StoreError: it cannot be opened.
+    """
+    kept = given.store
+    async with open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key):
+        pass
+
+
 def settle_quietly(given: Settings) -> None:
     """Closes the open work of a restored store without any output; nobody is going to use that store."""
     now = MachineClock().now()

@@ -27,7 +27,7 @@ from bot.doctor.phrases import (
 )
 from bot.i18n.catalogues import Sentence
 from bot.i18n.statements import Words, fill
-from bot.invocation import command_line
+from bot.invocation import command_line, spell_commands
 from bot.media.cell import FileRefused
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox
@@ -165,7 +165,7 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
     except StoreInUse:
         return None, True, [ok(AREA_STORE, fill(phrases.FOUND_STORE_HELD, path=given.path))]
     except StoreError as error:
-        return None, False, [problem(AREA_STORE, str(error), phrases.FOUND_STORE_RIGHT)]
+        return None, False, [problem(AREA_STORE, spell_commands(str(error)), phrases.FOUND_STORE_RIGHT)]
     found = [ok(AREA_STORE, fill(phrases.FOUND_STORE_WELL, path=given.path, size=_megabytes(given.path)))]
     found += [problem(AREA_STORE, words, phrases.FOUND_STORE_TAMPERED) for words in words_of_tampering(tampering)]
     if restoration is not None:

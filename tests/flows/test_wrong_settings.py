@@ -131,6 +131,13 @@ async def test_a_start_refuses_a_port_that_is_taken(tmp_path: Path) -> None:
     assert (refused.status, refused.stderr.startswith("aldis: WEB__PORT: ")) == (2, True)
 
 
+async def test_a_start_refuses_a_store_before_it_waits_for_the_bridge(tmp_path: Path) -> None:
+    """Which may never come: nothing would say that even then nobody is answered."""
+    (tmp_path / "aldis.db").write_bytes(b"no database" * 1000)
+    refused = await ended("run", tmp_path, {"SIGNAL__URL": "http://127.0.0.1:9"})
+    assert (refused.status, refused.stderr.startswith("aldis: the file is not a database")) == (2, True)
+
+
 @dataclass
 class World:
     """An outside in which everything answers, and the settings of an Aldis that is well."""
